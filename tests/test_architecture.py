@@ -67,7 +67,7 @@ ASKED_IN = {
     "piece_row.rs": ("piece_row.rs", "is_here"),
     "code_units/vectors.rs": ("piece_row.rs", "is_here"),
     "encode/cache/eight.rs": ("piece_row.rs", "is_here"),
-    "encode/characters/vectors.rs": ("piece_row.rs", "is_here"),
+    "encode/cache/characters/vectors.rs": ("piece_row.rs", "is_here"),
     "encode/cuts/sequence/vectors.rs": ("piece_row.rs", "is_here"),
     "encode/cuts/sides/vectors.rs": ("piece_row.rs", "is_here"),
 }

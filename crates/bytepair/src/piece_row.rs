@@ -3,7 +3,7 @@
 //!
 //! The places where pieces start in 64 bytes of text become a row of numbers by one instruction. From there eight
 //! pieces are one step: their bytes are picked out of a window of 128 bytes that stays in registers, cut to
-//! their lengths and hashed side by side. The slots where they belong are asked for, so that they are at hand when the
+//! their lengths and hashed side by side. The slots where they belong are prefetched, so that they are near when the
 //! row is full: a table of many pieces is larger than the processor's nearer caches. Then the slots of eight are
 //! fetched and compared together. The definitions are [`crate::piece_key`]'s.
 //!
@@ -54,7 +54,7 @@ const NEAR_LEN: usize = 1 << 12;
 const HIGH_MARK: i64 = (MARK >> 64) as i64;
 
 /// Pieces in the order of the text.
-pub(crate) struct Row {
+pub(crate) struct PieceRow {
     len: usize,
     /// Where each starts in the text, and behind the last where it ends.
     starts: Numbers,
@@ -66,7 +66,7 @@ pub(crate) struct Row {
 
 /// Eight slots, where they were looked for.
 #[derive(Clone, Copy)]
-pub(crate) struct Found {
+pub(crate) struct EightSlots {
     /// A bit for each slot that has the key.
     pub(crate) known: u8,
     /// A bit for each that has it with [`MARK`].
@@ -77,7 +77,7 @@ pub(crate) struct Found {
     pub(crate) values: [__m512i; 2],
 }
 
-impl Found {
+impl EightSlots {
     /// The value of a slot.
     #[target_feature(enable = "avx512f")]
     #[inline]
@@ -104,14 +104,14 @@ pub(crate) fn is_here() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-impl Default for Row {
+impl Default for PieceRow {
     fn default() -> Self {
         let numbers = [0; ROW_LEN + WORD_LEN + STEP_LEN];
         Self { len: 0, starts: numbers, keys: [numbers; 2], homes: numbers }
     }
 }
 
-impl Row {
+impl PieceRow {
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
@@ -144,7 +144,7 @@ impl Row {
     /// Where the table has become larger since they were taken in, they are hardly found.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn find<V>(&self, slots: &[Keyed<V>], number: usize) -> Found {
+    pub(crate) fn find<V>(&self, slots: &[Keyed<V>], number: usize) -> EightSlots {
         self.compare(slots, number, self.homes(number))
     }
 
@@ -165,10 +165,15 @@ impl Row {
         u128::from(self.keys[1][number]) << 64 | u128::from(self.keys[0][number])
     }
 
-    /// Looks for those that are not at home in the other slot of the line.
+    /// Looks for those that are not at home in the other slot of the line; a bit for each that is there.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn look_beside<V>(&self, slots: &[Keyed<V>], number: usize, found: &mut Found) {
+    pub(crate) fn look_beside<V>(
+        &self,
+        slots: &[Keyed<V>],
+        number: usize,
+        found: &mut EightSlots,
+    ) -> u8 {
         let beside = self.compare(slots, number, self.homes(number).map(|home| home ^ 1));
         for (value, beside_value) in found.values.iter_mut().zip(beside.values) {
             *value = _mm512_mask_blend_epi64(beside.known | beside.marked, *value, beside_value);
@@ -176,11 +181,17 @@ impl Row {
         found.known |= beside.known;
         found.marked |= beside.marked;
         found.free |= beside.free;
+        beside.known | beside.marked
     }
 
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    fn compare<V>(&self, slots: &[Keyed<V>], number: usize, places: [usize; STEP_LEN]) -> Found {
+    fn compare<V>(
+        &self,
+        slots: &[Keyed<V>],
+        number: usize,
+        places: [usize; STEP_LEN],
+    ) -> EightSlots {
         let [low, high, first, second] = words(slots, places);
         let differs = _mm512_xor_si512(high, load(&self.keys[1], number));
         let same = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
@@ -188,7 +199,7 @@ impl Row {
         let marked = same & _mm512_test_epi64_mask(differs, differs);
         let bits = _mm512_or_si512(low, high);
         let free = _mm512_testn_epi64_mask(bits, bits);
-        Found { known: same & !marked, marked, free, values: [first, second] }
+        EightSlots { known: same & !marked, marked, free, values: [first, second] }
     }
 
     /// Takes the pieces of a word in; a bit for each that is too long for a key. A row that is full has no room for them.
@@ -219,7 +230,7 @@ impl Row {
             store(&mut self.keys[1], number, keys[1]);
             store(&mut self.homes, number, homes(keys, shift));
             if is_far {
-                // Lanes without a piece ask for the first slot.
+                // Lanes without a piece prefetch the first slot.
                 let homes = self.homes[number..number + STEP_LEN].iter();
                 homes.for_each(|&home| prefetch(slots, home as usize));
             }
@@ -438,7 +449,7 @@ mod tests {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
     fn keys_in_rows(text: &[u8], starts: &Starts<'_>) -> Vec<u128> {
         let slots = [Keyed { key: 0, value: 0_u128 }; 512];
-        let (mut row, mut keys) = (Row::default(), Vec::new());
+        let (mut row, mut keys) = (PieceRow::default(), Vec::new());
         for word in starts.words() {
             row.clear();
             let long = row.push(&slots, (text, word));

@@ -1,6 +1,6 @@
 //! Pieces counted eight at a time, with AVX-512.
 //!
-//! A [`Row`] of pieces is made ready first, with their keys, and their places in the table are asked for: so the
+//! A [`PieceRow`] of pieces is made ready first, with their keys, and their places in the table are prefetched: so the
 //! table may be larger than the processor's caches, and no small one stands before it. Then eight are one step: those
 //! that stand where their search begins, as nearly all do, are found together and counted one after the other. The
 //! others are looked for by the definition, the loop over single pieces in [`super::table`].
@@ -16,7 +16,7 @@ use std::ops::Range;
 use super::runs::Total;
 use super::table::{Short, Tables};
 use crate::piece_key::piece_key;
-use crate::piece_row::{Row, STEP_LEN};
+use crate::piece_row::{PieceRow, STEP_LEN};
 use crate::piece_starts::Starts;
 
 /// Counts pieces of a text, each as often as the total says, whose place is that of the text.
@@ -27,7 +27,7 @@ pub(super) fn add(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), tex
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn add_words(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), text_total: Total) {
-    let mut row = Row::default();
+    let mut row = PieceRow::default();
     for word in starts.words() {
         row.push(tables.short.places(), (text, word));
         if row.is_full() {
@@ -41,7 +41,7 @@ fn add_words(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), text_tot
 #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
-fn add_row(tables: &mut Tables, (text, row): (&[u8], &Row), text_total: Total) {
+fn add_row(tables: &mut Tables, (text, row): (&[u8], &PieceRow), text_total: Total) {
     for number in (0..row.len()).step_by(STEP_LEN) {
         let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
         let found = row.find(tables.short.places(), number);

@@ -4,7 +4,7 @@
 //! three that come again and again. What a part is decides what is done for it, and one guess in four would be wrong: so
 //! the parts of a [`Block`] are told apart by words of bits, and each kind is done in a loop of its own:
 //!
-//! - *One character*: its ids are in a [row by its code](super::characters), once it came.
+//! - *One character*: its ids are in a [row by its code](super::cache::characters), once it came.
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
 //!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
 //!   three take two or three, the last of which is asked for before those of two are looked up.
@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use super::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
+use super::cache::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
 use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Scratch};
 use crate::error::Result;
@@ -27,7 +27,7 @@ const _: () =
     assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters have their kinds told at once");
 
 /// What parts are encoded with.
-pub(crate) struct Means<'m> {
+pub(crate) struct PartsContext<'m> {
     pub(crate) encoder: &'m Encoder,
     pub(crate) scratch: &'m mut Scratch,
 }
@@ -91,29 +91,29 @@ impl ByParts {
     /// As for [`Encoder::encode`]. Ids of what stands before may have been appended then.
     pub(crate) fn append(
         &mut self,
-        means: &mut Means<'_>,
+        context: &mut PartsContext<'_>,
         pieces: Pieces<'_>,
         begins: &mut Vec<usize>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         let Pieces { text, places } = pieces;
-        let Some(cuts) = means.encoder.cuts() else {
+        let Some(cuts) = context.encoder.cuts() else {
             return places.iter().try_for_each(|place| {
                 begins.push(ids.len());
-                means.encoder.encode_part(&text[place.clone()], means.scratch, ids)
+                context.encoder.encode_part(&text[place.clone()], context.scratch, ids)
             });
         };
         let mut from = Place { piece: 0, at: 0 };
         while from.piece < places.len() {
-            let ask_for = |code| means.scratch.characters.ask_for(code);
-            let known = (cuts, &means.encoder.symbols);
+            let ask_for = |code| context.scratch.characters.prefetch(code);
+            let known = (cuts, &context.encoder.symbols);
             let taken = self.block.take(known, (text, places), from, ask_for);
             from = match taken {
                 Taken::Parts(next) => {
-                    self.append_block(means, pieces, (begins, ids))?;
+                    self.append_block(context, pieces, (begins, ids))?;
                     next
                 }
-                Taken::Nothing => append_long(cuts, means, pieces, from, (begins, ids))?,
+                Taken::Nothing => append_long(cuts, context, pieces, from, (begins, ids))?,
             };
         }
         Ok(())
@@ -122,12 +122,12 @@ impl ByParts {
     /// Appends the ids of the parts of a block.
     fn append_block(
         &mut self,
-        means: &mut Means<'_>,
+        context: &mut PartsContext<'_>,
         pieces: Pieces<'_>,
         (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
     ) -> Result<()> {
-        self.look_up(means, pieces.text);
-        let others = self.merge_small_parts(means.encoder);
+        self.look_up(context, pieces.text);
+        let others = self.merge_small_parts(context.encoder);
         let mut to_do = self.block.part_starts();
         loop {
             let next = others & to_do;
@@ -143,30 +143,30 @@ impl ByParts {
                 _ => to_do.trailing_zeros() as usize,
             };
             self.row.begins[first] = ids.len();
-            self.append_part(means, pieces, first..end, ids)?;
+            self.append_part(context, pieces, first..end, ids)?;
         }
         begins.extend(bits(self.block.piece_starts()).map(|first| self.row.begins[first]));
         Ok(())
     }
 
     /// Looks characters up, and asks for pairs of them that may be merged.
-    fn look_up(&mut self, means: &mut Means<'_>, text: &[u8]) {
+    fn look_up(&mut self, context: &mut PartsContext<'_>, text: &[u8]) {
         let Self { block, found, .. } = self;
-        let characters = &mut means.scratch.characters;
+        let characters = &mut context.scratch.characters;
         let all = found.ids.iter_mut().zip(block.codes());
         all.for_each(|(ids, &code)| *ids = characters.get(code));
         found.tell_kinds(block);
         for number in bits(found.kinds.new) {
             let character = &text[block.range(number..number + 1)];
             let code = block.codes()[number];
-            found.ids[number] = characters.found(code, character, means.encoder);
+            found.ids[number] = characters.found(code, character, context.encoder);
         }
         if found.kinds.new > 0 {
             found.tell_kinds(block);
         }
         let single = found.kinds.single;
         for second in bits(!block.part_starts() & single & single << 1 & block.apart()) {
-            means.encoder.merges.prefetch(found.id(second - 1), found.id(second));
+            context.encoder.merges.prefetch(found.id(second - 1), found.id(second));
         }
     }
 
@@ -197,19 +197,19 @@ impl ByParts {
     /// Appends the ids of a part of which no row has them.
     fn append_part(
         &self,
-        means: &mut Means<'_>,
+        context: &mut PartsContext<'_>,
         pieces: Pieces<'_>,
         part: Range<usize>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
         if !self.is_apart(&part) {
             let part = &pieces.text[self.block.range(part)];
-            return means.encoder.encode_part(part, means.scratch, ids);
+            return context.encoder.encode_part(part, context.scratch, ids);
         }
-        let scratch = &mut *means.scratch;
+        let scratch = &mut *context.scratch;
         scratch.ids.clear();
         part.for_each(|number| characters::append(self.found.ids[number], &mut scratch.ids));
-        means.encoder.merge_symbols(scratch, ids)
+        context.encoder.merge_symbols(scratch, ids)
     }
 
     /// Whether each character of a part comes first, and none is joined in part to the next; few enough.
@@ -316,7 +316,7 @@ fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
 /// Appends the ids of the part at a place, which is longer than a block; returns where it ends.
 fn append_long(
     cuts: &Cuts,
-    means: &mut Means<'_>,
+    context: &mut PartsContext<'_>,
     pieces: Pieces<'_>,
     from: Place,
     (begins, ids): (&mut Vec<usize>, &mut Vec<TokenId>),
@@ -326,8 +326,8 @@ fn append_long(
     if start == piece.start {
         begins.push(ids.len());
     }
-    let end = cuts.end(&pieces.text[..piece.end], start, &means.encoder.symbols);
-    means.encoder.encode_part(&pieces.text[start..end], means.scratch, ids)?;
+    let end = cuts.end(&pieces.text[..piece.end], start, &context.encoder.symbols);
+    context.encoder.encode_part(&pieces.text[start..end], context.scratch, ids)?;
     Ok(Place { piece: from.piece + usize::from(end == piece.end), at: end })
 }
 

@@ -4,7 +4,7 @@
 //! piece ──in the cache?────────────────────────────────────────▶ ids     cache
 //!       ──a token as a whole?──────────────────────────────────▶ id      whole
 //!       ──cut where no token can span────▶ parts                         cuts, by_parts
-//!       ──units of the vocabulary────────▶ symbols                       merge::symbols, characters
+//!       ──units of the vocabulary────────▶ symbols                       merge::symbols, cache::characters
 //!       ──merge the pair of lowest rank, again and again───────▶ ids     merge
 //! ```
 //!
@@ -19,7 +19,6 @@
 
 mod by_parts;
 mod cache;
-mod characters;
 mod course;
 mod cuts;
 mod growing;
@@ -29,8 +28,8 @@ mod spans;
 mod spelling;
 mod whole;
 
-pub(crate) use by_parts::{ByParts, Means, Pieces};
-pub(crate) use cache::{Hole, Name, PieceCache, put_in};
+pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
+pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
 pub(crate) use growing::Growing;
@@ -48,7 +47,7 @@ use crate::memory::ask;
 use crate::merge_table::Merges;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, Vocabulary};
-use characters::Characters;
+use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
 use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};

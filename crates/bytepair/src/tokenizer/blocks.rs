@@ -1,13 +1,25 @@
-//! A block of text to ids: the pieces that the cache knows in runs, those between them one by one.
+//! A block of text to ids: the pieces that the cache knows, and between them those that have to be encoded.
 //!
-//! Nearly all pieces of all texts go through here. It does what `append_ids` does for each piece in turn, but without
-//! a call, a closure and a result for each: the cache takes the pieces that it knows, and the others are put in between
-//! after a row of some hundred, or when the block is done.
+//! ```text
+//! for each block of the text:
+//!     split it
+//!     until its pieces are done:
+//!         look the next pieces up: some hundred, or all         (`PieceCache::append_known`)
+//!         for each miss:
+//!             long and not ASCII: later, with the others of its kind
+//!             else: encode it, insert it into the cache
+//!         prefetch and look up the long ones, thirty-two together
+//!         encode those that are not known by their parts, all together; insert them
+//!         splice the ids of the misses between the others
+//! ```
+//!
+//! Nearly all pieces of all texts go through here. The definition is [`append_ids`] for each piece in turn; left out here
+//! are a call, a closure and a result for each piece that is known.
 
 use std::ops::Range;
 
-use super::worker::{Worker, append_by_parts, append_ids, append_new, is_wide};
-use crate::encode::{Encoder, Hole, N_PREFETCHED, Name, put_in};
+use super::worker::{Worker, append_by_parts, append_ids, append_new, is_by_parts};
+use crate::encode::{CacheKey, Encoder, Filled, Known, Miss, N_PREFETCHED, Pending, Query, splice};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow};
 use crate::piece_starts::Starts;
@@ -18,27 +30,39 @@ use bytepair_split::{Boundaries, Splitter};
 /// by step.
 const RESERVED_LEN: usize = 64 << 10;
 
-/// Long pieces that the cache is asked for before the first is waited for.
-const N_SIDE_BY_SIDE: usize = 32;
+/// Long pieces that are prefetched before the first is looked up.
+const N_LONG_PREFETCHED: usize = 32;
 
 /// Longer pieces, in bytes, are hardly ever tokens.
-const MAX_ASKED_LEN: usize = 32;
+const MAX_TOKEN_LEN: usize = 32;
 
-/// Memory for the pieces of a block that the cache did not give at once.
+/// The misses of a block, and memory for their ids.
 #[derive(Default)]
-pub(super) struct Filling {
-    holes: Vec<Hole>,
-    /// Their ids, and where those of each are.
-    found: Vec<TokenId>,
-    places: Vec<Range<usize>>,
-    /// The ids of other pieces, while those of the holes are put in between.
+pub(super) struct Misses {
+    all: Vec<Miss>,
+    filled: Filled,
+    /// The ids of known pieces, while those of the misses are put in between.
     behind: Vec<TokenId>,
-    /// The holes that are wide, and of those that the cache does not know what they are found by.
-    wide: Vec<usize>,
-    missed: Vec<(usize, Option<u128>)>,
-    /// Where the latter are, and where their ids begin.
+    /// The numbers of the misses that are encoded by their parts.
+    by_parts: Vec<usize>,
+    unknown: Unknown,
+}
+
+/// Those of the latter that the cache does not know.
+#[derive(Default)]
+struct Unknown {
+    /// The number of each among the misses, and its key.
+    keys: Vec<(usize, Option<CacheKey>)>,
     pieces: Vec<Range<usize>>,
+    /// Where the ids of each begin.
     begins: Vec<usize>,
+}
+
+/// What pieces of a text are encoded with.
+struct Context<'m> {
+    encoder: &'m Encoder,
+    text: &'m [u8],
+    worker: &'m mut Worker,
 }
 
 /// How many pieces texts have and, where a place is given, where they start: for those who want to know.
@@ -127,28 +151,28 @@ fn append_block(
     }
     let block = boundaries.block_start()..boundaries.block_end();
     let starts = Starts::new(boundaries.starts(), block);
-    let mut filling = worker.filling.take().unwrap_or_default();
-    let filled = filling.append(encoder, (text, &starts), ids, worker);
-    worker.filling = Some(filling);
-    filled
+    let mut misses = worker.misses.take().unwrap_or_default();
+    let result = misses.append_block(&mut Context { encoder, text, worker }, &starts, ids);
+    worker.misses = Some(misses);
+    result
 }
 
-impl Filling {
-    /// Appends the ids of the pieces of a block: of those that the cache knows, as far as it goes at once, and of the
-    /// others between them, and so on.
-    fn append(
+impl Misses {
+    /// Appends the ids of all pieces of a block.
+    fn append_block(
         &mut self,
-        encoder: &Encoder,
-        (text, starts): (&[u8], &Starts<'_>),
+        context: &mut Context<'_>,
+        starts: &Starts<'_>,
         ids: &mut Vec<TokenId>,
-        worker: &mut Worker,
     ) -> Result<()> {
-        let (block, mut words) = ((text, starts.block_len()), starts.words());
+        let (text, block_len) = (context.text, starts.block_len());
+        let mut pending = Pending { text, block_len, words: starts.words() };
         loop {
-            self.holes.clear();
-            let has_stopped = worker.cache.append_known(block, &mut words, ids, &mut self.holes);
-            if !self.holes.is_empty() {
-                self.fill(encoder, text, ids, worker)?;
+            self.all.clear();
+            let mut known = Known { ids, misses: &mut self.all };
+            let has_stopped = context.worker.cache.append_known(&mut pending, &mut known);
+            if !self.all.is_empty() {
+                self.fill(context, ids)?;
             }
             if !has_stopped {
                 return Ok(());
@@ -156,111 +180,126 @@ impl Filling {
         }
     }
 
-    /// Finds the ids of the pieces that the cache left out, and puts them between the others.
-    fn fill(
-        &mut self,
-        encoder: &Encoder,
-        text: &[u8],
-        ids: &mut Vec<TokenId>,
-        worker: &mut Worker,
-    ) -> Result<()> {
-        let found = self.find(encoder, text, worker);
-        if found.is_ok() {
-            put_in(ids, &self.holes, (&mut self.found, &self.places), &mut self.behind);
+    /// Puts the ids of the misses between the others.
+    fn fill(&mut self, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
+        let result = self.encode(context);
+        if result.is_ok() {
+            splice(ids, &self.all, &mut self.filled, &mut self.behind);
             return Ok(());
         }
-        // Which of several errors is told is that of the piece that comes first.
-        let mut pieces = self.holes.iter().map(|hole| hole.piece.clone());
-        let first = pieces.try_for_each(|piece| append_ids(encoder, text, piece, ids, worker));
-        first.and(found)
+        // Of several errors the one that is reported is that of the piece that comes first.
+        let mut pieces = self.all.iter().map(|miss| miss.piece.clone());
+        let first = pieces.try_for_each(|piece| {
+            append_ids(context.encoder, context.text, piece, ids, context.worker)
+        });
+        first.and(result)
     }
 
-    /// Finds the ids of all holes: of wide ones those that the cache knows, and then the others together.
-    fn find(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
-        self.found.clear();
-        self.places.clear();
-        self.wide.clear();
-        for (number, Hole { piece, .. }) in self.holes.iter().enumerate() {
+    /// Finds the ids of all misses: of those that are encoded by their parts at last.
+    fn encode(&mut self, context: &mut Context<'_>) -> Result<()> {
+        let &mut Context { encoder, text, ref mut worker } = context;
+        let Filled { ids, places } = &mut self.filled;
+        ids.clear();
+        places.clear();
+        self.by_parts.clear();
+        for (number, Miss { piece, .. }) in self.all.iter().enumerate() {
             if number % N_PREFETCHED == 0 {
-                let next = self.holes[number..].iter().take(N_PREFETCHED).map(|hole| &hole.piece);
-                let pieces = next.filter(|piece| piece.len() <= MAX_ASKED_LEN);
+                let next = self.all[number..].iter().take(N_PREFETCHED).map(|miss| &miss.piece);
+                let pieces = next.filter(|piece| piece.len() <= MAX_TOKEN_LEN);
                 encoder.prefetch_whole_tokens(pieces.map(|piece| &text[piece.clone()]));
             }
-            let n_before = self.found.len();
-            match is_wide(text, piece) {
-                true => self.wide.push(number),
-                false => append_ids(encoder, text, piece.clone(), &mut self.found, worker)?,
+            let n_before = ids.len();
+            match is_by_parts(text, piece) {
+                true => self.by_parts.push(number),
+                false => append_ids(encoder, text, piece.clone(), ids, worker)?,
             }
-            self.places.push(n_before..self.found.len());
+            places.push(n_before..ids.len());
         }
-        if self.wide.is_empty() { Ok(()) } else { self.find_wide(encoder, text, worker) }
+        if self.by_parts.is_empty() { Ok(()) } else { self.encode_by_parts(context) }
     }
 
-    fn find_wide(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
-        self.missed.clear();
+    fn encode_by_parts(&mut self, context: &mut Context<'_>) -> Result<()> {
+        self.unknown.clear();
+        let numbers = std::mem::take(&mut self.by_parts);
+        for group in numbers.chunks(N_LONG_PREFETCHED) {
+            let mut queries = [None; N_LONG_PREFETCHED];
+            for (query, &number) in queries.iter_mut().zip(group) {
+                *query = Query::new(context.text, self.all[number].piece.clone());
+                query.iter().for_each(|query| context.worker.cache.prefetch(query.key));
+            }
+            for (&query, &number) in queries.iter().zip(group) {
+                self.look_up(context, number, query)?;
+            }
+        }
+        self.by_parts = numbers;
+        if self.unknown.pieces.is_empty() { Ok(()) } else { self.encode_unknown(context) }
+    }
+
+    /// Finds the ids of a long miss at once, or takes it among the unknown ones.
+    fn look_up(
+        &mut self,
+        context: &mut Context<'_>,
+        number: usize,
+        query: Option<Query<'_>>,
+    ) -> Result<()> {
+        let &mut Context { encoder, text, ref mut worker } = context;
+        let Filled { ids, places } = &mut self.filled;
+        let (place, n_before) = (self.all[number].piece.clone(), ids.len());
+        let piece = &text[place.clone()];
+        let is_known = query.is_some_and(|query| worker.cache.append(query, ids));
+        let has_parts =
+            || encoder.is_spelled(piece) && encoder.has_parts_for(piece, &worker.scratch);
+        if !is_known && !has_parts() {
+            append_new(encoder, text, place, ids, worker)?;
+            if let Some(query) = query {
+                worker.cache.insert(query, &ids[n_before..]);
+            }
+        } else if !is_known {
+            match encoder.whole_token(piece) {
+                Some(id) => ids.push(id),
+                None => self.unknown.push(number, place, query.map(|query| query.key)),
+            }
+        }
+        places[number] = n_before..ids.len();
+        Ok(())
+    }
+
+    /// Finds the ids of the unknown ones, and remembers them.
+    fn encode_unknown(&mut self, context: &mut Context<'_>) -> Result<()> {
+        let &mut Context { encoder, text, ref mut worker } = context;
+        let Unknown { keys, pieces, begins } = &mut self.unknown;
+        let Filled { ids, places } = &mut self.filled;
+        append_by_parts(encoder, text, pieces, (begins, ids), worker)?;
+        begins.push(ids.len());
+        let found = begins.windows(2).map(|pair| pair[0]..pair[1]);
+        for ((found, piece), &(number, key)) in found.zip(pieces).zip(&*keys) {
+            if let Some(key) = key {
+                let query = Query { piece: &text[piece.clone()], key };
+                worker.cache.insert(query, &ids[found.clone()]);
+            }
+            places[number] = found;
+        }
+        Ok(())
+    }
+}
+
+impl Unknown {
+    fn clear(&mut self) {
+        self.keys.clear();
         self.pieces.clear();
         self.begins.clear();
-        let wide = std::mem::take(&mut self.wide);
-        for group in wide.chunks(N_SIDE_BY_SIDE) {
-            let mut names = [None; N_SIDE_BY_SIDE];
-            for (name, &number) in names.iter_mut().zip(group) {
-                *name = Name::new(text, self.holes[number].piece.clone());
-                name.iter().for_each(|name| worker.cache.ask_for(*name));
-            }
-            for (&name, &number) in names.iter().zip(group) {
-                self.look_for((encoder, text), (number, name), worker)?;
-            }
-        }
-        self.wide = wide;
-        if self.missed.is_empty() { Ok(()) } else { self.find_missed(encoder, text, worker) }
     }
 
-    /// Finds the ids of a wide hole, or notes it as missed.
-    fn look_for(
-        &mut self,
-        (encoder, text): (&Encoder, &[u8]),
-        (number, name): (usize, Option<Name<'_>>),
-        worker: &mut Worker,
-    ) -> Result<()> {
-        let (place, n_before) = (self.holes[number].piece.clone(), self.found.len());
-        let piece = &text[place.clone()];
-        if name.is_some_and(|name| worker.cache.append(name, &mut self.found)) {
-        } else if !encoder.is_spelled(piece) || !encoder.has_parts_for(piece, &worker.scratch) {
-            append_new(encoder, text, place, &mut self.found, worker)?;
-            if let Some(name) = name {
-                worker.cache.insert(name, &self.found[n_before..]);
-            }
-        } else if let Some(id) = encoder.whole_token(piece) {
-            self.found.push(id);
-        } else {
-            self.missed.push((number, name.map(|name| name.key())));
-            self.pieces.push(place);
-        }
-        self.places[number] = n_before..self.found.len();
-        Ok(())
-    }
-
-    /// Finds the ids of the holes that were missed, and remembers them.
-    fn find_missed(&mut self, encoder: &Encoder, text: &[u8], worker: &mut Worker) -> Result<()> {
-        let Self { pieces, begins, found, .. } = self;
-        append_by_parts(encoder, text, pieces, (begins, found), worker)?;
-        begins.push(found.len());
-        let places = begins.windows(2).map(|pair| pair[0]..pair[1]);
-        for ((place, piece), &(number, key)) in places.zip(pieces).zip(&self.missed) {
-            if let Some(key) = key {
-                let name = Name::of_key(&text[piece.clone()], key);
-                worker.cache.insert(name, &found[place.clone()]);
-            }
-            self.places[number] = place;
-        }
-        Ok(())
+    fn push(&mut self, number: usize, piece: Range<usize>, key: Option<CacheKey>) {
+        self.keys.push((number, key));
+        self.pieces.push(piece);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{Name, PieceCache, Scratch};
+    use crate::encode::{PieceCache, Query, Scratch};
     use crate::units::{ByteIds, Units};
     use crate::vocabulary::{Token, Vocabulary};
     use bytepair_split::unicode::UnicodeTables;
@@ -381,8 +420,8 @@ mod tests {
         let word = "electrodoméstico".as_bytes();
         let splitter = Splitter::whole();
         append_text(&encoder, &splitter, word, &mut Vec::new(), &mut worker).unwrap();
-        let name = Name::new(word, 0..word.len()).unwrap();
-        assert!(worker.cache.append(name, &mut Vec::new()));
+        let query = Query::new(word, 0..word.len()).unwrap();
+        assert!(worker.cache.append(query, &mut Vec::new()));
     }
 
     #[test]
@@ -393,8 +432,8 @@ mod tests {
         let text = format!("{part}-{part}-{part}é");
         let mut worker = Worker::default();
         let is_known = |worker: &Worker, place: std::ops::Range<usize>| {
-            let name = Name::new(text.as_bytes(), place).unwrap();
-            worker.cache.append(name, &mut Vec::new())
+            let query = Query::new(text.as_bytes(), place).unwrap();
+            worker.cache.append(query, &mut Vec::new())
         };
         let splitter = Splitter::whole();
         // What parts there are is found out when text comes that is not ASCII.

@@ -1,14 +1,14 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
 //! A piece that the cache does not know is encoded part by part if it is long, cut where no merge crosses; one of
-//! ASCII only if it is longer still, and not a word. The cache never shows in a result. One look-up for a piece that is known; else
+//! ASCII only if it is longer still, and not a word. The cache never shows in a result. A piece that is known costs one look-up, another one
 //! what the encoder takes.
 
 use std::ops::Range;
 
-use super::blocks::{Filling, PieceMarks};
+use super::blocks::{Misses, PieceMarks};
 use super::recent::RecentTexts;
-use crate::encode::{ByParts, Encoder, Means, Name, PieceCache, Pieces, Scratch};
+use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
 use crate::fresh_pages::Ahead;
 use crate::piece_key::MAX_KEY_LEN;
@@ -25,7 +25,7 @@ pub(super) struct Worker {
     pub(super) cache: PieceCache,
     /// These two are handed on beside it: behind pointers, as they are long.
     pub(super) boundaries: Option<Box<Boundaries>>,
-    pub(super) filling: Option<Box<Filling>>,
+    pub(super) misses: Option<Box<Misses>>,
     pub(super) by_parts: ByParts,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
@@ -47,14 +47,14 @@ pub(super) fn append_ids(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    let name = Name::new(text, piece.clone());
-    if name.is_some_and(|name| worker.cache.append(name, ids)) {
+    let query = Query::new(text, piece.clone());
+    if query.is_some_and(|query| worker.cache.append(query, ids)) {
         return Ok(());
     }
     let n_before = ids.len();
     append_new(encoder, text, piece, ids, worker)?;
-    if let Some(name) = name {
-        worker.cache.insert(name, &ids[n_before..]);
+    if let Some(query) = query {
+        worker.cache.insert(query, &ids[n_before..]);
     }
     Ok(())
 }
@@ -69,7 +69,7 @@ pub(super) fn append_new(
 ) -> Result<()> {
     let spelled = encoder.spelled(&text[piece.clone()]);
     let (text, piece) = spelled.as_deref().map_or((text, piece), |new| (new, 0..new.len()));
-    let is_short = piece.len() <= MAX_WHOLE_LEN && !is_wide(text, &piece);
+    let is_short = piece.len() <= MAX_WHOLE_LEN && !is_by_parts(text, &piece);
     if is_short
         || is_word(&text[piece.clone()])
         || !encoder.has_parts_for(&text[piece.clone()], &worker.scratch)
@@ -90,7 +90,7 @@ fn is_word(piece: &[u8]) -> bool {
 
 /// Whether a piece is long and text without spaces, which is done by its parts.
 #[inline]
-pub(super) fn is_wide(text: &[u8], piece: &Range<usize>) -> bool {
+pub(super) fn is_by_parts(text: &[u8], piece: &Range<usize>) -> bool {
     piece.len() > MAX_KEY_LEN && !text[piece.clone()].is_ascii()
 }
 
@@ -103,8 +103,8 @@ pub(super) fn append_by_parts(
     worker: &mut Worker,
 ) -> Result<()> {
     let Worker { scratch, by_parts, .. } = worker;
-    let mut means = Means { encoder, scratch };
-    by_parts.append(&mut means, Pieces { text, places }, begins, ids)
+    let mut context = PartsContext { encoder, scratch };
+    by_parts.append(&mut context, Pieces { text, places }, begins, ids)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "stands beside calls that can fail")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::encode::characters::tests::{ids_of_bytes, made};
+use crate::encode::cache::characters::tests::{ids_of_bytes, made};
 use crate::encode::naive;
 use crate::units::{ByteIds, Missing, Units};
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
@@ -17,8 +17,8 @@ fn found(
     (text, places): (&[u8], &[Range<usize>]),
 ) -> Result<(Vec<TokenId>, Vec<usize>)> {
     let (mut ids, mut begins) = (vec![7], vec![]);
-    let mut means = Means { encoder, scratch };
-    by_parts.append(&mut means, Pieces { text, places }, &mut begins, &mut ids)?;
+    let mut context = PartsContext { encoder, scratch };
+    by_parts.append(&mut context, Pieces { text, places }, &mut begins, &mut ids)?;
     Ok((ids, begins))
 }
 

@@ -1,11 +1,29 @@
-//! Known pieces eight at a time, with AVX-512.
+//! Lookup of eight pieces at a time, with AVX-512.
 //!
-//! A [`Row`] of pieces is made ready first, with their keys and where they belong in the table. Then eight are one
-//! step: their slots are fetched together, the keys compared, and the ids written close together. Between them come
-//! the ids of pieces that stand elsewhere in the cache; what it does not know becomes a hole. The definition is the
-//! loop over single pieces in [`super::PieceCache`].
+//! A [`PieceRow`] first collects some hundred pieces: their keys, and the homes of these in the table, which are prefetched. Then
+//! eight pieces are one step:
 //!
-//! Cost: about 10 cycles a piece, as long as no step waits for the one before.
+//! ```text
+//! for each eight pieces of the row:
+//!     read their homes, and compare the keys of the eight slots with those of the pieces
+//!     if all eight are known and have their ids in their slots:      nearly always
+//!         write all ids, and next to each other those that count     (compress)
+//!         next step
+//!     look into the slots beside the homes
+//!     for each piece that is not known by now, in order:
+//!         write the ids of the pieces before it
+//!         if it is elsewhere in the cache: write its ids, else note a miss
+//!     write the ids of the pieces behind the last of these
+//! ```
+//!
+//! *Invariant*: before each write `ids` has room for all ids that the slots of a step can give, and for one vector more. A
+//! vector is always written whole; only its ids that count are added to the length.
+//!
+//! *Why one branch for all eight*: the processor guesses it, nearly always rightly, and goes on to the next step while
+//! the slots of this one are on their way from memory. Counting how many are known and moving on by as many would wait
+//! for them, and takes twice as long.
+//!
+//! The definition is the loop over single pieces in [`super::PieceCache`]. *Cost*: about 10 cycles for a known piece.
 #![expect(
     unsafe_code,
     reason = "vector instructions; known pieces are found in two thirds of the time"
@@ -17,129 +35,145 @@ use std::arch::x86_64::{
     _mm512_setr_epi64, _mm512_storeu_si512, _pdep_u32,
 };
 
-use super::holes::Hole;
-use super::{ABSENT, MAX_IDS, MORE, PieceCache};
-use crate::piece_row::{Found, Row, STEP_LEN};
+use super::misses::{Known, Miss};
+use super::{ABSENT, MAX_IDS, MORE, Pending, PieceCache};
+use crate::piece_row::{EightSlots, PieceRow, STEP_LEN};
 use crate::piece_starts::Word;
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
 const VECTOR_IDS: usize = 16;
 
-/// Appends the ids of the pieces that the cache knows; the others become holes. Stops after a row with a short one among
-/// these; says whether it did.
+/// Appends the ids of the pieces that the cache knows, and notes the others as misses. Stops after a row with a short piece
+/// among these; returns whether it did.
 pub(super) fn append(
-    cache: &PieceCache,
-    row: &mut Row,
-    (text, words): (&[u8], &mut impl Iterator<Item = Word>),
-    (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
+    cache: &mut PieceCache,
+    row: &mut PieceRow,
+    pending: &mut Pending<'_, impl Iterator<Item = Word>>,
+    known: &mut Known<'_>,
 ) -> bool {
-    // SAFETY: callers ask for it only where [`crate::piece_row::is_here`] found these instructions.
-    unsafe { append_words(cache, row, (text, words), (ids, holes)) }
+    // SAFETY: callers come here only where [`crate::piece_row::is_here`] found these instructions.
+    unsafe { append_words(cache, row, pending, known) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn append_words(
-    cache: &PieceCache,
-    row: &mut Row,
-    (text, words): (&[u8], &mut impl Iterator<Item = Word>),
-    (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
+    cache: &mut PieceCache,
+    row: &mut PieceRow,
+    pending: &mut Pending<'_, impl Iterator<Item = Word>>,
+    known: &mut Known<'_>,
 ) -> bool {
+    let text = pending.text;
     row.clear();
-    for word in words {
-        let long = row.push(cache.short.slots(), (text, word));
+    for word in pending.words.by_ref() {
+        let long = row.push(cache.table.slots(), (text, word));
         if long != 0 {
-            row.name_runs(cache.short.slots(), (text, word), long);
+            row.name_runs(cache.table.slots(), (text, word), long);
         }
         if row.is_full() {
-            let n_before = holes.len();
-            append_row(cache, (text, row), ids, holes);
-            if holes[n_before..].iter().any(Hole::is_short) {
+            let n_before = known.misses.len();
+            RowLookup { cache, row, text }.append(known);
+            if known.misses[n_before..].iter().any(Miss::is_short) {
                 return true;
             }
             row.clear();
         }
     }
-    append_row(cache, (text, row), ids, holes);
+    RowLookup { cache, row, text }.append(known);
     false
 }
 
-/// Looks the pieces of a row up.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
-fn append_row(
-    cache: &PieceCache,
-    (text, row): (&[u8], &Row),
-    ids: &mut Vec<TokenId>,
-    holes: &mut Vec<Hole>,
-) {
-    for number in (0..row.len()).step_by(STEP_LEN) {
-        // Room for all ids of the slots of a step, and for a vector of which nothing counts.
-        ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
-        let asked = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
-        let slots = cache.short.slots();
-        let mut found = row.find(slots, number);
-        // The next step does not wait for the slots of this one, as long as it goes as expected.
-        if found.known & asked == asked {
-            StepIds::of(&found, asked).write(u32::MAX, ids);
-            continue;
-        }
-        let has_key = asked & !row.long(number);
-        let mut absent = 0;
-        if has_key & !(found.known | found.marked) != 0 {
-            row.look_beside(slots, number, &mut found);
-            // A key that had no room in its line would stand in a later one, and this one had no free slot then.
-            absent = has_key & found.free & !(found.known | found.marked);
-        }
-        append_apart(cache, (text, row, number), (&found, asked, absent), (ids, holes));
-    }
+/// The lookup of the pieces of a row.
+struct RowLookup<'l> {
+    cache: &'l mut PieceCache,
+    row: &'l PieceRow,
+    text: &'l [u8],
 }
 
-/// Appends the ids of a step of which not all are known at once, and notes those that are not known at all.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
-#[inline]
-fn append_apart(
-    cache: &PieceCache,
-    (text, row, number): (&[u8], &Row, usize),
-    (found, asked, absent): (&Found, u8, u8),
-    (ids, holes): (&mut Vec<TokenId>, &mut Vec<Hole>),
-) {
-    let step = StepIds::of(found, asked);
-    let mut left = asked & !found.known;
-    let mut written = 0;
-    while left != 0 {
-        let lane = left.trailing_zeros() as usize;
-        left &= left - 1;
-        let before = (1 << (lane * step.lane_ids)) - 1;
-        step.write(before & !written, ids);
-        written = before;
-        if absent >> lane & 1 > 0
-            || !append_one(cache, (text, row, number + lane), (found, lane), ids)
-        {
-            holes.push(Hole { piece: row.piece(number + lane), n_before: ids.len() });
-        }
-        ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
-    }
-    step.write(!written, ids);
+/// Eight pieces of a row, and what was found of them.
+struct Step {
+    /// The number of the first piece in its row.
+    number: usize,
+    /// A bit for each lane that has a piece.
+    asked: u8,
+    /// A bit for each piece that is nowhere in the table.
+    absent: u8,
+    found: EightSlots,
 }
 
-/// Appends the ids of a piece that is not known at once, if they stand elsewhere in the cache.
-#[target_feature(enable = "avx512f,avx512bw,bmi1")]
-#[inline]
-fn append_one(
-    cache: &PieceCache,
-    (text, row, number): (&[u8], &Row, usize),
-    (found, lane): (&Found, usize),
-    ids: &mut Vec<TokenId>,
-) -> bool {
-    if found.marked >> lane & 1 > 0 {
-        return cache.append_marked(found.value(lane), ids);
+impl RowLookup<'_> {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
+    fn append(mut self, known: &mut Known<'_>) {
+        for number in (0..self.row.len()).step_by(STEP_LEN) {
+            known.ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
+            let asked = ((1_u32 << (self.row.len() - number).min(STEP_LEN)) - 1) as u8;
+            let found = self.row.find(self.cache.table.slots(), number);
+            if found.known & asked == asked {
+                StepIds::of(&found, asked).write(u32::MAX, known.ids);
+                continue;
+            }
+            let mut step = Step { number, asked, absent: 0, found };
+            self.look_beside(&mut step);
+            self.append_apart(&step, known);
+        }
     }
-    if row.is_long(number) {
-        return cache.append_ascii(&text[row.piece(number)], ids);
+
+    /// Looks for pieces that are not in their homes in the slots beside these.
+    #[target_feature(enable = "avx512f,avx512dq,bmi1")]
+    #[inline]
+    fn look_beside(&mut self, step: &mut Step) {
+        let &mut Step { number, asked, ref mut found, .. } = step;
+        let has_key = asked & !self.row.long(number);
+        if has_key & !(found.known | found.marked) == 0 {
+            return;
+        }
+        let beside = asked & self.row.look_beside(self.cache.table.slots(), number, found);
+        if beside != 0 {
+            let home = self.row.homes(number)[beside.trailing_zeros() as usize];
+            self.cache.table.note_elsewhere(home, home ^ 1);
+        }
+        // A search ends at a bucket with a free slot.
+        step.absent = has_key & found.free & !(found.known | found.marked);
     }
-    cache.short.get(row.key(number)).is_some_and(|slot| cache.append_slot(slot, ids))
+
+    /// Appends the ids of a step with pieces that are not known or do not have their ids in their slots.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
+    #[inline]
+    fn append_apart(&mut self, step: &Step, known: &mut Known<'_>) {
+        let ids = StepIds::of(&step.found, step.asked);
+        let mut left = step.asked & !step.found.known;
+        let mut written = 0;
+        while left != 0 {
+            let lane = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let before = (1 << (lane * ids.lane_ids)) - 1;
+            ids.write(before & !written, known.ids);
+            written = before;
+            if step.absent >> lane & 1 > 0 || !self.append_one(step, lane, known.ids) {
+                let piece = self.row.piece(step.number + lane);
+                known.misses.push(Miss { piece, n_before: known.ids.len() });
+            }
+            known.ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
+        }
+        ids.write(!written, known.ids);
+    }
+
+    /// Appends the ids of a piece that are not in its home nor beside it, if they are elsewhere in the cache.
+    #[target_feature(enable = "avx512f,avx512bw,bmi1")]
+    #[inline]
+    fn append_one(&mut self, step: &Step, lane: usize, ids: &mut Vec<TokenId>) -> bool {
+        let number = step.number + lane;
+        if step.found.marked >> lane & 1 > 0 {
+            return self.cache.append_marked(step.found.value(lane), ids);
+        }
+        if self.row.is_long(number) {
+            return self.cache.append_ascii(&self.text[self.row.piece(number)], ids);
+        }
+        let slot = self.cache.table.get_elsewhere(self.row.key(number));
+        slot.is_some_and(|slot| self.cache.append_slot(slot, ids))
+    }
 }
 
 /// The ids of the known slots of a step.
@@ -152,10 +186,11 @@ struct StepIds {
 }
 
 impl StepIds {
+    /// Two ids for each slot in one vector, or where one of the slots has more, four in two vectors.
     #[target_feature(enable = "avx512f,avx512dq,bmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a mask")]
-    fn of(found: &Found, asked: u8) -> Self {
+    fn of(found: &EightSlots, asked: u8) -> Self {
         let ([some, more], slots) = (found.values, found.known & asked);
         let known = _pdep_u32(slots.into(), 0x5555);
         let has_more = _mm512_movepi32_mask(_mm512_and_si512(some, _mm512_set1_epi64(MORE.into())));
@@ -163,6 +198,7 @@ impl StepIds {
             return Self { vectors: [some; 2], known: known * 0b11, lane_ids: 2 };
         }
         let some = _mm512_and_si512(some, _mm512_set1_epi64(!i64::from(MORE)));
+        // The halves of the values in turn: lane 0 of the first, lane 0 of the second, lane 1 of the first, …
         let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
         let vectors = [
@@ -195,7 +231,7 @@ fn write_some(vector: __m512i, wanted: u16, ids: &mut Vec<TokenId>) {
     let vector = _mm512_maskz_compress_epi32(written, vector);
     debug_assert!(ids.capacity() - ids.len() >= VECTOR_IDS, "there is room for a vector");
     let len = ids.len();
-    // SAFETY: `append_row` and `append_apart` made room for all that the slots of a step can give, and a vector more.
+    // SAFETY: `append` and `append_apart` reserved room for all that the slots of a step can give, and a vector more.
     let end = unsafe { ids.as_mut_ptr().add(len) };
     // SAFETY: as before; ids need no alignment.
     unsafe { _mm512_storeu_si512(end.cast(), vector) };

@@ -1,13 +1,34 @@
-//! Slots by key, the number of them a power of two, two in each line of the processor's cache.
+//! Short pieces by their keys: a set-associative hash table whose buckets are two slots, one line of the processor's cache.
 //!
-//! A key belongs into the slot that its hash says, its *home*. Where that is taken it stands beside, or in one of the
-//! lines behind, so that no two keys that come again and again drive each other out: to encode a piece costs
-//! fifty times what it costs to find it. What came first keeps its home, also when the table grows, and the pieces
-//! that come first are the frequent ones: nearly all that are asked for are found at home.
+//! The highest bits of a key's hash number one slot, its *home*; the bucket is the home and the slot beside it.
 //!
-//! A table begins small, since the first short text of a new tokenizer should not pay for memory that it does not
-//! need, and doubles when three of eight slots are taken, a large one half of them, so that few stand elsewhere than at home. At its bound a new
-//! slot takes the place of an older one where nothing near is free.
+//! ```text
+//! get(key):
+//!     for each of eight buckets, from that of the home on:
+//!         for each of its two slots, the home first:
+//!             if it has the key: return it
+//!         if one of them is free: return nothing
+//!     return nothing
+//!
+//! insert(key, value):
+//!     if the table is too full and may grow: double it
+//!     if get(key) finds a slot, or ends at a free one: put it there
+//!     else: put it into the home, and what was there beside it; what was beside is forgotten
+//! ```
+//!
+//! *Invariant*: no bucket between a key's home and its slot has a free slot. It holds when the key is put in, and
+//! since slots are never freed it holds on; so a search may end at a free slot. Doubling keeps it: as homes are the highest bits
+//! of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no two of these
+//! compete, and all other keys are put in anew.
+//!
+//! *Why the home matters*: eight homes are read together ([`super::eight`]), and a piece elsewhere costs a step of its own.
+//! The pieces that come first in a text are its frequent ones, and they keep their homes. The table doubles when three of
+//! eight slots are taken, a large one when half of them are, so that most pieces have theirs. A frequent piece that came
+//! late changes places with the slot in its home: of all times that a piece is found elsewhere every sixteenth is looked
+//! at, and if two of these in a row are for the same home, a good part of all are.
+//!
+//! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first short text of
+//! a new tokenizer does not wait for more, and ends at a bound.
 
 use crate::large_pages::{LargeRow, Pages};
 use crate::piece_key::{Keyed, MARK, high_hash};
@@ -16,32 +37,125 @@ use crate::piece_key::{Keyed, MARK, high_hash};
 pub(super) const MIN_LEN: usize = 1 << 9;
 /// Slots of a table that grows in its place; 2 MiB.
 const LARGE_LEN: usize = 1 << 16;
-/// Slots of a table that may be fuller before it grows, since twice as many would take long to get; 8 MiB.
+/// Slots of a table that may be fuller before it grows, since so much fresh memory takes long to get; 8 MiB.
 const HUGE_LEN: usize = 1 << 18;
-/// How many lines are looked at for a key.
+/// Buckets that are searched for a key.
 const MAX_PROBE: usize = 8;
-/// Slots in a line.
-const LINE_LEN: usize = 2;
+/// Slots of a bucket.
+const BUCKET_LEN: usize = 2;
+
+/// Of the times that a key is found elsewhere than in its home, one in so many is looked at.
+const SAMPLED: u32 = 16;
+
+/// A key and its value. The value of a key with [`MARK`] is of another kind; the table treats both alike.
+pub(super) type Slot = Keyed<u128>;
+
+const FREE: Slot = Slot { key: 0, value: 0 };
 
 /// Slots by key.
 pub(super) struct Table {
+    /// As many as a power of two.
     slots: LargeRow<Slot>,
     /// How far a hash is shifted to give a home.
     shift: u32,
     n_taken: usize,
     max_len: usize,
+    /// How often a key was found elsewhere than in its home, and the home that was sampled last.
+    n_elsewhere: u32,
+    sampled: usize,
 }
 
-/// A key and what it stands for.
-pub(super) type Slot = Keyed<u128>;
-
-const FREE: Slot = Slot { key: 0, value: 0 };
-
 impl Table {
-    /// Both lengths are powers of two, at least [`LINE_LEN`].
+    /// A table of `len` slots that grows up to `max_len`. Both are powers of two, at least [`BUCKET_LEN`].
     pub(super) fn new(len: usize, max_len: usize) -> Self {
         let slots = LargeRow::filled_with_room(FREE, len, (len, Pages::Small));
-        Self { slots, shift: shift(len), n_taken: 0, max_len }
+        Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
+    }
+
+    #[inline]
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The home of a key, which may have another key.
+    #[inline]
+    pub(super) fn home_slot(&self, key: u128) -> &Slot {
+        &self.slots[self.home(key)]
+    }
+
+    /// The slot of a key, marked or not.
+    #[inline]
+    pub(super) fn get(&self, key: u128) -> Option<Slot> {
+        Some(self.slots[self.place(key)]).filter(|slot| has(slot, key))
+    }
+
+    /// The slot of a key, marked or not, that is not in its home; it may be from now on.
+    #[inline]
+    pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
+        let place = self.place(key);
+        let slot = Some(self.slots[place]).filter(|slot| has(slot, key))?;
+        self.note_elsewhere(self.home(key), place);
+        Some(slot)
+    }
+
+    /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change places.
+    #[inline]
+    pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
+        self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
+        if self.n_elsewhere.is_multiple_of(SAMPLED)
+            && std::mem::replace(&mut self.sampled, home) == home
+        {
+            self.exchange(home, place);
+        }
+    }
+
+    /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its own
+    /// home. All buckets between are full, as they were when either was put in, so that both are found.
+    #[cold]
+    fn exchange(&mut self, home: usize, place: usize) {
+        let n_buckets = self.slots.len() / BUCKET_LEN;
+        let bucket_before = self.home(self.slots[home].key & !MARK) / BUCKET_LEN;
+        let distance = (place / BUCKET_LEN).wrapping_sub(bucket_before) & (n_buckets - 1);
+        if distance < MAX_PROBE {
+            self.slots.swap(home, place);
+        }
+    }
+
+    /// Puts a slot in, in place of the one that has its key, if there is one.
+    pub(super) fn insert(&mut self, slot: Slot) {
+        if self.is_full() && self.slots.len() < self.max_len {
+            self.grow();
+        }
+        self.put(slot);
+    }
+
+    fn put(&mut self, slot: Slot) {
+        let place = self.place(slot.key & !MARK);
+        let before = self.slots[place];
+        if before.key == 0 {
+            self.n_taken += 1;
+        } else if !has(&before, slot.key & !MARK) {
+            // The search ended nowhere, so this is the home.
+            self.slots[place ^ 1] = before;
+        }
+        self.slots[place] = slot;
+    }
+
+    /// The place of a key, marked or not; else the free place where its search ends; else its home.
+    #[inline]
+    fn place(&self, key: u128) -> usize {
+        let home = self.home(key);
+        for distance in 0..MAX_PROBE {
+            let bucket = ((home & !1) + distance * BUCKET_LEN) & (self.slots.len() - 1);
+            let places = if distance == 0 { [home, home ^ 1] } else { [bucket, bucket + 1] };
+            let is_at = |place: &usize| has(&self.slots[*place], key);
+            let is_free = |place: &usize| self.slots[*place].key == 0;
+            let found = places.iter().find(|place| is_at(place));
+            if let Some(&place) = found.or_else(|| places.iter().find(|place| is_free(place))) {
+                return place;
+            }
+        }
+        home
     }
 
     fn is_full(&self) -> bool {
@@ -53,75 +167,12 @@ impl Table {
         self.n_taken > self.slots.len() / 8 * n_eighths
     }
 
-    #[inline]
-    pub(super) fn slots(&self) -> &[Slot] {
-        &self.slots
-    }
-
-    /// The slot where a key belongs, which may have another.
-    #[inline]
-    pub(super) fn at_home(&self, key: u128) -> &Slot {
-        &self.slots[self.home(key)]
-    }
-
-    /// The slot of a key, marked or not, wherever it is.
-    #[inline]
-    pub(super) fn get(&self, key: u128) -> Option<Slot> {
-        Some(self.at(self.place(key))).filter(|&slot| is_of(slot, key))
-    }
-
-    /// The place of the slot of a key, marked or not, or the one where it would be put.
-    #[inline]
-    pub(super) fn place(&self, key: u128) -> usize {
-        let home = self.home(key);
-        for distance in 0..MAX_PROBE {
-            let line = ((home & !1) + distance * LINE_LEN) & (self.slots.len() - 1);
-            // At home first, which is what the pieces that come first get.
-            let places = if distance == 0 { [home, home ^ 1] } else { [line, line + 1] };
-            let keys = places.map(|place| self.slots[place].key);
-            if let Some(index) = keys.iter().position(|&found| found & !MARK == key) {
-                return places[index];
-            }
-            // What had no room before would stand here.
-            if let Some(index) = keys.iter().position(|&found| found == 0) {
-                return places[index];
-            }
-        }
-        home
-    }
-
-    /// The slot at a place that was [looked for](Self::place).
-    #[inline]
-    pub(super) fn at(&self, place: usize) -> Slot {
-        self.slots[place]
-    }
-
-    /// Puts a slot in, in the place of one that has the same key.
-    pub(super) fn insert(&mut self, slot: Slot) {
-        if self.is_full() && self.slots.len() < self.max_len {
-            self.grow();
-        }
-        self.put_at(self.place(slot.key & !MARK), slot);
-    }
-
-    fn put_at(&mut self, place: usize, slot: Slot) {
-        let before = self.slots[place];
-        if before.key == 0 {
-            self.n_taken += 1;
-        } else if !is_of(before, slot.key & !MARK) {
-            // This is the home, and no place near it is free.
-            self.slots[place ^ 1] = before;
-        }
-        self.slots[place] = slot;
-    }
-
-    /// Twice as many slots. The last one is moved first: from a place to the one that is twice as far, or to the next
-    /// one, where nothing is any more. Those that are at home stay so, since no two of them have one home then either.
+    /// Doubles the table in its place, from the last slot to the first: where a key goes to, nothing is left by then.
     fn grow(&mut self) {
         let (len_before, shift_before) = (self.slots.len(), self.shift);
         self.lengthen(len_before * 2);
         self.shift = shift(len_before * 2);
-        let mut away = Vec::new();
+        let mut elsewhere = Vec::new();
         for place in (0..len_before).rev() {
             let slot = std::mem::replace(&mut self.slots[place], FREE);
             if slot.key == 0 {
@@ -131,15 +182,15 @@ impl Table {
                 let home = self.home(slot.key & !MARK);
                 self.slots[home] = slot;
             } else {
-                away.push(slot);
+                elsewhere.push(slot);
             }
         }
-        self.n_taken -= away.len();
-        away.into_iter().rev().for_each(|slot| self.put_at(self.place(slot.key & !MARK), slot));
+        self.n_taken -= elsewhere.len();
+        elsewhere.into_iter().rev().for_each(|slot| self.put(slot));
     }
 
-    /// Appends free slots. A table that becomes large gets room for all that it may ever have, which costs nothing
-    /// before it is used; so its memory is asked of the system once.
+    /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address space
+    /// alone until it is written; from then on no slot is copied, and the system clears each page once.
     fn lengthen(&mut self, len: usize) {
         if len <= self.slots.room() {
             self.slots.fill_up_or_give_up(FREE, len);
@@ -159,8 +210,9 @@ impl Table {
     }
 }
 
+/// Whether a slot has a key, marked or not.
 #[inline]
-fn is_of(slot: Slot, key: u128) -> bool {
+fn has(slot: &Slot, key: u128) -> bool {
     slot.key & !MARK == key
 }
 

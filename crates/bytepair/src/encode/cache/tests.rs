@@ -7,21 +7,21 @@ use proptest::prelude::*;
 
 fn append(cache: &PieceCache, piece: &[u8]) -> Option<Vec<TokenId>> {
     let mut ids = vec![7];
-    let is_here = cache.append(Name::new(piece, 0..piece.len())?, &mut ids);
+    let is_here = cache.append(Query::new(piece, 0..piece.len())?, &mut ids);
     is_here.then(|| ids.split_off(1))
 }
 
 fn insert(cache: &mut PieceCache, piece: &[u8], ids: &[TokenId]) {
-    if let Some(name) = Name::new(piece, 0..piece.len()) {
-        cache.insert(name, ids);
+    if let Some(query) = Query::new(piece, 0..piece.len()) {
+        cache.insert(query, ids);
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
 /// Ids that no other piece has, as many as its hash says, some of them as large as any, and some all the same.
+#[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
 fn ids_of(piece: &[u8]) -> Vec<TokenId> {
     let hash = hash_bytes(piece, 0);
-    let n_ids = hash % 18;
+    let n_ids = hash % 24;
     let mask = if hash >> 8 & 1 > 0 { (1 << 17) - 1 } else { TokenId::MAX };
     let step = if hash >> 9 & 3 > 0 { 3 } else { 0 };
     let id = |index: u64| hash.rotate_right(step * index as u32) as TokenId & mask;
@@ -63,24 +63,26 @@ proptest! {
         let starts = Starts::new(&bits, block.clone());
         for kernel in [Kernel::OneByOne, Kernel::fast()] {
             cache.kernel = kernel;
-            let (mut ids, mut holes) = (vec![7; 3], Vec::new());
-            let (block, mut rest) = ((text.as_bytes(), block.len()), starts.words());
-            while cache.append_known(block, &mut rest, &mut ids, &mut holes) {}
+            let (mut ids, mut misses) = (vec![7; 3], Vec::new());
+            let (text, block_len) = (text.as_bytes(), block.len());
+            let mut pending = Pending { text, block_len, words: starts.words() };
+            let mut output = Known { ids: &mut ids, misses: &mut misses };
+            while cache.append_known(&mut pending, &mut output) {}
             let mut expected = vec![7; 3];
-            let mut left = holes.iter();
+            let mut left = misses.iter();
             let mut next = left.next();
             for piece in starts.words().flat_map(Word::pieces) {
-                if let Some(hole) = next.filter(|hole| hole.piece == piece) {
-                    prop_assert_eq!(hole.n_before, expected.len());
-                    let key = key_or_none(text.as_bytes(), piece.start, piece.end);
-                    prop_assert!(cache.short.at_home(key).key != key);
-                    let piece = &text.as_bytes()[piece];
-                    let is_by_rows = kernel != Kernel::OneByOne && block.1 >= 24;
+                if let Some(miss) = next.filter(|miss| miss.piece == piece) {
+                    prop_assert_eq!(miss.n_before, expected.len());
+                    let key = key_or_none(text, piece.start, piece.end);
+                    prop_assert!(cache.table.home_slot(key).key != key);
+                    let piece = &text[piece];
+                    let is_by_rows = kernel != Kernel::OneByOne && block_len >= 24;
                     let is_known = append(&cache, piece).is_some();
                     prop_assert!(!is_by_rows || !is_known || !piece.is_ascii());
                     next = left.next();
                 } else {
-                    expected.extend(append(&cache, text[piece].as_bytes()).unwrap());
+                    expected.extend(append(&cache, &text[piece]).unwrap());
                 }
             }
             prop_assert!(next.is_none());
@@ -90,7 +92,7 @@ proptest! {
 }
 
 #[test]
-fn a_short_hole_stops_rows_after_some_hundred_pieces_and_a_long_one_does_not() {
+fn a_short_miss_stops_rows_after_some_hundred_pieces_and_a_long_one_does_not() {
     let long = "é".repeat(20);
     for kernel in [Kernel::OneByOne, Kernel::fast()] {
         let mut cache = PieceCache { kernel, ..PieceCache::default() };
@@ -106,17 +108,19 @@ fn a_short_hole_stops_rows_after_some_hundred_pieces_and_a_long_one_does_not() {
                 place + piece.len()
             });
             let starts = Starts::new(&bits, 0..text.len());
-            let (mut ids, mut holes, mut words) = (Vec::new(), Vec::new(), starts.words());
-            let block = (text.as_bytes(), text.len());
-            assert_eq!(cache.append_known(block, &mut words, &mut ids, &mut holes), stops);
-            assert_eq!(holes.len(), 1, "{unknown}");
+            let (mut ids, mut misses) = (Vec::new(), Vec::new());
+            let (text, block_len) = (text.as_bytes(), text.len());
+            let mut pending = Pending { text, block_len, words: starts.words() };
+            let mut known = Known { ids: &mut ids, misses: &mut misses };
+            assert_eq!(cache.append_known(&mut pending, &mut known), stops);
+            assert_eq!(misses.len(), 1, "{unknown}");
             assert_eq!(ids.len() < 2000, stops, "{unknown}");
         }
     }
 }
 
 #[test]
-fn a_crowded_table_has_some_keys_away_from_home_and_loses_none() {
+fn a_frequent_key_gets_its_home_and_none_is_lost() {
     let mut table = Table::new(512, 512);
     let keys = (0..300_u32).map(|number| {
         let piece = format!("{number:x}");
@@ -124,10 +128,20 @@ fn a_crowded_table_has_some_keys_away_from_home_and_loses_none() {
     });
     let keys: Vec<_> = keys.collect();
     keys.iter().for_each(|&key| table.insert(Slot { key, value: !key }));
-    let n_away = keys.iter().filter(|&&key| table.at_home(key).key != key).count();
-    assert!(n_away > 20, "{n_away}");
-    for &key in &keys {
-        assert_eq!(table.get(key).map(|slot| slot.value), Some(!key));
+    let is_home = |table: &Table, key: u128| table.home_slot(key).key == key;
+    let elsewhere: Vec<_> = keys.iter().filter(|&&key| !is_home(&table, key)).copied().collect();
+    assert!(elsewhere.len() > 20);
+    for key in elsewhere {
+        for _ in 0..40 {
+            if is_home(&table, key) {
+                break;
+            }
+            assert_eq!(table.get_elsewhere(key).map(|slot| slot.value), Some(!key));
+        }
+        assert!(is_home(&table, key));
+        for &key in &keys {
+            assert_eq!(table.get(key).map(|slot| (slot.key, slot.value)), Some((key, !key)));
+        }
     }
 }
 
@@ -137,7 +151,7 @@ fn a_cache_that_has_no_more_places_begins_anew() {
     let piece = b"xy".repeat(50);
     insert(&mut cache, &piece, &[1; 100]);
     assert!(append(&cache, &piece).is_some());
-    cache.ring.write_last();
+    cache.ring.use_up();
     insert(&mut cache, b"short", &[5]);
     assert!(append(&cache, &piece).is_none());
     insert(&mut cache, &piece, &[2; 100]);

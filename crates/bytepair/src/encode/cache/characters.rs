@@ -1,26 +1,29 @@
-//! Characters as pieces start from them: their ids by their codes.
+//! Single characters, from whose ids pieces start: their ids by code point.
 //!
 //! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in text
 //! without spaces the same ones come again and again. Where no token joins a part of a character to its neighbours, or
-//! none of as low a rank, its bytes become its ids whatever stands around, and before anything joins these to others
+//! none of as low a rank, its bytes become its ids whatever is around, and before anything joins these to others
 //! (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!
-//! Each character is looked into once, when it first comes; half a megabyte. Of what kind some dozen are is told together
-//! ([`Kinds`]), by vectors where the processor has them. Left out: characters of four bytes, more or
-//! larger ids than fit eight bytes, and vocabularies without [`Cuts`], which say what tokens join.
+//! Each character is encoded once, when it first comes, and has eight bytes in a row by code point: at most three ids, their
+//! number, and whether a piece may start from them. The row has half a megabyte for each thread. The kinds of some dozen
+//! characters are found together ([`Kinds`]), by vectors where the processor has them.
+//!
+//! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`], which
+//! say what tokens join.
 
 #[cfg(target_arch = "x86_64")]
 mod vectors;
 
-use super::Encoder;
-use super::cuts::{Cuts, N_CODES, OTHER, row};
+use crate::encode::Encoder;
+use crate::encode::cuts::{Cuts, N_CODES, OTHER, row};
 use crate::merge_table::{Lookup, Merges};
 use crate::piece_key::Kernel;
 use crate::prefetch::prefetch;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// Ids of a character, at most.
-pub(super) const MAX_IDS: usize = 3;
+pub(in crate::encode) const MAX_IDS: usize = 3;
 
 /// Bits of an id, and of all.
 const ID_BITS: u32 = 20;
@@ -29,27 +32,27 @@ const ALL_BITS: u32 = 3 * ID_BITS;
 const FIRST: u64 = 1 << (ALL_BITS + 2);
 
 /// Nothing is known of a character.
-pub(super) const NEW: u64 = 0;
+pub(in crate::encode) const NEW: u64 = 0;
 /// It has no ids that fit.
 const UNFIT: u64 = 1 << 63;
 
 /// Characters whose kinds are told together.
-pub(super) const N_AT_ONCE: usize = 64;
+pub(in crate::encode) const N_AT_ONCE: usize = 64;
 
 /// Of what kind some characters are, by what [`Characters::get`] gives for each; a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Kinds {
+pub(in crate::encode) struct Kinds {
     /// Those whose ids are known, those from whose ids a piece may start, and those of these that are one id.
-    pub(super) known: u64,
-    pub(super) first: u64,
-    pub(super) single: u64,
+    pub(in crate::encode) known: u64,
+    pub(in crate::encode) first: u64,
+    pub(in crate::encode) single: u64,
     /// Those of which nothing is known yet.
-    pub(super) new: u64,
+    pub(in crate::encode) new: u64,
 }
 
 /// Ids by character.
 #[derive(Default)]
-pub(super) struct Characters {
+pub(in crate::encode) struct Characters {
     /// By code; the last is that of all else.
     rows: Vec<u64>,
 }
@@ -57,7 +60,11 @@ pub(super) struct Characters {
 impl Kinds {
     /// Those of the first characters, 63 at most; what stands behind them counts no more.
     #[inline]
-    pub(super) fn of(all: &[u64; N_AT_ONCE], n_characters: usize, kernel: Kernel) -> Self {
+    pub(in crate::encode) fn of(
+        all: &[u64; N_AT_ONCE],
+        n_characters: usize,
+        kernel: Kernel,
+    ) -> Self {
         match kernel {
             Kernel::OneByOne => Self::one_by_one(&all[..n_characters]),
             #[cfg(target_arch = "x86_64")]
@@ -79,21 +86,26 @@ impl Kinds {
 }
 
 impl Characters {
-    /// Asks for what is known of a character.
+    /// Fetches what is known of a character ahead of its use.
     #[inline]
-    pub(super) fn ask_for(&self, code: u32) {
+    pub(in crate::encode) fn prefetch(&self, code: u32) {
         prefetch(&self.rows, code as usize);
     }
 
     /// The ids of a character, packed, or [`NEW`], or something without ids; [`OTHER`] is new too until it is looked into.
     #[inline]
-    pub(super) fn get(&self, code: u32) -> u64 {
+    pub(in crate::encode) fn get(&self, code: u32) -> u64 {
         self.rows.get(code as usize).copied().unwrap_or(NEW)
     }
 
-    /// The same for a character of these bytes, which is looked into if it is new.
+    /// The packed ids of a character of these bytes, which is encoded if it is new.
     #[inline]
-    pub(super) fn found(&mut self, code: u32, character: &[u8], encoder: &Encoder) -> u64 {
+    pub(in crate::encode) fn found(
+        &mut self,
+        code: u32,
+        character: &[u8],
+        encoder: &Encoder,
+    ) -> u64 {
         match self.get(code) {
             NEW => self.learn(code, character, encoder),
             known => known,
@@ -102,7 +114,12 @@ impl Characters {
 
     /// Finds the ids of a new character, and remembers them.
     #[cold]
-    pub(super) fn learn(&mut self, code: u32, character: &[u8], encoder: &Encoder) -> u64 {
+    pub(in crate::encode) fn learn(
+        &mut self,
+        code: u32,
+        character: &[u8],
+        encoder: &Encoder,
+    ) -> u64 {
         let found = if code < OTHER { encoder.ids_of_character(code, character) } else { UNFIT };
         self.rows.resize(OTHER as usize + 1, NEW);
         self.rows[code as usize] = found;
@@ -149,7 +166,7 @@ impl Encoder {
 
     /// Appends what a piece starts from: the ids of characters that become these before a part of them is joined to
     /// their neighbours, else bytes.
-    pub(super) fn push_characters(
+    pub(in crate::encode) fn push_characters(
         &self,
         cuts: &Cuts,
         piece: &[u8],
@@ -240,7 +257,7 @@ fn first_uses(vocabulary: &Vocabulary, merges: &Merges) -> Vec<u32> {
 
 /// One id to three as a number, if they fit.
 #[inline]
-pub(super) fn packed(ids: &[TokenId]) -> Option<u64> {
+pub(in crate::encode) fn packed(ids: &[TokenId]) -> Option<u64> {
     let fits = (1..=MAX_IDS).contains(&ids.len()) && ids.iter().all(|&id| id >> ID_BITS == 0);
     let bits = || ids.iter().rev().fold(0, |bits, &id| bits << ID_BITS | u64::from(id));
     fits.then(|| bits() | (ids.len() as u64) << ALL_BITS)
@@ -248,29 +265,29 @@ pub(super) fn packed(ids: &[TokenId]) -> Option<u64> {
 
 /// Whether a piece may start from the ids of a character.
 #[inline]
-pub(super) fn is_first(packed: u64) -> bool {
+pub(in crate::encode) fn is_first(packed: u64) -> bool {
     packed & FIRST > 0
 }
 
 /// How many ids were packed.
 #[inline]
-pub(super) fn n_ids(packed: u64) -> usize {
+pub(in crate::encode) fn n_ids(packed: u64) -> usize {
     (packed >> ALL_BITS) as usize & 3
 }
 
 /// All that may be there; what is behind their number means nothing.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
-pub(super) fn unpacked(packed: u64) -> [TokenId; MAX_IDS] {
+pub(in crate::encode) fn unpacked(packed: u64) -> [TokenId; MAX_IDS] {
     let mask = (1 << ID_BITS) - 1;
     [0, 1, 2].map(|index| (packed >> (index * ID_BITS)) as TokenId & mask)
 }
 
 /// Appends what was packed.
 #[inline]
-pub(super) fn append(packed: u64, ids: &mut Vec<TokenId>) {
+pub(in crate::encode) fn append(packed: u64, ids: &mut Vec<TokenId>) {
     ids.extend_from_slice(&unpacked(packed)[..n_ids(packed)]);
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(in crate::encode) mod tests;

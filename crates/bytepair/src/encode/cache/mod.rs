@@ -1,0 +1,318 @@
+//! The cache of pieces: their ids, so that a piece that comes again is looked up instead of merged.
+//!
+//! To find a piece costs a fiftieth of what it costs to merge it, and text repeats its words.
+//!
+//! # What is remembered where
+//!
+//! | piece | found by | its ids |
+//! |---|---|---|
+//! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, more in the [`Ring`] |
+//! | longer, of one byte over and over from the eighth on: indents, rulers | its first eight bytes and its length, which are a number too | as above |
+//! | any other of up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], behind its bytes |
+//! | empty, or longer than that | | not remembered |
+//! | a part of a long piece | | not remembered: hardly any comes again |
+//!
+//! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15 bytes
+//! are remembered by the caller (`tokenizer/recent.rs`).
+//!
+//! # For how long, and in how much memory
+//!
+//! Nothing is ever removed; what is new displaces what is old.
+//!
+//! - The table doubles from 16 KiB to 32 MiB, a million slots. Full, it gives a new piece the home of an older one.
+//! - The ring has up to 32 MiB. What was written longest ago is overwritten.
+//! - The index has up to 4 MiB. Each bucket drops what was written longest ago.
+//!
+//! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads ever
+//! worked at the same time.
+//!
+//! # Why a result can never be wrong
+//!
+//! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one tokenizer,
+//!    which never changes, and what it is told are ids that were just merged.
+//! 2. A key is the piece: two pieces never have the same (`piece_key.rs`), and keys are compared whole.
+//! 3. A hash is not the piece: the entry in the ring has the bytes of its piece, and they are compared.
+//! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known from its
+//!    number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not something else.
+//!
+//! The tests hold a cache of any size to that: a piece has its own ids or none.
+//!
+//! # Cost
+//!
+//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`eight`]).
+
+pub(super) mod characters;
+#[cfg(target_arch = "x86_64")]
+mod eight;
+mod misses;
+mod ring;
+mod table;
+
+use std::ops::Range;
+
+pub(crate) use self::misses::{Filled, Known, Miss, splice};
+use self::ring::{Index, Ring};
+use self::table::{MIN_LEN, Slot, Table};
+use crate::hash::hash_long;
+use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
+#[cfg(target_arch = "x86_64")]
+use crate::piece_row::PieceRow;
+use crate::piece_starts::{WORD_LEN, Word};
+use crate::vocabulary::TokenId;
+
+/// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
+const MAX_SLOTS: usize = 1 << 20;
+/// Most ids in a slot.
+const MAX_IDS: usize = 4;
+/// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
+const MAX_LEN: usize = 4096;
+/// Shorter blocks are looked up piece by piece.
+#[cfg(target_arch = "x86_64")]
+const MIN_BLOCK_LEN: usize = 24;
+
+/// In a slot, in place of an id that its piece does not have.
+const ABSENT: TokenId = TokenId::MAX;
+/// In the first id of a slot: there are more than two.
+const MORE: TokenId = 1 << 31;
+
+/// Ids by piece.
+pub(crate) struct PieceCache {
+    /// By key: up to four ids; where the key has [`MARK`], the place of more in the ring, and how many.
+    table: Table,
+    /// By hash: places in the ring.
+    index: Index,
+    ring: Ring,
+    /// Made when the first long text comes. What it holds counts no more.
+    #[cfg(target_arch = "x86_64")]
+    row: Option<Box<PieceRow>>,
+    kernel: Kernel,
+}
+
+/// What a piece is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CacheKey {
+    /// The piece itself as a number.
+    Exact(u128),
+    /// A hash of it.
+    Hash(u64),
+}
+
+/// A piece to look up, with its key.
+#[derive(Clone, Copy)]
+pub(crate) struct Query<'t> {
+    pub(crate) piece: &'t [u8],
+    pub(crate) key: CacheKey,
+}
+
+/// Pieces of a block of text that are still to be looked up.
+pub(crate) struct Pending<'b, W> {
+    pub(crate) text: &'b [u8],
+    /// How long the block is, in bytes.
+    pub(crate) block_len: usize,
+    /// Where the pieces start.
+    pub(crate) words: W,
+}
+
+impl Default for PieceCache {
+    fn default() -> Self {
+        Self::with_bounds(MIN_LEN, MAX_SLOTS, ring::MAX_LEN)
+    }
+}
+
+impl PieceCache {
+    fn with_bounds(n_slots: usize, max_slots: usize, ring_len: usize) -> Self {
+        Self {
+            table: Table::new(n_slots.min(max_slots), max_slots),
+            index: Index::new(),
+            ring: Ring::new(ring_len),
+            #[cfg(target_arch = "x86_64")]
+            row: None,
+            kernel: Kernel::fast(),
+        }
+    }
+
+    /// A cache that hardly remembers anything.
+    #[cfg(test)]
+    pub(crate) fn tiny() -> Self {
+        Self::with_bounds(2, 8, 512)
+    }
+
+    /// This cache, used without vectors.
+    #[cfg(test)]
+    pub(crate) fn plain(mut self) -> Self {
+        self.kernel = Kernel::OneByOne;
+        self
+    }
+
+    /// Appends the ids of pending pieces that are in the home slots of their keys, and perhaps of others that are known;
+    /// the rest are misses. Returns whether it stopped before the end of the block.
+    ///
+    /// Where pieces are looked up eight at a time, it stops after a row of some hundred with a short miss: what is new in a
+    /// text comes again soon, and is known by then if the caller inserts it first.
+    pub(crate) fn append_known(
+        &mut self,
+        pending: &mut Pending<'_, impl Iterator<Item = Word>>,
+        known: &mut Known<'_>,
+    ) -> bool {
+        match self.kernel {
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight if pending.block_len >= MIN_BLOCK_LEN => {
+                let mut row = self.row.take().unwrap_or_default();
+                let has_stopped = eight::append(self, &mut row, pending, known);
+                self.row = Some(row);
+                has_stopped
+            }
+            _ => {
+                let text = pending.text;
+                pending.words.by_ref().for_each(|word| self.append_word(text, word, known));
+                false
+            }
+        }
+    }
+
+    /// Looks up the pieces that start in 64 bytes, one by one: the definition of [`eight`].
+    #[inline]
+    fn append_word(&self, text: &[u8], word: Word, known: &mut Known<'_>) {
+        let mut row = [0; WORD_LEN * MAX_IDS];
+        let mut n_ids = 0;
+        for piece in word.pieces() {
+            let key = key_or_none(text, piece.start, piece.end);
+            let slot = self.table.home_slot(key);
+            if slot.key != key {
+                known.misses.push(Miss { piece, n_before: known.ids.len() + n_ids });
+                continue;
+            }
+            // All four are written, whatever their number: the next piece overwrites what does not count.
+            let Some(four) = row.get_mut(n_ids..).and_then(<[_]>::first_chunk_mut) else { return };
+            *four = unpacked(slot.value);
+            n_ids += n_packed(slot.value);
+        }
+        append_first(n_ids, &row, known.ids);
+    }
+
+    /// Appends the ids of a piece, if it is known.
+    #[inline]
+    pub(crate) fn append(&self, piece: Query<'_>, ids: &mut Vec<TokenId>) -> bool {
+        match piece.key {
+            CacheKey::Exact(key) => {
+                self.table.get(key).is_some_and(|slot| self.append_slot(slot, ids))
+            }
+            CacheKey::Hash(hash) => {
+                self.index.places(hash).any(|place| self.ring.append(place, piece.piece, ids))
+            }
+        }
+    }
+
+    /// Appends the ids of a long piece, if it is known and ASCII. Others are not looked up with their block, as they are
+    /// prefetched first, some dozen together.
+    #[cfg(target_arch = "x86_64")]
+    fn append_ascii(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
+        piece.is_ascii() && Query::by_hash(piece).is_some_and(|piece| self.append(piece, ids))
+    }
+
+    /// Appends the ids of a slot, if they still stand.
+    #[inline]
+    fn append_slot(&self, slot: Slot, ids: &mut Vec<TokenId>) -> bool {
+        if slot.key & MARK > 0 {
+            return self.append_marked(slot.value, ids);
+        }
+        append_first(n_packed(slot.value), &unpacked(slot.value), ids);
+        true
+    }
+
+    /// Appends the ids of the value of a marked slot, unless they were overwritten.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the value is a place and a number of ids")]
+    fn append_marked(&self, value: u128, ids: &mut Vec<TokenId>) -> bool {
+        self.ring.append_ids(value as u64, (value >> 64) as usize, ids)
+    }
+
+    /// Fetches what is known of a long piece ahead of its use.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: CacheKey) {
+        if let CacheKey::Hash(hash) = key {
+            self.index.prefetch(hash);
+        }
+    }
+
+    /// Remembers the ids of a piece that is not known.
+    pub(crate) fn insert(&mut self, piece: Query<'_>, ids: &[TokenId]) {
+        if self.ring.is_used_up() {
+            *self = Self { kernel: self.kernel, ..Self::default() };
+        }
+        let slot = match (piece.key, packed(ids)) {
+            (CacheKey::Exact(key), Some(value)) => Slot { key, value },
+            (CacheKey::Exact(key), None) => {
+                let Some(place) = self.ring.push_ids(ids) else { return };
+                Slot { key: key | MARK, value: (ids.len() as u128) << 64 | u128::from(place) }
+            }
+            (CacheKey::Hash(hash), _) => {
+                let place = self.ring.push(piece.piece, ids);
+                return place.into_iter().for_each(|place| self.index.insert(hash, place));
+            }
+        };
+        self.table.insert(slot);
+    }
+}
+
+impl<'t> Query<'t> {
+    /// The piece `text[place]` with its key, unless it is empty or too long to be remembered.
+    #[inline]
+    pub(crate) fn new(text: &'t [u8], place: Range<usize>) -> Option<Self> {
+        let piece = &text[place.clone()];
+        let key = match piece.len() {
+            0 => return None,
+            1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
+            _ => match run_key(piece) {
+                Some(key) => key,
+                None => return Self::by_hash(piece),
+            },
+        };
+        Some(Self { piece, key: CacheKey::Exact(key) })
+    }
+
+    #[inline]
+    fn by_hash(piece: &'t [u8]) -> Option<Self> {
+        let key = CacheKey::Hash(hash_long(piece, 0));
+        (piece.len() <= MAX_LEN).then_some(Self { piece, key })
+    }
+}
+
+/// Appends the first ids of a row; a few of them without a call for their number of bytes.
+#[inline]
+fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], ids: &mut Vec<TokenId>) {
+    match row.first_chunk::<MAX_IDS>() {
+        Some(four) if n_ids <= MAX_IDS => {
+            ids.extend_from_slice(four);
+            ids.truncate(ids.len() - MAX_IDS + n_ids);
+        }
+        _ => ids.extend_from_slice(&row[..n_ids]),
+    }
+}
+
+/// One to four ids as the value of a slot.
+fn packed(ids: &[TokenId]) -> Option<u128> {
+    if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id >= MORE) {
+        return None;
+    }
+    let mut four = [ABSENT; MAX_IDS];
+    four[..ids.len()].copy_from_slice(ids);
+    four[0] |= if ids.len() > 2 { MORE } else { 0 };
+    Some(four.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id)))
+}
+
+/// The ids of a value, and behind them [`ABSENT`] ones.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
+fn unpacked(value: u128) -> [TokenId; MAX_IDS] {
+    [value as u32 & !MORE, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32]
+}
+
+/// How many ids of a value are not absent.
+#[inline]
+fn n_packed(value: u128) -> usize {
+    MAX_IDS - value.leading_ones() as usize / 32
+}
+
+#[cfg(test)]
+mod tests;
