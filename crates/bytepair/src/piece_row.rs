@@ -47,7 +47,7 @@ type Numbers = [u64; ROW_LEN + WORD_LEN + STEP_LEN];
 /// The window of text in registers.
 const WINDOW_LEN: usize = 2 * WORD_LEN;
 
-/// Tables of so many slots are at hand anyway.
+/// Tables of so many slots are in the processor's nearer caches anyway.
 const NEAR_LEN: usize = 1 << 12;
 
 /// [`MARK`] in the upper half of a key.
@@ -165,7 +165,7 @@ impl PieceRow {
         u128::from(self.keys[1][number]) << 64 | u128::from(self.keys[0][number])
     }
 
-    /// Looks for those that are not at home in the other slot of the line; a bit for each that is there.
+    /// Looks for those that are not in their homes in the other slots of these lines; a bit for each that is there.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
     pub(crate) fn look_beside<V>(

@@ -1,20 +1,19 @@
-//! Memory that is asked for before it is read, so that what lies apart is fetched side by side.
+//! Prefetching: memory is fetched before it is read, so that several lines come at the same time.
 //!
-//! A processor runs ahead by some hundred instructions, and fetches no more at once than what these read. Asked for
-//! beforehand, memory comes without anybody waiting for it. Where the language has no instruction for that, the value is
-//! read, which fetches it too.
+//! A processor runs ahead by some hundred instructions, and fetches at once only what these read. What was prefetched is
+//! there when it is read. Where the language has no instruction for it, the value is read, which fetches it too.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "an instruction; a large corpus is merged in a tenth less time")
 )]
 
-/// Asks for the value at a place, if there is one. Nothing that can be seen changes.
+/// Fetches the value at a place, if there is one. Nothing that can be seen changes.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(crate) fn prefetch<T>(values: &[T], place: usize) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
     let value = values.as_ptr().wrapping_add(place);
-    // SAFETY: memory that is asked for is not read: any address will do.
+    // SAFETY: what is prefetched is not read: any address will do.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(value.cast()) };
 }
 

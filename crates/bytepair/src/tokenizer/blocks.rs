@@ -13,8 +13,8 @@
 //!         splice the ids of the misses between the others
 //! ```
 //!
-//! Nearly all pieces of all texts go through here. The definition is [`append_ids`] for each piece in turn; left out here
-//! are a call, a closure and a result for each piece that is known.
+//! Nearly all pieces of all texts go through here. The definition is [`append_ids`] for each piece in turn; left
+//! out here are a call, a closure and a result for each piece that is known.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! What one thread needs to encode, and the ids of a piece through its cache.
 //!
 //! A piece that the cache does not know is encoded part by part if it is long, cut where no merge crosses; one of
-//! ASCII only if it is longer still, and not a word. The cache never shows in a result. A piece that is known costs one look-up, another one
-//! what the encoder takes.
+//! ASCII only if it is longer still, and not a word. The cache never shows in a result. A piece that is known costs
+//! one look-up, another one what the encoder takes.
 
 use std::ops::Range;
 
@@ -15,7 +15,8 @@ use crate::piece_key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 
-/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it. As many symbols are merged in blocks.
+/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it. As many symbols are
+/// merged in blocks.
 const MAX_WHOLE_LEN: usize = 256;
 
 /// What one thread needs to encode.

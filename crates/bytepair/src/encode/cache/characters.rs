@@ -1,16 +1,16 @@
 //! Single characters, from whose ids pieces start: their ids by code point.
 //!
-//! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in text
-//! without spaces the same ones come again and again. Where no token joins a part of a character to its neighbours, or
-//! none of as low a rank, its bytes become its ids whatever is around, and before anything joins these to others
-//! (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
+//! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in
+//! text without spaces the same ones come again and again. Where no token joins a part of a character to its
+//! neighbours, or none of as low a rank, its bytes become its ids whatever is around, and before anything joins
+//! these to others (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!
-//! Each character is encoded once, when it first comes, and has eight bytes in a row by code point: at most three ids, their
-//! number, and whether a piece may start from them. The row has half a megabyte for each thread. The kinds of some dozen
-//! characters are found together ([`Kinds`]), by vectors where the processor has them.
+//! Each character is encoded once, when it first comes, and has eight bytes in a row by code point: at most three
+//! ids, their number, and whether a piece may start from them. The row has half a megabyte for each thread. The
+//! kinds of some dozen characters are found together ([`Kinds`]), by vectors where the processor has them.
 //!
-//! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`], which
-//! say what tokens join.
+//! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`],
+//! which say what tokens join.
 
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -92,7 +92,8 @@ impl Characters {
         prefetch(&self.rows, code as usize);
     }
 
-    /// The ids of a character, packed, or [`NEW`], or something without ids; [`OTHER`] is new too until it is looked into.
+    /// The ids of a character, packed, or [`NEW`], or something without ids; [`OTHER`] is new too until it is
+    /// looked into.
     #[inline]
     pub(in crate::encode) fn get(&self, code: u32) -> u64 {
         self.rows.get(code as usize).copied().unwrap_or(NEW)

@@ -1,7 +1,7 @@
 //! Lookup of eight pieces at a time, with AVX-512.
 //!
-//! A [`PieceRow`] first collects some hundred pieces: their keys, and the homes of these in the table, which are prefetched. Then
-//! eight pieces are one step:
+//! A [`PieceRow`] first collects some hundred pieces: their keys, and the homes of these in the table, which are
+//! prefetched. Then eight pieces are one step:
 //!
 //! ```text
 //! for each eight pieces of the row:
@@ -16,12 +16,12 @@
 //!     write the ids of the pieces behind the last of these
 //! ```
 //!
-//! *Invariant*: before each write `ids` has room for all ids that the slots of a step can give, and for one vector more. A
-//! vector is always written whole; only its ids that count are added to the length.
+//! *Invariant*: before each write `ids` has room for all ids that the slots of a step can give, and for one vector
+//! more. A vector is always written whole; only its ids that count are added to the length.
 //!
-//! *Why one branch for all eight*: the processor guesses it, nearly always rightly, and goes on to the next step while
-//! the slots of this one are on their way from memory. Counting how many are known and moving on by as many would wait
-//! for them, and takes twice as long.
+//! *Why one branch for all eight*: the processor guesses it, nearly always rightly, and goes on to the next step
+//! while the slots of this one are on their way from memory. Counting how many are known and moving on by as many
+//! would wait for them, and takes twice as long.
 //!
 //! The definition is the loop over single pieces in [`super::PieceCache`]. *Cost*: about 10 cycles for a known piece.
 #![expect(
@@ -36,7 +36,8 @@ use std::arch::x86_64::{
 };
 
 use super::misses::{Known, Miss};
-use super::{ABSENT, MAX_IDS, MORE, Pending, PieceCache};
+use super::value::{ABSENT, MAX_IDS, MORE};
+use super::{Pending, PieceCache};
 use crate::piece_row::{EightSlots, PieceRow, STEP_LEN};
 use crate::piece_starts::Word;
 use crate::vocabulary::TokenId;
@@ -44,8 +45,8 @@ use crate::vocabulary::TokenId;
 /// Ids that a vector holds.
 const VECTOR_IDS: usize = 16;
 
-/// Appends the ids of the pieces that the cache knows, and notes the others as misses. Stops after a row with a short piece
-/// among these; returns whether it did.
+/// Appends the ids of the pieces that the cache knows, and notes the others as misses. Stops after a row with a
+/// short piece among these; returns whether it did.
 pub(super) fn append(
     cache: &mut PieceCache,
     row: &mut PieceRow,

@@ -1,8 +1,8 @@
 //! The pieces of a block that the cache does not know, and how their ids are spliced between the others.
 //!
-//! The lookup writes the ids of known pieces next to each other, as if the others were not there, and notes where each of
-//! these belongs. After some hundred pieces the misses are encoded one after the other, so that what this needs stays in
-//! the processor's caches and the lookup is not left for each.
+//! The lookup writes the ids of known pieces next to each other, as if the others were not there, and notes where
+//! each of these belongs. After some hundred pieces the misses are encoded one after the other, so that what this
+//! needs stays in the processor's caches and the lookup is not left for each.
 //!
 //! ```text
 //! splice(ids, misses, filled):                  ids A B C D with misses behind A and behind C
@@ -44,14 +44,15 @@ pub(crate) struct Filled {
 
 #[cfg(target_arch = "x86_64")]
 impl Miss {
-    /// Whether the piece will be found at once when it comes again. Most long ones are misses each time, known or not.
+    /// Whether the piece will be found at once when it comes again. Most long ones are misses each time, known or
+    /// not.
     pub(super) fn is_short(&self) -> bool {
         self.piece.len() <= MAX_KEY_LEN
     }
 }
 
-/// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does not
-/// count.
+/// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does
+/// not count.
 const STEP_LEN: usize = 16;
 
 /// Puts the ids of misses between those of known pieces. `behind` is memory that is used again.

@@ -6,14 +6,14 @@
 //!
 //! | piece | found by | its ids |
 //! |---|---|---|
-//! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, more in the [`Ring`] |
+//! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, up to seven if they are small, more in the [`Ring`] |
 //! | longer, of one byte over and over from the eighth on: indents, rulers | its first eight bytes and its length, which are a number too | as above |
 //! | any other of up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], behind its bytes |
 //! | empty, or longer than that | | not remembered |
 //! | a part of a long piece | | not remembered: hardly any comes again |
 //!
-//! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15 bytes
-//! are remembered by the caller (`tokenizer/recent.rs`).
+//! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15
+//! bytes are remembered by the caller (`tokenizer/recent.rs`).
 //!
 //! # For how long, and in how much memory
 //!
@@ -23,17 +23,18 @@
 //! - The ring has up to 32 MiB. What was written longest ago is overwritten.
 //! - The index has up to 4 MiB. Each bucket drops what was written longest ago.
 //!
-//! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads ever
-//! worked at the same time.
+//! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads
+//! ever worked at the same time.
 //!
 //! # Why a result can never be wrong
 //!
-//! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one tokenizer,
-//!    which never changes, and what it is told are ids that were just merged.
+//! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one
+//!    tokenizer, which never changes, and what is inserted are ids that were just merged.
 //! 2. A key is the piece: two pieces never have the same (`piece_key.rs`), and keys are compared whole.
 //! 3. A hash is not the piece: the entry in the ring has the bytes of its piece, and they are compared.
-//! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known from its
-//!    number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not something else.
+//! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known
+//!    from its number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not
+//!    something else.
 //!
 //! The tests hold a cache of any size to that: a piece has its own ids or none.
 //!
@@ -47,12 +48,14 @@ mod eight;
 mod misses;
 mod ring;
 mod table;
+mod value;
 
 use std::ops::Range;
 
 pub(crate) use self::misses::{Filled, Known, Miss, splice};
 use self::ring::{Index, Ring};
 use self::table::{MIN_LEN, Slot, Table};
+use self::value::{MAX_IDS, n_packed, packed, unpacked};
 use crate::hash::hash_long;
 use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
 #[cfg(target_arch = "x86_64")]
@@ -62,22 +65,15 @@ use crate::vocabulary::TokenId;
 
 /// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
 const MAX_SLOTS: usize = 1 << 20;
-/// Most ids in a slot.
-const MAX_IDS: usize = 4;
 /// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
 const MAX_LEN: usize = 4096;
 /// Shorter blocks are looked up piece by piece.
 #[cfg(target_arch = "x86_64")]
 const MIN_BLOCK_LEN: usize = 24;
 
-/// In a slot, in place of an id that its piece does not have.
-const ABSENT: TokenId = TokenId::MAX;
-/// In the first id of a slot: there are more than two.
-const MORE: TokenId = 1 << 31;
-
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids; where the key has [`MARK`], the place of more in the ring, and how many.
+    /// By key: up to four ids; where the key has [`MARK`], more of them or their place in the ring ([`value`]).
     table: Table,
     /// By hash: places in the ring.
     index: Index,
@@ -144,11 +140,11 @@ impl PieceCache {
         self
     }
 
-    /// Appends the ids of pending pieces that are in the home slots of their keys, and perhaps of others that are known;
-    /// the rest are misses. Returns whether it stopped before the end of the block.
+    /// Appends the ids of pending pieces that are in the home slots of their keys, and perhaps of others that are
+    /// known; the rest are misses. Returns whether it stopped before the end of the block.
     ///
-    /// Where pieces are looked up eight at a time, it stops after a row of some hundred with a short miss: what is new in a
-    /// text comes again soon, and is known by then if the caller inserts it first.
+    /// Where pieces are looked up eight at a time, it stops after a row of some hundred with a short miss: what is
+    /// new in a text comes again soon, and is known by then if the caller inserts it first.
     pub(crate) fn append_known(
         &mut self,
         pending: &mut Pending<'_, impl Iterator<Item = Word>>,
@@ -203,8 +199,8 @@ impl PieceCache {
         }
     }
 
-    /// Appends the ids of a long piece, if it is known and ASCII. Others are not looked up with their block, as they are
-    /// prefetched first, some dozen together.
+    /// Appends the ids of a long piece, if it is known and ASCII. Others are not looked up with their block, as
+    /// they are prefetched first, some dozen together.
     #[cfg(target_arch = "x86_64")]
     fn append_ascii(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         piece.is_ascii() && Query::by_hash(piece).is_some_and(|piece| self.append(piece, ids))
@@ -222,9 +218,12 @@ impl PieceCache {
 
     /// Appends the ids of the value of a marked slot, unless they were overwritten.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the value is a place and a number of ids")]
     fn append_marked(&self, value: u128, ids: &mut Vec<TokenId>) -> bool {
-        self.ring.append_ids(value as u64, (value >> 64) as usize, ids)
+        if value::append_close(value, ids) {
+            return true;
+        }
+        let (place, n_ids) = value::place_in_ring(value);
+        self.ring.append_ids(place, n_ids, ids)
     }
 
     /// Fetches what is known of a long piece ahead of its use.
@@ -240,16 +239,23 @@ impl PieceCache {
         if self.ring.is_used_up() {
             *self = Self { kernel: self.kernel, ..Self::default() };
         }
-        let slot = match (piece.key, packed(ids)) {
-            (CacheKey::Exact(key), Some(value)) => Slot { key, value },
-            (CacheKey::Exact(key), None) => {
-                let Some(place) = self.ring.push_ids(ids) else { return };
-                Slot { key: key | MARK, value: (ids.len() as u128) << 64 | u128::from(place) }
+        match piece.key {
+            CacheKey::Exact(key) => self.insert_short(key, ids),
+            CacheKey::Hash(hash) => {
+                if let Some(place) = self.ring.push(piece.piece, ids) {
+                    self.index.insert(hash, place);
+                }
             }
-            (CacheKey::Hash(hash), _) => {
-                let place = self.ring.push(piece.piece, ids);
-                return place.into_iter().for_each(|place| self.index.insert(hash, place));
-            }
+        }
+    }
+
+    fn insert_short(&mut self, key: u128, ids: &[TokenId]) {
+        let slot = if let Some(value) = packed(ids) {
+            Slot { key, value }
+        } else {
+            let in_ring = || self.ring.push_ids(ids).map(|place| value::in_ring(place, ids.len()));
+            let Some(value) = value::close(ids).or_else(in_ring) else { return };
+            Slot { key: key | MARK, value }
         };
         self.table.insert(slot);
     }
@@ -288,30 +294,6 @@ fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], ids: &mut Vec<
         }
         _ => ids.extend_from_slice(&row[..n_ids]),
     }
-}
-
-/// One to four ids as the value of a slot.
-fn packed(ids: &[TokenId]) -> Option<u128> {
-    if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id >= MORE) {
-        return None;
-    }
-    let mut four = [ABSENT; MAX_IDS];
-    four[..ids.len()].copy_from_slice(ids);
-    four[0] |= if ids.len() > 2 { MORE } else { 0 };
-    Some(four.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id)))
-}
-
-/// The ids of a value, and behind them [`ABSENT`] ones.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
-fn unpacked(value: u128) -> [TokenId; MAX_IDS] {
-    [value as u32 & !MORE, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32]
-}
-
-/// How many ids of a value are not absent.
-#[inline]
-fn n_packed(value: u128) -> usize {
-    MAX_IDS - value.leading_ones() as usize / 32
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Short pieces by their keys: a set-associative hash table whose buckets are two slots, one line of the processor's cache.
+//! Short pieces by their keys: a set-associative hash table whose buckets are two slots, one line of the
+//! processor's cache.
 //!
 //! The highest bits of a key's hash number one slot, its *home*; the bucket is the home and the slot beside it.
 //!
@@ -17,18 +18,19 @@
 //! ```
 //!
 //! *Invariant*: no bucket between a key's home and its slot has a free slot. It holds when the key is put in, and
-//! since slots are never freed it holds on; so a search may end at a free slot. Doubling keeps it: as homes are the highest bits
-//! of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no two of these
-//! compete, and all other keys are put in anew.
+//! since slots are never freed it holds on; so a search may end at a free slot. Doubling keeps it: as homes are the
+//! highest bits of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no
+//! two of these compete, and all other keys are put in anew.
 //!
-//! *Why the home matters*: eight homes are read together ([`super::eight`]), and a piece elsewhere costs a step of its own.
-//! The pieces that come first in a text are its frequent ones, and they keep their homes. The table doubles when three of
-//! eight slots are taken, a large one when half of them are, so that most pieces have theirs. A frequent piece that came
-//! late changes places with the slot in its home: of all times that a piece is found elsewhere every sixteenth is looked
-//! at, and if two of these in a row are for the same home, a good part of all are.
+//! *Why the home matters*: eight homes are read together ([`super::eight`]), and a piece elsewhere costs a step of
+//! its own. The pieces that come first in a text are its frequent ones, and they keep their homes. The table
+//! doubles when three of eight slots are taken, a large one when half of them are, so that most pieces have theirs.
+//! A frequent piece that came late changes places with the slot in its home: of all times that a piece is found
+//! elsewhere every sixteenth is looked at, and if two of these in a row are for the same home, a good part of all
+//! are.
 //!
-//! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first short text of
-//! a new tokenizer does not wait for more, and ends at a bound.
+//! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first
+//! short text of a new tokenizer does not wait for more, and ends at a bound.
 
 use crate::large_pages::{LargeRow, Pages};
 use crate::piece_key::{Keyed, MARK, high_hash};
@@ -98,7 +100,8 @@ impl Table {
         Some(slot)
     }
 
-    /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change places.
+    /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change
+    /// places.
     #[inline]
     pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
         self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
@@ -109,8 +112,8 @@ impl Table {
         }
     }
 
-    /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its own
-    /// home. All buckets between are full, as they were when either was put in, so that both are found.
+    /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its
+    /// own home. All buckets between are full, as they were when either was put in, so that both are found.
     #[cold]
     fn exchange(&mut self, home: usize, place: usize) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
@@ -189,8 +192,8 @@ impl Table {
         elsewhere.into_iter().rev().for_each(|slot| self.put(slot));
     }
 
-    /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address space
-    /// alone until it is written; from then on no slot is copied, and the system clears each page once.
+    /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address
+    /// space alone until it is written; from then on no slot is copied, and the system clears each page once.
     fn lengthen(&mut self, len: usize) {
         if len <= self.slots.room() {
             self.slots.fill_up_or_give_up(FREE, len);
