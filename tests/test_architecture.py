@@ -63,13 +63,13 @@ ASKED_IN = {
     "windows/kernels/avx2.rs": ("windows/kernels/mod.rs", "Avx2"),
     "windows/kernels/avx512.rs": ("windows/kernels/mod.rs", "Avx512"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
-    "count/eight.rs": ("piece_row.rs", "is_here"),
-    "piece_row.rs": ("piece_row.rs", "is_here"),
-    "code_units/vectors.rs": ("piece_row.rs", "is_here"),
-    "encode/cache/eight.rs": ("piece_row.rs", "is_here"),
-    "encode/cache/characters/vectors.rs": ("piece_row.rs", "is_here"),
-    "encode/cuts/sequence/vectors.rs": ("piece_row.rs", "is_here"),
-    "encode/cuts/sides/vectors.rs": ("piece_row.rs", "is_here"),
+    "count/eight.rs": ("piece/row.rs", "is_here"),
+    "piece/row.rs": ("piece/row.rs", "is_here"),
+    "code_units/vectors.rs": ("piece/row.rs", "is_here"),
+    "encode/cache/eight.rs": ("piece/row.rs", "is_here"),
+    "encode/cache/characters/vectors.rs": ("piece/row.rs", "is_here"),
+    "encode/cuts/sequence/vectors.rs": ("piece/row.rs", "is_here"),
+    "encode/cuts/sides/vectors.rs": ("piece/row.rs", "is_here"),
 }
 ALWAYS_THERE = {"sse", "sse2"}
 

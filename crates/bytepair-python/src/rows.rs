@@ -1,6 +1,6 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::rows::{Layout, Marks, Tokens, n_holding, slices};
+use bytepair::documents::rows::{Layout, Marks, Tokens, n_holding, slices};
 use bytepair::{First, PieceCounts, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -70,14 +70,14 @@ pub(crate) fn read_jsonl<'py>(
     let bytes = contiguous(&block)?;
     // The texts, and one of them before its escapes are undone.
     ask(2 * bytes.len())?;
-    let read = py.detach(|| bytepair::jsonl::read_into(bytes, &keys, at_hand()));
+    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, at_hand()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
     Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
 /// A file of CSV, read block by block; its first record names the columns.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct CsvTable(Mutex<bytepair::csv::Table>);
+pub(crate) struct CsvTable(Mutex<bytepair::documents::csv::Table>);
 
 /// The columns of a block, and the records that are no rows: the line of each, and the problem.
 type CsvRows<'py> = (Vec<Arrays<'py>>, Vec<(u64, String)>);
@@ -90,7 +90,7 @@ impl CsvTable {
         let no_byte =
             |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is not one byte"));
         let delimiter = u8::try_from(delimiter).map_err(no_byte)?;
-        Ok(Self(Mutex::new(bytepair::csv::Table::new(
+        Ok(Self(Mutex::new(bytepair::documents::csv::Table::new(
             delimiter,
             columns,
             longest.unwrap_or(usize::MAX),

@@ -1,18 +1,18 @@
 //! Many texts on many threads, with the result in the order of the texts.
 //!
 //! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up, and what they make
-//! of them is put together meanwhile ([`in_order`](crate::in_order)). They live as long as the call: nothing survives a
+//! of them is put together meanwhile ([`in_order`](crate::parallel::in_order)). They live as long as the call: nothing survives a
 //! `fork`, and there is no pool to set up or to exhaust.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ErrorKind, Result};
-use crate::fresh_pages::Ahead;
-use crate::in_order::in_order_within;
-use crate::large_pages::reserve;
 use crate::memory::ask_to_grow;
+use crate::memory::fresh_pages::Ahead;
+use crate::memory::large_pages::reserve;
 use crate::narrow::append_narrow;
+use crate::parallel::in_order::in_order_within;
 use crate::template::Padding;
 use crate::vocabulary::TokenId;
 

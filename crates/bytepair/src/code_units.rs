@@ -43,12 +43,14 @@ impl Text<'_> {
 
     /// Asks for the beginning of a text that is the next to be encoded: the processor sees by itself what is read on, but
     /// not where.
-    pub(crate) fn ask_for(self) {
+    pub(crate) fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
         match self {
-            Self::Bytes(bytes) | Self::Units(CodeUnits::Latin1(bytes)) => vectors::ask_for(bytes),
-            Self::Units(CodeUnits::Ucs2(units)) => vectors::ask_for(units),
-            Self::Units(CodeUnits::Ucs4(units)) => vectors::ask_for(units),
+            Self::Bytes(bytes) | Self::Units(CodeUnits::Latin1(bytes)) => {
+                vectors::prefetch_units(bytes)
+            }
+            Self::Units(CodeUnits::Ucs2(units)) => vectors::prefetch_units(units),
+            Self::Units(CodeUnits::Ucs4(units)) => vectors::prefetch_units(units),
         }
     }
 

@@ -65,9 +65,9 @@ use crate::code_units::Text;
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
-use crate::large_pages::reserve;
+use crate::memory::large_pages::reserve;
 use crate::narrow::append_narrow;
-use crate::pool::Pool;
+use crate::parallel::pool::Pool;
 use crate::segment::Segment;
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
 use crate::units::Missing;
@@ -419,7 +419,7 @@ impl Tokenizer {
         let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
+            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.prefetch());
             call.encode_text_or_units(texts[index], index as u64, ids, &mut Team::of(workers))
         };
         self.with_workers(n_threads, |workers| encode(&lens, workers, &encode_one))

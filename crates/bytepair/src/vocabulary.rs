@@ -21,8 +21,8 @@ use self::entry::{Entry, N_KINDS};
 use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
 use crate::hash::HashKey;
+use crate::memory::prefetch::prefetch;
 use crate::merge_table::PackedMerges;
-use crate::prefetch::prefetch;
 
 /// The number of a token.
 pub type TokenId = u32;

@@ -47,7 +47,7 @@ const LINE_LEN: usize = 64;
 
 /// Whether the processor has the instructions.
 pub(super) fn are_here() -> bool {
-    crate::piece_row::is_here()
+    crate::piece::row::is_here()
 }
 
 /// Writes the UTF-8 of the characters to the beginning of the memory, and gives its length; `None` where a number is no
@@ -59,7 +59,7 @@ pub(super) fn write(units: CodeUnits<'_>, memory: &mut Vec<u8>) -> Option<usize>
 }
 
 /// Asks for the first numbers of a text. Every processor of this kind has the instruction.
-pub(super) fn ask_for<U>(units: &[U]) {
+pub(super) fn prefetch_units<U>(units: &[U]) {
     let start: *const i8 = units.as_ptr().cast();
     for place in (0..size_of_val(units).min(AHEAD_LEN)).step_by(LINE_LEN) {
         // SAFETY: asking for memory ahead reads nothing, whatever the address.

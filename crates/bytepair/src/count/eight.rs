@@ -15,13 +15,13 @@ use std::ops::Range;
 
 use super::runs::Total;
 use super::table::{Short, Tables};
-use crate::piece_key::piece_key;
-use crate::piece_row::{PieceRow, STEP_LEN};
-use crate::piece_starts::Starts;
+use crate::piece::key::piece_key;
+use crate::piece::row::{PieceRow, STEP_LEN};
+use crate::piece::starts::Starts;
 
 /// Counts pieces of a text, each as often as the total says, whose place is that of the text.
 pub(super) fn add(tables: &mut Tables, (text, starts): (&[u8], &Starts<'_>), text_total: Total) {
-    // SAFETY: callers ask for it only where [`crate::piece_row::is_here`] found these instructions.
+    // SAFETY: callers ask for it only where [`crate::piece::row::is_here`] found these instructions.
     unsafe { add_words(tables, (text, starts), text_total) }
 }
 

@@ -13,9 +13,9 @@ use std::cmp::Ordering;
 
 use crate::error::Result;
 use crate::hash::HashKey;
-use crate::large_pages::LargeRow;
 use crate::memory::ask;
-use crate::prefetch::prefetch;
+use crate::memory::large_pages::LargeRow;
+use crate::memory::prefetch::prefetch;
 
 /// So many steps of a search are nothing unusual.
 const N_USUAL_STEPS: usize = 16;
@@ -139,7 +139,7 @@ impl<E: Entry> Table<E> {
 
     /// Asks for that place.
     #[inline]
-    pub(super) fn ask_for(&self, hash: u64) {
+    pub(super) fn prefetch(&self, hash: u64) {
         prefetch(&self.entries, self.place(hash));
     }
 

@@ -11,7 +11,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use super::First;
 use crate::error::Result;
 use crate::hash::hash_bytes;
-use crate::piece_key::{high_hash, piece_key};
+use crate::piece::key::{high_hash, piece_key};
 
 /// The most bytes of a number.
 const MAX_NUMBER_LEN: usize = 10;

@@ -17,7 +17,7 @@ use super::run_files::{self, RunFile, RunFiles, RunWriter};
 use super::runs::{Sum, Total};
 use super::table::{CountTable, Long, Short, piece};
 use crate::error::Result;
-use crate::piece_key::piece_of_key;
+use crate::piece::key::piece_of_key;
 
 /// What all this takes at most besides the records, in bytes.
 pub(super) const N_BYTES: usize = run_files::N_BYTES;

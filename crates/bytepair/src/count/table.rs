@@ -17,12 +17,12 @@ use super::runs::Total;
 use super::start_list::StartList;
 use crate::error::Result;
 use crate::hash::{HashKey, hash_bytes};
-use crate::large_pages::LargeRow;
 use crate::memory::ask_to_grow;
-use crate::piece_key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
+use crate::memory::large_pages::LargeRow;
+use crate::memory::prefetch::prefetch;
+use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
 #[cfg(target_arch = "x86_64")]
-use crate::piece_starts::Starts;
-use crate::prefetch::prefetch;
+use crate::piece::starts::Starts;
 use bytepair_split::Boundaries;
 
 /// Pieces whose places are asked for at once.
@@ -312,7 +312,7 @@ impl Tables {
         let mut hashes = [0; N_SIDE_BY_SIDE];
         for (hash, piece) in hashes.iter_mut().zip(pieces) {
             *hash = piece.hash(self.short.key());
-            self.short.ask_for(*hash);
+            self.short.prefetch(*hash);
         }
         for (&(mut hash), piece) in hashes.iter().zip(pieces) {
             if self.short.needs_key() {
@@ -372,7 +372,7 @@ impl Tables {
 
     /// Asks for the places of long pieces with these hashes, and for the bytes of the pieces that stand there.
     fn ask_for_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
-        hashes.clone().for_each(|hash| self.long.ask_for(hash));
+        hashes.clone().for_each(|hash| self.long.prefetch(hash));
         hashes.for_each(|hash| prefetch(&self.long_bytes, self.long.first_entry(hash).start));
     }
 
@@ -534,7 +534,7 @@ mod tests {
         let mut inverse = 1_u64; // by Newton's rounds, each of which doubles the bits that are right
         for _ in 0..6 {
             inverse = inverse.wrapping_mul(
-                2_u64.wrapping_sub(crate::piece_key::FACTORS[0].wrapping_mul(inverse)),
+                2_u64.wrapping_sub(crate::piece::key::FACTORS[0].wrapping_mul(inverse)),
             );
         }
         let short = (1..=n).map(|number| number.wrapping_mul(inverse).to_le_bytes().to_vec());

@@ -105,9 +105,9 @@ impl ByParts {
         };
         let mut from = Place { piece: 0, at: 0 };
         while from.piece < places.len() {
-            let ask_for = |code| context.scratch.characters.prefetch(code);
+            let prefetch = |code| context.scratch.characters.prefetch(code);
             let known = (cuts, &context.encoder.symbols);
-            let taken = self.block.take(known, (text, places), from, ask_for);
+            let taken = self.block.take(known, (text, places), from, prefetch);
             from = match taken {
                 Taken::Parts(next) => {
                     self.append_block(context, pieces, (begins, ids))?;

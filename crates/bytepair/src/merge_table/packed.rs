@@ -19,9 +19,9 @@
 
 use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
-use crate::large_pages::LargeRow;
+use crate::memory::large_pages::LargeRow;
+use crate::memory::prefetch::prefetch;
 use crate::pair_key::pair_hash;
-use crate::prefetch::prefetch;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// So many ids from the first one that merges use are small.

@@ -6,7 +6,7 @@
 //! another one later in the list, which no writer puts into a table.
 
 use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
-use crate::large_pages::LargeRow;
+use crate::memory::large_pages::LargeRow;
 use crate::merge_table::layout::Layout;
 use crate::vocabulary::{Merge, TokenId};
 

@@ -17,7 +17,7 @@ use super::{EncodeOptions, Parts, Tokenizer, repeats};
 use crate::added::{Matcher, Specials};
 use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::pool::Pool;
+use crate::parallel::pool::Pool;
 use crate::vocabulary::TokenId;
 
 /// What becomes of added tokens whose content stands in a text.

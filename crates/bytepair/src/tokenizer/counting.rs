@@ -78,7 +78,7 @@ impl Tokenizer {
         let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let count_one = |index, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.ask_for());
+            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.prefetch());
             call.count_text_or_units(texts[index], index as u64, &mut Team::of(workers))
         };
         let counts = call

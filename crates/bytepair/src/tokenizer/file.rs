@@ -15,8 +15,8 @@ use super::feed::{self, Feed, Stretch};
 use super::worker::Worker;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{Error, Result};
-use crate::in_order::{N_JOBS_PER_THREAD, in_order_within};
 use crate::memory::reserve_exact;
+use crate::parallel::in_order::{N_JOBS_PER_THREAD, in_order_within};
 use crate::vocabulary::TokenId;
 
 /// What all stretches that are under way may take, each with its ids as numbers and one id for each byte.

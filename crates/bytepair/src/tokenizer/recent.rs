@@ -4,7 +4,7 @@
 //! So a call with plain options looks for the whole text first. Each place holds the last text that belongs there.
 //! A text of at most 15 bytes costs one cache line, found or not; others cost nothing. 16 KB beside each worker.
 
-use crate::piece_key::{key_hash, piece_key};
+use crate::piece::key::{key_hash, piece_key};
 use crate::vocabulary::TokenId;
 
 /// Places, a power of two.

@@ -4,8 +4,8 @@
 //! with several, all are encoded first. Costs what encoding costs, and a pass over the ids.
 
 use super::{AddedTokens, EncodeOptions, Tokenizer};
+use crate::documents::rows::{Layout, Tokens};
 use crate::error::{ErrorKind, Result};
-use crate::rows::{Layout, Tokens};
 use crate::vocabulary::TokenId;
 
 impl Tokenizer {

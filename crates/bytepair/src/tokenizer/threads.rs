@@ -13,10 +13,10 @@ use super::call::Call;
 use super::cutting::SEARCH_LEN;
 use super::worker::Worker;
 use crate::error::{Error, Result};
-use crate::fresh_pages::Ahead;
-use crate::in_order::in_order;
-use crate::large_pages::reserve;
 use crate::memory::ask_to_grow;
+use crate::memory::fresh_pages::Ahead;
+use crate::memory::large_pages::reserve;
+use crate::parallel::in_order::in_order;
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 

@@ -14,8 +14,8 @@ use super::threads::{Team, append_part};
 use super::worker::Worker;
 use crate::code_units::{CodeUnits, Text};
 use crate::error::Result;
-use crate::fresh_pages::Ahead;
-use crate::in_order::in_order;
+use crate::memory::fresh_pages::Ahead;
+use crate::parallel::in_order::in_order;
 use crate::vocabulary::TokenId;
 
 /// Texts of more characters are long. In tests hardly any is not.

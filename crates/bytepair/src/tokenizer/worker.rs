@@ -10,8 +10,8 @@ use super::blocks::{Misses, PieceMarks};
 use super::recent::RecentTexts;
 use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
-use crate::fresh_pages::Ahead;
-use crate::piece_key::MAX_KEY_LEN;
+use crate::memory::fresh_pages::Ahead;
+use crate::piece::key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 

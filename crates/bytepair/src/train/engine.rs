@@ -301,11 +301,13 @@ impl<'e> Engine<'e> {
         plan.created.resize_with(most, Created::default);
         let mut done = Vec::with_capacity(n_jobs);
         for share in &shares {
-            plan.pairs.ask_for(plan.jobs.iter().zip(&share.outcomes).flat_map(|(job, outcome)| {
-                let Sides { left, right } = &outcome.changes;
-                let before = left.iter().map(|change| (change.neighbour, job.left));
-                before.chain(right.iter().map(|change| (job.right, change.neighbour)))
-            }));
+            plan.pairs.prefetch(plan.jobs.iter().zip(&share.outcomes).flat_map(
+                |(job, outcome)| {
+                    let Sides { left, right } = &outcome.changes;
+                    let before = left.iter().map(|change| (change.neighbour, job.left));
+                    before.chain(right.iter().map(|change| (job.right, change.neighbour)))
+                },
+            ));
         }
         for index in 0..n_jobs {
             let outcomes = || shares.iter().map(|share| &share.outcomes[index]);

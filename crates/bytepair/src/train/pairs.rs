@@ -5,9 +5,9 @@
 
 use super::row::index_of;
 use crate::hash::HashKey;
-use crate::large_pages::LargeRow;
+use crate::memory::large_pages::LargeRow;
+use crate::memory::prefetch::prefetch;
 use crate::pair_key::{pair_hash_by, pair_key, pair_of};
-use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].
@@ -123,7 +123,7 @@ impl Pairs {
     }
 
     /// Asks for some pairs, so that they are at hand when they are looked up one by one.
-    pub(super) fn ask_for(&self, pairs: impl Iterator<Item = (TokenId, TokenId)> + Clone) {
+    pub(super) fn prefetch(&self, pairs: impl Iterator<Item = (TokenId, TokenId)> + Clone) {
         let hash = |left, right| pair_hash_by(self.factor, pair_key(left, right));
         let homes = pairs.map(|(left, right)| self.home(hash(left, right)));
         homes.clone().for_each(|home| prefetch(&self.places, home));

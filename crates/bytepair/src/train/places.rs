@@ -4,7 +4,7 @@
 //! skipped when they are met, never searched for.
 
 use super::pairs::PairIndex;
-use crate::large_pages::LargeRow;
+use crate::memory::large_pages::LargeRow;
 
 /// Lists of slots, by pair.
 #[derive(Default)]

@@ -16,8 +16,8 @@
 //! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a count
 //! below 255. Larger counts are kept beside the row, by piece. Lengths are kept by those who own the tokens.
 
-use crate::large_pages::{LargeRow, Pages};
-use crate::prefetch::prefetch;
+use crate::memory::large_pages::{LargeRow, Pages};
+use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// Stands before the first token, behind the last, and between pieces. No token has this id.

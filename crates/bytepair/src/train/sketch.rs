@@ -5,7 +5,7 @@
 //! full, and then says nothing of its pairs. One addition for each occurrence.
 
 use crate::hash::HashKey;
-use crate::large_pages;
+use crate::memory::large_pages;
 use crate::pair_key::{pair_hash_by, pair_key};
 use crate::vocabulary::TokenId;
 

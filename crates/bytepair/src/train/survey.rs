@@ -9,9 +9,9 @@ use super::places::{NO_LIST, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
-use crate::large_pages::{self, LargeRow};
+use crate::memory::large_pages::{self, LargeRow};
+use crate::memory::prefetch::prefetch;
 use crate::pair_key::{pair_key, pair_of};
-use crate::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// Counts of pairs in a share.

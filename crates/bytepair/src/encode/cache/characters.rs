@@ -17,9 +17,9 @@ mod vectors;
 
 use crate::encode::Encoder;
 use crate::encode::cuts::{Cuts, N_CODES, OTHER, row};
+use crate::memory::prefetch::prefetch;
 use crate::merge_table::{Lookup, Merges};
-use crate::piece_key::Kernel;
-use crate::prefetch::prefetch;
+use crate::piece::key::Kernel;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// Ids of a character, at most.

@@ -38,8 +38,8 @@ use std::arch::x86_64::{
 use super::misses::{Known, Miss};
 use super::value::{ABSENT, MAX_IDS, MORE};
 use super::{Pending, PieceCache};
-use crate::piece_row::{EightSlots, PieceRow, STEP_LEN};
-use crate::piece_starts::Word;
+use crate::piece::row::{EightSlots, PieceRow, STEP_LEN};
+use crate::piece::starts::Word;
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
@@ -53,7 +53,7 @@ pub(super) fn append(
     pending: &mut Pending<'_, impl Iterator<Item = Word>>,
     known: &mut Known<'_>,
 ) -> bool {
-    // SAFETY: callers come here only where [`crate::piece_row::is_here`] found these instructions.
+    // SAFETY: callers come here only where [`crate::piece::row::is_here`] found these instructions.
     unsafe { append_words(cache, row, pending, known) }
 }
 

@@ -16,7 +16,7 @@
 use std::ops::Range;
 
 #[cfg(target_arch = "x86_64")]
-use crate::piece_key::MAX_KEY_LEN;
+use crate::piece::key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 
 /// A piece that the cache did not know.

@@ -57,10 +57,10 @@ use self::ring::{Index, Ring};
 use self::table::{MIN_LEN, Slot, Table};
 use self::value::{MAX_IDS, n_packed, packed, unpacked};
 use crate::hash::hash_long;
-use crate::piece_key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
+use crate::piece::key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
 #[cfg(target_arch = "x86_64")]
-use crate::piece_row::PieceRow;
-use crate::piece_starts::{WORD_LEN, Word};
+use crate::piece::row::PieceRow;
+use crate::piece::starts::{WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.

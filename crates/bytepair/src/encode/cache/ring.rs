@@ -20,9 +20,9 @@
 //! *Cost*: a line of the processor's cache for a short piece, two or more for a long one. A text that comes again
 //! reads its entries nearly in the order in which they were written.
 
-use crate::fresh_pages::Ahead;
-use crate::large_pages::{LargeRow, Pages, reserve};
-use crate::prefetch::prefetch;
+use crate::memory::fresh_pages::Ahead;
+use crate::memory::large_pages::{LargeRow, Pages, reserve};
+use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
 /// Bytes of a ring, at most.

@@ -32,8 +32,8 @@
 //! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first
 //! short text of a new tokenizer does not wait for more, and ends at a bound.
 
-use crate::large_pages::{LargeRow, Pages};
-use crate::piece_key::{Keyed, MARK, high_hash};
+use crate::memory::large_pages::{LargeRow, Pages};
+use crate::piece::key::{Keyed, MARK, high_hash};
 
 /// Slots of a new table; 16 KiB.
 pub(super) const MIN_LEN: usize = 1 << 9;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hash::hash_bytes;
-use crate::piece_starts::Starts;
+use crate::piece::starts::Starts;
 use proptest::prelude::*;
 
 fn append(cache: &PieceCache, piece: &[u8]) -> Option<Vec<TokenId>> {

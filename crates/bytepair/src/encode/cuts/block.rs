@@ -13,7 +13,7 @@ use super::sequence::{Place, Sequence};
 use super::sides::OTHER;
 use super::{Cuts, N_CODES, character};
 use crate::encode::merge::Symbols;
-use crate::piece_key::Kernel;
+use crate::piece::key::Kernel;
 
 /// Some characters. Holds nothing from one block to the next but its memory.
 pub(in crate::encode) struct Block {
@@ -80,19 +80,19 @@ impl Block {
         self.sequence.range(characters)
     }
 
-    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `ask_for` is told
+    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `prefetch` is told
     /// of each character, by its code, before parts are found out.
     pub(in crate::encode) fn take(
         &mut self,
         (cuts, symbols): (&Cuts, &Symbols),
         (text, pieces): (&[u8], &[Range<usize>]),
         from: Place,
-        ask_for: impl Fn(u32),
+        prefetch: impl Fn(u32),
     ) -> Taken {
         let is_all = self.sequence.take((text, pieces), from, self.kernel);
         self.codes().iter().for_each(|&code| {
-            cuts.sides.ask_for(code);
-            ask_for(code);
+            cuts.sides.prefetch(code);
+            prefetch(code);
         });
         let joined = self.joined(cuts, text);
         let mut cut_before = ((1_u64 << self.codes().len()) - 1) & !joined;

@@ -9,7 +9,7 @@ mod vectors;
 use std::ops::Range;
 
 use super::sides;
-use crate::piece_key::Kernel;
+use crate::piece::key::Kernel;
 
 /// Characters of a sequence, at most: a word has a bit for each of them and one for what comes behind.
 pub(in crate::encode) const MAX_CHARACTERS: usize = 63;

@@ -11,9 +11,9 @@ mod vectors;
 
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
-use crate::large_pages::{LargeRow, Pages};
-use crate::piece_key::Kernel;
-use crate::prefetch::prefetch;
+use crate::memory::large_pages::{LargeRow, Pages};
+use crate::memory::prefetch::prefetch;
+use crate::piece::key::Kernel;
 
 /// The row of all else, and of what is no character.
 pub(in crate::encode) const OTHER: u32 = N_CODES;
@@ -71,7 +71,7 @@ impl Sides {
 
     /// Asks for the row of a character, which is going to be looked at.
     #[inline]
-    pub(super) fn ask_for(&self, row: u32) {
+    pub(super) fn prefetch(&self, row: u32) {
         prefetch(&self.0, row as usize);
     }
 

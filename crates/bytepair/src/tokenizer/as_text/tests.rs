@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use super::AddedTokens;
 use crate::added::{AddedToken, Specials};
 use crate::code_units::{CodeUnits, Text};
+use crate::documents::rows::{Layout, Marks, Tokens};
 use crate::encode::Dropout;
 use crate::error::{ErrorKind, Result};
 use crate::normalize::{NormalizeStep, Normalizer};
-use crate::rows::{Layout, Marks, Tokens};
 use crate::template::{
     Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };

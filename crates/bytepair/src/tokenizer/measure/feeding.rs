@@ -9,7 +9,7 @@ use std::io::Read;
 use super::placing::PieceCount;
 use super::{Joints, Measure, State};
 use crate::error::Result;
-use crate::in_order::{N_JOBS_PER_THREAD, in_order_within};
+use crate::parallel::in_order::{N_JOBS_PER_THREAD, in_order_within};
 use crate::tokenizer::feed::{Feed, Stretch};
 
 /// How much is measured at once, in bytes.

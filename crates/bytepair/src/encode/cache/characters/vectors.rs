@@ -13,9 +13,9 @@ use std::arch::x86_64::{
 
 use super::{ALL_BITS, FIRST, Kinds, N_AT_ONCE};
 
-/// What [`Kinds::of`] gives. Call only where [`crate::piece_row::is_here`].
+/// What [`Kinds::of`] gives. Call only where [`crate::piece::row::is_here`].
 pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
-    debug_assert!(crate::piece_row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { kinds_by_eight(all, n_characters) }
 }

@@ -24,7 +24,7 @@ use std::arch::x86_64::{
 use std::ops::Range;
 
 use super::{MAX_CHARACTERS, Place, ROOM, Sequence};
-use crate::piece_row::{bytes, numbers};
+use crate::piece::row::{bytes, numbers};
 
 /// Bytes of a window of text.
 const WINDOW_LEN: usize = 64;
@@ -49,9 +49,9 @@ struct Window {
     end: u32,
 }
 
-/// What [`Sequence::take`] does. Call only where [`crate::piece_row::is_here`].
+/// What [`Sequence::take`] does. Call only where [`crate::piece::row::is_here`].
 pub(super) fn take(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from: Place) -> bool {
-    debug_assert!(crate::piece_row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { take_windows(sequence, pieces, from) }
 }

@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 use std::mem::offset_of;
 
 use super::{Side, Sides};
-use crate::piece_row::{STEP_LEN, transposed};
+use crate::piece::row::{STEP_LEN, transposed};
 
 /// The words of a row. The last is of several numbers; where the bits of each begin.
 const BEFORE: usize = offset_of!(Side, before) / 8;
@@ -38,9 +38,9 @@ const fn first_bit(offset: usize) -> u32 {
     8 * (offset % 8) as u32
 }
 
-/// What [`Sides::joined`] gives. Call only where [`crate::piece_row::is_here`].
+/// What [`Sides::joined`] gives. Call only where [`crate::piece::row::is_here`].
 pub(super) fn joined(sides: &Sides, rows: &[u32]) -> [u64; 2] {
-    debug_assert!(crate::piece_row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { joined_by_eight(sides, rows) }
 }

@@ -3,7 +3,7 @@
 //! What is looked up here and there in many small pages takes a second look-up each time, to find the page, and each
 //! small page is a call of the system when it is first written. Large pages are a wish: a system that does not grant
 //! it gives small ones, and nothing else changes. What grows while others wait wishes for small ones where large
-//! ones were slow to come ([`crate::fresh_pages`] says why).
+//! ones were slow to come ([`crate::memory::fresh_pages`] says why).
 #![expect(
     unsafe_code,
     reason = "standard vectors cannot be aligned; a third less time in large tables"
@@ -16,7 +16,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::fresh_pages::populate;
+use crate::memory::fresh_pages::populate;
 
 /// The size of a large page, on most systems.
 const PAGE_LEN: usize = 2 << 20;

@@ -47,7 +47,7 @@ pub struct Rows {
 /// Reads a file of CSV from its beginning.
 ///
 /// ```
-/// let mut table = bytepair::csv::Table::new(b',', vec!["text".to_owned()], usize::MAX);
+/// let mut table = bytepair::documents::csv::Table::new(b',', vec!["text".to_owned()], usize::MAX);
 /// let rows = table.read(b"id,text\n1,\"one, ", false).unwrap();
 /// assert!(rows.columns[0].text.is_empty());
 /// let rows = table.read(b"two\"\n2,three\n", true).unwrap();

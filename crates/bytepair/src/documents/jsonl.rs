@@ -47,7 +47,7 @@ pub struct BadLine {
 ///
 /// ```
 /// let lines = b"{\"text\": \"one\\n\", \"id\": 1}\n{\"text\": null}\n{\"id\": 3}\n";
-/// let documents = bytepair::jsonl::read(lines, &["text"]);
+/// let documents = bytepair::documents::jsonl::read(lines, &["text"]);
 /// assert_eq!((documents.text.as_slice(), documents.offsets), (b"one\n".as_slice(), vec![0, 4, 4]));
 /// assert_eq!((documents.n_null, documents.bad[0].line), (1, 2));
 /// ```

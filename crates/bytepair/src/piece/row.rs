@@ -5,7 +5,7 @@
 //! pieces are one step: their bytes are picked out of a window of 128 bytes that stays in registers, cut to
 //! their lengths and hashed side by side. The slots where they belong are prefetched, so that they are near when the
 //! row is full: a table of many pieces is larger than the processor's nearer caches. Then the slots of eight are
-//! fetched and compared together. The definitions are [`crate::piece_key`]'s.
+//! fetched and compared together. The definitions are [`crate::piece::key`]'s.
 //!
 //! A table is a row of slots, the number of them a power of two. The highest bits of a key's hash number the slot where
 //! it belongs, its home.
@@ -29,11 +29,11 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-use crate::piece_key::{
+use crate::memory::prefetch::prefetch;
+use crate::piece::key::{
     FACTORS, Keyed, MARK, MAX_KEY_LEN, N_BEFORE_RUN, high_hash, key_of_run, run_key,
 };
-use crate::piece_starts::{WORD_LEN, Word};
-use crate::prefetch::prefetch;
+use crate::piece::starts::{WORD_LEN, Word};
 
 /// Pieces in a step.
 pub(crate) const STEP_LEN: usize = 8;
@@ -442,8 +442,8 @@ fn splat(byte: u8) -> __m512i {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::piece_key::{NO_KEY, key_or_none};
-    use crate::piece_starts::Starts;
+    use crate::piece::key::{NO_KEY, key_or_none};
+    use crate::piece::starts::Starts;
 
     /// The keys of all pieces of a text, those of runs among them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]

@@ -2,6 +2,9 @@
 //!
 //! Threads live as long as the call. Where the system gives fewer than were asked for, these do all the work.
 
+pub(crate) mod in_order;
+pub(crate) mod pool;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 

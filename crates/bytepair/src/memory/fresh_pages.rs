@@ -2,7 +2,7 @@
 //!
 //! A system gives a page when it is first written, by an interruption each time: three microseconds for four
 //! kilobytes on some virtual machines, as long as it takes to encode the text whose ids fill them. Asked for some
-//! hundred kilobytes at once, pages take half of that. Large ones ([`crate::large_pages`]) take less still, a tenth of a millisecond for
+//! hundred kilobytes at once, pages take half of that. Large ones ([`crate::memory::large_pages`]) take less still, a tenth of a millisecond for
 //! a megabyte, but not where the machine is a virtual one that hands idle memory back to its host: it does so in large
 //! pages, and getting one again may take six milliseconds. So they are timed. Memory that was used before has its pages;
 //! it is asked which, a tenth of the work of asking for them.
@@ -12,7 +12,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::large_pages::{are_distrusted, distrust, give_up};
+use crate::memory::large_pages::{are_distrusted, distrust, give_up};
 
 /// How much is asked for at once, in bytes. A large page comes as a whole.
 const STEP_LEN: usize = 256 << 10;
