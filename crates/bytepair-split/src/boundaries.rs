@@ -15,6 +15,21 @@ use crate::windows::Scratch;
 const BLOCK_LEN: usize = 32 * 1024;
 
 /// The pieces of one block.
+///
+/// ```
+/// use bytepair_split::{Boundaries, Splitter, named, unicode::UnicodeTables};
+///
+/// let splitter = Splitter::new(named("words").unwrap(), &UnicodeTables::latest())?;
+/// let (text, mut boundaries) = (b"one two three", Boundaries::new(4));
+/// let mut pieces = Vec::new();
+/// let mut from = 0;
+/// while from < text.len() {
+///     from = splitter.split_block(text, from, &mut boundaries)?;
+///     pieces.extend(boundaries.pieces());
+/// }
+/// assert_eq!(pieces, [0..3, 4..7, 8..13]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Boundaries {
     block_len: usize,
@@ -76,7 +91,7 @@ impl Boundaries {
         self.marked.starts.words()
     }
 
-    /// As [`Boundaries::starts`], the starts of pieces that are left out; `None` if there are none.
+    /// The starts of pieces that are left out, as bits like those of [`Boundaries::starts`]; `None` if there are none.
     pub fn dropped(&self) -> Option<&[u64]> {
         self.has_dropped.then(|| self.dropped.words())
     }

@@ -39,7 +39,7 @@ impl Error {
         &self.0
     }
 
-    /// The same error of a text that begins so many bytes earlier.
+    /// Moves the place of the error: the text that was split begins so many bytes later than the text that is meant.
     #[must_use]
     pub fn moved_by(mut self, n_bytes: u64) -> Self {
         if let ErrorKind::StepLimit { offset, .. } = &mut *self.0 {

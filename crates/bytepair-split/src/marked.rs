@@ -1,6 +1,7 @@
-//! Where pieces start, as an engine marks it.
+//! The starts of pieces, as an engine marks them.
 //!
-//! Left out: what becomes of matches and the rest (`stages::behaviour`), and what others read (`boundaries`).
+//! Left out: what becomes of matches and of the rest (`stages::behaviour`), and the finished pieces of a block
+//! (`boundaries`).
 
 use crate::bits::Bits;
 

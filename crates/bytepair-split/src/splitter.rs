@@ -27,7 +27,7 @@ use crate::windows::Kernel;
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
 
-/// How each stage stands inside of the last piece of a text.
+/// The state of each stage inside of the last piece of a text, from which [`Splitter::stand_on`] continues.
 #[derive(Clone, Debug)]
 pub struct Standing(Box<[State]>);
 
@@ -62,7 +62,10 @@ type Grouping = fn(&[Stage], &[Parsed]) -> Vec<Range<usize>>;
 impl Splitter {
     /// Compiles the stages with the character classes of one version of Unicode.
     ///
-    /// A pattern that is not understood is [`ErrorKind::Pattern`] with the place in the pattern.
+    /// Stages that can be done at once are compiled to one automaton. Cost: up to some milliseconds for each stage.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Pattern`] with the place in the pattern, if it is not understood or too large.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let options = CompileOptions {
             targets: &Target::BEST_FIRST,
@@ -72,7 +75,7 @@ impl Splitter {
         Self::with_options(stages, unicode, options, together::groups)
     }
 
-    /// The same splitter with this kernel for windows from the first byte on, or without windows.
+    /// Compiles the stages with this kernel for windows, which are built for the first text; or without windows.
     #[cfg(test)]
     pub(crate) fn with_kernel(
         stages: Vec<Stage>,
@@ -84,7 +87,7 @@ impl Splitter {
         Self::with_options(stages, unicode, options, together::groups)
     }
 
-    /// The same splitter with the naive engine for every stage, which takes the steps that it needs.
+    /// Compiles every stage to the naive engine, with as many steps as it needs.
     #[cfg(test)]
     pub(crate) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
@@ -128,7 +131,8 @@ impl Splitter {
         Self { compiled: Arc::default() }
     }
 
-    /// The same splitter for what a stage leaves that cuts runs of some characters out, and for these runs.
+    /// Cuts out runs of some characters first: each run is a piece to the first stage of this splitter, and so is what
+    /// lies between two of them.
     #[must_use]
     pub fn behind(&self, repeats: &[Repeat]) -> Self {
         let stage = Repeats::stage(repeats);
@@ -152,7 +156,9 @@ impl Splitter {
     /// Splits `text` from `from`, which is 0 or where an earlier call stopped, until at least the block
     /// length of `boundaries` is covered or the text ends; returns where it stopped.
     ///
-    /// A match that needs too many steps is [`ErrorKind::StepLimit`] with its place in the text.
+    /// # Errors
+    /// [`ErrorKind::StepLimit`] with the place in the text, if a match needs too many steps. Only patterns that are no
+    /// automaton can give it.
     pub fn split_block(
         &self,
         text: &[u8],
@@ -177,8 +183,10 @@ impl Splitter {
         Ok(end)
     }
 
-    /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out. An error of
-    /// `visit` ends the visit.
+    /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out.
+    ///
+    /// # Errors
+    /// The first error of `visit`, and those of [`Self::split_block`].
     pub fn for_each_piece<E: From<Error>>(
         &self,
         text: &[u8],
@@ -194,6 +202,9 @@ impl Splitter {
     }
 
     /// All pieces in order; dropped ones are left out.
+    ///
+    /// # Errors
+    /// Those of [`Self::split_block`].
     pub fn pieces<'t>(&self, text: &'t [u8]) -> Result<Vec<&'t [u8]>> {
         let mut pieces = Vec::new();
         self.for_each_piece(text, |range| -> Result<()> {
@@ -224,10 +235,11 @@ impl Splitter {
         (place >= text.len()).then_some(text.len())
     }
 
-    /// Where the last piece of a text starts, and how the splitter stands behind it; `None` where it would not end with
-    /// the text, or that is not known.
+    /// Where the last piece of a text starts, and the state of each stage at its end; `None` if that piece does not end
+    /// with the text, or if that is not known.
     ///
-    /// The last piece of each stage is in that of the stage before, and all end with the text.
+    /// The last piece of each stage lies in that of the stage before, and all end with the text. Cost: a split of the
+    /// text for each stage.
     pub fn stand(&self, text: &[u8]) -> Option<(usize, Standing)> {
         let (mut start, mut states) = (0, Vec::new());
         for step in &self.compiled.steps {
@@ -238,8 +250,8 @@ impl Splitter {
         Some((start, Standing(states.into())))
     }
 
-    /// Goes on behind a text that has grown from a place on; `None` where the last piece of a stage does not simply
-    /// become longer, or that is not known.
+    /// Continues behind a text that has grown from a place on; `None` if the last piece of some stage does not merely
+    /// become longer, or if that is not known. Cost: linear in what was added.
     pub fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
         for (step, state) in self.compiled.steps.iter().zip(&mut standing.0) {
             *state =
@@ -264,7 +276,7 @@ impl Splitter {
         last.filter(|piece: &Range<usize>| piece.end == text.len())
     }
 
-    /// Whether there may be safe cuts: no stage is for the backtracker before one that has some.
+    /// Whether texts may have safe cuts: the first stage is an automaton.
     pub fn has_safe_cuts(&self) -> bool {
         let first = self.compiled.steps.first();
         first.is_some_and(|step| matches!(step.engine, Engine::Automaton(_)))

@@ -25,7 +25,7 @@ pub enum Unmatched {
 pub struct Pattern {
     /// The regular expression, or the name.
     pub source: String,
-    /// Who reads it so.
+    /// The engine whose reading of it is meant.
     pub flavour: Flavour,
 }
 
@@ -44,7 +44,7 @@ pub enum Behaviour {
     Contiguous,
 }
 
-/// One step of a splitter.
+/// A pattern and what becomes of its matches: one step of a splitter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
     /// What is looked for.
@@ -74,7 +74,11 @@ impl Stage {
     }
 }
 
-/// A character as both flavours of patterns read it, in a class and outside.
+/// Writes a character such that both flavours of patterns read it as itself, in a class and outside.
+///
+/// ```
+/// assert_eq!(bytepair_split::escaped('['), r"\x{5B}");
+/// ```
 pub fn escaped(character: char) -> String {
     format!(r"\x{{{:X}}}", u32::from(character))
 }

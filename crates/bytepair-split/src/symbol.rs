@@ -14,7 +14,7 @@ pub(crate) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
     rest.first_chunk().and_then(|&four| short_code(four)).unwrap_or_else(|| first_code(rest))
 }
 
-/// As [`code_at`] for any symbol.
+/// The code point of the first symbol, whatever its length, or [`INVALID`]; and that length in bytes.
 #[inline(never)]
 fn first_code(rest: &[u8]) -> (u32, usize) {
     match *rest {

@@ -154,7 +154,7 @@ impl UnicodeTables {
         Some(ranges)
     }
 
-    /// The same for a loose name, from the text.
+    /// Reads a property from the text by its loose name.
     fn parsed_property(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
         match name.split_once('=') {
             Some(("gc" | "generalcategory", value)) => self.category(value),

@@ -1,3 +1,24 @@
+//! Instructions to a deterministic automaton.
+//!
+//! A state is a list of instructions in order of preference, *before* what can be reached without taking a symbol. So the
+//! step on a symbol knows that symbol while it follows forks and conditions:
+//!
+//! ```text
+//! step(list, symbol):
+//!     next = []
+//!     for each instruction of the list, and all that can be reached from it without taking a symbol:
+//!         the match     → return (true, next): whatever follows in the list is less preferred
+//!         take a set    → append its successor to next, if the set contains the symbol and next does not have it yet
+//!         next is a set → go on with its successor, if the set contains the symbol
+//!     return (false, next)
+//! ```
+//!
+//! Every condition on the next symbol is decided when it is met, and the end of the text is one more symbol. What precedes
+//! the match in the list stays in it: a match found later is of a more preferred instruction, so the last match seen is
+//! the leftmost-first one. A repeat of what cannot be empty visits each instruction once per step, as a backtracker would.
+//!
+//! Left out: automata with more than [`MAX_STATES`] states, which a few patterns would have (the backtracker takes over).
+
 use std::collections::BTreeMap;
 
 use crate::parser::tree::Anchor;

@@ -1,13 +1,23 @@
-//! Four parts of a block at once.
+//! Four parts of a block in turn.
 //!
-//! A step of the running automaton waits for the one before it, which leaves most of a CPU core idle. So
-//! a long stretch of text is cut at safe cuts into four parts, which are run in turn, a byte of each at a
-//! time. Each part is a scan of its own: at a safe cut a piece starts, whatever stands before it, and
-//! the piece before ends there, whatever comes after. Characters that are not ASCII, and places where
-//! someone has to look back, are dealt with part by part in between.
+//! A step of the running automaton waits for the step before it, which leaves most of a CPU core idle. So a long stretch of
+//! text is cut at safe cuts into four parts:
 //!
-//! Left out: a block without safe cuts at its quarters is run in one go by [`crate::engine`], as is what is
-//! left when the first part comes to its end.
+//! ```text
+//! while every part has 64 bytes left:
+//!     advance all parts by the same number of bytes      Running::advance
+//!     write down the starts that they found
+//!     for each part whose next byte stops the automaton (not ASCII, or a look back):
+//!         run that part alone past this byte
+//! run the first three parts alone to their ends; the last one goes on as the rest of the task
+//! ```
+//!
+//! Invariant: what is marked of a part does not depend on the others. At a safe cut a piece starts, whatever stands before
+//! it, and the piece before it ends there, whatever comes behind; so each part is a scan of its own.
+//!
+//! Left out: blocks without safe cuts near their quarters, short ones, and texts in which many bytes are not ASCII. These
+//! are run in one go.
+//! Cost: two CPU cycles for each byte of English, against six or seven in one go.
 
 use super::running::{CHUNK, Found, Lane, N_LANES, Position, Reached, Running};
 use super::scan::{Scan, Task};
@@ -28,11 +38,12 @@ struct Part {
     from: usize,
     end: usize,
     reached: Position,
-    /// As in [`Scan`].
+    /// That of the part's own [`Scan`].
     unmatched_end: Option<usize>,
 }
 
-/// The automaton alone, in lanes where that pays.
+/// Marks the pieces of a task by the automaton alone, in lanes where that pays; returns where it stopped, which is the
+/// end of the last complete piece.
 pub(crate) fn run(scan: &mut Scan<'_>, running: &Running) -> usize {
     let mut limit = scan.task.limit.min(scan.task.text.len());
     let mut position = Position::between_pieces(scan.task.from);

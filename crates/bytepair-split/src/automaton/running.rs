@@ -1,19 +1,28 @@
 //! The automaton that goes on by itself from piece to piece.
 //!
-//! Where an attempt ends with its match exactly before a symbol, the running automaton enters the state
-//! that a new attempt has after that symbol, and marks a start. It stops only where the match ended
-//! earlier or there is none, and someone has to look back. So it needs no branch per piece, which is
-//! where the time would go: what is left is one look-up per character that waits for the one before.
-//! [`Running::advance`] hides that wait by running several places of a text in turn.
+//! Where an attempt ends with its match exactly before a symbol, the running automaton enters the state that a new attempt
+//! has behind that symbol, and marks a start. It stops only where the match ended earlier, or where there is none: there
+//! [`super::scan`] looks back. So it needs no branch for each piece, which would cost more than all else together:
 //!
-//! In real text a match most often ends one symbol earlier (`\s+(?!\S)` before a word). So a row is a
-//! state of the exact automaton together with what happened in the last step: if a match ended before
-//! the last symbol, the row also knows the state of an attempt that starts at that symbol. Where the
-//! attempt dies, that state takes the step instead, and a start is marked one symbol back.
+//! ```text
+//! for each symbol:
+//!     entry = table[state][symbol]
+//!     if entry says STOP or BACK: leave the loop, and look back
+//!     starts = starts with the bit START of the entry at this symbol
+//!     state = the state in the entry
+//! ```
 //!
-//! Rows have a column per byte, then one per class, so that ASCII needs no class look-up. Bytes that are
-//! not ASCII stop [`Running::advance`], and are read as characters by [`Running::run`].
-//! Cost: about 1.1 KB per state.
+//! What is left is one look-up for each symbol that waits for the one before. [`Running::advance`] hides that wait: it runs
+//! several places of a text in turn.
+//!
+//! In real text a match often ends one symbol earlier (`\s+(?!\S)` before a word). So a row of the table is a state of the
+//! exact automaton, with what happened in the last step: if a match ended before the last symbol, the row also knows the
+//! state of an attempt that starts at that symbol. Where the attempt dies, that state takes the step instead, and BACK marks
+//! a start one symbol back.
+//!
+//! Rows have a column for each byte and then one for each class, so that ASCII needs no look-up of its class. Bytes that are
+//! not ASCII stop [`Running::advance`], and [`Running::run`] reads them as characters.
+//! Cost: about 1.1 KB for each state, and six or seven CPU cycles for each symbol of one place.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +55,7 @@ pub(crate) const N_LANES: usize = 4;
 /// How many bytes [`Running::advance`] goes at most.
 pub(crate) const CHUNK: usize = 64;
 
-/// Where the running automaton stands.
+/// A state of the running automaton: where its row of the table starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(u32);
 
@@ -172,9 +181,9 @@ impl Running {
         Reached { position: Position { offset, state }, is_stopped: false }
     }
 
-    /// The state behind a text from a place on, if no piece starts behind that place, and the last one ends with the text: a
-    /// match, or a run of which no symbol begins one, whatever follows. It starts at the place itself where the state there
-    /// is that between two pieces.
+    /// The state at the end of a text, if the piece in progress at this position goes on to that end: as a match, or as a
+    /// run without a match, none of whose symbols could begin one, whatever follows. Between two pieces, it is the piece
+    /// that starts at the position.
     pub(crate) fn state_behind(&self, text: &[u8], position: Position) -> Option<State> {
         let from = position.offset;
         let n_bytes = text.len() - from;
@@ -199,7 +208,7 @@ impl Running {
         text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())
     }
 
-    /// As [`Running::run`] for at most 64 bytes.
+    /// The loop of [`Running::run`] over at most 64 bytes, whose bits are those of one word.
     #[inline]
     fn run_word(
         &self,
@@ -225,8 +234,8 @@ impl Running {
         Reached { position: Position { offset, state: State(state) }, is_stopped: false }
     }
 
-    /// Runs all lanes by the same number of bytes, until one of them needs a look back, meets a byte that is not ASCII or the chunks end;
-    /// returns that number. The states are then those before the next byte.
+    /// Runs all lanes by the same number of bytes: until one of them needs a look back or meets a byte that is not
+    /// ASCII, or until the chunks end. Returns that number; the states are then those before the next byte.
     pub(crate) fn advance(&self, lanes: &mut [Lane<'_>; N_LANES]) -> (usize, [Found; N_LANES]) {
         if self.automaton.covers_everything() {
             self.advance_as::<false>(lanes)
@@ -235,6 +244,20 @@ impl Running {
         }
     }
 
+    /// The loop of [`Running::advance`].
+    ///
+    /// ```text
+    /// for each byte of the chunks:
+    ///     entries[lane] = table[states[lane]][this byte of the lane]      look-ups that do not wait for each other
+    ///     if an entry says STOP: leave the loop; nothing has been done for this byte
+    ///     starts[lane] = starts[lane] << 1 | START, with BACK in the bit of the byte before
+    ///     states[lane] = the state in the entry
+    /// ```
+    ///
+    /// Invariant: bit `k` of `starts[lane]` says whether a piece starts `k + 1` bytes before the next byte. The byte
+    /// before the first one lies outside of the chunk, so there BACK stops the loop too. One test serves all lanes: the
+    /// bits of their entries are taken together first. Nothing here is `unsafe`: a state is the start of a row, and the
+    /// compiler keeps one comparison for each look-up.
     #[inline(never)]
     fn advance_as<const HAS_UNMATCHED: bool>(
         &self,

@@ -12,8 +12,7 @@
 //! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
 //! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
 //!
-//! Left out: which engine scans, when it stops and the steps of the backtracker ([`crate::engine`]), and
-//! several places at once ([`crate::automaton::lanes`]). Both stand on this file.
+//! Left out: which engine scans (`engine`), and several places at once ([`super::lanes`], `windows`).
 
 use std::collections::HashSet;
 
@@ -176,7 +175,7 @@ impl Scan<'_> {
     }
 }
 
-/// The pairs of place and state from which no match is seen.
+/// Remembers the pairs of place and state from which no match is seen.
 #[derive(Default)]
 struct FailureMemo {
     known: HashSet<(usize, u32)>,

@@ -1,3 +1,15 @@
+//! The automaton as a table: the exact outcome of one attempt, and what holds for every text.
+//!
+//! A step on a symbol says whether a match ends before the symbol, and which state comes after it. An attempt takes steps
+//! until no state is left; the last match that it saw is its match.
+//!
+//! What is proven from the table: where a text may be cut ([`Automaton::safe_cuts`]), which classes no match takes, and
+//! whether matches cover every text.
+//!
+//! Left out: how the table is made ([`super::determinize`]), and minimization.
+//! Cost: one dependent look-up for each character of an attempt; a table of states × classes numbers, a few KB for
+//! published patterns.
+
 use std::collections::HashMap;
 
 use super::determinize::{Builder, DEAD, MATCHED, STATE};
@@ -16,7 +28,7 @@ pub(crate) struct Automaton {
     /// The classes of which no match has a symbol.
     never_matched: SymbolSet,
     covers_everything: bool,
-    /// Whether an empty match is told; else it is no match.
+    /// Whether an empty match counts as a match.
     reports_empty: bool,
     /// Where an attempt starts behind a word character, if that matters.
     start_in_word: u32,
@@ -144,18 +156,18 @@ impl Automaton {
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
     }
 
-    /// Whether an empty match is told; else it is no match.
+    /// Whether an empty match counts as a match.
     pub(crate) fn reports_empty(&self) -> bool {
         self.reports_empty
     }
 
-    /// Whether an attempt before this class or the end of the text ends at once with an empty match that is told.
+    /// Whether an attempt before this class or the end of the text ends at once with an empty match that counts.
     pub(crate) fn is_empty_match(&self, symbol: usize) -> bool {
         self.reports_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
     }
 
-    /// One attempt at `from`. `visit` is told every state and place before its step, `on_match` that the
-    /// step saw a match; it stops early where `visit` says so.
+    /// One attempt at `from`. The visitor sees every place and state before its step, and may end the attempt there;
+    /// it also sees which steps found a match.
     #[inline]
     pub(crate) fn attempt(&self, text: &[u8], from: usize, visitor: &mut impl Visitor) -> Attempt {
         let mut state = self.start;
@@ -324,9 +336,9 @@ impl Verdicts {
 
 /// Follows one attempt.
 pub(crate) trait Visitor {
-    /// Told before each step; `false` ends the attempt as if it died here.
+    /// Called before each step; `false` ends the attempt as if it died here.
     fn goes_on(&mut self, offset: usize, state: u32) -> bool;
-    /// A match was seen in the step that was told last.
+    /// Called after a step that found a match.
     fn matched(&mut self);
 }
 

@@ -46,9 +46,9 @@ pub(crate) struct Backtracker {
     program: Program,
     word: SymbolSet,
     aheads: Vec<Automaton>,
-    /// As [`STEP_LIMIT`]; only the naive twin of tests has another.
+    /// [`STEP_LIMIT`], but for the naive twin of tests.
     step_limit: u64,
-    /// Whether an empty match is told; else it is no match.
+    /// Whether an empty match counts as a match.
     reports_empty: bool,
 }
 

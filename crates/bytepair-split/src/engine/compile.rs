@@ -1,7 +1,7 @@
-//! A stage's pattern to the engine that runs it: the best that can be built.
+//! Chooses and builds the engine of a pattern: the first of the possible ones that can be built.
 //!
-//! Left out: what the engines do, and what becomes of matches (`stages`).
-//! Cost: some milliseconds for the largest patterns; windows come later ([`crate::engine::machine`]).
+//! Left out: what the engines do, and what becomes of matches.
+//! Cost: some milliseconds for the largest patterns; their windows are built later ([`super::machine`]).
 
 use super::Engine;
 use super::backtrack::Backtracker;
@@ -15,13 +15,13 @@ use crate::stage::{Flavour, Pattern};
 use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
 
-/// How a pattern may be run.
+/// Which engines may be built for a pattern.
 #[derive(Clone, Copy)]
 pub(crate) struct CompileOptions<'w> {
     /// The best first.
     pub(crate) targets: &'w [Target],
     pub(crate) kernel: Option<Kernel>,
-    /// Whether windows are worked out for the first text.
+    /// Whether windows are built for the first text, whatever its length.
     pub(crate) builds_windows_at_once: bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn compile(
     engines.flatten().next().ok_or_else(too_long)
 }
 
-/// The same for one pattern.
+/// Parses and compiles one pattern.
 #[cfg(test)]
 pub(crate) fn compile_one(
     pattern: &Pattern,

@@ -1,11 +1,11 @@
-//! An automaton and the ways to run it: by windows, or by itself.
+//! An automaton that builds its windows when they pay.
 //!
-//! Windows take half a millisecond to work out, for large patterns some. That pays from half a megabyte to five on.
-//! Most texts that come to a tenth or a fifth of that go on much further, so it is put off until the automaton has been
-//! asked for as much; a later stage, which it splits much more slowly, asks sooner. What comes out is the same
-//! either way.
+//! Building windows takes half a millisecond for most patterns and a few for large ones; that pays from half a megabyte of
+//! text on, or five. Most texts that reach a tenth or a fifth of that go on much further. So the machine counts the bytes
+//! that it splits, and builds its windows once it has seen as many. A later stage is much slower without windows, so its
+//! bytes count more. The pieces are those of the automaton either way.
 //!
-//! Left out: both ways themselves ([`crate::windows`], [`crate::engine`]).
+//! Left out: how windows and the automaton run (`windows`, `automaton::lanes`).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,10 +18,10 @@ use crate::bits::Bits;
 use crate::marked::Marked;
 use crate::windows::{Kernel, Scratch, WindowRun, Windows};
 
-/// Bytes to be split for each entry of the automaton's table before windows are worked out.
+/// Bytes to be split for each entry of the automaton's table before windows are built.
 const BYTES_PER_ENTRY: usize = 512;
 
-/// As many entries take the time that each pattern takes.
+/// The part of the time that does not depend on the pattern, in entries.
 const N_FIXED: usize = 64;
 
 /// A later stage without windows is slower by about this factor.
@@ -30,15 +30,15 @@ const LATER_STAGE_FACTOR: usize = 16;
 pub(crate) struct Machine {
     running: Running,
     kernel: Option<Kernel>,
-    /// Bytes that were to be split, and after how many windows are worked out.
+    /// Bytes that were to be split, and from how many on windows are built.
     n_seen: AtomicUsize,
     threshold: usize,
-    /// `None` if the pattern has none.
+    /// Empty until they are built; `None` if the pattern has none.
     windows: OnceLock<Option<Windows>>,
 }
 
 impl Machine {
-    /// With windows where the pattern has them and there is a kernel: at once, or where that pays.
+    /// Without a kernel there will be no windows; with one they are built for the first text, or when they pay.
     pub(crate) fn new(
         automaton: Automaton,
         kernel: Option<Kernel>,
@@ -59,7 +59,8 @@ impl Machine {
         &self.running
     }
 
-    /// How it runs where the processor has the instructions, for people: the same on each.
+    /// What [`Splitter::explain`](crate::Splitter::explain) says: the windows of processors that have the instructions,
+    /// so that the words do not depend on the processor.
     pub(crate) fn in_words(&self) -> String {
         let any = Kernel::Portable;
         match self.kernel.filter(|kernel| kernel.limits() == any.limits()) {
@@ -68,8 +69,8 @@ impl Machine {
         }
     }
 
-    /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked off
-    /// meanwhile.
+    /// The windows, built if they are not there yet. Threads that come at the same time each build them and none waits
+    /// for another: a process that is forked off meanwhile could wait forever.
     fn windows_for(&self, kernel: Kernel) -> Option<&Windows> {
         if self.windows.get().is_none() {
             drop(self.windows.set(Windows::new(self.automaton(), kernel)));

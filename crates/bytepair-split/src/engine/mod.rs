@@ -1,12 +1,15 @@
-//! The engine of one stage: the automaton, the backtracker or what finds runs, from a boundary to a boundary.
+//! What runs one stage, from a boundary of pieces to a boundary.
 //!
-//! A task has a limit, but pieces end where they end: an engine goes on until a boundary past the start
-//! is settled, which no later text can move, or the text ends. An automaton is run by its
-//! [`crate::engine::machine`]; without windows it starts in four lanes where that pays, and goes on alone.
+//! A task has a limit, but pieces end where they end: an engine goes on until a boundary past its start is settled, which
+//! no later text can move, or until the text ends.
 //!
-//! Left out: what happens between two places of a text ([`crate::automaton::scan`], [`crate::automaton::lanes`]).
-//! Cost: linear in what is read for the automaton; the backtracker has no such bound, but a limit of
-//! steps per match.
+//! | | runs | cost |
+//! |---|---|---|
+//! | [`machine`] | patterns that look one symbol ahead: by windows, or by the automaton alone | linear |
+//! | [`backtrack`] | all other patterns, and every pattern as the naive twin of tests | a limit of steps |
+//! | [`repeats`] | runs of one character | linear |
+//!
+//! [`compile`] chooses the engine. Left out: what becomes of matches (`stages::behaviour`).
 
 pub(crate) mod backtrack;
 pub(crate) mod compile;

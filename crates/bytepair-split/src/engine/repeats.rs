@@ -9,7 +9,16 @@ use memchr::memmem::Finder;
 use crate::automaton::scan::Scan;
 use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
 
-/// An ASCII character, and how often it stands in a match: once at least.
+/// An ASCII character, and how often it occurs in a match: at least once.
+///
+/// ```
+/// use bytepair_split::{Repeat, Splitter};
+///
+/// // Runs of two to four spaces are pieces, whatever cuts the rest.
+/// let splitter = Splitter::whole().behind(&[Repeat { byte: b' ', least: 2, most: 4 }]);
+/// assert_eq!(splitter.pieces(b"a b   c")?, [&b"a b"[..], b"   ", b"c"]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The character.

@@ -16,7 +16,7 @@ use crate::error::{ErrorKind, Result};
 use crate::stage::Pattern;
 use crate::unicode::UnicodeTables;
 
-/// The name of the cutter that parts scripts.
+/// The name of the only cutter: a pattern of the flavour [`Cutter`](crate::Flavour::Cutter) that separates scripts.
 pub const UNICODE_SCRIPTS: &str = "UnicodeScripts";
 
 /// Scripts that count as Han.

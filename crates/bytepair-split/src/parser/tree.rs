@@ -96,7 +96,7 @@ pub(crate) enum Anchor {
     TextStart,
     /// At the start or after a line feed.
     LineStart,
-    /// As [`Anchor::LineStart`], but not at the end of a text that ends with a line feed.
+    /// At the start or after a line feed, but not at the end of a text that ends with a line feed.
     LineStartBeforeEnd,
     TextEnd,
     /// At the end or before a line feed.

@@ -1,16 +1,35 @@
-//! Stages that cut a text at the mark that stands for its spaces.
+//! Stages that cut a text at the mark that stands for its spaces, `▁` for most models.
 //!
-//! Files are read to these stages, and what cuts raw texts knows them again by their equality.
+//! Files are read to these stages, and what cuts raw texts recognizes them by their equality. Cost: none beside that of any
+//! pattern.
 
 use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
 
-/// Each mark begins a piece, as `Metaspace` cuts.
+/// The stage in which each mark begins a piece, as `Metaspace` of Hugging Face cuts.
+///
+/// ```
+/// use bytepair_split::{Splitter, each_begins, unicode::UnicodeTables};
+///
+/// let splitter = Splitter::new(vec![each_begins('_')], &UnicodeTables::latest())?;
+/// assert_eq!(splitter.pieces(b"_a__b")?, [&b"_a"[..], b"_", b"_b"]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
 pub fn each_begins(mark: char) -> Stage {
     let mark = escaped(mark);
     words(format!("{mark}?[^{mark}]+|{mark}"))
 }
 
-/// The first of several marks begins a piece, as files of SentencePiece are read; for marks that patterns read as they are.
+/// The stage in which the first of several marks begins a piece, as files of SentencePiece are read.
+///
+/// The mark must be a character that patterns read as it is.
+///
+/// ```
+/// use bytepair_split::{Splitter, first_begins, unicode::UnicodeTables};
+///
+/// let splitter = Splitter::new(vec![first_begins('_')], &UnicodeTables::latest())?;
+/// assert_eq!(splitter.pieces(b"_a__b")?, [&b"_a"[..], b"__b"]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
 pub fn first_begins(mark: char) -> Stage {
     words(format!("{mark}*[^{mark}]+|{mark}+"))
 }

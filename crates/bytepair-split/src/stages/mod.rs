@@ -1,4 +1,13 @@
-//! What becomes of the matches of a stage, and what is known of stages before any text is split.
+//! Stages as a whole: what becomes of their matches, which of them are one, and what no piece of theirs contains.
+//!
+//! | | |
+//! |---|---|
+//! | [`behaviour`] | what becomes of matches and of the rest |
+//! | [`together`] | neighbouring stages that one engine can do at once |
+//! | [`step`] | what a splitter does in one go: a stage or several, with their engine |
+//! | [`holding`] | texts that no piece contains, in whatever text |
+//! | [`named`] | the stages of published models |
+//! | [`marks`] | stages that cut at the mark for spaces |
 
 pub(crate) mod behaviour;
 pub(crate) mod holding;

@@ -1,4 +1,6 @@
-//! What a splitter does in one go: a stage, or several that are as one, and the engine for it.
+//! What a splitter does in one go: a stage, or several that are equivalent to one, with the engine for it.
+//!
+//! Left out: which stages are equivalent to one ([`super::together`]), and which engine is chosen (`engine::compile`).
 
 use super::behaviour::{self, Join};
 use super::together;

@@ -163,7 +163,7 @@ impl ContextBuilder<'_> {
     }
 }
 
-/// The same with these letters as what stands before.
+/// Puts these letters in front of those that are known.
 fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before {
     before[N_BEFORE - 1 - depth] = letters;
     before
@@ -178,7 +178,7 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// With the foresight that leaves the least unknown of the sample, if any helps.
+    /// With the lookahead that leaves the least unknown of the sample, if any helps.
     pub(super) fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let sample = Sample::new(automaton, kinds);
         let places = sample.places();
@@ -189,9 +189,9 @@ impl Analysis {
         };
         let mut best = candidate(None, &places)?;
         let open = best.unknown.clone();
-        // Their graphs may be large: of all but the best the foresight alone is kept.
+        // Their graphs may be large: of all but the best only the lookahead is kept.
         let mut others = Vec::new();
-        // What is known without a foresight is known with any.
+        // What is known without a lookahead is known with any.
         for lookahead in if open.is_empty() { Vec::new() } else { lookaheads(automaton, kinds) } {
             let Some(mut next) = candidate(Some(lookahead), &open) else { continue };
             if next.n_unknown < best.n_unknown {
@@ -207,7 +207,7 @@ impl Analysis {
     }
 }
 
-/// The letters of a foresight or of none, and how they show the sample.
+/// The letters of a lookahead or of none, and how they show the sample.
 struct Candidate {
     letters: Letters,
     graph: Graph,

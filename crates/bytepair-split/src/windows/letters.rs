@@ -5,7 +5,7 @@
 //! *goal set* or another; the end of the text is the one or the other. So a window sees as far as the run
 //! reaches. A last letter stands for an edge: what is before a text's start and behind its end.
 //!
-//! Left out: how bytes become letters ([`super::classify`]).
+//! Left out: how bytes become letters ([`super::reader`]).
 
 use crate::automaton::table::Automaton;
 
@@ -30,10 +30,10 @@ pub(super) type Product = [LetterSet; N_SHOWN];
 /// A set of letters for each symbol before a place, the farthest first.
 pub(super) type Before = [LetterSet; N_BEFORE];
 
-/// More foresights are not compared. Real patterns have three.
+/// More of them are not compared. Published patterns have three.
 const MAX_LOOKAHEADS: usize = 64;
 
-/// What a run set sees behind its runs.
+/// The run set, and what it looks for behind its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lookahead {
     /// Which kinds are in the run set.
@@ -124,7 +124,7 @@ impl Letters {
         self.letters.iter().position(is_it).unwrap_or(self.edge())
     }
 
-    /// The same letter with this promise, if it is of the run set.
+    /// The letter that has the kind of another and this promise; `None` if that one is not of the run set.
     pub(super) fn with_promise(&self, letter: usize, promise: bool) -> Option<usize> {
         let shown = self.letters[letter];
         shown.promise?;

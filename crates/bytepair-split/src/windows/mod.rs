@@ -1,15 +1,28 @@
-//! Where pieces start, read off small windows of the text, many places at once.
+//! Where pieces start, read off the few characters around each place, many places at once.
 //!
-//! The automaton of a real pattern forgets quickly: a few symbols on, its state does not depend on what came
-//! before. So whether a piece starts at a place follows from the few letters around it, but for some windows.
-//! What follows for certain is worked out from the automaton ([`knowledge`], [`contexts`]), as far as it helps
-//! with a sample of texts ([`sample`]), and written as products of letter sets ([`cover`], [`fewer`],
-//! [`tables`]), which are looked up 64 places at a time ([`kernels`]). Where nothing is certain, the automaton
-//! runs from the last certain start to the next ([`spans`]).
+//! The automaton of a published pattern forgets quickly: after a few symbols, its state does not depend on what came before.
+//! So whether a piece starts at a place nearly always follows from the *window* around it: four symbols before, the one at
+//! the place, and the one behind. Building a pattern's windows, once:
 //!
-//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or
-//! products, and processors without the instructions; these stay with [`super::lanes`].
-//! Cost: half a CPU cycle per byte of ASCII in real patterns, two for other scripts.
+//! | | |
+//! |---|---|
+//! | [`letters`] | what a window shows of a symbol: classes that the automaton tells apart, and what follows a run |
+//! | [`views`] | everything that the run can be between two symbols, and the steps from one to the next |
+//! | [`contexts`] | what follows for certain from the symbols before a place, as far as a sample of texts needs it |
+//! | [`products`] | these answers as few products of letter sets |
+//! | [`tables`] | eight products at once as tables of bytes |
+//!
+//! and running them over a text:
+//!
+//! | | |
+//! |---|---|
+//! | [`reader`] | text → letters |
+//! | [`kernels`] | the loops over every byte, 64 at once where the processor can |
+//! | [`spans`] | marks the certain starts, and runs the automaton from one to the next where nothing is certain |
+//!
+//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or products, and
+//! processors without the instructions; these stay with `automaton::lanes`.
+//! Cost: half a CPU cycle for each byte of ASCII with published patterns, two for other scripts.
 
 mod contexts;
 mod kernels;
@@ -98,7 +111,15 @@ impl LookupTables {
 /// What is not common, if nothing else that is ASCII is the same to the pattern.
 const RARE: &[u8] = b"'/0123456789";
 
-/// What is asked of windows of common letters.
+/// What is asked of windows that show common letters alone.
+///
+/// Much of what a pattern asks is about rare characters: a quote that may begin `'ll`, digits that are counted in threes,
+/// a slash behind punctuation. Where none of them is near, that need not be asked, and a half or a third of the products
+/// is enough. Windows of common letters are windows, so what is known of all is known of them: contexts are narrowed to
+/// common letters, with nothing asked where others are shown, and covered again.
+///
+/// Left out: stretches with edges inside, and patterns for which it makes little difference.
+/// Cost: up to half a millisecond, once; one lookup more for each byte.
 struct Common {
     pub(super) letters: LetterSet,
     pub(super) starts: Vec<Product>,

@@ -5,9 +5,13 @@
 //! holds. Letters at the place and behind it of which the same is asked are put together; for each such pair
 //! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
 //! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
-//! products are kept as are needed ([`super::fewer`]).
+//! products are kept as are needed: the one that covers most of the narrow products, then the one that covers most of
+//! what is left, and so on.
 //!
-//! Left out: the smallest list, which is hard to find.
+//! Which products intersect is asked very often. So [`ProductIndex`] has a row of bits for each distance and letter: what
+//! a product intersects is some rows taken together with *or* at each distance, and those with *and*.
+//!
+//! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
 
 use super::contexts::Context;
 use super::letters::{
@@ -245,7 +249,7 @@ pub(super) fn widened(
     product
 }
 
-/// The many.
+/// Many products, by the letters that they contain at each distance.
 pub(super) struct ProductIndex {
     n_letters: usize,
     n_words: usize,
@@ -253,7 +257,7 @@ pub(super) struct ProductIndex {
     rows: Vec<u64>,
 }
 
-/// By word: for each distance, which of the many one product meets there.
+/// By word: for each distance, which of the many one product has a letter in common with there.
 pub(super) type Intersections = Vec<[u64; N_SHOWN]>;
 
 impl ProductIndex {
@@ -272,7 +276,7 @@ impl ProductIndex {
         meetings
     }
 
-    /// What a product meets at each distance.
+    /// Which of the many a product intersects, distance by distance.
     pub(super) fn met(&self, product: &Product) -> Intersections {
         let mut met = vec![[0; N_SHOWN]; self.n_words];
         let all = all_letters(self.n_letters);
@@ -311,7 +315,7 @@ impl ProductIndex {
     }
 }
 
-/// Whether the product that joins two at each distance meets none of the many.
+/// Whether the product that joins two at each distance intersects none of the many.
 pub(super) fn join_is_disjoint(one: &Intersections, other: &Intersections) -> bool {
     let joined = |(one, other): (&[u64; N_SHOWN], &[u64; N_SHOWN])| {
         (0..N_SHOWN).fold(u64::MAX, |all, at| all & (one[at] | other[at]))

@@ -29,7 +29,7 @@ const BEFORE: usize = 64;
 /// The last symbol of a span and the one behind it end within so many bytes.
 const BEHIND: usize = 8;
 
-/// The numbers of the letters of a text, and how they look lookahead.
+/// Reads text as numbers of letters, and looks through its runs.
 pub(super) struct Reader {
     ascii: AsciiLetters,
     /// By class.

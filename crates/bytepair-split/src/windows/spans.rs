@@ -247,7 +247,7 @@ impl Spans<'_> {
         }
     }
 
-    /// As [`Spans::settle`], each piece between edges as a text of its own.
+    /// Runs the automaton where nothing is certain, within each piece between edges as a text of its own.
     fn settle_pieces(&self, scan: &mut Scan<'_>) {
         let text = scan.task.text;
         let edges = &self.scratch.edges;

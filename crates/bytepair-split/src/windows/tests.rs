@@ -41,7 +41,7 @@ fn for_each_named_automaton(mut visit: impl FnMut(&str, &Automaton)) {
     }
 }
 
-/// What contexts know of a window is what a walk over its letters says; and a foresight loses nothing.
+/// What contexts know of a window is what a walk over its letters says; and a lookahead loses nothing.
 #[test]
 fn contexts_know_what_walks_know_and_foresights_know_more() {
     for_each_named_automaton(|name, automaton| {

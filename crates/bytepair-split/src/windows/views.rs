@@ -4,7 +4,7 @@
 //! has: the attempt that makes the piece in progress, or that no attempt does. Where a step says that a match
 //! ends here and the attempt goes on, both may be true: that the piece ends here, and then the attempt must
 //! never match again (it goes on as a *ghost*), or that it ends later, and then the attempt must match again.
-//! The same where an attempt begins: it succeeds, or it fails and its symbol is unmatched. A view that can
+//! So too where an attempt begins: it succeeds, or it fails and its symbol is unmatched. A view that can
 //! come to the end of no text (an attempt dies that had to match, or a ghost matches) is not real and is
 //! left out. So the views a run can have after some symbols are a set found by stepping, and the true one
 //! is in it: forgetting a ghost, or starting with all views, only adds views.

@@ -1,9 +1,21 @@
 //! The loops of [`super`] with AVX2: one instruction looks up 32 bytes in a table of 16.
 //!
-//! A larger table is looked up in parts. The byte is changed so that its high half is zero where it belongs to
-//! the part; adding 0x70 then sets the highest bit of all others, for which the instruction gives zero.
-//! Cost: about 80 instructions for 64 bytes, and 16 for each step of a group. Patterns with more than
-//! [`MAX_NUMBERS`] numbers of letters are not for this kernel; others than ASCII are read one by one.
+//! A larger table is looked up in parts of 16, and what the parts give is taken together with *or*:
+//!
+//! ```text
+//! for each part n:
+//!     x = byte ^ (n << 4)                 below 0x10 exactly where the byte belongs to the part
+//!     place = saturating(x + 0x70)        0x70 to 0x7F there, 0x80 or more elsewhere
+//!     found = found | pshufb(part, place) takes the low four bits, and gives 0 where the highest bit is set
+//! ```
+//!
+//! The hot loop is [`all_lookups`]; it is that of `avx512` with two halves of a word.
+//!
+//! Safety: functions with a target feature are called only for `Kernel::Avx2`, which exists only where the processor has
+//! these features (`Kernel::all`). All vectors are loaded from arrays of their own length.
+//!
+//! Cost: about 80 instructions for 64 bytes, and 16 for each lookup of a group. Left out: patterns with more than
+//! [`MAX_NUMBERS`] numbers of letters; characters that are not ASCII are read one by one.
 #![expect(
     unsafe_code,
     reason = "vector instructions; splitting is several times as fast with them"
@@ -194,11 +206,24 @@ fn any_cuts<const N: usize>(
         // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
         unsafe { all_lookups::<N, true>(letters, lookups, cuts, words) }
     } else {
-        // SAFETY: as before.
+        // SAFETY: `Kernel::Avx2` is made only where these instructions were found.
         unsafe { all_lookups::<N, false>(letters, lookups, &NO_CUTS, words) }
     }
 }
 
+/// Adds the places where a group holds.
+///
+/// ```text
+/// for each word of 64 places, in two halves:
+///     all = 0xFF in each byte
+///     for each lookup:
+///         shown = the letters from (place + distance) on; the edge where one lies between
+///         all = all & table[shown]
+///     bits = bits | (all != 0)
+/// ```
+///
+/// Invariant: bit `p` of byte `i` of `all` says whether product `p` may still hold at place `i`. Words behind the
+/// letters are not visited.
 #[target_feature(enable = "avx2")]
 fn all_lookups<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],

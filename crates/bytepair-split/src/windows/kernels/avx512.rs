@@ -1,11 +1,14 @@
-//! The loops of [`super`] with AVX-512 (VBMI, VBMI2): one instruction looks up 64 bytes in a table of 64 or
-//! 128.
+//! The loops of [`super`] with AVX-512 (VBMI, VBMI2): one instruction looks up 64 bytes in a table of 64 or 128.
 //!
-//! Characters of two and three bytes are looked up where their first byte stands: all characters of one page at
-//! once, page by page, since few are met in 64 bytes of text.
+//! Three loops are hot: [`all_letters`] reads ASCII, [`wide_word`] characters of two and three bytes, and [`all_lookups`]
+//! finds the places where a group of products holds. Each opens with its idea. The text is a slice, and every vector is
+//! loaded from an array of 64 bytes, except in [`all_lookups`], which checks the length of the letters once for all words.
 //!
-//! Cost: about half a dozen instructions for 64 bytes, two for each step of a group, and for 64 bytes that are
-//! not ASCII about forty and half a dozen for each page.
+//! Safety: functions with a target feature are called only for `Kernel::Avx512`, which exists only where the processor has
+//! all of these features (`Kernel::all`).
+//!
+//! Cost: about six instructions for 64 bytes of ASCII, two for each lookup of a group, and for 64 other bytes about forty
+//! and six for each page.
 #![expect(
     unsafe_code,
     reason = "vector instructions; splitting is several times as fast with them"
@@ -34,6 +37,15 @@ pub(super) fn letters(
     unsafe { all_letters(text, ascii, letters, leads) }
 }
 
+/// Writes the letter of each ASCII character, and marks the bytes that start longer ones.
+///
+/// ```text
+/// for each 64 bytes:
+///     letters = the byte is ASCII ? ascii[byte] : other      one vpermi2b in 128 bytes, one blend
+///     leads = byte >= 0xC0
+/// ```
+///
+/// The bytes behind the end of the text are read as zeros, and only as many letters are written as there are bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn all_letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) -> bool {
     let (low, high) = (load_half(&ascii.letters, 0), load_half(&ascii.letters, 1));
@@ -91,9 +103,29 @@ pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: &mu
     }
 }
 
-/// A word with the two bytes behind it.
+/// The bytes of a word and the two behind it.
 const AROUND: usize = WORD + 2;
 
+/// Writes the letters of characters of two and three bytes, each at its first byte.
+///
+/// ```text
+/// second, third = the byte behind, and the one behind that, is a continuation byte
+/// code = the lowest bit of the byte, six bits of the byte behind      a place in a page of 128
+/// short = a lead of two bytes, and second
+/// for each page that short shows:                                     few are met in 64 bytes of text
+///     found = page[code] where the byte names the page
+/// long = a lead of three bytes, and second, and third
+/// for the three pages with most Chinese characters at once, then for each other page that long shows:
+///     found = page[code] where the byte names the page; UNKNOWN for a block that is not of one letter
+/// for each block left that is not of one letter:
+///     found = block[six bits of the third byte] where both bytes name the block
+/// letters = found where it is not UNKNOWN, else as they were
+/// ```
+///
+/// Invariant: `left` marks the characters that were not tried yet. Each round takes out its lowest bit at least, so there
+/// are at most 64 rounds. What stays UNKNOWN (an overlong form, a surrogate) keeps its letter, and is read one by one
+/// later. Nothing is read but `around` and tables of fixed length.
+///
 /// Returns the first bytes of the characters that were written: those of two bytes, those of three.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> [u64; 2] {
@@ -251,11 +283,26 @@ fn any_cuts<const N: usize>(
         // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
         unsafe { all_lookups::<N, true>(letters, lookups, cuts, words) }
     } else {
-        // SAFETY: as before.
+        // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
         unsafe { all_lookups::<N, false>(letters, lookups, &NO_CUTS, words) }
     }
 }
 
+/// Adds the places where a group holds.
+///
+/// ```text
+/// for each word of 64 places:
+///     all = 0xFF in each byte
+///     for each lookup:                                       unrolled, the tables stay in registers
+///         shown = the letters from (place + distance) on; the edge where one lies between
+///         all = all & table[shown]                           one vpermb
+///     bits = bits | (all != 0)
+/// ```
+///
+/// Invariant: bit `p` of byte `i` of `all` says whether product `p` may still hold at place `i`.
+///
+/// Safety: `n_words` is bounded such that 64 letters lie behind the last place of its last word at every distance, and
+/// words from there on are not visited.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn all_lookups<const N: usize, const HAS_CUTS: bool>(
     letters: &[u8],
@@ -279,7 +326,7 @@ fn all_lookups<const N: usize, const HAS_CUTS: bool>(
     for index in numbers.iter().copied().map(usize::from).take_while(|&index| index < n_words) {
         let mut all = _mm512_set1_epi8(-1);
         for step in 0..N {
-            // SAFETY: `n_words` is such that all words end within the letters at every distance.
+            // SAFETY: the word is below `n_words`, and those all end within the letters at every distance.
             let mut shown = unsafe { load_at(letters, index * WORD + distances[step]) };
             let cut = cut_at::<HAS_CUTS>(cut_words[step], index);
             shown = _mm512_mask_blend_epi8(cut, shown, edge);
@@ -306,12 +353,12 @@ unsafe fn load_at(letters: &[u8], place: usize) -> __m512i {
     unsafe { _mm512_loadu_si512(place.cast()) }
 }
 
-/// Asks for the text that is read when this span is done; what is not there is not asked for.
+/// Prefetches the text of the next span, in case there is more.
 #[target_feature(enable = "sse")]
 #[inline]
 fn prefetch(bytes: &[u8; WORD]) {
     let next = bytes.as_ptr().wrapping_add(SPAN);
-    // SAFETY: nothing is read, and an address that is none does no harm.
+    // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
     #[allow(unused_unsafe, reason = "older compilers call it unsafe")]
     unsafe {
         _mm_prefetch::<_MM_HINT_T0>(next.cast());

@@ -1,8 +1,9 @@
-//! The loops that go over every byte: from bytes to letters, from letters to where a group holds, and from bits
-//! for symbols to bits for bytes.
+//! The loops that go over every byte: from bytes to letters, from letters to the places where a group of products holds, and
+//! from bits for symbols to bits for bytes.
 //!
-//! Each exists in plain Rust (`portable`), which is the definition, with AVX2 in `avx2`, and with AVX-512 (VBMI, VBMI2) in
-//! `avx512`. Which of them runs is found out when the program runs.
+//! Each loop is written in plain Rust ([`portable`], the definition), with AVX2 ([`avx2`]) and with AVX-512 ([`avx512`]). A
+//! [`Kernel`] is made only where the processor has its instructions, so calling it needs no further check. Tests compare the
+//! kernels on random letters, tables and cuts (`fast_kernels_find_what_the_plain_one_finds`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

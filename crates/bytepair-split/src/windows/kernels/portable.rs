@@ -1,9 +1,8 @@
-//! Moving letters and bits between the bytes of a text and its symbols.
+//! The loops in plain Rust: the definition of what the other kernels do, and moves of bits that they share.
 //!
-//! A word of `inner` bits tells which of 64 bytes are inside of a character: a symbol has no place there. Packing
-//! letters and gathering bits leaves these out, spreading bits puts zeros there. One word is moved bit by bit,
-//! which is the definition, or in six rounds: in the round of 2^i all bits move by 2^i that have to be moved by a
-//! number with this digit. Left out: instructions that do it at once ([`super::avx512`]).
+//! A word of `inner` bits tells which of 64 bytes are inside of a character: a symbol has no place there. Packing letters and
+//! gathering bits leaves these out, spreading bits puts zeros there. One word is moved bit by bit, which is the definition,
+//! or in six rounds: in round *i*, all bits move by 2^*i* whose distance has this binary digit.
 
 use crate::windows::tables::{
     AsciiLetters, Characters, Cuts, Lookup, MAX_NUMBERS, WORD, Wide, Words,
