@@ -47,7 +47,7 @@ impl Text<'_> {
         #[cfg(target_arch = "x86_64")]
         match self {
             Self::Bytes(bytes) | Self::Units(CodeUnits::Latin1(bytes)) => {
-                vectors::prefetch_units(bytes)
+                vectors::prefetch_units(bytes);
             }
             Self::Units(CodeUnits::Ucs2(units)) => vectors::prefetch_units(units),
             Self::Units(CodeUnits::Ucs4(units)) => vectors::prefetch_units(units),
