@@ -36,6 +36,24 @@ def test_arrows_between_crates_go_one_way():
         assert named <= BELOW[crate.name], crate.name
 
 
+# The folders of the splitter, in the order of a pattern's way through them.
+WAY = ["parser", "program", "automaton", "windows", "engine", "stages"]
+
+
+def test_the_folders_of_the_splitter_use_only_those_before():
+    """A pattern is parsed, compiled, determinized, run and composed in one direction."""
+    sources = CRATES / "bytepair-split" / "src"
+    for index, folder in enumerate(WAY):
+        files = [
+            path for path in (sources / folder).rglob("*.rs") if path.name != "tests.rs"
+        ]
+        assert files, folder
+        for path in files:
+            text = path.read_text().partition("#[cfg(test)]\nmod tests {")[0]
+            used = set(re.findall(r"^\s*use crate::(\w+)", text, re.MULTILINE))
+            assert not used & {*WAY[index + 1 :], "splitter", "boundaries"}, path
+
+
 def test_training_and_encoding_never_see_text():
     """Both take pieces: neither imports what normalizes, splits or cuts text."""
     for folder in ("train", "encode"):

@@ -1,7 +1,13 @@
-//! Stages compiled to engines, and the ways to run them over a text.
+//! Stages compiled to engines, run one after another over a text, a block at a time.
 //!
-//! Each engine marks where pieces start in the [`Boundaries`]; the stage's behaviour then joins or drops them. Left out:
-//! how a pattern becomes an engine (`compile`), and how an engine runs (`engine`).
+//! ```text
+//! the engine of the first stage marks the pieces of a block; its behaviour joins or drops some of them
+//! for each later stage:
+//!     its engine marks the pieces of every piece that was not dropped, at once by windows or one by one
+//! ```
+//!
+//! Left out: how a pattern becomes an engine (`engine::compile`), and how an engine runs (`engine`).
+//! Cost: that of the engines, and some bits for each byte of a block.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -282,7 +288,7 @@ impl Splitter {
         first.is_some_and(|step| matches!(step.engine, Engine::Automaton(_)))
     }
 
-    /// Whether cutting the text in two at a place changes no piece, whatever stands around the two characters
+    /// Whether cutting the text in two at a place changes no piece, whatever surrounds the two characters
     /// beside it.
     ///
     /// So it is where the first stage surely ends a match. Where it surely matches neither character, its piece is
@@ -297,7 +303,7 @@ impl Splitter {
                 return false;
             };
             let join = Join::by(stage);
-            // Before a safe cut stands a match, and what follows is not known to be one.
+            // A match precedes a safe cut, and what follows is not known to be one.
             if machine.automaton().is_safe(before, after) {
                 return matches!(join, None | Some(Join::MatchToRest));
             }

@@ -4,7 +4,7 @@
 //! continuation byte starts a symbol; so decoding forwards and backwards agree, and a text can be cut
 //! between any two symbols without changing either.
 
-/// The number that stands for a byte that belongs to no character: one past the last code point.
+/// The code of a byte that belongs to no character: one past the last code point.
 pub(crate) const INVALID: u32 = 0x11_0000;
 
 /// The code point of the symbol that starts at `offset`, or [`INVALID`], and its length in bytes.

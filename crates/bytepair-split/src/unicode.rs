@@ -2,17 +2,17 @@
 //!
 //! The tables belong to a tokenizer's meaning: two libraries with different versions of Unicode
 //! split some texts differently. So they are text in this repository (`unicode/16.0.0.txt`, made by
-//! `examples/generate_unicode.rs`, its format told in its first lines), and a value that is passed
+//! `examples/generate_unicode.rs`, whose first lines explain its format), and a value that is passed
 //! to whatever compiles a pattern. A newer version is a new file and never changes an old one.
 //!
-//! A library may carry several versions at once. `unicode/huggingface-0.23.txt` tells what Hugging Face
-//! `tokenizers` 0.23 holds against 16.0.0 in its normalizers and cutters: see
+//! A library may carry several versions at once. `unicode/huggingface-0.23.txt` lists how the normalizers and cutters of
+//! Hugging Face `tokenizers` 0.23 differ from 16.0.0: see
 //! `docs/explanation/unicode.md`.
 //!
 //! Left out: property aliases other than the long names of general categories, script extensions,
 //! upper case, normalization.
 //!
-//! Cost: properties and lower-case mappings are parsed once per process, when they are first asked for (a
+//! Cost: properties and lower-case mappings are parsed once per process, when they are first needed (a
 //! millisecond at most), and kept: all of them together take about a megabyte.
 
 mod character_set;
@@ -41,7 +41,7 @@ const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
 #[derive(Clone, Copy)]
 pub struct UnicodeTables {
     text: &'static str,
-    /// What a library holds against `text`; empty for a version of Unicode itself.
+    /// How a library differs from `text`; empty for a version of Unicode itself.
     changes: &'static str,
     parsed: &'static Parsed,
 }
@@ -64,7 +64,7 @@ impl Parsed {
     }
 }
 
-/// Characters that normalizers and cutters of published libraries ask about.
+/// Characters that normalizers and cutters of published libraries distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextClass {
     /// Every assigned character; the normalization forms know no others.
@@ -102,8 +102,8 @@ impl UnicodeTables {
         Self { text: UNICODE_16_0_0, changes: "", parsed: &PARSED }
     }
 
-    /// What Hugging Face `tokenizers` 0.23 carries: classes of patterns of 16.0.0 as [`Self::latest`], other
-    /// versions for what its normalizers ask.
+    /// The tables of Hugging Face `tokenizers` 0.23: classes of patterns are those of [`Self::latest`], and other
+    /// versions serve its normalizers and cutters.
     pub fn hugging_face() -> Self {
         static PARSED: Parsed = Parsed::new();
         Self { text: UNICODE_16_0_0, changes: HUGGING_FACE_0_23, parsed: &PARSED }
@@ -164,7 +164,7 @@ impl UnicodeTables {
         }
     }
 
-    /// The lower case of one character, whatever stands around it; most are one character, `İ` is two.
+    /// The lower case of one character, whatever surrounds it; most are one character, `İ` is two.
     pub fn lowercase(&self, character: char) -> impl Iterator<Item = char> + use<> {
         let (first, second) = match character {
             'A'..='Z' => (character.to_ascii_lowercase(), None),
@@ -298,7 +298,7 @@ fn line_of(text: &'static str, name: &str) -> Option<&'static str> {
     lines.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, rest)| rest)
 }
 
-/// Applies what a library holds against a set: `+FIRST-LAST` and `-FIRST-LAST`.
+/// Applies the differences of a library to a set: `+FIRST-LAST` and `-FIRST-LAST`.
 fn changed(base: Vec<RangeInclusive<char>>, changes: &str) -> Vec<RangeInclusive<char>> {
     let words = |sign: char| {
         changes.split(' ').filter_map(move |word| parse_range(word.strip_prefix(sign)?))

@@ -43,10 +43,10 @@ pub(super) const DEAD: u32 = 0;
 pub(super) struct Builder<'p> {
     program: &'p Program,
     stride: usize,
-    /// The word characters, if the program asks for word boundaries.
+    /// The word characters, if the program has word boundaries.
     word: SymbolSet,
     has_word: bool,
-    /// Lists, and whether a word character stands before.
+    /// Lists, and whether a word character precedes them.
     numbers: BTreeMap<(Vec<InstructionId>, bool), u32>,
     lists: Vec<(Vec<InstructionId>, bool)>,
     is_in_word: bool,

@@ -111,7 +111,7 @@ pub(crate) struct Found {
 
 pub(crate) struct Running {
     automaton: Automaton,
-    /// The first row stands between two pieces, the second in a run that matches nothing.
+    /// The first row is the state between two pieces, the second that inside of an unmatched run.
     table: Vec<u32>,
     unmatched: u32,
     end_column: usize,
@@ -311,7 +311,7 @@ fn column_at(alphabet: &Alphabet, text: &[u8], offset: usize) -> (usize, usize) 
     (N_BYTES + usize::from(alphabet.class_of(code)), length)
 }
 
-/// What a row of the table stands for.
+/// The state that a row of the table represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Row {
     Between,

@@ -26,7 +26,7 @@ const FREE_OVERSHOOT: usize = 64;
 /// Pairs are remembered in the first four of every sixteen offsets.
 const NOTE_MASK: usize = 15;
 
-/// What a stage is asked to split: from a boundary on, at least up to `limit` if the text goes on so far.
+/// What a stage has to split: a text from a boundary on, at least up to `limit` if the text is that long.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'t> {
     pub(crate) text: &'t [u8],
@@ -90,7 +90,7 @@ impl Scan<'_> {
     }
 
     /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
-    /// and joins a run of such symbols before it, unless an empty match stands between. Returns where to go
+    /// and joins a run of such symbols before it, unless an empty match lies between. Returns where to go
     /// on.
     pub(crate) fn settle(
         &mut self,

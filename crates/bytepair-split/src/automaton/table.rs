@@ -56,7 +56,7 @@ impl Automaton {
         Some(automaton)
     }
 
-    /// An automaton for [`Automaton::is_ahead`], which may ask for the boundaries of these words.
+    /// An automaton for [`Automaton::is_ahead`], which may have boundaries of these words in it.
     pub(crate) fn for_look_ahead(
         program: &Program,
         alphabet: Alphabet,

@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(set)
     }
 
-    /// A `]` or `-` that stands first is itself.
+    /// A `]` or `-` that comes first is itself.
     fn class_start(&mut self, start: usize) -> Result<CharSet> {
         if self.rest().starts_with("--") {
             return Err(self.problem_at(start, "a class that starts with `--`; write `\\-`"));

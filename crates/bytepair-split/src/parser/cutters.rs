@@ -3,7 +3,7 @@
 //! `UnicodeScripts` of Hugging Face `tokenizers` is the only one. A piece of it is a character of a script
 //! with all that follows, up to the next character of another script. Kana count as Han, and so does U+30FC;
 //! `Common` and `Inherited` are scripts like the others. The space, characters of no script (unassigned or
-//! for private use) and bytes that belong to no character stay in the piece in which they stand, and before
+//! for private use) and bytes that belong to no character stay in the piece in which they occur, and before
 //! the first character of a script they are in none.
 //!
 //! This is an alternation with one branch for each script, `L[LN]*|G[GN]*|…`, where `N` is what has no
@@ -45,7 +45,7 @@ fn one_script(unicode: &UnicodeTables) -> Node {
     Node::alternate(branches.collect())
 }
 
-/// The sets of characters that are told apart.
+/// The sets of characters between which pieces are cut.
 fn scripts(unicode: &UnicodeTables) -> Vec<CharSet> {
     let moved = CharSet::single(' ').union(&CharSet::single(LONG_VOWEL));
     let mut han = CharSet::single(LONG_VOWEL);

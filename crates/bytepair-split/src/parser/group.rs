@@ -2,7 +2,7 @@
 //!
 //! Captures are forgotten, since only the whole match makes a piece. A look-behind must be short, as the
 //! backtracker tries it from every possible start. Left out: conditions, and flags that fancy-regex would
-//! let outlive the group they stand in.
+//! let outlive the group they are in.
 //! Cost: linear in the group; look-behinds measure what is inside once more.
 
 use super::tree::{Look, Node};
@@ -66,7 +66,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What stands in a group up to its `)`; the flags are those of before the group again.
+    /// The inside of a group up to its `)`, after which the flags are again those from before the group.
     fn group_rest(&mut self, start: usize, outer: Flags) -> Result<Node> {
         let is_outer_guarded = std::mem::replace(&mut self.is_in_guarded_group, false);
         let inside = self.group_end(start, outer);

@@ -45,7 +45,7 @@ const MAX_DEPTH: u32 = 100;
 /// set, so this bounds memory.
 const MAX_ATOMS: usize = 20_000;
 
-/// A parsed pattern, and what counts as a word character in it, if it asks for the boundaries of words.
+/// A parsed pattern, and the word characters, if it has word boundaries.
 pub(crate) struct Parsed {
     pub(crate) root: Node,
     pub(crate) word: Option<CharSet>,
@@ -79,7 +79,7 @@ struct Parser<'p> {
     flags: Flags,
     depth: u32,
     n_atoms: usize,
-    /// The word characters outside of a class and in one, made when first asked for.
+    /// The word characters outside of a class and in one, made when they are first needed.
     words: [OnceCell<CharSet>; 2],
     unicode: &'p UnicodeTables,
     /// Whether the innermost group is atomic or a look-around.
@@ -176,7 +176,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Takes `(?#…)`, if it stands here.
+    /// Skips `(?#…)`, if it is next.
     fn comment(&mut self) -> Result<bool> {
         let start = self.offset;
         if !self.eat("(?#") {

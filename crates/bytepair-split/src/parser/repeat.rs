@@ -38,7 +38,7 @@ impl Parser<'_> {
         Ok(Some(node))
     }
 
-    /// The bounds of the quantifier that stands here, and whether it was written with braces.
+    /// The bounds of the quantifier that is next, and whether it was written with braces.
     fn quantifier(&mut self) -> Result<Option<(u32, Option<u32>, bool)>> {
         let bounds = match self.peek() {
             Some('*') => (0, None),

@@ -187,7 +187,7 @@ impl Node {
         }
     }
 
-    /// Whether a word boundary is asked for somewhere, so that the set of word characters matters.
+    /// Whether there is a word boundary somewhere, so that the set of word characters matters.
     pub(crate) fn has_word_boundary(&self) -> bool {
         match self {
             Self::Empty | Self::Set(_) => false,

@@ -135,12 +135,12 @@ impl Alphabet {
         self.classes[self.place_of(code)]
     }
 
-    /// The classes of blocks of 128 characters; equal blocks stand there once.
+    /// The classes of blocks of 128 characters; equal blocks are stored once.
     pub(crate) fn stored(&self) -> &[u8] {
         &self.classes
     }
 
-    /// Where the class of a character stands among them.
+    /// The place of a character's class among them.
     #[inline]
     pub(crate) fn place_of(&self, code: u32) -> usize {
         let block = self.blocks[(code >> BLOCK_BITS) as usize] as usize;

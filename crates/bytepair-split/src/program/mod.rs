@@ -2,7 +2,7 @@
 //!
 //! Instructions name their successors. A counted repeat is written out, `{n,m}` as `n` copies and
 //! `m - n` optional ones inside each other. The compiler has two modes. For the backtracker
-//! everything stands for itself. For the automaton only what can be decided with the next symbol is
+//! everything is compiled as it is. For the automaton only what can be decided with the next symbol is
 //! kept (see [`one_symbol`]), possessive repeats of one set are rewritten, and the rest is refused
 //! (`None`). The rewriting, for a set `C`, where `(?!C)` also holds at the end of the text:
 //!
@@ -84,7 +84,7 @@ pub(crate) struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Automaton,
-    /// The automaton of a look-ahead, which may ask for word boundaries.
+    /// The automaton of a look-ahead, which may have word boundaries.
     Ahead,
     Backtracker,
     /// The backtracker without automatons for its look-aheads: the naive twin, and for those too large.

@@ -1,6 +1,6 @@
 //! What becomes of matches and of the rest: the five behaviours of Hugging Face's `Split`.
 //!
-//! An engine marks where each match and each unmatched run starts; matches stand side by side, unmatched
+//! An engine marks where each match and each unmatched run starts; matches may be adjacent, unmatched
 //! runs only with an empty match between them. A behaviour then leaves pieces out or joins some to the
 //! one before, which takes a mark away:
 //!
@@ -13,7 +13,7 @@
 //! | `Contiguous` | a match joins the match before it | the same |
 //!
 //! A delimiter joins no neighbouring delimiter: of two matches behind a run, only the first joins it. An
-//! empty match stands between two unmatched runs and would join one of them, so a cut stays there.
+//! empty match lies between two unmatched runs and would join one of them, so a cut stays there.
 //! Cost: linear in the number of pieces, for the behaviours that join.
 
 use std::ops::Range;
@@ -39,7 +39,7 @@ impl Dropped {
     }
 }
 
-/// What a stage joins to what stands before it.
+/// Which of matches and the rest a stage joins to the piece before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
     MatchToMatch,

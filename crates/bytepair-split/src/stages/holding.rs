@@ -1,4 +1,4 @@
-//! Which texts a pattern lets stand in one piece, in whatever text.
+//! Which texts can lie inside of one piece, in whatever text around them.
 //!
 //! A match holds a text exactly if, from some state of an attempt, the attempt goes through its symbols and a match can
 //! still be seen behind them: each state has symbols that lead to it from the start, and a text that begins with them

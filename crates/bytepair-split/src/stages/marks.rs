@@ -1,4 +1,4 @@
-//! Stages that cut a text at the mark that stands for its spaces, `▁` for most models.
+//! Stages that cut a text at the mark that replaces its spaces, `▁` for most models.
 //!
 //! Files are read to these stages, and what cuts raw texts recognizes them by their equality. Cost: none beside that of any
 //! pattern.

@@ -1,9 +1,9 @@
 //! The split patterns of published models, by name: `named.txt` has them as data.
 //!
-//! Patterns are facts about those models and stand there unchanged, except that some characters are written as
+//! Patterns are facts about those models and unchanged there, except that some characters are written as
 //! numbers. Where one is a row of Hugging Face's own cutters, `Digits` is `\p{N}` and `Punctuation` is `\p{P}` with the
 //! ASCII symbols. Left out: whatever a model does besides splitting (normalization, prefix spaces, added tokens), and
-//! Falcon's stages, the last of which look at characters that stand for bytes.
+//! Falcon's stages, the last of which look at characters that represent bytes.
 //!
 //! Cost: a walk over the file, some ten kilobytes, for each call.
 

@@ -39,7 +39,7 @@ impl Step {
         }
     }
 
-    /// What an engine is, for people; of several stages at once, one that stands for all.
+    /// Describes the engine, and what becomes of matches and the rest.
     pub(crate) fn in_words(&self) -> String {
         let Self { stage, n_stages, engine } = self;
         let rest = match (n_stages, behaviour::in_words(stage)) {

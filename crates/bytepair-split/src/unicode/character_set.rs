@@ -1,4 +1,4 @@
-//! A set of characters that is asked about one character at a time.
+//! A set of characters, for questions about one character at a time.
 //!
 //! One byte for every 256 code points answers for most; the others take a binary search among ranges.
 

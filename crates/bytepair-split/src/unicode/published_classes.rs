@@ -1,12 +1,12 @@
 //! The characters that cutters of Hugging Face `tokenizers` 0.23 look for, as classes of a pattern.
 //!
-//! `Digits`, `Punctuation` and `BertPreTokenizer` ask libraries that carry other versions of Unicode than
+//! `Digits`, `Punctuation` and `BertPreTokenizer` use libraries with other versions of Unicode than
 //! the engines of patterns do (16.0.0). So a class names the property of 16.0.0 and what differs from it.
 //! The classes are read alike in both flavours. Each was compared with the library on every code point.
 
 use super::{TextClass, UnicodeTables};
 
-/// A cutter's question about a character.
+/// A class of characters that a published cutter looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PublishedClass {
     /// What `Digits` cuts at.
@@ -20,7 +20,13 @@ pub enum PublishedClass {
 /// ASCII characters that count as punctuation beside those of the general category.
 const ASCII_SYMBOLS: &str = r"\$\+<=>\^`\|~";
 
-/// The class as a pattern: one pair of brackets that matches one character.
+/// The class as a pattern: one pair of brackets that matches one character, in both flavours.
+///
+/// ```
+/// use bytepair_split::unicode::{PublishedClass, published_class};
+///
+/// assert_eq!(published_class(PublishedClass::White), r"[\p{White_Space}]");
+/// ```
 pub fn published_class(class: PublishedClass) -> String {
     match class {
         PublishedClass::Digits => with_changes(r"\p{N}", TextClass::Numeric),

@@ -1,6 +1,6 @@
-//! The scripts of characters, as the cutter `UnicodeScripts` asks for them.
+//! The scripts of characters, for the cutter `UnicodeScripts`.
 //!
-//! A pattern's `\p{Latin}` is of 16.0.0 in every table; what a library holds against it concerns this cutter
+//! A pattern's `\p{Latin}` is of 16.0.0 in every table; the differences of a library concern this cutter
 //! alone. A character is of one script at most.
 
 use std::ops::RangeInclusive;

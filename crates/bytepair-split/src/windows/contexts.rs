@@ -1,8 +1,8 @@
-//! What stands before a place, told apart as far as it helps.
+//! What precedes a place, distinguished as far as it helps.
 //!
 //! A *context* is a set of letters for each of the nearest symbols before a place, with the views that all
 //! texts of these letters leave. Contexts begin with the nearest symbol alone. Where that tells too little at
-//! some place of a sample text, they are told apart by the symbol before, and so on; letters that leave the
+//! some place of a sample text, they are distinguished by the symbol before, and so on; letters that leave the
 //! same views stay together. The sample only decides what is worth telling apart: the views of a context are
 //! those of every text that shows it. Contexts do not overlap, and what is in none is in no text.
 //!
@@ -26,7 +26,7 @@ pub(super) struct Context {
     pub(super) marks: Vec<Marks>,
 }
 
-/// The contexts of a pattern, told apart for these windows, and the windows of which they tell something. `None`
+/// The contexts of a pattern, distinguished for these windows, and those windows that they decide. `None`
 /// if there are too many.
 pub(super) fn contexts(
     graph: &Graph,
@@ -62,7 +62,7 @@ type Shown = BTreeMap<usize, Vec<Window>>;
 struct ContextBuilder<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
-    /// By letter: the views behind it, whatever stands before.
+    /// By letter: the views behind it, whatever precedes it.
     behind: Vec<Views>,
     contexts: Vec<Context>,
     known: Vec<Window>,
@@ -78,7 +78,7 @@ impl ContextBuilder<'_> {
     }
 
     /// Adds sequences with letters before them that leave the same views. Those of which some window is still
-    /// unknown are told apart in turn.
+    /// unknown are distinguished in turn.
     fn add_group(
         &mut self,
         sequences: &Sequences,
@@ -105,7 +105,7 @@ impl ContextBuilder<'_> {
         Some(())
     }
 
-    /// Adds sequences with letters before them, told apart by what these do; returns those for which that is of
+    /// Adds sequences with letters before them, distinguished by what these do; returns those for which that is of
     /// no use.
     fn refined(
         &mut self,
@@ -138,7 +138,7 @@ impl ContextBuilder<'_> {
         Some(left)
     }
 
-    /// The letters that stand before sequences in some text, by the views that are left then.
+    /// The letters that precede sequences in some text, by the views that are left then.
     fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Shown> {
         let mut groups: BTreeMap<Views, Shown> = BTreeMap::new();
         let mut windows = vec![Vec::new(); self.letters.len()];
@@ -154,7 +154,7 @@ impl ContextBuilder<'_> {
         groups
     }
 
-    /// What may stand at a symbol with this letter, by the letter behind; nothing is asked about an edge.
+    /// The marks that are possible at a symbol with this letter, by the letter behind; none at an edge.
     fn marks_at(&self, views: &Views, letter: usize) -> Marks {
         match self.letters.letters[letter].kind {
             Some(_) => self.graph.marks(views, letter),
@@ -259,7 +259,7 @@ impl Sample {
         Self { n_kinds, kinds: shown }
     }
 
-    /// Every place at which a symbol stands.
+    /// Every place of a symbol.
     pub(super) fn places(&self) -> Vec<usize> {
         (0..self.kinds.len()).filter(|&place| self.kinds[place] < self.n_kinds).collect()
     }

@@ -1,9 +1,9 @@
 //! What a window shows of each symbol: its letter.
 //!
 //! A symbol shows its kind, where classes that the automaton cannot tell apart are one kind. The kinds of one
-//! set, the *run set*, also show what follows the run of such symbols that they stand in: a symbol of the
+//! set, the *run set*, also show what follows the run of such symbols that they are in: a symbol of the
 //! *goal set* or another; the end of the text is the one or the other. So a window sees as far as the run
-//! reaches. A last letter stands for an edge: what is before a text's start and behind its end.
+//! reaches. The last letter is the edge: it is shown before the start of a text and behind its end.
 //!
 //! Left out: how bytes become letters ([`super::reader`]).
 

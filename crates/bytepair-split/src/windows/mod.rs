@@ -111,12 +111,12 @@ impl LookupTables {
 /// What is not common, if nothing else that is ASCII is the same to the pattern.
 const RARE: &[u8] = b"'/0123456789";
 
-/// What is asked of windows that show common letters alone.
+/// The questions about windows that show common letters alone.
 ///
-/// Much of what a pattern asks is about rare characters: a quote that may begin `'ll`, digits that are counted in threes,
-/// a slash behind punctuation. Where none of them is near, that need not be asked, and a half or a third of the products
+/// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes,
+/// a slash behind punctuation. Where none of them is near, a half or a third of the products
 /// is enough. Windows of common letters are windows, so what is known of all is known of them: contexts are narrowed to
-/// common letters, with nothing asked where others are shown, and covered again.
+/// common letters, where either answer will do for windows that show others, and covered again.
 ///
 /// Left out: stretches with edges inside, and patterns for which it makes little difference.
 /// Cost: up to half a millisecond, once; one lookup more for each byte.

@@ -2,13 +2,13 @@
 //!
 //! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
 //! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products of which one
-//! holds. Letters at the place and behind it of which the same is asked are put together; for each such pair
+//! holds. Letters at the place, and behind it, with the same answers are put together; for each such pair
 //! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
 //! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
 //! products are kept as are needed: the one that covers most of the narrow products, then the one that covers most of
 //! what is left, and so on.
 //!
-//! Which products intersect is asked very often. So [`ProductIndex`] has a row of bits for each distance and letter: what
+//! Finding the products that intersect others takes most of the time. So [`ProductIndex`] has a row of bits for each distance and letter: what
 //! a product intersects is some rows taken together with *or* at each distance, and those with *and*.
 //!
 //! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
@@ -25,10 +25,10 @@ const BEHIND: usize = N_BEFORE + 1;
 /// More products are not worth it.
 const MAX_PRODUCTS: usize = 200;
 
-/// What is asked in each context; nothing where it is `None`.
+/// The answer in each context; `None` where either will do.
 pub(super) type Column = Vec<Option<bool>>;
 
-/// Products of which one holds where `asks` says yes, and none where it says no, of the marks that may stand
+/// Products of which one holds where `asks` says yes, and none where it says no, of the marks that are possible
 /// at a place. `None` if there are too many.
 pub(super) fn cover(
     contexts: &[Context],
@@ -49,7 +49,7 @@ pub(super) fn cover(
     (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 
-/// Sets of letters at the place and behind it, and what is asked there in each context.
+/// Sets of letters at the place and behind it, and the answer there in each context.
 fn columns(
     contexts: &[Context],
     n_letters: usize,
@@ -74,7 +74,7 @@ fn columns(
     columns
 }
 
-/// Sets of letters behind with which the answers agree in each context; letters of which nothing is asked are in
+/// Sets of letters behind with which the answers agree in each context; letters for which either answer will do are in
 /// each set.
 pub(super) fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
     let asked = answers.iter().fold(0, |set, answers| set | answers.yes | answers.no);
@@ -175,7 +175,7 @@ pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize)
     loose.into_iter().map(|(product, _)| product).collect()
 }
 
-/// In which order products are widened: what is widened first is likely to be asked about no more.
+/// In which order products are widened: distances that are widened first are likely to drop out of the product.
 const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
 
 /// Products that hold wherever one of `narrow` does, and in none of the refused windows.

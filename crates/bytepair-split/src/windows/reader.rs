@@ -2,7 +2,7 @@
 //!
 //! First each byte has a place. ASCII is looked up 64 bytes at a time, then other characters that [`Wide`]
 //! knows, by their first byte; what is left is read by itself. Then the bytes inside of characters are taken
-//! out, so that letters stand side by side, and what is found for them is spread over the text again
+//! out, so that letters are adjacent, and what is found for them is spread over the text again
 //! ([`Span::spread`]). What is no character stays as it is: bytes of no class. At last the runs that lead to a
 //! goal are walked backwards from it, each letter once.
 //! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
@@ -56,14 +56,14 @@ pub(super) struct Source<'t> {
     /// Edges inside of the text, counted from where it begins.
     pub(super) edges: Option<&'t Bits>,
     pub(super) alphabet: &'t Alphabet,
-    /// Where it begins: what stands before is not shown.
+    /// Where it begins: what precedes it is not shown.
     pub(super) from: usize,
 }
 
 /// A stretch of text as letters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Span {
-    /// Where it begins in the text, somewhat before the first place asked for.
+    /// Where it begins in the text, somewhat before the first place to be read.
     pub(super) first: usize,
     n_bytes: usize,
     /// Of the symbols, behind a margin.
@@ -345,7 +345,7 @@ impl Span {
     }
 }
 
-/// The places of all words but the first and the last from which an edge lies behind what stands `DISTANCE` symbols
+/// The places of all words but the first and the last from which an edge lies behind the symbol that is `DISTANCE` symbols
 /// before them.
 fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
     const { assert!(DISTANCE <= N_BEFORE) };

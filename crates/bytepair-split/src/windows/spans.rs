@@ -29,13 +29,13 @@ const MIN_SORTED: usize = if cfg!(test) { 2 } else { 6 };
 pub(crate) struct Windows {
     pub(super) reader: Reader,
     pub(super) all: LookupTables,
-    /// For windows that show common letters alone, with what holds where another one stands.
+    /// For windows that show common letters alone, with the group that holds where there is another one.
     pub(super) common: Option<(LookupTables, Group)>,
     pub(super) n_letters: usize,
     pub(super) has_lookahead: bool,
 }
 
-/// What is asked of windows.
+/// The questions about windows, as tables.
 pub(super) struct LookupTables {
     /// Where a piece starts, if that is certain.
     pub(super) starts: Vec<Group>,

@@ -16,7 +16,7 @@ use crate::program::alphabet::Alphabet;
 /// The bytes of a word of bits.
 pub(super) const WORD: usize = 64;
 
-/// Edges inside of a text: at each distance of a window, the places from which an edge lies before what stands
+/// Edges inside of a text: at each distance of a window, the places from which an edge lies before what is
 /// there, and the letter to be shown instead. Nothing is cut at the place itself.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cuts {
@@ -50,7 +50,7 @@ pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN]
 /// More words than a span has.
 pub(super) const MAX_WORDS: usize = 80;
 
-/// The numbers of words: of all, as many as are asked for.
+/// The numbers of words: 0, 1, 2 and so on, as many as are needed.
 pub(super) fn all_words(n_words: usize) -> &'static [u8] {
     static NUMBERS: [u8; MAX_WORDS] = {
         let mut numbers = [0; MAX_WORDS];
@@ -138,7 +138,7 @@ impl Numbering {
             (0..N_SHOWN).filter(looks).fold(0_u8, |bits, distance| bits | 1 << distance)
         };
         let mut products = products.to_vec();
-        // The farthest distances are looked at least: what needs them stands together.
+        // The farthest distances are looked at least: products that need them are put together.
         products.sort_by_key(|product| (distances(product).reverse_bits(), *product));
         let groups = products.chunks(8).map(|chunk| {
             let looked_at = chunk.iter().fold(0, |bits, product| bits | distances(product));

@@ -19,7 +19,7 @@ use crate::automaton::table::Automaton;
 
 const MAX_VIEWS: usize = 2000;
 
-/// What stands at a place.
+/// What is true of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The piece goes on.
@@ -158,7 +158,7 @@ impl Graph {
         image
     }
 
-    /// What may stand at a symbol with this letter: for each mark, the letters behind with which it may.
+    /// The marks that are possible at a symbol with this letter, each with the letters that may follow.
     pub(super) fn marks(&self, views: &Views, letter: usize) -> Marks {
         let mut marks = Marks::default();
         for view in members(views) {
@@ -205,7 +205,7 @@ impl Graph {
     }
 }
 
-/// For each mark, the letters behind with which it may stand; a letter in none of them is behind in no text.
+/// For each mark, the letters behind with which it is possible; a letter in none of them follows in no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) inside: LetterSet,
@@ -350,7 +350,7 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// Of two ghosts only the newer one is thought of.
+/// Of two ghosts only the newer one is kept.
 fn newer(ghost: usize, before: usize) -> usize {
     if ghost > 0 { ghost } else { before }
 }

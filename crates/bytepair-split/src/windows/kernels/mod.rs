@@ -128,7 +128,7 @@ impl Kernel {
         }
     }
 
-    /// From bits for bytes to bits for symbols; what stands at inner bytes is left out.
+    /// From bits for bytes to bits for symbols; the bits of inner bytes are left out.
     pub(super) fn gather(self, words: &mut [u64], inner: &[u64]) {
         match self {
             #[cfg(target_arch = "x86_64")]
