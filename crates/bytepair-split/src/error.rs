@@ -1,4 +1,6 @@
 //! Why a splitter cannot be made, or gave up.
+//!
+//! A kind holds values rather than prose, so that callers can act on them; the message is made from them when it is shown.
 
 use std::fmt;
 

@@ -5,8 +5,9 @@
 //! has no spelling for. What comes out is compiled in its new flavour and must cut a text of boundary
 //! cases (every pair of kinds of characters, every triple of the common ones) into the same pieces.
 //!
-//! Left out: the starts of lines, word boundaries, POSIX classes, comments, flags in the middle of a group, repeats
-//! of repeats, and what could match the empty text, where Oniguruma's users cut. Costs a few milliseconds, nearly all of it for the comparison.
+//! Left out: the starts of lines, word boundaries, POSIX classes, comments, flags in the middle of a group, repeats of
+//! repeats, and patterns that could match the empty text, where Oniguruma's users cut.
+//! Cost: a few milliseconds, nearly all of them for the comparison.
 
 use crate::unicode::UnicodeTables;
 use crate::{Flavour, Pattern, Splitter, Stage, Unmatched};

@@ -1,15 +1,25 @@
-//! Every pattern, by trying one way after another.
+//! Every pattern, by trying one way after another: the naive twin of the automaton.
 //!
-//! It reads the same program as the automaton, with every construct standing for itself, and serves
-//! what the automaton cannot: look-behind, word boundaries, look-ahead of more than one symbol, atomic
-//! groups. Choices that are left are kept on a stack of their own, so the text's length never deepens
-//! the call stack; only look-arounds and atomic groups inside each other do.
+//! It runs the same instructions, none of them rewritten, and serves what the automaton cannot: look-behind, word
+//! boundaries, look-ahead of more than one symbol, atomic groups.
 //!
-//! It is also the automaton's naive twin. Cost: up to exponential in the text, so steps are limited, and
-//! not for each match alone, or many costly matches would take quadratic time: all matches of a stretch
-//! of text share [`STEP_LIMIT`] steps and what the bytes behind them earn. A long plain match, which
-//! needs a few steps for each symbol, is allowed them beforehand; what it looks at without taking earns
-//! nothing.
+//! ```text
+//! matches(instruction, offset):
+//!     push (instruction, offset)
+//!     while a choice is on the stack:
+//!         pop it, and follow its instructions:
+//!             a fork            → push the less preferred way, go on with the other
+//!             a failure         → next choice
+//!             the match         → return the offset, and forget the choices that are left
+//! ```
+//!
+//! The stack is on the heap, so the length of the text never deepens the call stack; only look-arounds and atomic groups
+//! inside each other do.
+//!
+//! Cost: up to exponential in the text, so steps are limited. The limit is not one for each match, or many costly matches
+//! would take quadratic time: all matches of a stretch of text share [`STEP_LIMIT`] steps and what the bytes behind them
+//! earn. A long plain match, which needs a few steps for each symbol, may take them before the scan has passed it; what it
+//! looks at without taking earns nothing.
 
 use crate::automaton::running::{Position, State};
 use crate::automaton::scan::{Scan, Task};

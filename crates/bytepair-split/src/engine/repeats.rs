@@ -1,8 +1,10 @@
-//! Runs of one ASCII character, from a least to a greatest length, cut out without an automaton.
+//! Runs of one ASCII character, of a least to a greatest length, cut out without an automaton.
 //!
-//! These are the matches of ` {2,24}|\t{2,9}`. An automaton begins one at each space between two words and takes it back;
-//! here the shortest run is looked for as a string, which passes over text without one as fast as memory gives it.
-//! Costs some ten nanoseconds for each match besides. Left out: characters of several bytes, runs without a limit.
+//! These are the matches of ` {2,24}|\t{2,9}`. An automaton begins one at each space between two words, and gives it up one
+//! symbol later. Here the shortest run is searched as a string, by vectors, and then followed as far as it goes.
+//!
+//! Left out: characters of several bytes, runs without a limit.
+//! Cost: a pass over the text as fast as memory allows, and some ten nanoseconds for each match.
 
 use memchr::memmem::Finder;
 

@@ -1,12 +1,12 @@
 //! Which texts can lie inside of one piece, in whatever text around them.
 //!
-//! A match holds a text exactly if, from some state of an attempt, the attempt goes through its symbols and a match can
-//! still be seen behind them: each state has symbols that lead to it from the start, and a text that begins with them
-//! starts the attempt. A later match is always preferred, so matches seen before do not matter. Where every piece is a match,
-//! a text that no match holds is cut in any context.
+//! A match contains a text exactly if, from some state of an attempt, the attempt goes through its symbols and can still find
+//! a match behind them. Each state can be reached from the start by some symbols, and a text that begins with these symbols
+//! brings an attempt there. A later match is always preferred, so matches that were seen before do not matter. Where every
+//! piece is a match, a text that no match contains is cut in any context.
 //!
-//! Left out: patterns that are no automaton, and stages with other pieces than matches, of which nothing is claimed.
-//! Costs the states times the symbols of the text.
+//! Left out: patterns that are no automaton, and stages whose pieces are not exactly the matches; nothing is claimed of them.
+//! Cost: the states times the symbols of the text.
 
 use super::behaviour::{Dropped, Join};
 use super::step::Step;

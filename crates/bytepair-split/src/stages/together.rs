@@ -1,11 +1,12 @@
-//! Stages that one engine can do at once: neighbours of which each knows characters of its own.
+//! Neighbouring stages that one engine can do at once, because each has characters of its own.
 //!
-//! Some vocabularies take digits first, then ideographs, then the rest by a long pattern: three walks over the text, of
-//! which two find nothing in most texts. Two stages whose matches are pieces, and what they leave is kept, are one stage
-//! of both patterns if no character can be matched by both, no match is empty, and nothing around one is looked at
-//! (`docs/explanation/splitting.md` has the proof).
+//! Some vocabularies take digits first, then ideographs, then the rest by a long pattern. That is three walks over the text,
+//! two of which find nothing in most texts. Two stages whose matches are pieces and whose rest is kept are equivalent to one
+//! stage of both patterns, if no character can be matched by both, if no match is empty, and if neither pattern looks around
+//! its match (`docs/explanation/splitting.md` has the proof).
 //!
-//! Cost: a walk over the patterns and as many intersections of sets as there are stages.
+//! Left out: combinations that are too large for an automaton, which are refused later ([`super::step`]).
+//! Cost: a walk over the patterns, and one intersection of sets for each stage.
 
 use std::ops::Range;
 

@@ -1,12 +1,12 @@
 //! What precedes a place, distinguished as far as it helps.
 //!
-//! A *context* is a set of letters for each of the nearest symbols before a place, with the views that all
-//! texts of these letters leave. Contexts begin with the nearest symbol alone. Where that tells too little at
-//! some place of a sample text, they are distinguished by the symbol before, and so on; letters that leave the
-//! same views stay together. The sample only decides what is worth telling apart: the views of a context are
-//! those of every text that shows it. Contexts do not overlap, and what is in none is in no text.
+//! A *context* is a set of letters for each of the nearest symbols before a place, with the views that are possible behind
+//! all of them. Contexts begin with the nearest symbol alone. Where that decides too little at some place of a sample text,
+//! they are divided by the symbol before it, and so on; letters that leave the same views stay together. The sample only
+//! decides what is worth distinguishing: the views of a context are those of every text that shows it. Contexts do not
+//! overlap, and what is in none of them is in no text.
 //!
-//! Cost: the number of contexts x letters steps, and a few steps for each window of the sample.
+//! Cost: contexts × letters steps, and a few steps for each window of the sample.
 
 use std::collections::BTreeMap;
 

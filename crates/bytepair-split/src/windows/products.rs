@@ -8,8 +8,8 @@
 //! products are kept as are needed: the one that covers most of the narrow products, then the one that covers most of
 //! what is left, and so on.
 //!
-//! Finding the products that intersect others takes most of the time. So [`ProductIndex`] has a row of bits for each distance and letter: what
-//! a product intersects is some rows taken together with *or* at each distance, and those with *and*.
+//! Finding the products that intersect others takes most of the time. So [`ProductIndex`] has a row of bits for each
+//! distance and letter: the rows of a product's letters are combined with *or* at each distance, and these with *and*.
 //!
 //! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
 

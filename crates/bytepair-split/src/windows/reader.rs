@@ -1,11 +1,19 @@
 //! Text to letters, one for each symbol.
 //!
-//! First each byte has a place. ASCII is looked up 64 bytes at a time, then other characters that [`Wide`]
-//! knows, by their first byte; what is left is read by itself. Then the bytes inside of characters are taken
-//! out, so that letters are adjacent, and what is found for them is spread over the text again
-//! ([`Span::spread`]). What is no character stays as it is: bytes of no class. At last the runs that lead to a
-//! goal are walked backwards from it, each letter once.
-//! Cost: see [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
+//! ```text
+//! letters[byte] = ascii[byte], 64 bytes at a time            what is no character keeps the letter of invalid bytes
+//! for characters of two and three bytes: letters[first byte] = by Wide, as far as it knows them
+//! for each character that is left: letters[first byte] = by its class, one by one
+//! take out the bytes inside of characters, so that letters are adjacent
+//! for each run that leads to a goal: walk it backwards from the goal, and give its letters the promise
+//! ```
+//!
+//! What is found for the letters is spread over the bytes again by [`Span::spread`].
+//!
+//! Invariant: letters in front of the first symbol and behind the last one are edges, so that every window of a span can be
+//! read without a check.
+//!
+//! Cost: that of [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
 
 use std::ops::Range;
 

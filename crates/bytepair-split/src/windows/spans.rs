@@ -1,12 +1,20 @@
 //! A task by windows: certain starts first, then what is left between them.
 //!
-//! The text is read in spans, and what windows tell of each is marked. Then each place of which they tell
-//! nothing is settled: the automaton runs from the last start before it to the next certain one. Both are
-//! starts of the pieces that the text has, so what it finds between them is true, and each byte is run over
-//! once. A span with too many such places is left to the automaton as a whole.
+//! ```text
+//! for each span of the text:
+//!     read it as letters
+//!     starts, unknown, unmatched = the places where a product of each kind holds, 64 at once
+//!     if too many places are unknown: leave the whole span to the automaton
+//!     mark the starts that are not unknown
+//! for each unknown place that is not settled yet:
+//!     run the automaton from the last start before it to the next certain one
+//! ```
 //!
-//! A block ends at the last certain start in it: no later text can move that one, since windows speak of all
-//! texts that show them.
+//! Invariant: every start that is marked is one of the pieces that the text has, and each unknown place lies between two of
+//! them when it is settled. So what the automaton finds there is right, and each byte is run over once.
+//!
+//! A block ends at the last certain start in it. No later text can move that start, since windows speak of all texts that
+//! show them.
 
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
 //! Products of letter sets as tables, eight at once.
 //!
-//! A group of at most eight products has a table for each distance that one of them looks at: a letter's
-//! byte has a bit for each product whose set it is in. The tables' bytes around a place, taken together with
-//! *and*, are other than zero where one of the products holds. Letters that no product tells apart share a
-//! number, and no more than [`MAX_NUMBERS`] numbers are used, which is what one permutation of bytes takes.
+//! A group of at most eight products has a table for each distance at which one of them looks. The byte of a letter has
+//! a bit for each product whose set contains the letter. The bytes that the tables give for the letters around a place,
+//! combined with *and*, are not zero where one of the products holds. Letters that no product distinguishes share a
+//! number; at most [`MAX_NUMBERS`] numbers are used, which is what one permutation of bytes takes.
 //!
 //! [`Wide`] has the letters of characters of two and three bytes, by their bytes. A character of two bytes is found in
-//! the page of its first byte and the one beside it, by the rest of its code. Of a character of three bytes the first
-//! two are looked at, since most blocks of 64 characters in a row are of one letter; a block that is not has a table of
-//! its own, for the third byte. Left out: characters of four bytes, and bytes that belong to no character.
+//! the page of its first byte and the one beside it, by the rest of its code. Of a character of three bytes the
+//! first two decide, since most blocks of 64 characters in a row have one letter; any other block has a table of its own
+//! for the third byte. Left out: characters of four bytes, and bytes that belong to no character.
 
 use super::letters::{LetterSet, Letters, N_SHOWN, Product};
 use crate::program::alphabet::Alphabet;

@@ -1,16 +1,19 @@
 //! What is known of the automaton's run when only a window of the text is known.
 //!
-//! A *view* is what the run looks like between two symbols of a text, with the pieces that the text really
-//! has: the attempt that makes the piece in progress, or that no attempt does. Where a step says that a match
-//! ends here and the attempt goes on, both may be true: that the piece ends here, and then the attempt must
-//! never match again (it goes on as a *ghost*), or that it ends later, and then the attempt must match again.
-//! So too where an attempt begins: it succeeds, or it fails and its symbol is unmatched. A view that can
-//! come to the end of no text (an attempt dies that had to match, or a ghost matches) is not real and is
-//! left out. So the views a run can have after some symbols are a set found by stepping, and the true one
-//! is in it: forgetting a ghost, or starting with all views, only adds views.
+//! A *view* describes the run between two symbols of a text, given the pieces that the text really has: the attempt that
+//! makes the piece in progress, or that there is none. Where a step says that a match ends here and that the attempt goes on,
+//! either may be true:
+//!
+//! - The piece ends here. Then the attempt must never match again; it goes on as a *ghost*.
+//! - The piece ends later. Then the attempt must match again.
+//!
+//! Likewise, an attempt that begins may succeed, or it may fail, and then its symbol is unmatched. A view from which every
+//! way leads to a contradiction (an attempt dies that had to match, or a ghost matches) belongs to no text and is left out.
+//! So the possible views after some symbols are a set that is found by stepping, and the true one is among them: forgetting
+//! a ghost, or starting with all views, only adds views.
 //!
 //! `docs/explanation/splitting.md` has the proof. Left out: which windows are looked at ([`super::contexts`]).
-//! Cost: views are pairs of states at most, a few dozen for real patterns; more than [`MAX_VIEWS`] are refused.
+//! Cost: a view is a pair of states at most; published patterns have a few dozen, and more than [`MAX_VIEWS`] are refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
