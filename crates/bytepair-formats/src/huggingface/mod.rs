@@ -1,20 +1,38 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
-//! `schema` is the file as it stands on disk, `read` makes our parts of it, `write` makes it of our
-//! parts, `stages` is the table of the library's own cutters for both. Both refuse what the other side has
-//! no equal part for, by name. The special tokens of a file always count there; here a call must allow
+//! Each part of the file has a module with what stands there, how it is read and how it is written: `normalizer`,
+//! `pre_tokenizer` (with `stages`, the table of the library's own cutters), `model`, `decoder`, `post_processor`, `added`
+//! and `lengths`. `read` and `write` put the parts together. Reading takes the tokens of `model` and `added` to a
+//! `vocabulary`; writing gives them `names`, spells out what only `sentencepiece` has (`precompiled` says which texts
+//! that changes), and reads the file again (`proof`). Both refuse what the other side has no equal part for, by name. The special tokens of a file always count there; here a call must allow
 //! them (`allowed_special=all`), and template, truncation and padding are only applied on request
 //! (`add_special_tokens`).
 //!
 //! Left out: replacements of what a pattern with backtracking matches, files in which two tokens have one id.
 
+mod added;
+mod component;
+mod decoder;
+mod file;
+mod lengths;
+mod lists;
+mod model;
+mod names;
+mod node;
+mod normalizer;
+mod post_processor;
+mod pre_tokenizer;
+mod precompiled;
+mod proof;
 mod read;
-mod schema;
+mod sentencepiece;
 mod stages;
+mod vocabulary;
 mod write;
 
+pub use self::decoder::text_of_written;
 pub use self::read::read;
-pub use self::write::{text_of_written, write, write_with_changes};
+pub use self::write::{write, write_with_changes};
 
 /// The name of the format in messages.
 const FORMAT: &str = "tokenizer.json";

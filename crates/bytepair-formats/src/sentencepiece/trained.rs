@@ -3,7 +3,7 @@
 //! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
 //! a list of merges. A model says the same where its own rules come to the same ids: what is changed is a map of
 //! characters, no token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
-//! (`format::live`). Unicode forms put any number of marks in order, which a map does for short texts alone
+//! (`live`). Unicode forms put any number of marks in order, which a map does for short texts alone
 //! (`as_map`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
 //! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
 //!

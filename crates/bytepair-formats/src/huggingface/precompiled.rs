@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::huggingface::FORMAT;
+use super::FORMAT;
 use crate::{Change, inexpressible, quoted};
 use bytepair::Result;
 use bytepair::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};

@@ -9,9 +9,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use crate::huggingface::FORMAT;
-use crate::huggingface::schema::problem;
-use crate::huggingface::schema::{Added, Model};
+use super::FORMAT;
+use super::added::Added;
+use super::model::Model;
+use super::node::problem;
 use crate::{check_id_range, quoted};
 use bytepair::Result;
 use bytepair::added::AddedToken;

@@ -9,13 +9,13 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use crate::huggingface::FORMAT;
+use super::FORMAT;
 use crate::quoted;
 use bytepair::{Error, Result};
 
 /// A JSON value. Objects keep all of their fields, also those whose names appear twice.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Tree {
+pub(super) enum Tree {
     Null,
     Flag(bool),
     Number(Number),
@@ -26,26 +26,26 @@ pub(crate) enum Tree {
 
 /// What the library makes of a field that appears twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Repeated {
+pub(super) enum Repeated {
     LastCounts,
     Refused,
 }
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Node<'t> {
-    pub(crate) tree: &'t Tree,
-    pub(crate) path: String,
+pub(super) struct Node<'t> {
+    pub(super) tree: &'t Tree,
+    pub(super) path: String,
     pub(super) repeated: Repeated,
 }
 
 /// An error about the value at a path.
-pub(crate) fn problem(path: &str, problem: impl Into<String>) -> Error {
+pub(super) fn problem(path: &str, problem: impl Into<String>) -> Error {
     Error::format(FORMAT, path, problem)
 }
 
 impl<'t> Node<'t> {
-    pub(crate) fn new(path: impl Into<String>, tree: &'t Tree, repeated: Repeated) -> Self {
+    pub(super) fn new(path: impl Into<String>, tree: &'t Tree, repeated: Repeated) -> Self {
         Self { tree, path: path.into(), repeated }
     }
 
@@ -54,7 +54,7 @@ impl<'t> Node<'t> {
     }
 
     /// An error about this value.
-    pub(crate) fn problem(&self, what: impl Into<String>) -> Error {
+    pub(super) fn problem(&self, what: impl Into<String>) -> Error {
         problem(&self.path, what)
     }
 
@@ -71,13 +71,13 @@ impl<'t> Node<'t> {
     }
 
     /// How often a field stands there.
-    pub(crate) fn count(&self, name: &str) -> usize {
+    pub(super) fn count(&self, name: &str) -> usize {
         let fields = self.fields().unwrap_or_default();
         fields.iter().filter(|(known, _)| known == name).count()
     }
 
     /// The field of a name, if it is there.
-    pub(crate) fn get(&self, name: &str) -> Result<Option<Self>> {
+    pub(super) fn get(&self, name: &str) -> Result<Option<Self>> {
         let mut found = self.fields()?.iter().rev().filter(|(known, _)| known == name);
         let Some((_, tree)) = found.next() else { return Ok(None) };
         let field = self.at(format!("{}{}", self.path, step(name)), tree);
@@ -88,24 +88,24 @@ impl<'t> Node<'t> {
     }
 
     /// The field of a name, which must be there.
-    pub(crate) fn required(&self, name: &str) -> Result<Self> {
+    pub(super) fn required(&self, name: &str) -> Result<Self> {
         let missing = || problem(&format!("{}{}", self.path, step(name)), "missing");
         self.get(name)?.ok_or_else(missing)
     }
 
     /// The field of a name, unless it is missing or null.
-    pub(crate) fn optional(&self, name: &str) -> Result<Option<Self>> {
+    pub(super) fn optional(&self, name: &str) -> Result<Option<Self>> {
         Ok(self.get(name)?.filter(|field| *field.tree != Tree::Null))
     }
 
-    pub(crate) fn text(&self) -> Result<&'t str> {
+    pub(super) fn text(&self) -> Result<&'t str> {
         match self.tree {
             Tree::Text(text) => Ok(text),
             _ => Err(self.expected("a string")),
         }
     }
 
-    pub(crate) fn flag(&self) -> Result<bool> {
+    pub(super) fn flag(&self) -> Result<bool> {
         match self.tree {
             Tree::Flag(flag) => Ok(*flag),
             _ => Err(self.expected("true or false")),
@@ -113,21 +113,21 @@ impl<'t> Node<'t> {
     }
 
     /// A whole number that is not negative.
-    pub(crate) fn whole<N: TryFrom<u64>>(&self) -> Result<N> {
+    pub(super) fn whole<N: TryFrom<u64>>(&self) -> Result<N> {
         let Tree::Number(number) = self.tree else { return Err(self.expected("a whole number")) };
         let whole = number.as_u64().and_then(|number| N::try_from(number).ok());
         let bits = size_of::<N>() * 8;
         whole.ok_or_else(|| self.expected(&format!("a whole number of at most {bits} bits")))
     }
 
-    pub(crate) fn float(&self) -> Result<f64> {
+    pub(super) fn float(&self) -> Result<f64> {
         match self.tree {
             Tree::Number(number) => number.as_f64().ok_or_else(|| self.expected("a number")),
             _ => Err(self.expected("a number")),
         }
     }
 
-    pub(crate) fn character(&self) -> Result<char> {
+    pub(super) fn character(&self) -> Result<char> {
         let mut characters = self.text()?.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) => Ok(character),
@@ -135,14 +135,14 @@ impl<'t> Node<'t> {
         }
     }
 
-    pub(crate) fn items(&self) -> Result<Vec<Self>> {
+    pub(super) fn items(&self) -> Result<Vec<Self>> {
         let Tree::List(items) = self.tree else { return Err(self.expected("a list")) };
         let item = |(place, tree)| self.at(format!("{}[{place}]", self.path), tree);
         Ok(items.iter().enumerate().map(item).collect())
     }
 
     /// Names and values of an object, in its order.
-    pub(crate) fn entries(&self) -> Result<Vec<(&'t str, Self)>> {
+    pub(super) fn entries(&self) -> Result<Vec<(&'t str, Self)>> {
         let entry = |(name, tree): &'t (String, Tree)| {
             (name.as_str(), self.at(format!("{}{}", self.path, step(name)), tree))
         };
@@ -150,7 +150,7 @@ impl<'t> Node<'t> {
     }
 
     /// One of several shapes: its name alone, or an object whose only field has that name.
-    pub(crate) fn variant(&self) -> Result<(&'t str, Option<Self>)> {
+    pub(super) fn variant(&self) -> Result<(&'t str, Option<Self>)> {
         if let Tree::Text(name) = self.tree {
             return Ok((name, None));
         }
@@ -167,7 +167,7 @@ impl<'t> Node<'t> {
     }
 
     /// One of several names.
-    pub(crate) fn one_of<T: Copy>(&self, known: &[(&str, T)]) -> Result<T> {
+    pub(super) fn one_of<T: Copy>(&self, known: &[(&str, T)]) -> Result<T> {
         let (name, content) = self.variant()?;
         let is_name = content.is_none_or(|content| *content.tree == Tree::Null);
         let found = known.iter().find(|(known, _)| *known == name && is_name);
@@ -179,7 +179,7 @@ impl<'t> Node<'t> {
     ///
     /// # Errors
     /// Where it is none of those that are known.
-    pub(crate) fn kind(&self, known: &[&'static str]) -> Result<Option<&'static str>> {
+    pub(super) fn kind(&self, known: &[&'static str]) -> Result<Option<&'static str>> {
         let of_last = Self { repeated: Repeated::LastCounts, ..self.clone() };
         let Some(field) = of_last.optional("type")? else { return Ok(None) };
         let name = field.text()?;
@@ -196,7 +196,7 @@ fn one_of(names: &[&str]) -> String {
 }
 
 /// A field in a path.
-pub(crate) fn step(name: &str) -> String {
+pub(super) fn step(name: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
     match !name.is_empty() && name.chars().all(is_plain) {
         true => format!(".{name}"),

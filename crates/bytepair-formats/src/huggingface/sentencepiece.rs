@@ -1,7 +1,7 @@
 //! What SentencePiece does, in the words of a `tokenizer.json`.
 //!
 //! Its normalizer becomes replacements and a prefix, as published files of Llama have them. Merges become the list of
-//! those that can happen (`format::live`). The library would look for added tokens of normalized text with the
+//! those that can happen (`live`). The library would look for added tokens of normalized text with the
 //! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
 //! (`Split`, `ignore_merges`). A character map becomes `Precompiled`, which reads it otherwise: which texts that changes is
 //! named (`precompiled`). Left out, and refused by name: white space as a suffix.
@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::component::refuse;
 use super::precompiled::changes_of;
-use super::refuse;
-use crate::huggingface::{escaped, name_pattern};
+use super::{escaped, name_pattern};
 use crate::live::live_merges;
 use crate::{Change, quoted};
 use bytepair::Parts;

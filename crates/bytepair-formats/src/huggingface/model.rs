@@ -1,125 +1,21 @@
-//! A `tokenizer.json` as it stands on disk.
+//! The model of a `tokenizer.json`: its fields, vocabulary and merges. What they mean is read in `vocabulary`.
 //!
-//! Fields are taken and left as the library takes and leaves them: one that it never looks at may hold anything,
-//! and one that appears twice is refused or counts as it last stands there. The long parts (vocabulary,
-//! merges, added tokens) are read straight into their types here. Where that fails, and for all other parts
-//! (`components`), a tree of values (`node`) is read, which knows its place in the file.
-
-mod components;
-mod lists;
-mod node;
+//! A model is read straight into its types. Where that fails, a tree of values is read, which knows the place of what is
+//! wrong.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
-pub(super) use self::components::{
-    Around, ByteLevel, Decoder, Metaspace, Normalizer, Pattern, Piece, Placed, PostProcessor,
-    PreTokenizer, Prepends, SpecialToken, push_decoders, push_normalizers, push_post_processors,
-    push_pre_tokenizers,
-};
-use self::lists::{Entries, Merges, Name, entries, merges};
-pub(super) use self::node::{Node, Repeated, Tree, problem, step};
-use crate::huggingface::FORMAT;
-use crate::json::{self, two_parts};
-use bytepair::Result;
-use bytepair::vocabulary::TokenId;
-
-/// The fields of a file; the library looks at no others.
-const FIELDS: [&str; 9] = [
-    "version",
-    "truncation",
-    "padding",
-    "added_tokens",
-    "normalizer",
-    "pre_tokenizer",
-    "post_processor",
-    "decoder",
-    "model",
-];
-
-/// The parts of a file.
-pub(super) struct File<'f> {
-    parts: Vec<(Cow<'f, str>, &'f RawValue)>,
-    /// The model, where it was read with the file; else it is one of the parts.
-    model: Option<Model<'f>>,
-}
-
-impl<'f> File<'f> {
-    /// All parts, none of them read.
-    pub(super) fn read(file: &'f [u8]) -> Result<Self> {
-        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: false })
-    }
-
-    /// The model and the other parts, if the model has the shape that files are written in.
-    pub(super) fn read_with_model(file: &'f [u8]) -> Option<(Model<'f>, Self)> {
-        let mut file: Self =
-            json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: true }).ok()?;
-        file.model.take().map(|model| (model, file))
-    }
-
-    fn set_model<E: de::Error>(&mut self, model: Model<'f>) -> std::result::Result<(), E> {
-        match self.model.replace(model) {
-            Some(_) => Err(E::duplicate_field("model")),
-            None => Ok(()),
-        }
-    }
-
-    /// What stands under a name, each time.
-    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'f RawValue> {
-        self.parts.iter().filter(move |(known, _)| known == name).map(|(_, value)| *value)
-    }
-
-    /// # Errors
-    /// Where there is a field that the format does not have: the library fails on those.
-    pub(super) fn check_fields(&self) -> Result<()> {
-        match self.parts.iter().find(|(name, _)| !FIELDS.contains(&name.as_ref())) {
-            None => Ok(()),
-            Some((name, _)) => {
-                let problem_is = format!("no such field; there are {}", FIELDS.join(", "));
-                Err(problem(step(name).trim_start_matches('.'), problem_is))
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct FileVisitor {
-    reads_model: bool,
-}
-
-impl<'de> DeserializeSeed<'de> for FileVisitor {
-    type Value = File<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(
-        self,
-        deserializer: D,
-    ) -> std::result::Result<File<'de>, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for FileVisitor {
-    type Value = File<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<File<'de>, A::Error> {
-        let mut file = File { parts: Vec::new(), model: None };
-        while let Some(Name(name)) = map.next_key()? {
-            match self.reads_model && name == "model" {
-                true => file.set_model(map.next_value()?)?,
-                false => file.parts.push((name, map.next_value()?)),
-            }
-        }
-        Ok(file)
-    }
-}
+use super::component::refuse;
+use super::lists::{Entries, Merges, entries, merges as read_merges};
+use super::names::Names;
+use super::node::{Node, Repeated, Tree, problem, step};
+use crate::json::two_parts;
+use bytepair::units::{EndMarkKind, Units};
+use bytepair::vocabulary::{TokenId, Vocabulary};
+use bytepair::{Parts, Result};
 
 /// What a model has to be.
 #[derive(Default, Deserialize)]
@@ -149,7 +45,7 @@ pub(super) struct Model<'f> {
     pub(super) ignore_merges: Option<bool>,
     #[serde(borrow, deserialize_with = "entries")]
     pub(super) vocab: Entries<'f>,
-    #[serde(borrow, deserialize_with = "merges")]
+    #[serde(borrow, deserialize_with = "read_merges")]
     pub(super) merges: Merges<'f>,
 }
 
@@ -252,31 +148,40 @@ fn merges_of<'t>(merges: &Node<'t>) -> Result<Merges<'t>> {
     Ok(pairs)
 }
 
-#[derive(Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
-pub(super) struct Added {
-    #[serde(rename = "id")]
-    pub(super) _id: TokenId,
-    pub(super) content: String,
-    pub(super) single_word: bool,
-    pub(super) lstrip: bool,
-    pub(super) rstrip: bool,
-    pub(super) normalized: bool,
-    pub(super) special: bool,
+/// The model of a tokenizer.
+pub(super) fn model(parts: &Parts, names: &Names) -> Result<Value> {
+    let vocabulary = &parts.vocabulary;
+    let units = &parts.units;
+    let vocab: Map<String, Value> =
+        names.in_model().map(|(name, id)| (name.to_owned(), id.into())).collect();
+    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
+    let unknown = units.unknown.as_ref().filter(|name| vocab.contains_key(*name));
+    Ok(json!({
+        "type": "BPE",
+        "dropout": parts.dropout,
+        "unk_token": unknown,
+        "continuing_subword_prefix": units.continuing_prefix,
+        "end_of_word_suffix": suffix.map(|mark| &mark.text),
+        "fuse_unk": units.fuse_unknown,
+        "byte_fallback": units.byte_fallback,
+        "ignore_merges": names.ignore_merges,
+        "vocab": vocab,
+        "merges": merges(vocabulary, units, names)?,
+    }))
 }
 
-impl Added {
-    /// The added token at a place.
-    pub(super) fn of(node: &Node<'_>) -> Result<Self> {
-        let flag = |field: &str| node.required(field)?.flag();
-        Ok(Self {
-            _id: node.required("id")?.whole()?,
-            content: node.required("content")?.text()?.to_owned(),
-            single_word: flag("single_word")?,
-            lstrip: flag("lstrip")?,
-            rstrip: flag("rstrip")?,
-            normalized: flag("normalized")?,
-            special: flag("special")?,
-        })
-    }
+fn merges(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<Value>> {
+    let prefix = units.continuing_prefix.as_deref().unwrap_or("");
+    let merge = |merge: &bytepair::vocabulary::Merge| {
+        let (left, right) = (names.get(merge.left)?, names.get(merge.right)?);
+        let joined = right.strip_prefix(prefix).map(|rest| format!("{left}{rest}"));
+        if joined.as_deref() != Some(names.get(merge.result)?) {
+            return refuse(format!(
+                "a merge of {left:?} and {right:?} into {:?}",
+                names.get(merge.result)?
+            ));
+        }
+        Ok(json!([left, right]))
+    };
+    vocabulary.merges().iter().map(merge).collect()
 }

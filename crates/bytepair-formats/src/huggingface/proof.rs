@@ -5,8 +5,8 @@
 //! what becomes of units without a token, which the format cannot say (`docs/explanation/formats.md`). Costs about
 //! what writing the file does; decoding every token only where the steps are not the same.
 
-use super::{FORMAT, refuse};
-use crate::huggingface::read;
+use super::component::refuse;
+use super::{FORMAT, read};
 use crate::{inexpressible, quoted};
 use bytepair::added::AddedToken;
 use bytepair::decode::DecodeErrors;

@@ -4,23 +4,19 @@
 //! looks at is either taken over exactly or refused; what it passes over is passed over. An added token has the
 //! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
 
-mod decoder;
-mod limits;
-mod normalizer;
-mod post_processor;
-mod pre_tokenizer;
-mod vocabulary;
-
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
-use self::decoder::{Context, decode};
-use self::normalizer::{Normalizing, normalizing};
-use self::post_processor::finishing;
-use self::pre_tokenizer::{Cutting, cutting};
-use self::vocabulary::vocabulary;
-use super::schema::{self, Added, File, Model, Node, Placed, Repeated, Tree, problem};
+use super::added::{Added, listed};
+use super::component::Placed;
+use super::decoder::{Context, decode, push_decoders};
+use super::file::{File, tree};
+use super::lengths::{padding, truncation};
+use super::model::Model;
+use super::node::{Node, Repeated, Tree, problem};
+use super::normalizer::{Normalizing, normalizing, push_normalizers};
+use super::post_processor::{finishing, push_post_processors};
+use super::pre_tokenizer::{Cutting, cutting, push_pre_tokenizers};
+use super::vocabulary::vocabulary;
 use super::{FORMAT, WORD};
 use crate::json;
 use bytepair::Result;
@@ -65,9 +61,9 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
     let listed = listed(file)?;
-    let normalizing = normalizing(row(file, "normalizer", schema::push_normalizers)?)?;
-    let cutting = cutting(row(file, "pre_tokenizer", schema::push_pre_tokenizers)?)?;
-    let processors = row(file, "post_processor", schema::push_post_processors)?;
+    let normalizing = normalizing(row(file, "normalizer", push_normalizers)?)?;
+    let cutting = cutting(row(file, "pre_tokenizer", push_pre_tokenizers)?)?;
+    let processors = row(file, "post_processor", push_post_processors)?;
     let mut finishing = finishing(&processors.unwrap_or_default())?;
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
@@ -76,15 +72,15 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     let normalizer = Normalizer::new(normalizing.steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
-    let decode = decode(row(file, "decoder", schema::push_decoders)?, &context)?;
+    let decode = decode(row(file, "decoder", push_decoders)?, &context)?;
     let units = with_alphabet(units, &vocabulary);
     Ok(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
         ignore_merges: model.ignore_merges == Some(true),
         template: finishing.template(&units, &vocabulary)?,
         offsets: finishing.offsets.unwrap_or_default(),
-        truncation: part(file, "truncation", Repeated::Refused, limits::truncation)?,
-        padding: part(file, "padding", Repeated::Refused, limits::padding)?,
+        truncation: part(file, "truncation", Repeated::Refused, truncation)?,
+        padding: part(file, "padding", Repeated::Refused, padding)?,
         dropout: model.dropout.filter(|dropout| *dropout != 0.0),
         normalizer,
         added,
@@ -95,14 +91,6 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
 
 fn check_steps(part: &str, n_steps: usize) -> Result<()> {
     json::check_steps(FORMAT, part, n_steps)
-}
-
-fn tree(name: &str, value: &RawValue) -> Result<Tree> {
-    serde_json::from_str(value.get()).map_err(|error| {
-        // Its place is one in this part, not in the file.
-        let message = error.to_string();
-        problem(name, message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what))
-    })
 }
 
 /// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
@@ -134,21 +122,6 @@ fn row<T>(
         push(node, &mut row)?;
         check_steps(name, row.len()).map(|()| row)
     })
-}
-
-/// The entries of the added tokens, which may be many.
-fn listed(file: &File<'_>) -> Result<Vec<Added>> {
-    let mut listed = Vec::new();
-    for value in file.all("added_tokens") {
-        if let Ok(tokens) = serde_json::from_str(value.get()) {
-            listed = tokens;
-            continue;
-        }
-        let tree = tree("added_tokens", value)?;
-        let tokens = Node::new("added_tokens", &tree, Repeated::Refused).items()?;
-        listed = tokens.iter().map(Added::of).collect::<Result<_>>()?;
-    }
-    Ok(listed)
 }
 
 fn check_version(file: &File<'_>) -> Result<()> {

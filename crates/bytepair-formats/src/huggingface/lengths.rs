@@ -1,6 +1,8 @@
 //! Truncation and padding of a `tokenizer.json`.
 
-use crate::huggingface::schema::Node;
+use serde_json::{Value, json};
+
+use super::node::Node;
 use bytepair::Result;
 use bytepair::template::{Padding, Side, Truncation, TruncationStrategy};
 
@@ -39,5 +41,41 @@ fn length(strategy: &Node<'_>) -> Result<Option<usize>> {
         ("BatchLongest", None) => Ok(None),
         ("Fixed", Some(length)) => length.whole().map(Some),
         _ => Err(strategy.problem(r#"expected "BatchLongest" or {"Fixed": …}"#)),
+    }
+}
+
+/// A truncation as the file has it.
+pub(super) fn truncation_value(truncation: &Truncation) -> Value {
+    let Truncation { max_length, stride, strategy, side } = truncation;
+    let strategy = match strategy {
+        TruncationStrategy::LongestFirst => "LongestFirst",
+        TruncationStrategy::OnlyFirst => "OnlyFirst",
+        TruncationStrategy::OnlySecond => "OnlySecond",
+    };
+    json!({
+        "direction": direction(*side),
+        "max_length": max_length,
+        "strategy": strategy,
+        "stride": stride,
+    })
+}
+
+/// A padding as the file has it.
+pub(super) fn padding_value(padding: &Padding) -> Value {
+    let Padding { length, multiple_of, side, id, type_id, token } = padding;
+    json!({
+        "strategy": length.map_or_else(|| json!("BatchLongest"), |length| json!({"Fixed": length})),
+        "direction": direction(*side),
+        "pad_to_multiple_of": multiple_of,
+        "pad_id": id,
+        "pad_type_id": type_id,
+        "pad_token": token,
+    })
+}
+
+fn direction(side: Side) -> &'static str {
+    match side {
+        Side::Left => "Left",
+        Side::Right => "Right",
     }
 }
