@@ -1,0 +1,282 @@
+//! The published encodings whose files hold ranks alone: their patterns and special tokens.
+//!
+//! A file of ranks says neither. What its publisher's program adds stands here, and how the file is
+//! recognised: by the number of its lines and by the last of them, which hold for one published file. A part of
+//! such a file is refused. Where several encodings share a file, its name decides, or the caller. Left out: the special tokens around a
+//! text, which these programs put there on request alone, and the pieces into which some of them cut very
+//! long texts (400,000 characters) beforehand.
+//!
+//! What is known of each is data (`table`). Recognising a file costs one pass over it.
+
+mod table;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use memchr::memchr_iter;
+
+use self::table::{ENCODINGS, Encoding, KnownFile, Specials};
+use super::tiktoken;
+use bytepair::Tokenizer;
+use bytepair::units::{ByteIds, byte_order};
+use bytepair::vocabulary::TokenId;
+use bytepair::{Error, Result};
+use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
+
+/// The first line of every published file.
+const FIRST_LINE: &[u8] = b"IQ== 0";
+
+/// Every name that [`read`] knows.
+///
+/// ```
+/// assert!(bytepair_formats::encodings::names().any(|name| name == "o200k_harmony"));
+/// ```
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ENCODINGS.iter().map(|encoding| encoding.name)
+}
+
+/// The name of the published encoding that a file of ranks belongs to.
+///
+/// `file_name` is the name of the file without its ending; it decides where encodings share a file, and may
+/// be empty.
+pub fn recognise(file: &[u8], file_name: &str) -> Option<&'static str> {
+    let candidates: Vec<_> =
+        ENCODINGS.iter().filter(|encoding| encoding.file.is_this(file)).collect();
+    let named = candidates.iter().find(|encoding| encoding.file_names.contains(&file_name));
+    named.or(candidates.first()).map(|encoding| encoding.name)
+}
+
+/// The tokenizer of a file of ranks, with pattern and special tokens of a named encoding.
+///
+/// `renamed` are the special tokens of some ids, where the publisher keeps them in a file of their own.
+///
+/// # Errors
+/// Where no encoding has the name, or the file is not the one of this encoding; otherwise as
+/// [`tiktoken::read`].
+pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<Tokenizer> {
+    let Some(encoding) = ENCODINGS.iter().find(|encoding| encoding.name == name) else {
+        let known: Vec<_> = names().collect();
+        let problem = format!("{name:?} is not known; known are {}", known.join(", "));
+        return Err(Error::option("encoding", problem));
+    };
+    if !encoding.file.is_this(file) {
+        check_whole(file, name, false)?;
+        let problem = format!("not the {} ranks of {name}", encoding.file.n_tokens);
+        return Err(Error::format(tiktoken::FORMAT, "the file", problem));
+    }
+    let mut special_tokens = encoding.special_tokens();
+    for (content, id) in &mut special_tokens {
+        if let Some((_, other)) = renamed.iter().find(|(renamed_id, _)| renamed_id == id) {
+            content.clone_from(other);
+        }
+    }
+    tiktoken::read(file, encoding.split(), &special_tokens)
+}
+
+/// Refuses a part of a published file.
+///
+/// It is known by lines of it, or, where it is shorter than the 256 bytes with which every published file begins,
+/// by these. `file_name` is the name of the file without its ending; it decides where published files begin
+/// alike, and may be empty. Vocabularies that somebody trained may begin like a published one for a few lines:
+/// where the caller says how the ranks are split (`has_split`), more lines have to be the same.
+///
+/// # Errors
+/// Where lines are missing, at the end, at the beginning or within.
+pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> {
+    let part = Part::new(file);
+    if ENCODINGS.iter().any(|encoding| encoding.file.is_this(file)) || part.lines.is_empty() {
+        return Ok(());
+    }
+    let is_named = |encoding: &&Encoding| {
+        encoding.name == file_name || encoding.file_names.contains(&file_name)
+    };
+    let is_of = |encoding: &&Encoding| {
+        let is_chance = has_split && !is_named(encoding);
+        part.is_of(encoding.file, if is_chance { N_LINES_NO_CHANCE } else { 1 })
+    };
+    let of: Vec<_> = ENCODINGS.iter().filter(is_of).collect();
+    let by_name = match of.is_empty() && part.is_of_bytes() {
+        true => ENCODINGS.iter().find(is_named),
+        false => of.iter().copied().find(is_named),
+    };
+    let mut of = by_name.map_or(of, |encoding| vec![encoding]);
+    of.dedup_by_key(|encoding| encoding.file);
+    let whole: Vec<_> = of
+        .iter()
+        .map(|encoding| format!("the {} ranks of {}", encoding.file.n_tokens, encoding.name))
+        .collect();
+    let whole = match whole.is_empty() {
+        true if part.is_of_bytes() && part.n_whole() < 256 => {
+            "the 256 bytes with which every published file begins".to_owned()
+        }
+        true => return Ok(()),
+        false => whole.join(" or "),
+    };
+    let problem = format!(
+        "holds {} of {whole}: it was cut off; fetch it again, or give pattern= to load these ranks as \
+         they are",
+        part.n_whole()
+    );
+    Err(Error::format(tiktoken::FORMAT, "the file", problem))
+}
+
+/// So many of the known lines (the first 65 merges, that is) are not the same by chance.
+const N_LINES_NO_CHANCE: usize = 8;
+
+/// What is left of a file, line by line.
+struct Part<'f> {
+    lines: Vec<&'f [u8]>,
+    /// The rank of the first line that is whole.
+    first_rank: usize,
+    is_last_broken: bool,
+}
+
+impl<'f> Part<'f> {
+    fn new(file: &'f [u8]) -> Self {
+        let file = without_mark(file);
+        let lines = file.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+        let mut lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+        if let [first, second, ..] = lines.as_slice() {
+            let is_broken = match (rank(first), rank(second)) {
+                (Some(0), _) => *first != FIRST_LINE,
+                (Some(rank), Some(second)) => rank + 1 != second || !has_token(first),
+                (rank, _) => rank.is_none(),
+            };
+            if is_broken {
+                lines.remove(0);
+            }
+        }
+        let first_rank = lines.first().and_then(|line| rank(line)).unwrap_or(0);
+        let is_last_broken = !file.ends_with(b"\n")
+            && lines.last().is_some_and(|line| rank(line) != Some(first_rank + lines.len() - 1));
+        Self { lines, first_rank, is_last_broken }
+    }
+
+    /// Whether all that is known of a file's lines is there or cut off, and enough of it there.
+    fn is_of(&self, known: KnownFile, n_wanted: usize) -> bool {
+        let n_known = known.n_tokens as usize;
+        if self.lines.len() > n_known || (self.lines.len() == n_known && !self.is_last_broken) {
+            return false;
+        }
+        let has_end = self.lines.last() == Some(&known.last_line.as_bytes());
+        let found = known.lines.iter().filter_map(|line| {
+            let place = rank(line.as_bytes())?.checked_sub(self.first_rank)?;
+            let is_whole = place + usize::from(self.is_last_broken) < self.lines.len();
+            is_whole.then(|| self.lines[place] == line.as_bytes())
+        });
+        let found: Vec<_> = found.collect();
+        has_end || (found.len() >= n_wanted && found.iter().all(|is_same| *is_same))
+    }
+
+    /// Whether these are the first of the single bytes, in the order of published files.
+    fn is_of_bytes(&self) -> bool {
+        let order = byte_order(ByteIds::Printable);
+        let line = |(rank, byte): (usize, u8)| format!("{} {rank}", STANDARD.encode([byte]));
+        let expected = (0..).zip(order).map(line);
+        let found = &self.lines[..self.n_whole()];
+        (1..=256).contains(&found.len())
+            && found.iter().zip(expected).all(|(line, expected)| *line == expected.as_bytes())
+    }
+
+    fn n_whole(&self) -> usize {
+        self.lines.len() - usize::from(self.is_last_broken)
+    }
+}
+
+/// A file without the byte order mark that some editors put before it.
+fn without_mark(file: &[u8]) -> &[u8] {
+    file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file)
+}
+
+/// Whether a line begins with a token in base64.
+fn has_token(line: &[u8]) -> bool {
+    let encoded = line.split(|&byte| byte == b' ').next().unwrap_or_default();
+    STANDARD.decode(encoded).is_ok_and(|token| !token.is_empty())
+}
+
+/// The rank of a line.
+fn rank(line: &[u8]) -> Option<usize> {
+    let place = line.iter().position(|&byte| byte == b' ')?;
+    std::str::from_utf8(&line[place + 1..]).ok()?.parse().ok()
+}
+
+impl Encoding {
+    /// Its special tokens with their ids.
+    fn special_tokens(&self) -> Vec<(String, TokenId)> {
+        self.special_tokens.iter().flat_map(Specials::tokens).collect()
+    }
+
+    fn split(&self) -> Vec<Stage> {
+        bytepair_split::named(self.pattern).unwrap_or_else(|| {
+            let pattern = Pattern { source: self.pattern.to_owned(), flavour: Flavour::Rust };
+            vec![Stage::matches(pattern, Unmatched::Keep)]
+        })
+    }
+}
+
+impl KnownFile {
+    fn is_this(self, file: &[u8]) -> bool {
+        let file = file.trim_ascii_end();
+        let last_line = file.rsplit(|&byte| byte == b'\n').next();
+        let first_line = file.split(|&byte| byte == b'\n').next();
+        last_line == Some(self.last_line.as_bytes())
+            && first_line.is_some_and(|line| has_token(without_mark(line)))
+            && memchr_iter(b'\n', file).count() + 1 == self.n_tokens as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(name: &str) -> std::collections::HashMap<String, TokenId> {
+        let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name).unwrap();
+        encoding.special_tokens().into_iter().collect()
+    }
+
+    #[test]
+    fn special_tokens_have_the_ids_of_their_publishers() {
+        for (name, content, id) in [
+            ("o200k_harmony", "<|call|>", 200_012),
+            ("o200k_harmony", "<|endofprompt|>", 200_018),
+            ("o200k_harmony", "<|reserved_201087|>", 201_087),
+            ("llama3", "<|eot_id|>", 128_009),
+            ("llama3", "<|reserved_special_token_250|>", 128_255),
+            ("llama3.1", "<|python_tag|>", 128_010),
+            ("llama3.1", "<|reserved_special_token_247|>", 128_255),
+            ("llama4", "<|text_post_train_reserved_special_token_68|>", 200_079),
+            ("llama4", "<|vision_reserved_special_token_1047|>", 201_133),
+            ("llama4", "<|reasoning_thinking_end|>", 201_143),
+            ("llama4", "<|reserved_special_token_903|>", 202_047),
+            ("qwen", "<|extra_204|>", 151_850),
+            ("kimi_k2", "<|reserved_token_163589|>", 163_589),
+            ("kimi_k2", "[PAD]", 163_839),
+            ("whisper_multilingual", "<|transcribe|>", 50_359),
+            ("whisper_multilingual", "<|0.00|>", 50_364),
+            ("whisper_multilingual", "<|30.00|>", 51_864),
+            ("whisper_multilingual_v3", "<|yue|>", 50_358),
+            ("whisper_gpt2", "<|0.02|>", 50_364),
+        ] {
+            assert_eq!(ids(name).get(content), Some(&id), "{name} {content}");
+        }
+    }
+
+    #[test]
+    fn no_encoding_says_a_content_twice_or_takes_the_id_of_a_rank() {
+        for encoding in ENCODINGS {
+            let tokens = encoding.special_tokens();
+            let all: std::collections::BTreeMap<_, _> = tokens.iter().cloned().collect();
+            assert_eq!(all.len(), tokens.len(), "{}", encoding.name);
+            assert!(all.values().all(|id| *id >= encoding.file.n_tokens || *id == 50_256));
+        }
+    }
+
+    #[test]
+    fn a_file_is_recognised_by_what_it_holds() {
+        assert_eq!(recognise(b"IQ== 0\nIg== 1\n", "cl100k_base"), None);
+        assert_eq!(recognise(b"", "gpt2"), None);
+        let error = read(b"IQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
+        assert!(error.contains("holds 1 of the 100256 ranks of cl100k_base"), "{error}");
+        let error = read(b"YQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
+        assert!(error.contains("not the 100256 ranks of cl100k_base"), "{error}");
+    }
+}
