@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 import bytepair
-from bytepair import _torture
+from bytepair._verify import torture
 
 FOLDER = Path(__file__).parent
 DIALECTS = [
@@ -128,15 +128,15 @@ def main() -> None:
     for name in DIALECTS:
         special = ["<|endoftext|>"] if name == "gpt2" else ["<s>", "<|end|>"]
         tokenizer = bytepair.train_from_iterator(
-            _torture.TEXTS, dialect=name, merges=60, special_tokens=special
+            torture.TEXTS, dialect=name, merges=60, special_tokens=special
         )
         write(name, tokenizer)
     write_others()
     write_every_part()
     for number, pattern in enumerate(PATTERNS):
-        data = f"{pattern}\0{_torture.TEXTS[7]}{_torture.TEXTS[8]}"
+        data = f"{pattern}\0{torture.TEXTS[7]}{torture.TEXTS[8]}"
         save("split", str(number), data.encode())
-    for number, text in enumerate(_torture.TEXTS):
+    for number, text in enumerate(torture.TEXTS):
         save("encode", str(number), text.encode())
 
 
