@@ -406,19 +406,19 @@ def test_standard_input_may_be_a_table_and_is_read_once(tmp_path):
         ),
         (
             "-",
-            gzip.compress(b"text\nlow low\n"),
+            gzip.compress(b"text\nlow low\n", mtime=0),
             ["--input-format", "csv"],
             ["low low"],
         ),
         (
             "-",
-            gzip.compress(b"low"),
+            gzip.compress(b"low", mtime=0),
             ["--input-format", "text"],
-            [gzip.compress(b"low")],
+            [gzip.compress(b"low", mtime=0)],
         ),
         ("/dev/stdin", b"low\nlow", ["--lines"], ["low", "low"]),
         ("/dev/stdin", b"", ["--input-format", "jsonl"], None),
-        ("-", gzip.compress(b"low"), [], None),
+        ("-", gzip.compress(b"low", mtime=0), [], None),
     ],
 )
 def test_standard_input_is_read_as_it_is_said_to_be(
