@@ -28,7 +28,7 @@ use rounds::Rounds;
 /// Cuts words into parts.
 ///
 /// ```
-/// use bytepair::{format::subword_nmt, segment::Segmenter};
+/// use bytepair_formats::{segmentation::Segmenter, subword_nmt};
 ///
 /// let codes = subword_nmt::read(b"#version: 0.2\nl o\nlo w</w>\n", None)?;
 /// let segmenter = Segmenter::new(&codes, "@@", &[])?;
