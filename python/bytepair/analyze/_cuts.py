@@ -94,7 +94,7 @@ class Group:
         >>> counts = {"low": 2, "lower": 1}
         >>> codes = bytepair.train_from_counts(counts, merges=2, dialect="sennrich")
         >>> [group.is_missing for group in cut(codes, "löw").groups]
-        [False, True, False]
+        [False, True, False, False]
         """
         return bool(self.tokens) and all(t.kind == "missing" for t in self.tokens)
 
@@ -159,8 +159,8 @@ class Cut:
         >>> counts = {"low": 2, "lower": 1}
         >>> codes = bytepair.train_from_counts(counts, merges=2, dialect="sennrich")
         >>> found = cut(codes, "löw")
-        >>> found.n_tokens, found.n_missing
-        (3, 1)
+        >>> found.n_tokens, found.n_missing  # l, ö, w and the end mark
+        (4, 1)
         """
         return sum(token.kind == "missing" for token in self.tokens)
 
