@@ -346,6 +346,11 @@ def test_an_existing_file_survives_a_failure(tmp_path, saved):
     assert [path.name for path in tmp_path.iterdir()] == ["t.bytepair"]
 
 
+def n_unread(pipe):
+    """Count the bytes of a pipe that nobody has read."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 def test_ctrl_c_ends_training(tmp_path):
     """SIGINT while a pipe is read ends the command at once, with 130 and no file."""
     out = tmp_path / "t.bytepair"
@@ -357,7 +362,11 @@ def test_ctrl_c_ends_training(tmp_path):
     )
     process.stdin.write(b"some text, and more to come")
     process.stdin.flush()
-    time.sleep(1.5)  # until it waits for more
+    for _ in range(200):  # until it has read the text, and waits for more
+        time.sleep(0.2)
+        if not n_unread(process.stdin):
+            break
+    time.sleep(0.2)
     process.send_signal(signal.SIGINT)
     try:
         process.wait(timeout=20)
