@@ -13,7 +13,7 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("repeatable")
 
-# Workers of pytest-xdist are told of a terminal of 80 columns; a pipe has none.
+# pytest-xdist sets a width of 80 columns for its workers, but a pipe has none.
 os.environ.pop("COLUMNS", None)
 os.environ.pop("LINES", None)
 

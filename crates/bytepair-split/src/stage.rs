@@ -7,7 +7,7 @@ pub enum Flavour {
     Rust,
     /// Oniguruma, as Hugging Face tokenizers uses it.
     Oniguruma,
-    /// No regular expression: the name of a cutter, of which [`UNICODE_SCRIPTS`](crate::UNICODE_SCRIPTS) is the only one.
+    /// No regular expression: the name of a cutter; [`UNICODE_SCRIPTS`](crate::UNICODE_SCRIPTS) is the only one.
     Cutter,
 }
 

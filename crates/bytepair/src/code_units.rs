@@ -41,8 +41,8 @@ impl Text<'_> {
         }
     }
 
-    /// Asks for the beginning of a text that is the next to be encoded: the processor sees by itself what is read on, but
-    /// not where.
+    /// Prefetches the beginning of the text that is encoded next: the processor sees by itself how reading goes on, but
+    /// not where it begins.
     pub(crate) fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
         match self {

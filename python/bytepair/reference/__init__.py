@@ -2,7 +2,7 @@
 
 This is what the fast core must agree with, not what you use: it is slow, and it
 imports nothing but the standard library and ``regex``. If byte-pair encoding is new to
-you, begin with ``tiny``: sixty lines over plain integers. Then read in this order:
+you, begin with ``tiny``, one short file over plain integers. Then read in this order:
 
 1. ``units``      what a token is, and which symbols a piece starts from
 2. ``count``      pieces and how often they occur

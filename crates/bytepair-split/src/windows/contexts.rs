@@ -20,7 +20,7 @@ use crate::automaton::table::Automaton;
 const MAX_CONTEXTS: usize = 400;
 
 pub(super) struct Context {
-    /// Products of which one holds: for each symbol before the place, the farthest first.
+    /// Products, one of which holds: for each symbol before the place, the farthest first.
     pub(super) before: Vec<Before>,
     /// By letter at the place.
     pub(super) marks: Vec<Marks>,
@@ -173,7 +173,7 @@ fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before 
 pub(super) struct Analysis {
     pub(super) letters: Letters,
     pub(super) contexts: Vec<Context>,
-    /// The windows of the sample of which something is known.
+    /// The windows of the sample about which something is known.
     pub(super) known: Vec<Window>,
 }
 
@@ -212,7 +212,7 @@ struct Candidate {
     letters: Letters,
     graph: Graph,
     shown: Vec<u8>,
-    /// The places of which windows tell nothing.
+    /// The places about which windows say nothing.
     unknown: Vec<usize>,
     /// How many windows they have.
     n_unknown: usize,
@@ -305,7 +305,7 @@ pub(super) fn windows_at(shown: &[u8], places: &[usize]) -> Vec<Window> {
     windows.into_iter().map(window).collect()
 }
 
-/// The places of which windows tell nothing, among some.
+/// The places about which windows say nothing, among some.
 pub(super) fn unknown(graph: &Graph, shown: &[u8], places: &[usize]) -> Vec<usize> {
     let mut walk = Walk { graph, sets: Vec::new(), numbers: BTreeMap::new(), steps: Vec::new() };
     let universe = walk.number(graph.universe());

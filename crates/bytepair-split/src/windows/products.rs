@@ -1,7 +1,7 @@
 //! From contexts to few products of letter sets.
 //!
 //! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
-//! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products of which one
+//! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products, one of which
 //! holds. Letters at the place, and behind it, with the same answers are put together; for each such pair
 //! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
 //! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
@@ -28,7 +28,7 @@ const MAX_PRODUCTS: usize = 200;
 /// The answer in each context; `None` where either will do.
 pub(super) type Column = Vec<Option<bool>>;
 
-/// Products of which one holds where `asks` says yes, and none where it says no, of the marks that are possible
+/// Products, one of which holds where `asks` says yes, and none where it says no, of the marks that are possible
 /// at a place. `None` if there are too many.
 pub(super) fn cover(
     contexts: &[Context],

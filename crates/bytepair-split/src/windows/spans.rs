@@ -81,7 +81,7 @@ impl LookupTables {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     span: Span,
-    /// Places of which windows tell nothing, from the start of the task.
+    /// Places about which windows say nothing, from the start of the task.
     unknown: Bits,
     /// Where pieces of the stage before start.
     edges: Bits,
@@ -332,7 +332,7 @@ impl Spans<'_> {
     }
 }
 
-/// The number of bits, of which there mostly are none.
+/// The number of bits; mostly there are none.
 fn n_ones(words: &[u64]) -> usize {
     match words.iter().fold(0, |all, word| all | word) {
         0 => 0,

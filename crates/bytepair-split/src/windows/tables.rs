@@ -130,7 +130,7 @@ impl Numbering {
         Group { lookups: vec![Lookup { distance: 0, table: self.table(std::iter::once(set)) }] }
     }
 
-    /// Groups of which one holds where one of the products does.
+    /// Groups, one of which holds where one of the products does.
     pub(super) fn groups(&self, products: &[Product]) -> Vec<Group> {
         let all = LetterSet::MAX >> (LetterSet::BITS as usize - self.number_of.len());
         let distances = |product: &Product| {

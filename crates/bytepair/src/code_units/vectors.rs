@@ -58,11 +58,11 @@ pub(super) fn write(units: CodeUnits<'_>, memory: &mut Vec<u8>) -> Option<usize>
     unsafe { write_blocks(units, memory) }
 }
 
-/// Asks for the first numbers of a text. Every processor of this kind has the instruction.
+/// Prefetches the first units of a text. Every processor of this kind has the instruction.
 pub(super) fn prefetch_units<U>(units: &[U]) {
     let start: *const i8 = units.as_ptr().cast();
     for place in (0..size_of_val(units).min(AHEAD_LEN)).step_by(LINE_LEN) {
-        // SAFETY: asking for memory ahead reads nothing, whatever the address.
+        // SAFETY: prefetching reads nothing, whatever the address.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(place)) };
     }
 }
