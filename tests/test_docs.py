@@ -302,14 +302,49 @@ def test_every_error_is_in_the_readme():
     assert classes <= set(re.findall(r"\w+Error", section))
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = sorted(
+    path.relative_to(REPOSITORY).as_posix()
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md")
+    for path in REPOSITORY.glob(pattern)
 )
+
+
+@pytest.mark.parametrize("name", PAGES)
 def test_links_lead_somewhere(name):
     """Every file that a document links to exists."""
-    text = (REPOSITORY / name).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert "://" in target or (REPOSITORY / target).exists(), target
+    page = REPOSITORY / name
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), target
+
+
+TRIED = REPOSITORY / "benchmarks" / "tried"
+
+
+@pytest.mark.parametrize("path", sorted(TRIED.glob("*.md")), ids=lambda path: path.stem)
+def test_rows_of_what_was_tried_are_short(path):
+    """A row of the log has three cells of at most 160 characters, so that it can be read."""
+    rows = [line for line in path.read_text("utf-8").splitlines() if line[:1] == "|"]
+    for row in rows:
+        cells = [cell.strip() for cell in row[1:].removesuffix("|").split("|")]
+        assert len(cells) == 3, row
+        assert max(map(len, cells)) <= 160, row
+
+
+def test_code_that_the_log_names_exists():
+    """Each file and folder that explains what stands is there."""
+    places = [f"/{path.as_posix()}" for path in REPOSITORY.glob("crates/*/src/**/*")]
+    for page in TRIED.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"`([\w/-]+(?:\.rs|/))`", text):
+            if not name.startswith("crates/"):
+                end = f"/{name.removesuffix('/')}"
+                assert any(place.endswith(end) for place in places), (page.name, name)
+
+
+def test_every_page_of_the_log_is_listed():
+    """The log's first page links to each other one."""
+    listed = re.findall(r"\]\((\w+\.md)\)", (TRIED / "README.md").read_text("utf-8"))
+    assert {*listed, "README.md"} == {path.name for path in TRIED.glob("*.md")}
 
 
 def test_every_make_target_is_explained():

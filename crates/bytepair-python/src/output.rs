@@ -2,7 +2,7 @@
 //!
 //! A list needs an integer for each id. Python makes those above 256 anew each time, 32 bytes each, and frees them
 //! with the list. So those that were handed out once are kept, for all tokenizers and as long as the process lives,
-//! and later lists only count a reference more (`docs/explanation/tried.md` has what that gives). At most 10 MB are
+//! and later lists only count a reference more (`benchmarks/tried/python.md` has what that gives). At most 10 MB are
 //! kept, 40 bytes for each id below a quarter of a million; larger ones, which hardly any vocabulary has, are made anew.
 //!
 //! Kept integers belong to one interpreter: a second one of the same process is refused (`interpreter`).
