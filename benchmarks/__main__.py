@@ -1,4 +1,7 @@
-"""``python -m benchmarks [NAME ...] [--file FILE ...]``: measure, show, keep."""
+"""``python -m benchmarks [NAME ...] [--file FILE ...]``: measure, show, keep.
+
+``python -m benchmarks table`` draws the kept results into the documentation (``table``).
+"""
 
 import argparse
 import sys
@@ -7,16 +10,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import cases, overview, record, report, runner
+from . import cases, overview, record, report, results, runner, table
 
 
 def main() -> int:
     """Run the benchmarks that are named, or all; 1 where results disagree."""
+    if sys.argv[1:2] == ["table"]:
+        return table.main(sys.argv[2:])
     arguments = _parser().parse_args()
     unknown = set(arguments.names) - set(cases.names())
     if unknown:
         known = ", ".join(cases.names())
         print(f"no benchmark {', '.join(unknown)}; there are {known}", file=sys.stderr)
+        return 2
+    if arguments.json and len(arguments.names) != 1:
+        print("--json writes the results of one benchmark: name one", file=sys.stderr)
         return 2
     n_wrong = 0
     for name in arguments.names or cases.names():
@@ -50,6 +58,8 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
             n_wrong += len(measured.complaints)
             print(*_shown(case, measured, wanted), sep="\n", flush=True)
     print(*_overview(wanted, all_rows), sep="\n", flush=True)
+    if arguments.json:
+        results.write(arguments.json, name, wanted, all_rows)
     return all_rows, n_wrong
 
 
@@ -120,6 +130,11 @@ def _parser() -> argparse.ArgumentParser:
         "--record",
         action=argparse.BooleanOptionalAction,
         help="keep the results as CSV",
+    )
+    parser.add_argument(
+        "--json",
+        type=Path,
+        help="a file for our speed in each case and the ratio of each peer",
     )
     parser.set_defaults(record=True)
     return parser

@@ -38,7 +38,7 @@ def ratios(wanted: dict[str, Any], rows: list[Row]) -> Iterator[str]:
             for key in columns:
                 best = _best(cells.get(key, []), clock)
                 is_barred = clock == "cpu" and key[1] == 1
-                bar = _bar(wanted, name, key[2]) if is_barred else 0.0
+                bar = bar_of(wanted, name, key[2]) if is_barred else 0.0
                 n_missed[key[2]] += best is not None and best.ratio < bar
                 shown.append(_cell(best, bar))
             yield f"{name:32}" + "".join(shown)
@@ -249,7 +249,8 @@ def _speed(row: Row, clock: str) -> float:
     return row.n_bytes / 1e6 / max(_seconds(row, clock), 1e-9)
 
 
-def _bar(wanted: dict[str, Any], case: str, phase: str) -> float:
+def bar_of(wanted: dict[str, Any], case: str, phase: str) -> float:
+    """Give the ratio that a definition wants for a text and a phase, 0 for none."""
     bars: dict[str, Any] = wanted.get("bars", {})
     special = bars.get(case.partition(", ")[2], {})
     bar: float = special.get(phase, bars.get(phase, 0.0))

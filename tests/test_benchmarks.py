@@ -3,6 +3,7 @@
 Left out: what they measure, and libraries that are not installed.
 """
 
+import json
 import random
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from benchmarks import (
     mixture,
     overview,
     report,
+    results,
     runner,
+    table,
     texts,
 )
 
@@ -288,6 +291,101 @@ def test_more_threads_are_compared_with_one():
     wanted = {"scaling": {"wall": 1.6, "cpu": 1.15}}
     [*_, line] = overview.ratios(wanted, [rows[0], rows[2]])
     assert line.split()[-3:] == ["2.00", "1.30", "*"]
+
+
+def test_a_run_is_written_in_few_numbers(tmp_path):
+    """Results hold our speed, and of each peer that did as much the ratio of its time to ours."""
+    rows = [
+        row_of("bytepair numpy", "fresh", 0.5),
+        row_of("gigatoken numpy", "fresh", 1.25),
+        row_of("fastokens numpy", "fresh", 1.5),
+        row_of("tokenizers numpy", "fresh", 9.0, n_bytes=10),
+        row_of("gigatoken list", "fresh", 1.0),
+    ]
+    path = tmp_path / "encode.json"
+    path.write_text('{"title": "Encoding", "notes": ["of another run"]}')
+    results.write(path, "encode", {"task": "encode"}, rows)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    assert (written["title"], "notes" in written) == ("Encoding", False)
+    [cell] = written["cells"]
+    assert (cell["ours"], cell["unit"]) == (2.0, "MB/s")
+    assert cell["ratios"] == {"gigatoken": 2.5, "fastokens": 3.0}
+    [cell] = results.cells("train", rows[:2])
+    assert (cell["ours"], cell["unit"], cell["ratios"]) == (
+        0.5,
+        "s",
+        {"gigatoken": 2.5},
+    )
+
+
+MADE_UP = {
+    "benchmark": "encode",
+    "title": "Encoding",
+    "date": "2001-02-03",
+    "machine": "a machine",
+    "conditions": "made up",
+    "notes": ["A note."],
+    "cells": [
+        {
+            "case": f"gpt2, {text}",
+            "output": "numpy",
+            "threads": 1,
+            "phase": phase,
+            "ours": speed,
+            "unit": "MB/s",
+            "ratios": {"gigatoken": ratio, "fastokens": 100},
+        }
+        for text, phase, speed, ratio in (
+            ("code.txt", "cold", 111, 1.5),
+            ("code.txt", "fresh", 222, 1.49),
+            ("chinese.txt", "cold", 33.5, 0.99),
+            ("chinese.txt", "fresh", 44.5, 4),
+        )
+    ],
+}
+
+
+def test_tables_have_what_the_results_have():
+    """Each number of a file of results stands in the table, in bold where it misses its bar."""
+    lines = table.section(MADE_UP).splitlines()
+    assert lines[0] == "### Encoding"
+    assert "2001-02-03, a machine, made up." in lines
+    assert [line for line in lines if line.startswith("| gpt2")] == [
+        "| gpt2, code | 111 / 222 | 1.50 / **1.49** |",
+        "| gpt2, Chinese | 33.5 / 44.5 | **0.99** / 4.00 |",
+    ]
+    assert (
+        "A peer is ahead in 1 of 4 cells; 2 miss their bar: 1 cold, 1 fresh." in lines
+    )
+    assert lines[-1] == "A note."
+    cells = [cell for cell in MADE_UP["cells"] if cell["phase"] == "cold"]
+    lines = table.section({**MADE_UP, "cells": cells}).splitlines()
+    assert "| gpt2, Chinese | 33.5 MB/s | 0.99x | 100x |" in lines
+    plain = {"title": "By hand", "columns": ["", "ms"], "rows": [["load", "1.5"]]}
+    assert "| load | 1.5 |" in table.section(plain).splitlines()
+
+
+def test_a_page_keeps_what_is_around_its_tables(tmp_path):
+    """Only what is between the markers is written; a page without them is refused."""
+    page = f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n"
+    written = table.filled(page, "new\n")
+    assert written == f"before\n{table.BEGIN}\n\nnew\n\n{table.END}\nafter\n"
+    assert table.filled(written, "new\n") == written
+    for broken in ("", page + page, f"{table.END}\n{table.BEGIN}\n"):
+        with pytest.raises(SystemExit, match="the page must have this line"):
+            table.filled(broken, "new\n")
+    path = tmp_path / "page.md"
+    path.write_text(page, encoding="utf-8")
+    (tmp_path / "encode.json").write_text(json.dumps(MADE_UP))
+    words = ["--results", str(tmp_path), "--page", str(path)]
+    assert [table.main([*words, "--check"]), table.main(words)] == [1, 0]
+    assert table.main([*words, "--check"]) == 0
+    assert "| gpt2, code | 111 / 222 |" in path.read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_tables_of_the_results():
+    """Nobody changed its tables by hand, nor the results without writing them again."""
+    assert table.main(["--check"]) == 0
 
 
 def test_memory_is_counted_above_the_loaded_tokenizer():
