@@ -6,7 +6,8 @@
 
 use std::sync::LazyLock;
 
-use bytepair::{EncodeOptions, Specials, Tokenizer, format::huggingface};
+use bytepair::{EncodeOptions, Specials, Tokenizer};
+use bytepair_formats::huggingface;
 
 static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {
     huggingface::read(include_bytes!("../tokenizer.json")).expect("make_seeds.py wrote it")

@@ -14,6 +14,8 @@ pub mod documents;
 mod encode;
 mod encoding;
 mod error;
+#[doc(hidden)]
+pub mod for_formats;
 mod graphemes;
 mod hash;
 pub mod memory;
@@ -68,15 +70,3 @@ pub use train::{
 };
 pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
 pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
-
-/// What `bytepair-formats` needs besides, and nobody else: it may change at any time.
-#[doc(hidden)]
-pub mod for_formats {
-    pub use crate::describe::normalize_step;
-    pub use crate::encode::{Encoder, Scratch};
-    pub use crate::hash::HashKey;
-    pub use crate::memory::large_pages::{LargeRow, Pages};
-    pub use crate::memory::{ask, read_claimed};
-    pub use crate::merge_table::{Description, PackedMerges};
-    pub use crate::shown::{hexadecimal, quoted};
-}

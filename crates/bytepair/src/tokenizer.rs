@@ -150,7 +150,7 @@ impl Tokenizer {
     }
 
     /// As [`Self::new`], but what encoding needs is made when the first text comes, if one does.
-    pub fn unprepared(parts: Parts) -> Result<Self> {
+    pub(crate) fn unprepared(parts: Parts) -> Result<Self> {
         parts.check()?;
         let ordinary = Self::matcher(&parts, Specials::None)?;
         let all_special = match parts.added.iter().any(|token| token.special) {
@@ -203,7 +203,7 @@ impl Tokenizer {
 
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
-    pub fn encoder(&self) -> &Encoder {
+    pub(crate) fn encoder(&self) -> &Encoder {
         if let Some(encoder) = self.encoder.get() {
             return encoder;
         }

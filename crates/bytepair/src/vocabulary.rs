@@ -8,7 +8,7 @@
 //! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. Where all tokens are
 //! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
 
-mod entry;
+pub(crate) mod entry;
 mod merge_list;
 
 use std::sync::{Arc, OnceLock};
@@ -16,8 +16,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-pub use self::entry::Entries;
-use self::entry::{Entry, N_KINDS};
+use self::entry::{Entries, Entry, N_KINDS};
 use self::merge_list::MergeList;
 use crate::error::{ErrorKind, Result};
 use crate::hash::HashKey;
@@ -113,7 +112,7 @@ impl Vocabulary {
     }
 
     /// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
-    pub fn with_capacity(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Self {
+    pub(crate) fn with_capacity(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(n_bytes),
             entries: Vec::with_capacity(n_tokens),
@@ -124,7 +123,7 @@ impl Vocabulary {
     }
 
     /// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
-    pub fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
+    pub(crate) fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
         let fits = entries.n_bytes == bytes.len();
         fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
     }
@@ -253,17 +252,17 @@ impl Vocabulary {
     }
 
     /// The merges by pair, where they came so.
-    pub fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
+    pub(crate) fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
         self.merges.table()
     }
 
     /// Takes these merges, in place of any others.
-    pub fn set_merges(&mut self, merges: Vec<Merge>) {
+    pub(crate) fn set_merges(&mut self, merges: Vec<Merge>) {
         self.merges.change(|list| *list = merges);
     }
 
     /// Takes the merges by pair, in place of any others.
-    pub fn set_merge_table(&mut self, table: PackedMerges) {
+    pub(crate) fn set_merge_table(&mut self, table: PackedMerges) {
         self.merges = MergeList::of_table(table);
     }
 

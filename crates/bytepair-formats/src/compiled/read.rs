@@ -11,8 +11,10 @@ use super::{BY_RANK, KIND_BITS};
 use crate::{most_ids, native};
 use bytepair::Result;
 use bytepair::Tokenizer;
-use bytepair::for_formats::{Description, PackedMerges};
-use bytepair::vocabulary::{Entries, Merge, TokenId, TokenKind, Vocabulary};
+use bytepair::for_formats::{
+    Description, Entries, PackedMerges, kind_of_code, set_merge_table, set_merges, vocabulary_of,
+};
+use bytepair::vocabulary::{Merge, TokenId, TokenKind, Vocabulary};
 
 /// For how many records there is room at once.
 const N_BELIEVED: usize = 1 << 20;
@@ -49,7 +51,7 @@ fn tokens(sections: &mut Sections<impl Read>) -> Result<Vocabulary> {
     let (mut n_ids, mut n_spelled) = (0, 0);
     sections.for_each_record(unsound, |record: &[u8; 4]| {
         let record = u32::from_le_bytes(*record);
-        let (kind, len) = (TokenKind::of_code((record & 7) as u8), (record >> KIND_BITS) as usize);
+        let (kind, len) = (kind_of_code((record & 7) as u8), (record >> KIND_BITS) as usize);
         n_ids += 1;
         n_spelled += usize::from(len > 0);
         if n_ids > most_ids(n_spelled) {
@@ -68,7 +70,7 @@ fn tokens(sections: &mut Sections<impl Read>) -> Result<Vocabulary> {
     if sections.next_len() != entries.n_bytes() {
         return Err(unsound());
     }
-    Vocabulary::of_entries(entries, sections.whole(|_| Ok(()))?).ok_or_else(unsound)
+    vocabulary_of(entries, sections.whole(|_| Ok(()))?).ok_or_else(unsound)
 }
 
 /// Refuses more merges than a vocabulary has.
@@ -121,7 +123,7 @@ fn push_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) 
         merges.push(Merge { left, right, result });
         Ok(())
     })?;
-    vocabulary.set_merges(merges);
+    set_merges(vocabulary, merges);
     Ok(())
 }
 
@@ -165,7 +167,7 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
     let known = KnownIds::of(vocabulary);
     let is_token = |id| known.contains(id);
     let table = PackedMerges::from_slots(slots, description, vocabulary.len(), is_token);
-    vocabulary.set_merge_table(table.ok_or_else(unsound)?);
+    set_merge_table(vocabulary, table.ok_or_else(unsound)?);
     Ok(())
 }
 

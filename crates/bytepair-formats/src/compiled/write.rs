@@ -10,7 +10,7 @@ use super::{BY_RANK, FORMAT, KIND_BITS, MAGIC, N_SECTIONS, VERSION, read};
 use crate::{inexpressible, native};
 use bytepair::Result;
 use bytepair::Tokenizer;
-use bytepair::for_formats::{Description, PackedMerges};
+use bytepair::for_formats::{Description, PackedMerges, code_of_kind, merge_table};
 use bytepair::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// The content of a file for a tokenizer.
@@ -48,7 +48,7 @@ fn sections(tokenizer: &Tokenizer) -> Result<[Vec<u8>; N_SECTIONS]> {
         let length = length.filter(|length| length >> (u32::BITS - KIND_BITS) == 0);
         let length = length.ok_or_else(|| inexpressible(FORMAT, "a long token"))?;
         let kind = token.map_or(TokenKind::Hole, |token| token.kind);
-        tokens.extend((length << KIND_BITS | u32::from(kind.code())).to_le_bytes());
+        tokens.extend((length << KIND_BITS | u32::from(code_of_kind(kind))).to_le_bytes());
         bytes.extend_from_slice(content);
     }
     let counts = vocabulary.merge_counts().iter();
@@ -82,7 +82,7 @@ fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     }
     let fits = |table: &Arc<PackedMerges>| table.is_storable(vocabulary.len());
     let new = || PackedMerges::new(vocabulary).map(Arc::new).filter(fits);
-    let table = vocabulary.merge_table().map(Arc::clone).filter(fits).or_else(new)?;
+    let table = merge_table(vocabulary).map(Arc::clone).filter(fits).or_else(new)?;
     let Description { n_merges, result_shift } = table.description();
     let words = [u32::try_from(n_merges).ok()?, result_shift.unwrap_or(BY_RANK)];
     let slots = table.slots().iter().flat_map(|slot| slot.to_le_bytes()).collect();

@@ -17,10 +17,8 @@ use super::component::{
 use super::node::{Node, problem};
 use super::{name_pattern, prefix_pattern, sentencepiece};
 use bytepair::added::AddedToken;
-use bytepair::decode::{
-    Compiled, Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, Invalid, byte_of,
-    matches_of,
-};
+use bytepair::decode::{Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep};
+use bytepair::for_formats::{Compiled, Invalid, byte_of, matches_of};
 use bytepair::normalize::Normalizer;
 use bytepair::segment::Segment;
 use bytepair::units::{Units, bytes_of_printable, printable_name, published_name};

@@ -9,6 +9,7 @@ use super::FORMAT;
 use super::component::refuse;
 use crate::{inexpressible, quoted};
 use bytepair::added::AddedToken;
+use bytepair::for_formats::encoder;
 use bytepair::units::{Units, bytes_of_printable, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind};
 use bytepair::{Parts, Result, Tokenizer};
@@ -143,5 +144,5 @@ fn is_made_by_merges(tokenizer: &Tokenizer) -> bool {
         && units.continuing_prefix.is_none()
         && !added.iter().any(|token| token.whole_piece)
         && vocabulary.iter().all(|(_, token)| is_text_or_added(token))
-        && tokenizer.encoder().unmade().is_empty()
+        && encoder(tokenizer).unmade().is_empty()
 }

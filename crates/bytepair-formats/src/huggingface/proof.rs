@@ -10,6 +10,7 @@ use super::{FORMAT, read};
 use crate::{inexpressible, quoted};
 use bytepair::added::AddedToken;
 use bytepair::decode::DecodeErrors;
+use bytepair::for_formats::unprepared;
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
@@ -73,7 +74,7 @@ fn check_decoding(parts: &Parts, again: Parts) -> Result<()> {
     if parts.decode == again.decode {
         return Ok(());
     }
-    let tokenizers = (Tokenizer::unprepared(parts.clone())?, Tokenizer::unprepared(again)?);
+    let tokenizers = (unprepared(parts.clone())?, unprepared(again)?);
     let (plain, others): (Vec<_>, Vec<_>) =
         parts.vocabulary.iter().partition(|(_, token)| token.kind == TokenKind::PLAIN);
     for (id, _) in others {

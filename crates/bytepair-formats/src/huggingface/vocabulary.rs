@@ -16,7 +16,7 @@ use super::node::problem;
 use crate::{check_id_range, quoted};
 use bytepair::Result;
 use bytepair::added::AddedToken;
-use bytepair::for_formats::HashKey;
+use bytepair::for_formats::{HashKey, vocabulary_with_room};
 use bytepair::units::bytes_of_printable;
 use bytepair::units::{EndMarkKind, Units};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -127,7 +127,7 @@ pub(super) fn vocabulary(
     let mut kinds = Kinds { units, is_added, is_merged: Vec::new() };
     merges.iter().for_each(|merge| kinds.mark_merged(merge));
     let n_bytes = model.vocab.iter().map(|(name, _)| name.len()).sum();
-    let mut vocabulary = Vocabulary::with_capacity(n_tokens, n_bytes, merges.len());
+    let mut vocabulary = vocabulary_with_room(n_tokens, n_bytes, merges.len());
     for (name, id) in &model.vocab {
         if ids.len() < model.vocab.len() && ids.get(name) != Some(*id) {
             continue;

@@ -22,6 +22,7 @@ use super::proof::prove;
 use super::sentencepiece::spelled_out;
 use super::{FORMAT, RESERVED, WORD};
 use crate::Written;
+use bytepair::for_formats::unprepared;
 use bytepair::units::EndMarkKind;
 use bytepair::vocabulary::TokenKind;
 use bytepair::{Parts, Result, Tokenizer};
@@ -45,7 +46,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let tokenizer = match parts {
         Cow::Borrowed(_) => tokenizer,
         Cow::Owned(parts) => {
-            own = Tokenizer::unprepared(parts)?;
+            own = unprepared(parts)?;
             &own
         }
     };

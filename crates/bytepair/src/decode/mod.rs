@@ -5,7 +5,7 @@
 //! stream agree: rules go through the same joiner, and `stream` is tested against `chain`. Takes time
 //! linear in the bytes given out, a chain for each of its steps.
 
-mod chain;
+pub(crate) mod chain;
 mod rules;
 mod sentencepiece;
 mod stream;
@@ -16,9 +16,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::chain::{Compiled, Invalid};
+use self::chain::{Compiled, Invalid};
 pub use self::chain::{DecodeChain, DecodeStep};
-pub use self::chain::{byte_of, matches_of};
 pub use self::rules::DecodeRules;
 use self::rules::Joiner;
 pub use self::sentencepiece::{LeadingSpaces, SentencePieceDecode};

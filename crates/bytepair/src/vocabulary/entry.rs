@@ -97,7 +97,7 @@ impl Entries {
 impl TokenKind {
     /// The number of a kind, less than 8.
     #[inline]
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Text(form) => u8::from(form.continues) | u8::from(form.ends) << 1,
             Self::Byte => 4,
@@ -109,7 +109,7 @@ impl TokenKind {
 
     /// The kind of a number; that of a hole for all that are none.
     #[inline]
-    pub fn of_code(code: u8) -> Self {
+    pub(crate) fn of_code(code: u8) -> Self {
         match code {
             0..4 => Self::Text(Form { continues: code & 1 > 0, ends: code & 2 > 0 }),
             4 => Self::Byte,

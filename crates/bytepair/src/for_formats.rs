@@ -1,0 +1,68 @@
+//! What `bytepair-formats` needs besides, and nobody else: it may change at any time.
+//!
+//! A file may hold a vocabulary as tables, name a token by its kind, or decode by steps that no tokenizer has yet. Rust
+//! programs that read and write files use that crate instead.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::tokenizer::{Parts, Tokenizer};
+use crate::vocabulary::{Merge, TokenKind, Vocabulary};
+
+pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
+pub use crate::describe::normalize_step;
+pub use crate::encode::{Encoder, Scratch};
+pub use crate::hash::HashKey;
+pub use crate::memory::large_pages::{LargeRow, Pages};
+pub use crate::memory::{ask, read_claimed};
+pub use crate::merge_table::{Description, PackedMerges};
+pub use crate::shown::{hexadecimal, quoted};
+pub use crate::vocabulary::entry::Entries;
+
+/// A tokenizer for looking at and decoding: what encoding needs is made when the first text comes, if one does.
+///
+/// # Errors
+/// As for [`Tokenizer::new`].
+pub fn unprepared(parts: Parts) -> Result<Tokenizer> {
+    Tokenizer::unprepared(parts)
+}
+
+/// What merges the pieces of a tokenizer. It is made when it is first asked for.
+pub fn encoder(tokenizer: &Tokenizer) -> &Encoder {
+    tokenizer.encoder()
+}
+
+/// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
+pub fn vocabulary_of(entries: Entries, bytes: Vec<u8>) -> Option<Vocabulary> {
+    Vocabulary::of_entries(entries, bytes)
+}
+
+/// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
+pub fn vocabulary_with_room(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Vocabulary {
+    Vocabulary::with_capacity(n_tokens, n_bytes, n_merges)
+}
+
+/// Gives a vocabulary these merges, in place of any others.
+pub fn set_merges(vocabulary: &mut Vocabulary, merges: Vec<Merge>) {
+    vocabulary.set_merges(merges);
+}
+
+/// Gives a vocabulary the merges of a table, in place of any others.
+pub fn set_merge_table(vocabulary: &mut Vocabulary, table: PackedMerges) {
+    vocabulary.set_merge_table(table);
+}
+
+/// The table of the merges, where a vocabulary was read with one.
+pub fn merge_table(vocabulary: &Vocabulary) -> Option<&Arc<PackedMerges>> {
+    vocabulary.merge_table()
+}
+
+/// The number that stands for a kind in a file.
+pub fn code_of_kind(kind: TokenKind) -> u8 {
+    kind.code()
+}
+
+/// The kind of a number of at most three bits.
+pub fn kind_of_code(code: u8) -> TokenKind {
+    TokenKind::of_code(code)
+}
