@@ -317,6 +317,15 @@ def test_links_lead_somewhere(name):
         assert "://" in target or (page.parent / target).exists(), target
 
 
+def test_the_first_page_of_the_documentation_lists_all_others():
+    """A reader finds every page from there; the pages of findings have a list of their own."""
+    docs = REPOSITORY / "docs"
+    text = (docs / "README.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", text))
+    pages = {path.relative_to(docs).as_posix() for path in docs.glob("*/*.md")}
+    assert listed == {page for page in pages if not re.match(r"findings/BP", page)}
+
+
 TRIED = REPOSITORY / "benchmarks" / "tried"
 
 
