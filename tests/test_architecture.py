@@ -78,8 +78,8 @@ def test_the_reference_never_imports_the_core():
 
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
-    "windows/kernels/avx2.rs": ("windows/kernels/mod.rs", "Avx2"),
-    "windows/kernels/avx512.rs": ("windows/kernels/mod.rs", "Avx512"),
+    "windows/kernels/avx2.rs": ("windows/kernels/avx2.rs", "is_here"),
+    "windows/kernels/avx512.rs": ("windows/kernels/avx512.rs", "is_here"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
     "count/eight.rs": ("piece/row.rs", "is_here"),
     "piece/row.rs": ("piece/row.rs", "is_here"),
@@ -98,10 +98,7 @@ def features_asked(file, name):
     text = path.read_text()
     one = r"is_x86_feature_detected!\(\"(\w+)\"\)"
     for row in re.finditer(rf"{one}(?:\s*&&\s*{one})*", text):
-        before, after = text[: row.start()], text[row.end() :]
-        follows = re.match(r"\s*\{\s*kernels\.push\(Self::(\w+)\)", after)
-        owner = follows[1] if follows else re.findall(r"fn (\w+)", before)[-1]
-        if owner == name:
+        if re.findall(r"fn (\w+)", text[: row.start()])[-1] == name:
             return set(re.findall(one, row[0]))
     return set()
 
@@ -110,7 +107,7 @@ def test_every_instruction_of_a_kernel_is_asked_for():
     """A processor that lacks one feature of a kernel never runs it."""
     needed = {}
     for path in CRATES.glob("bytepair*/src/**/*.rs"):
-        names = re.findall(r"target_feature\(enable = \"([\w,]+)\"\)", path.read_text())
+        names = re.findall(r"(?:target_feature\(enable =|needs) \"([\w,]+)\"", path.read_text())
         if names:
             file = path.relative_to(CRATES).as_posix().partition("/src/")[2]
             needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE

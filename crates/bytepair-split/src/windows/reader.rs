@@ -143,16 +143,21 @@ impl Reader {
         span.words.resize(n_words.max(span.words.len()), 0);
         let (_, letters) = span.letters.split_at_mut(MARGIN);
         let leads = &mut span.words[..n_words];
-        let is_ascii = kernel.letters(bytes, &self.ascii, letters, leads);
+        kernel.letters(bytes, &self.ascii, letters, leads);
         span.n_symbols = bytes.len();
-        if is_ascii {
+        if leads.iter().fold(0, |any, word| any | word) == 0 {
             return;
         }
         span.inner.clear();
         span.inner.resize(n_words + 1, 0);
-        let mut characters = Characters { leads, inner: &mut span.inner };
-        kernel.wide(bytes, &self.wide, letters, &mut characters);
-        self.read_others(source, span.first, letters, characters);
+        let inner = &mut span.inner;
+        kernel.wide(
+            bytes,
+            &self.wide,
+            letters,
+            Characters { leads: &mut *leads, inner: &mut *inner },
+        );
+        self.read_others(source, span.first, letters, Characters { leads, inner });
         // A character may go on behind the last byte that is read.
         clip(&mut span.inner, 0..bytes.len());
         span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
@@ -221,18 +226,9 @@ impl RunLookahead {
         words.resize(n_words, 0);
         goals.clear();
         goals.resize(n_words, 0);
-        kernel.group(
-            letters,
-            &self.run,
-            None,
-            &mut Words { numbers: all_words(n_words), bits: words },
-        );
-        kernel.group(
-            letters,
-            &self.goal,
-            None,
-            &mut Words { numbers: all_words(n_words), bits: goals },
-        );
+        let numbers = all_words(n_words);
+        kernel.group(letters, &self.run, None, Words { numbers, bits: words });
+        kernel.group(letters, &self.goal, None, Words { numbers, bits: goals });
         let mut before = 0;
         for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
             let edges = edges.get(index).copied().unwrap_or(0);
@@ -381,5 +377,64 @@ pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
         if !behind.is_empty() {
             behind.fill(0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::automaton::table::Automaton;
+    use crate::windows::Windows;
+    use crate::windows::tests::for_each_named_automaton;
+
+    /// Characters of all lengths, and bytes that belong to none.
+    fn texts() -> impl Strategy<Value = Vec<u8>> {
+        let bytes = |character: char| character.to_string().into_bytes();
+        let part = prop_oneof![
+            4 => any::<char>().prop_map(bytes),
+            2 => prop::char::range('\u{80}', '\u{FFFF}').prop_map(bytes),
+            1 => any::<u8>().prop_map(|byte| vec![byte]),
+        ];
+        prop::collection::vec(part, 0..200).prop_map(|parts| parts.concat())
+    }
+
+    /// Tables of characters, and the ways to look them up, give each symbol the letter of its class.
+    #[test]
+    fn each_symbol_is_read_as_the_letter_of_its_class() {
+        for_each_named_automaton(|name, automaton| {
+            if !["gpt2", "o200k", "deepseek-v3"].contains(&name) {
+                return;
+            }
+            let windows = Windows::new(automaton, Kernel::Portable).unwrap();
+            proptest!(|(text in texts())| {
+                for kernel in Kernel::all() {
+                    let (read, expected) = letters(&windows.reader, kernel, automaton, &text);
+                    prop_assert_eq!(read, expected, "{}, {:?}", name, kernel);
+                }
+            });
+        });
+    }
+
+    /// The letters of a text as they are read, and as its symbols have them one by one.
+    fn letters(
+        reader: &Reader,
+        kernel: Kernel,
+        automaton: &Automaton,
+        text: &[u8],
+    ) -> (Vec<u8>, Vec<u8>) {
+        let alphabet = automaton.alphabet();
+        let source = Source { text, edges: None, alphabet, from: 0 };
+        let mut span = Span { letters: vec![0; MARGIN + SPAN], ..Span::default() };
+        reader.read_symbols(kernel, source, text, &mut span);
+        let mut expected = Vec::new();
+        let mut offset = 0;
+        while offset < text.len() {
+            let (class, length) = alphabet.class_at(text, offset);
+            expected.push(reader.letter_of[usize::from(class)]);
+            offset += length;
+        }
+        (span.letters[MARGIN..][..span.n_symbols].to_vec(), expected)
     }
 }

@@ -341,12 +341,13 @@ fn n_ones(words: &[u64]) -> usize {
 }
 
 /// Where one of the groups holds, for each symbol of the words of these numbers.
-fn look_up(kernel: Kernel, span: &Span, groups: &[Group], mut words: Words<'_>) {
-    if words.numbers.is_empty() {
+fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: Words<'_>) {
+    let Words { numbers, bits } = words;
+    if numbers.is_empty() {
         return;
     }
     for group in groups {
-        kernel.group(span.windows(), group, span.cuts(), &mut words);
+        kernel.group(span.windows(), group, span.cuts(), Words { numbers, bits });
     }
 }
 
@@ -382,12 +383,8 @@ impl WordPartition {
         let Self { numbers, lens, others: found } = self;
         found.clear();
         found.resize(n_words + 1, 0);
-        kernel.group(
-            letters,
-            others,
-            None,
-            &mut Words { numbers: all_words(n_words + 1), bits: found },
-        );
+        let words = Words { numbers: all_words(n_words + 1), bits: found };
+        kernel.group(letters, others, None, words);
         *lens = [0; 2];
         for (number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
             // The windows of a word go on into the next one.

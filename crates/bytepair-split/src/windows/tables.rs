@@ -44,9 +44,6 @@ pub(super) struct Words<'b> {
     pub(super) bits: &'b mut [u64],
 }
 
-/// No edges.
-pub(super) static NO_CUTS: Cuts = Cuts { places: [const { Vec::new() }; N_SHOWN], edge: 0 };
-
 /// More words than a span has.
 pub(super) const MAX_WORDS: usize = 80;
 

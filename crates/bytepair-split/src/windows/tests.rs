@@ -24,7 +24,7 @@ use crate::unicode::UnicodeTables;
 /// So many letters for products at random.
 const N_LETTERS: usize = 9;
 
-fn for_each_named_automaton(mut visit: impl FnMut(&str, &Automaton)) {
+pub(super) fn for_each_named_automaton(mut visit: impl FnMut(&str, &Automaton)) {
     let unicode = UnicodeTables::latest();
     let options = CompileOptions {
         targets: &Target::BEST_FIRST,
@@ -227,7 +227,7 @@ proptest! {
             letters[text.len()..].fill(n_numbers - 2);
             let mut words = vec![0; n_words];
             let numbers = &numbers[..numbers.partition_point(|&number| usize::from(number) < n_words)];
-            kernel.group(&letters, &Group { lookups: lookups.clone() }, cuts.as_ref(), &mut Words { numbers, bits: &mut words });
+            kernel.group(&letters, &Group { lookups: lookups.clone() }, cuts.as_ref(), Words { numbers, bits: &mut words });
             (letters, leads, words)
         };
         for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {

@@ -1,85 +1,121 @@
-//! The loops of [`super`] with AVX-512 (VBMI, VBMI2): one instruction looks up 64 bytes in a table of 64 or 128.
+//! Words of 64 bytes with AVX-512 (VBMI, VBMI2): one vector, and one instruction for a look-up in a table of 64 or 128.
 //!
-//! Three loops are hot: [`all_letters`] reads ASCII, [`wide_word`] characters of two and three bytes, and [`all_lookups`]
-//! finds the places where a group of products holds. Each opens with its idea. The text is a slice, and every vector is
-//! loaded from an array of 64 bytes, except in [`all_lookups`], which checks the length of the letters once for all words.
-//!
-//! Safety: functions with a target feature are called only for `Kernel::Avx512`, which exists only where the processor has
-//! all of these features (`Kernel::all`).
-//!
-//! Cost: about six instructions for 64 bytes of ASCII, two for each lookup of a group, and for 64 other bytes about forty
-//! and six for each page.
+//! The loops are in [`super::loops`], except that over characters of two and three bytes: [`wide_word`], which needs more
+//! than other processors have.
 #![expect(
     unsafe_code,
     reason = "vector instructions; splitting is several times as fast with them"
 )]
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
-    _mm512_cmpge_epu8_mask, _mm512_cmplt_epi8_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512,
-    _mm512_mask_blend_epi8, _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512,
-    _mm512_permutex2var_epi8, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_slli_epi16,
-    _mm512_storeu_si512, _mm512_test_epi8_mask, _pdep_u64, _pext_u64,
+    __m512i, _mm512_and_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmplt_epi8_mask, _mm512_cmpneq_epi8_mask, _mm512_loadu_si512, _mm512_mask_blend_epi8,
+    _mm512_maskz_compress_epi8, _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8,
+    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_slli_epi16, _mm512_storeu_si512,
+    _mm512_test_epi8_mask, _pdep_u64, _pext_u64,
 };
 
-use super::portable;
-use crate::windows::tables::{
-    AsciiLetters, Characters, Cuts, Lookup, NO_CUTS, Page, SPAN, UNKNOWN, WORD, Wide, Words,
-};
+use super::loops::vectors;
+use crate::windows::tables::{AsciiLetters, Characters, Page, Table, UNKNOWN, WORD, Wide};
 
-pub(super) fn letters(
-    text: &[u8],
-    ascii: &AsciiLetters,
-    letters: &mut [u8],
-    leads: &mut [u64],
-) -> bool {
-    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-    unsafe { all_letters(text, ascii, letters, leads) }
+fn is_here() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("popcnt")
 }
 
-/// Writes the letter of each ASCII character, and marks the bytes that start longer ones.
-///
-/// ```text
-/// for each 64 bytes:
-///     letters = the byte is ASCII ? ascii[byte] : other      one vpermi2b in 128 bytes, one blend
-///     leads = byte >= 0xC0
-/// ```
-///
-/// The bytes behind the end of the text are read as zeros, and only as many letters are written as there are bytes.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn all_letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) -> bool {
-    let (low, high) = (load_half(&ascii.letters, 0), load_half(&ascii.letters, 1));
-    let other = _mm512_set1_epi8(ascii.other.cast_signed());
-    let mut any = 0;
-    let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
-    for ((bytes, letters), leads) in words.zip(leads) {
-        let mut padded = [0; WORD];
-        let bytes = bytes.first_chunk().unwrap_or_else(|| {
-            padded[..bytes.len()].copy_from_slice(bytes);
-            &padded
-        });
-        prefetch(bytes);
-        let bytes = load(bytes);
-        let known = _mm512_permutex2var_epi8(low, bytes, high);
-        let found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes), known, other);
-        *leads = _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(0xC0_u8.cast_signed()));
-        any |= *leads;
-        if let Some(letters) = letters.first_chunk_mut() {
-            store(letters, found);
-        } else {
-            let mut whole = [0; WORD];
-            store(&mut whole, found);
-            letters.copy_from_slice(&whole[..letters.len()]);
+vectors! {
+    /// Stands for a processor with AVX-512.
+    struct Avx512 needs "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi2,popcnt", which is_here finds;
+
+    type Word = __m512i;
+    type Table = __m512i;
+    type Ascii = AsciiTable;
+
+    fn load(bytes: &[u8; WORD]) -> __m512i {
+        load(bytes)
+    }
+
+    fn store(bytes: &mut [u8; WORD], word: __m512i) {
+        store(bytes, word);
+    }
+
+    fn fill(byte: u8) -> __m512i {
+        _mm512_set1_epi8(byte.cast_signed())
+    }
+
+    fn and(one: __m512i, other: __m512i) -> __m512i {
+        _mm512_and_si512(one, other)
+    }
+
+    fn choose(bits: u64, yes: __m512i, no: __m512i) -> __m512i {
+        _mm512_mask_blend_epi8(bits, no, yes)
+    }
+
+    fn non_zero(word: __m512i) -> u64 {
+        _mm512_test_epi8_mask(word, word)
+    }
+
+    fn at_least(word: __m512i, least: u8) -> u64 {
+        _mm512_cmpge_epu8_mask(word, _mm512_set1_epi8(least.cast_signed()))
+    }
+
+    fn table(table: &Table) -> __m512i {
+        load(table)
+    }
+
+    fn look_up(table: __m512i, word: __m512i) -> __m512i {
+        _mm512_permutexvar_epi8(word, table)
+    }
+
+    fn ascii(ascii: &AsciiLetters) -> AsciiTable {
+        AsciiTable { halves: halves(&ascii.letters), other: _mm512_set1_epi8(ascii.other.cast_signed()) }
+    }
+
+    fn letters(ascii: &AsciiTable, word: __m512i) -> __m512i {
+        let [low, high] = ascii.halves;
+        let known = _mm512_permutex2var_epi8(low, word, high);
+        _mm512_mask_blend_epi8(_mm512_movepi8_mask(word), known, ascii.other)
+    }
+
+    fn pack(letters: &mut [u8], from: usize, to: usize, inner: u64) {
+        let Some(word) = letters[from..].first_chunk() else { return };
+        let packed = _mm512_maskz_compress_epi8(!inner, load(word));
+        if let Some(place) = letters[to..].first_chunk_mut() {
+            store(place, packed);
         }
     }
-    any == 0
+
+    fn spread(bits: u64, inner: u64) -> u64 {
+        _pdep_u64(bits, !inner)
+    }
+
+    fn gather(bits: u64, inner: u64) -> u64 {
+        _pext_u64(bits, !inner)
+    }
+
+    fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
+        read_wide(text, wide, letters, characters);
+    }
 }
 
-pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: &mut Characters<'_>) {
+/// The letters of ASCII, and what any other byte gets.
+#[derive(Clone, Copy)]
+pub(crate) struct AsciiTable {
+    halves: [__m512i; 2],
+    other: __m512i,
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+#[inline]
+fn read_wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
     let Characters { leads, inner } = characters;
     // What the last characters of a word have in the next one.
     let mut carried = 0;
-    for (index, (leads, inner)) in leads.iter_mut().zip(&mut **inner).enumerate() {
+    for (index, (leads, inner)) in leads.iter_mut().zip(&mut *inner).enumerate() {
         *inner = std::mem::take(&mut carried);
         if *leads == 0 {
             continue;
@@ -92,8 +128,7 @@ pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: &mu
             &padded
         });
         let Some(letters) = letters[place..].first_chunk_mut() else { return };
-        // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        let [short, long] = unsafe { wide_word(around, wide, letters) };
+        let [short, long] = wide_word(around, wide, letters);
         *leads &= !(short | long);
         *inner |= (short | long) << 1 | long << 2;
         carried = (short | long) >> (WORD - 1) | long >> (WORD - 2);
@@ -196,173 +231,21 @@ fn wide_word(around: &[u8; AROUND], wide: &Wide, letters: &mut [u8; WORD]) -> [u
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn look_up_page(letters: __m512i, here: u64, code: __m512i, page: &Page) -> __m512i {
-    let found = _mm512_permutex2var_epi8(load_half(page, 0), code, load_half(page, 1));
-    _mm512_mask_blend_epi8(here, letters, found)
-}
-
-pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
-    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-    unsafe { pack_all(letters, inner, n_bytes) }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2")]
-fn pack_all(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
-    let mut n_letters = 0;
-    for (index, inner) in inner.iter().enumerate().take(n_bytes.div_ceil(WORD)) {
-        // A letter moves to the front or stays, so nothing is written over that was not read.
-        let Some(word) = letters[index * WORD..].first_chunk() else { break };
-        let packed = _mm512_maskz_compress_epi8(!inner, load(word));
-        if let Some(place) = letters[n_letters..].first_chunk_mut() {
-            store(place, packed);
-        }
-        n_letters += inner.count_zeros() as usize;
-    }
-    let n_padded = n_bytes.next_multiple_of(WORD) - n_bytes;
-    n_letters - n_padded
-}
-
-pub(super) fn spread(words: &mut [u64], inner: &[u64]) {
-    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-    unsafe { spread_all(words, inner) }
-}
-
-#[target_feature(enable = "bmi2,popcnt")]
-fn spread_all(words: &mut [u64], inner: &[u64]) {
-    portable::spread(words, inner, |word, inner| _pdep_u64(word, !inner));
-}
-
-pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
-    // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-    unsafe { gather_all(words, inner) }
-}
-
-#[target_feature(enable = "bmi2,popcnt")]
-fn gather_all(words: &mut [u64], inner: &[u64]) {
-    portable::gather(words, inner, |word, inner| _pext_u64(word, !inner));
+    let [low, high] = halves(page);
+    _mm512_mask_blend_epi8(here, letters, _mm512_permutex2var_epi8(low, code, high))
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn load_half(page: &Page, half: usize) -> __m512i {
+fn halves(page: &Page) -> [__m512i; 2] {
     let (low, high) = page.split_at(WORD);
-    let half = if half == 0 { low } else { high };
-    half.first_chunk().map_or_else(|| _mm512_set1_epi8(0), |half| load(half))
+    [low, high].map(|half| load(half.first_chunk().unwrap_or(&[0; WORD])))
 }
 
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load_part(around: &[u8; AROUND], shift: usize) -> __m512i {
-    around[shift..].first_chunk().map_or_else(|| _mm512_set1_epi8(0), |part| load(part))
-}
-
-pub(super) fn group(
-    letters: &[u8],
-    lookups: &[Lookup],
-    cuts: Option<&Cuts>,
-    words: &mut Words<'_>,
-) {
-    match lookups.len() {
-        0 => {}
-        1 => any_cuts::<1>(letters, lookups, cuts, words),
-        2 => any_cuts::<2>(letters, lookups, cuts, words),
-        3 => any_cuts::<3>(letters, lookups, cuts, words),
-        4 => any_cuts::<4>(letters, lookups, cuts, words),
-        5 => any_cuts::<5>(letters, lookups, cuts, words),
-        _ => any_cuts::<6>(letters, lookups, cuts, words),
-    }
-}
-
-fn any_cuts<const N: usize>(
-    letters: &[u8],
-    lookups: &[Lookup],
-    cuts: Option<&Cuts>,
-    words: &mut Words<'_>,
-) {
-    let Some(lookups) = lookups.first_chunk() else { return };
-    if let Some(cuts) = cuts {
-        // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        unsafe { all_lookups::<N, true>(letters, lookups, cuts, words) }
-    } else {
-        // SAFETY: `Kernel::Avx512` is made only where these instructions were found.
-        unsafe { all_lookups::<N, false>(letters, lookups, &NO_CUTS, words) }
-    }
-}
-
-/// Adds the places where a group holds.
-///
-/// ```text
-/// for each word of 64 places:
-///     all = 0xFF in each byte
-///     for each lookup:                                       unrolled, the tables stay in registers
-///         shown = the letters from (place + distance) on; the edge where one lies between
-///         all = all & table[shown]                           one vpermb
-///     bits = bits | (all != 0)
-/// ```
-///
-/// Invariant: bit `p` of byte `i` of `all` says whether product `p` may still hold at place `i`.
-///
-/// Safety: `n_words` is bounded such that 64 letters lie behind the last place of its last word at every distance, and
-/// words from there on are not visited.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn all_lookups<const N: usize, const HAS_CUTS: bool>(
-    letters: &[u8],
-    lookups: &[Lookup; N],
-    cuts: &Cuts,
-    words: &mut Words<'_>,
-) {
-    let edge = _mm512_set1_epi8(cuts.edge.cast_signed());
-    let mut tables = [_mm512_set1_epi8(0); N];
-    let mut distances = [0; N];
-    let mut cut_words: [&[u64]; N] = [&[]; N];
-    for index in 0..N {
-        tables[index] = load(&lookups[index].table);
-        distances[index] = lookups[index].distance;
-        cut_words[index] = &cuts.places[lookups[index].distance];
-    }
-    let last = distances.iter().max().unwrap_or(&0);
-    let Words { numbers, bits } = words;
-    let n_words = bits.len().min((letters.len() - last) / WORD);
-    debug_assert!(n_words == bits.len(), "there are letters for all words");
-    for index in numbers.iter().copied().map(usize::from).take_while(|&index| index < n_words) {
-        let mut all = _mm512_set1_epi8(-1);
-        for step in 0..N {
-            // SAFETY: the word is below `n_words`, and those all end within the letters at every distance.
-            let mut shown = unsafe { load_at(letters, index * WORD + distances[step]) };
-            let cut = cut_at::<HAS_CUTS>(cut_words[step], index);
-            shown = _mm512_mask_blend_epi8(cut, shown, edge);
-            all = _mm512_and_si512(all, _mm512_permutexvar_epi8(shown, tables[step]));
-        }
-        bits[index] |= _mm512_test_epi8_mask(all, all);
-    }
-}
-
-#[inline]
-fn cut_at<const HAS_CUTS: bool>(words: &[u64], index: usize) -> u64 {
-    if HAS_CUTS { words[index] } else { 0 }
-}
-
-/// # Safety
-///
-/// There are 64 letters from the place on.
-#[target_feature(enable = "avx512f")]
-#[inline]
-unsafe fn load_at(letters: &[u8], place: usize) -> __m512i {
-    // SAFETY: the caller has it that the place is within the letters.
-    let place = unsafe { letters.as_ptr().add(place) };
-    // SAFETY: the caller has it that the 64 bytes are; they need no alignment.
-    unsafe { _mm512_loadu_si512(place.cast()) }
-}
-
-/// Prefetches the text of the next span, in case there is more.
-#[target_feature(enable = "sse")]
-#[inline]
-fn prefetch(bytes: &[u8; WORD]) {
-    let next = bytes.as_ptr().wrapping_add(SPAN);
-    // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-    #[allow(unused_unsafe, reason = "older compilers call it unsafe")]
-    unsafe {
-        _mm_prefetch::<_MM_HINT_T0>(next.cast());
-    }
+    load(around[shift..].first_chunk().unwrap_or(&[0; WORD]))
 }
 
 #[target_feature(enable = "avx512f")]
@@ -374,7 +257,7 @@ fn load(bytes: &[u8; WORD]) -> __m512i {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn store(bytes: &mut [u8; WORD], vector: __m512i) {
+fn store(bytes: &mut [u8; WORD], word: __m512i) {
     // SAFETY: the array has the 64 bytes that are written, which need no alignment.
-    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), vector) }
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), word) }
 }

@@ -1,15 +1,11 @@
 //! The loops in plain Rust: the definition of what the other kernels do, and moves of bits that they share.
 //!
 //! A word of `inner` bits tells which of 64 bytes are inside of a character: a symbol has no place there. Packing letters and
-//! gathering bits leaves these out, spreading bits puts zeros there. One word is moved bit by bit, which is the definition,
-//! or in six rounds: in round *i*, all bits move by 2^*i* whose distance has this binary digit.
+//! gathering bits leaves these out, spreading bits puts zeros there.
 
 use crate::windows::tables::{
     AsciiLetters, Characters, Cuts, Lookup, MAX_NUMBERS, WORD, Wide, Words,
 };
-
-/// So many inner bits are inserted one by one sooner than in rounds.
-const FEW: u32 = 8;
 
 /// Takes out the letters of inner bytes, of so many; returns how many are left.
 pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
@@ -63,56 +59,6 @@ pub(super) fn gather_by_bit(word: u64, inner: u64) -> u64 {
     places.enumerate().fold(0, |all, (symbol, place)| all | (word >> place & 1) << symbol)
 }
 
-#[inline]
-pub(super) fn spread_fast(word: u64, inner: u64) -> u64 {
-    let mut word = word;
-    if inner.count_ones() <= FEW {
-        let mut left = inner;
-        while left != 0 {
-            let below = (left & left.wrapping_neg()) - 1;
-            word = word & below | (word & !below) << 1;
-            left &= left - 1;
-        }
-        return word;
-    }
-    for (digit, movers) in movers(inner).into_iter().enumerate().rev() {
-        word = word & !movers | word << (1 << digit) & movers;
-    }
-    word & !inner
-}
-
-#[inline]
-pub(super) fn gather_fast(word: u64, inner: u64) -> u64 {
-    let mut word = word & !inner;
-    for (digit, movers) in movers(inner).into_iter().enumerate() {
-        let moving = word & movers;
-        word = word ^ moving | moving >> (1 << digit);
-    }
-    word
-}
-
-/// For each round, which bits move down in it, where they are then, when inner bits are left out.
-#[inline]
-fn movers(inner: u64) -> [u64; 6] {
-    let mut kept = !inner;
-    // Inner bits below a bit, of which each round counts the lowest digit.
-    let mut counted = inner << 1;
-    let mut rounds = [0; 6];
-    for (digit, movers) in rounds.iter_mut().enumerate() {
-        let is_odd = parities(counted);
-        *movers = is_odd & kept;
-        kept = kept ^ *movers | *movers >> (1 << digit);
-        counted &= !is_odd;
-    }
-    rounds
-}
-
-/// At each place, whether the number of bits up to it is odd.
-#[inline]
-fn parities(bits: u64) -> u64 {
-    (0..6).fold(bits, |bits, digit| bits ^ bits << (1 << digit))
-}
-
 /// 64 bits from one on.
 #[inline]
 pub(super) fn word_at(words: &[u64], bit: usize) -> u64 {
@@ -122,12 +68,7 @@ pub(super) fn word_at(words: &[u64], bit: usize) -> u64 {
     low >> shift | (high << 1) << (WORD - 1 - shift)
 }
 
-pub(super) fn letters(
-    text: &[u8],
-    ascii: &AsciiLetters,
-    letters: &mut [u8],
-    leads: &mut [u64],
-) -> bool {
+pub(super) fn letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) {
     let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
     for ((bytes, letters), leads) in words.zip(leads) {
         *leads = 0;
@@ -136,17 +77,10 @@ pub(super) fn letters(
             *leads |= u64::from(byte >= 0xC0) << index;
         }
     }
-    !text.iter().any(|&byte| byte >= 0xC0)
 }
 
-#[cfg(target_arch = "x86_64")]
 #[inline(never)]
-pub(super) fn wide_one_by_one(
-    text: &[u8],
-    wide: &Wide,
-    letters: &mut [u8],
-    characters: &mut Characters<'_>,
-) {
+pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
     let Characters { leads, inner } = characters;
     for (index, leads) in leads.iter_mut().enumerate().filter(|(_, leads)| **leads != 0) {
         let place = index * WORD;
@@ -157,12 +91,7 @@ pub(super) fn wide_one_by_one(
     }
 }
 
-pub(super) fn group(
-    letters: &[u8],
-    lookups: &[Lookup],
-    cuts: Option<&Cuts>,
-    words: &mut Words<'_>,
-) {
+pub(super) fn group(letters: &[u8], lookups: &[Lookup], cuts: Option<&Cuts>, words: Words<'_>) {
     let Words { numbers, bits } = words;
     for index in numbers.iter().copied().map(usize::from) {
         for bit in 0..WORD {
