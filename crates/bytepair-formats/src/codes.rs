@@ -58,7 +58,7 @@ pub(super) struct Lines {
     pub(super) pairs: Vec<(usize, String, String)>,
 }
 
-/// The name of a format of codes, told by the first line of a file.
+/// The name of a format of codes, recognised by the first line of a file.
 ///
 /// It gives a version, or is the first merge, which can only join single characters.
 ///

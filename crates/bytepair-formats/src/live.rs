@@ -2,20 +2,20 @@
 //!
 //! SentencePiece joins any two neighbours whose joined text is a piece: a piece has a merge for each of its cuts, all of
 //! one priority, and of several that could happen next the leftmost does. Formats that list merges in order cannot
-//! say that, and need not: **at most one cut of a piece ever happens.** For take a stretch of a text of which no merge
-//! has crossed an end so far. The merges inside of it were, one after the other, those that the stretch alone
-//! gets, since the best of all is the best of those inside. So two neighbours are what the text of both, alone, becomes
-//! just before its last merge. That is one pair for each text, and the other cuts can be left out.
+//! say that, and need not: **at most one cut of a piece ever happens.** Take a stretch of a text whose ends no merge
+//! has crossed so far. The merges inside it were, one after the other, those of the stretch alone, since the best of all
+//! is the best of those inside. So two neighbours are what their joined text, alone, becomes just before its last merge.
+//! That is one pair for each text, and the other cuts can be left out.
 //!
-//! What is left of different pieces may still share a priority. Then the order in the list must not show: no piece of
-//! such a group may go on to a merge that is not behind the group, and where two merges overlap (`a b c`, with `ab` and
-//! `bc` of one priority) the left one must stand first. Otherwise the vocabulary is refused.
+//! The remaining merges of different pieces may still share a priority. Then their order in the list must not matter: no
+//! piece of such a group may be part of a merge that is not after the group, and of two merges that overlap (`a b c`, with
+//! `ab` and `bc` of one priority) the left one must come first. Otherwise the vocabulary is refused.
 //!
-//! One kind of group goes on to itself and is found in published models: all repeats of a character, as spaces of two to
-//! sixteen. In a run of it the leftmost pair goes first, so there are tokens that are done, one that grows, and
-//! single characters. What can happen is that the last token that is done takes in the growing one, that this
-//! takes in a character, or that the next two characters begin a token: in this order by place, and also by the length of
-//! what is made. So the longest are listed first.
+//! One kind of group builds on itself and occurs in published models: all repeats of a character, such as two to sixteen
+//! spaces. In a run of the character the leftmost pair goes first, so there are finished tokens, one growing token, and
+//! single characters. The last finished token may take in the growing one, the growing one may take in a character, or the
+//! next two characters may begin a token: in this order by place, and also by the length of the result. So the longest are
+//! listed first.
 //!
 //! Costs for each token the square of its length.
 

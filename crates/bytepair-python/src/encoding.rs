@@ -457,7 +457,7 @@ impl Encoding {
 }
 
 impl Encoding {
-    /// The same, but with the names of all its tokens: it needs no tokenizer.
+    /// This encoding with the names of all its tokens, so that it needs no tokenizer.
     fn with_names(&self) -> bytepair::Encoding {
         with_names(self.tokenizer.as_deref(), &self.encoding)
     }

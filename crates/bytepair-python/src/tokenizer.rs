@@ -1,7 +1,7 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
-//! Here is the class, what it tells of itself, and decoding. Text to ids is in `encoding`, tokenizers that are made from
-//! this one in `changing`, what is asked about a vocabulary in `inspecting`, what happens to a text in `course`.
+//! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
+//! in `changing`, queries about the vocabulary in `inspecting`, and what happens to a text in `course`.
 
 mod changing;
 mod course;

@@ -40,7 +40,7 @@ pub(crate) struct Corpus {
     counts: Mutex<PieceCounts>,
     /// At most how often a pair occurs in pieces that were left out.
     dropped_bound: Mutex<Option<i64>>,
-    /// The same of pieces that were left out before counts were added.
+    /// At most how often a pair occurs in pieces that were left out before counts were added.
     dropped_before: Mutex<i64>,
     n_bytes_read: Arc<AtomicU64>,
 }
@@ -300,7 +300,7 @@ impl Corpus {
     }
 }
 
-/// The one number of merges or of ids that is asked for.
+/// The number of merges or of ids that is wanted, exactly one of which is given.
 pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Target> {
     match (vocab_size, merges) {
         (Some(size), None) => Ok(Target::VocabSize(size)),

@@ -135,7 +135,7 @@ impl Boundaries {
     pub(crate) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
         self.end = end;
         match dropped {
-            // Most patterns match everything, and blocks of which nothing is left out are quickest.
+            // Most patterns match everything, and blocks from which nothing is left out are fastest.
             Dropped::Unmatched if !self.marked.unmatched.is_empty() => {
                 self.dropped.union(&self.marked.unmatched);
                 self.has_dropped = true;

@@ -32,7 +32,7 @@ pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     fold(low ^ hash, high)
 }
 
-/// The same for at least 16 bytes, in fewer steps that wait for each other; the hash is another one.
+/// A different hash for at least 16 bytes, with fewer steps that wait for each other.
 #[inline]
 pub(crate) fn hash_long(bytes: &[u8], seed: u64) -> u64 {
     let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) else {
@@ -49,7 +49,7 @@ pub(crate) fn hash_long(bytes: &[u8], seed: u64) -> u64 {
     hash
 }
 
-/// What the hashes of a process depend on, chosen by the system when the first is asked for.
+/// What the hashes of a process depend on, chosen by the system at first use.
 #[derive(Clone, Copy, Debug)]
 pub struct HashKey {
     left: u64,

@@ -77,7 +77,7 @@ impl PreTokenizer {
         self.rounds.len() > 1 && self.asks_for_the_first()
     }
 
-    /// The same for a text that knows where it came from.
+    /// Calls `visit` for each piece of a segment whose origin in the text is traced.
     pub(crate) fn for_each_traced(
         &self,
         segment: &Traced<'_>,

@@ -173,8 +173,8 @@ impl Template {
         }
     }
 
-    /// Refuses an order without a text, one text with the second of two, and names of which there is not one for each
-    /// id.
+    /// Refuses an order without a text, a second text in the order for one, and a number of names other than that of
+    /// ids.
     pub(crate) fn check(&self) -> Result<()> {
         let has = |pieces: &[TemplatePiece], wanted: Sequence| {
             pieces
@@ -270,7 +270,7 @@ impl Truncation {
         Ok(left)
     }
 
-    /// The same for texts that are too long.
+    /// How many ids of each text are left if the texts are too long.
     fn left(&self, lens: (usize, usize), is_pair: bool, max_len: usize) -> Result<(usize, usize)> {
         let too_short = |which: &str| {
             Error::option(

@@ -146,7 +146,7 @@ impl Units {
     ///
     /// # Errors
     /// Where a mark has no text, or stands on bytes and has characters that are not visible ASCII, so that it
-    /// could not be told from bytes in a file.
+    /// could not be distinguished from bytes in a file.
     pub fn check(&self) -> Result<()> {
         let (mark, prefix) = (self.end_mark.as_ref(), self.continuing_prefix.as_deref());
         if mark.is_some_and(|mark| mark.text.is_empty()) {
@@ -202,7 +202,7 @@ impl Units {
         self.for_each_symbol_at(piece, |_, symbol| visit(symbol))
     }
 
-    /// The same, with the place in the piece at which each symbol begins.
+    /// [`Self::for_each_symbol`] with the place in the piece at which each symbol begins.
     #[inline]
     pub(crate) fn for_each_symbol_at<'p>(
         &self,

@@ -1,16 +1,15 @@
 //! A compiled tokenizer: the same as a `.bytepair` file, for programs that start often.
 //!
 //! It holds the head of a `.bytepair` file, which says all but tokens and merges, and these as tables that are
-//! read without being parsed. Merges are the table that encoders ask, as it lies in memory, where that can be; their
-//! list is made of it when it is first asked for. Else (merges with priorities, very large vocabularies) they are the
-//! list. What can be built quickly (the automaton of the split pattern, look-up of tokens by content) is not
-//! stored. What takes the time is memory that is touched for the first time, so it is read block by block into what
-//! it becomes. Left out: any promise that another version of this library can read it; keep a `.bytepair` or a
-//! `tokenizer.json` as the original.
+//! read without being parsed. If possible, merges are the table that encoders use, as it is in memory, and their list is
+//! made from it at first use. Otherwise (merges with priorities, very large vocabularies) they are the list. What can be
+//! built quickly (the automaton of the split pattern, the look-up of tokens by content) is not stored. Most of the time
+//! goes into memory that is touched for the first time, so the file is read block by block into its final form. Left out:
+//! any promise that another version of this library can read it; keep a `.bytepair` or a `tokenizer.json` as the original.
 //!
 //! The file, all numbers little-endian: 8 bytes [`MAGIC`]; `u32` version; `u32` zero; `u64` checksum of the table of
-//! sections; that table, for each section a `u64` length and a `u64` checksum; the sections. A file of which a bit
-//! was changed is an error, never other ids.
+//! sections; that table, for each section a `u64` length and a `u64` checksum; the sections. A file with a
+//! changed bit is an error, never other ids.
 
 mod checksum;
 mod read;
@@ -39,7 +38,7 @@ const N_SECTIONS: usize = 8;
 /// Where the sections begin.
 const SECTIONS_AT: usize = TABLE_AT + 16 * N_SECTIONS;
 
-/// Says that a slot holds the rank of a merge, in place of the bits for merges that make the same token.
+/// Says that a slot holds the rank of a merge instead of the bits for merges that make the same token.
 const BY_RANK: u32 = u32::MAX;
 
 /// Bits of the kind in the length of a token.

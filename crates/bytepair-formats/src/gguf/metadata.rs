@@ -28,7 +28,7 @@ pub(super) enum Value {
     Floats(Vec<f32>),
     Flags,
     Float,
-    /// An array without elements; of which type does not matter.
+    /// An array without elements; their type does not matter.
     Nothing,
 }
 

@@ -1,9 +1,9 @@
 //! The vocabularies in llama.cpp's `.gguf` files, read only.
 //!
-//! Two kinds: `gpt2`, bytes with merges, whose split pattern is told by a name (`tokenizer.ggml.pre`), and
+//! Two kinds: `gpt2`, bytes with merges, whose split pattern has a name (`tokenizer.ggml.pre`), and
 //! `llama`, SentencePiece's merging by score. `pre_tokenizers` has the names; for one that it lacks the caller
-//! can give the pattern. The other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing behind
-//! the key-values is read.
+//! can give the pattern. The other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing after
+//! the key-value pairs is read.
 //!
 //! Where llama.cpp differs from the publisher's library, this follows the publisher:
 //!

@@ -39,7 +39,7 @@ const USER_DEFINED: i64 = 4;
 const UNUSED: i64 = 5;
 const BYTE: i64 = 6;
 
-/// The tokenizer in a GGUF file, of which only the beginning is read.
+/// The tokenizer in a GGUF file; only the beginning of the file is read.
 ///
 /// # Errors
 /// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.

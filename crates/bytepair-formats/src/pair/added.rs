@@ -156,7 +156,7 @@ impl AddedTokens {
     }
 }
 
-/// The list of a setting. `extra_special_tokens` may also be an object, of which nothing is taken: it gives names to
+/// The list of a setting. `extra_special_tokens` may also be an object, which is ignored: it gives names to
 /// tokens that `added_tokens_decoder` lists.
 fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<&'s [Value]> {
     match settings.get(name) {

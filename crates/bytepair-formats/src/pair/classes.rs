@@ -1,7 +1,7 @@
 //! The classes of transformers that read a pair, and what each of them adds to it.
 //!
-//! A class is told by its name, else by the kind of its model, else by tokens that only its vocabulary has. One that is
-//! not known is refused: what it would do is not guessed. Takes a look at each token where nothing else tells.
+//! A class is recognised by its name, or by the kind of its model, or by tokens that only its vocabulary has. An unknown
+//! class is refused: what it would do is not guessed. Takes a look at each token if there is nothing else to go by.
 
 use serde_json::{Map, Value};
 

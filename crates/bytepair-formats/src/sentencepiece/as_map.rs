@@ -1,14 +1,15 @@
-//! Steps of a normalizer as a character map, of which SentencePiece takes the longest key at each place.
+//! Steps of a normalizer as a character map; SentencePiece takes the longest key of the map at each place.
 //!
 //! Steps that change each character on its own are a map as they stand. A Unicode form also joins marks to the character
-//! before them and puts them in order, any number of them, which no map with an end does. What a map can hold is found
-//! by taking texts that a form changes as a whole, the short ones first: a text becomes a key where the keys so far would
-//! make another text of it. As longer keys do not touch shorter texts, each text is right from then on.
+//! before them and puts them in order, any number of them, which no finite map does. To find what a map can hold, texts
+//! that a form changes as a whole are taken, the short ones first: a text becomes a key if the keys so far would change it
+//! in another way. Longer keys do not affect shorter texts, so each text is right from then on.
 //!
 //! The texts are: every character; a character with what joins it, in every spelling (`ａ` with U+0301, `é` with U+0323);
-//! Hangul of two or three parts; what is composed of three or more, with its marks in every order; marks of one script that change
-//! places; letters with two marks of which one joins them. So a text comes out right whose characters have no more
-//! than one mark each, and most that have more; where a form takes characters apart, their own marks count. Building takes about a second.
+//! Hangul of two or three parts; characters composed of three or more, with their marks in every order; marks of one script
+//! that change places; letters with two marks, one of which joins them. So a text is right if its characters have no more
+//! than one mark each, and mostly if they have more; if a form takes characters apart, their own marks count. Building
+//! takes about a second.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -23,10 +24,9 @@ use bytepair::segment::Segment;
 pub(super) struct StepsAsMap {
     /// `None` where the steps change nothing.
     pub(super) map: Option<CharsMap>,
-    /// A text with several marks of which the steps make something else, if they do so of any; empty where none was
-    /// found.
+    /// A text with several marks that the steps change in another way, if there is any; empty where none was found.
     pub(super) odd_marks: Option<String>,
-    /// Whether a character is left out, so that of a text of this one nothing is left.
+    /// Whether a character is left out, so that nothing remains of a text of this character.
     pub(super) leaves_out: Option<char>,
     /// Whether a space is in the place of a character.
     pub(super) makes_spaces: bool,
@@ -266,7 +266,7 @@ impl Joined {
         }
     }
 
-    /// A text of which the steps make something else than the keys, or an empty one where they may do so of some.
+    /// A text that the steps change in another way than the keys, or an empty one if there may be such texts.
     fn difference(&self, steps: &Normalizer, keys: &BTreeMap<String, String>) -> Option<String> {
         let composes = composes(steps);
         let stays = |mark: &&(char, u8)| !changed(steps, &mark.0.to_string()).is_empty();

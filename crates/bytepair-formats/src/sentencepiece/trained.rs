@@ -75,7 +75,7 @@ pub(super) fn as_model(parts: &Parts) -> Result<(Parts, Vec<Change>)> {
     Ok((parts, changes))
 }
 
-/// Refuses a model whose merges, of which there is one for each cut of a piece, would make other tokens.
+/// Refuses a model whose merges, one for each cut of a piece, would make other tokens.
 pub(super) fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
     let live = live_merges(model).map_err(|problem| inexpressible(FORMAT, problem))?;
     let merges = vocabulary.merges();

@@ -25,7 +25,7 @@ pub(crate) struct Automaton {
     exact: Vec<u32>,
     /// For each class, the classes before which a cut changes nothing.
     safe: Vec<SymbolSet>,
-    /// The classes of which no match has a symbol.
+    /// The classes whose symbols are in no match.
     never_matched: SymbolSet,
     covers_everything: bool,
     /// Whether an empty match counts as a match.

@@ -128,7 +128,7 @@ impl Parser<'_> {
     }
 }
 
-/// `\R`: a line break, of which nothing is given back.
+/// `\R`: a line break, atomic: nothing of it is given back.
 fn line_break() -> Node {
     let both = ['\r', '\n'].map(|character| Node::Set(CharSet::single(character)));
     let one = CharSet::from_ranges(&['\n'..='\r', '\u{85}'..='\u{85}', '\u{2028}'..='\u{2029}']);

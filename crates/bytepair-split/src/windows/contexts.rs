@@ -42,7 +42,7 @@ pub(super) fn contexts(
     Some((builder.contexts, builder.known))
 }
 
-/// Whether a window is one of which these marks, by letter at the place, say nothing certain.
+/// Whether these marks, by letter at the place, say nothing certain about a window.
 fn is_unknown(marks: &[Marks], window: Window) -> bool {
     let known = marks[usize::from(window[N_BEFORE])].is_unknown().no;
     known >> window[N_BEFORE + 1] & 1 == 0
@@ -52,7 +52,7 @@ fn is_unknown(marks: &[Marks], window: Window) -> bool {
 struct Sequences {
     relation: Relation,
     before: Before,
-    /// Windows of the sample that show one of them, and of which less tells nothing.
+    /// Windows of the sample that show one of them and that shorter sequences do not decide.
     windows: Vec<Window>,
 }
 
@@ -77,7 +77,7 @@ impl ContextBuilder<'_> {
         (self.contexts.len() <= MAX_CONTEXTS).then_some(())
     }
 
-    /// Adds sequences with letters before them that leave the same views. Those of which some window is still
+    /// Adds sequences with letters before them that leave the same views. Those with a window that is still
     /// unknown are distinguished in turn.
     fn add_group(
         &mut self,

@@ -241,7 +241,7 @@ fn replaced_matches(token: &[u8], matches: &Splitter, to: &str) -> Result<Vec<u8
     Ok(text)
 }
 
-/// The same as [`replaced`]; an empty `from` stands between all characters.
+/// Replaces one text by another in a token, as [`replaced`] does; an empty `from` stands between all characters.
 pub(super) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
     match from.is_empty() {
         true => String::from_utf8_lossy(token).replace(from, to).into_bytes(),

@@ -76,7 +76,7 @@ impl Joiner {
         out.push_run(&run)
     }
 
-    /// The same, where each byte stands for itself.
+    /// Adds a token if each byte stands for itself.
     pub(crate) fn push_alone(&mut self, token: Token<'_>, rules: &DecodeRules, out: &mut Vec<u8>) {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         self.n_leading_spaces = rules.n_leading_spaces;

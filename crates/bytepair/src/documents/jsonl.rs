@@ -55,7 +55,7 @@ pub fn read<K: AsRef<str>>(block: &[u8], keys: &[K]) -> Documents {
     read_into(block, keys, Vec::new())
 }
 
-/// The same, the text in memory that is at hand.
+/// Reads a block as [`read`] does, into memory that is given.
 pub fn read_into<K: AsRef<str>>(block: &[u8], keys: &[K], mut text: Vec<u8>) -> Documents {
     text.clear();
     text.reserve(block.len());

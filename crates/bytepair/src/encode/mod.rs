@@ -143,7 +143,7 @@ impl Encoder {
         Self { repeated, ..self }
     }
 
-    /// An encoder that merges a piece that is written as one of these tokens, in place of taking the token.
+    /// An encoder that merges a piece that is written as one of these tokens instead of taking the token.
     pub(crate) fn without_whole(self, never_whole: HashSet<TokenId>) -> Self {
         Self { never_whole, ..self }
     }

@@ -5,7 +5,7 @@
 //! is kept as further encodings. The rules are those of the library that reads `tokenizer.json`, but that
 //! overflowing parts have the types that the template says, and no overflowing parts of their own.
 //!
-//! Two texts of which both overflow give an encoding for each pair of parts; else costs are linear. Parts that would
+//! Two texts that both overflow give an encoding for each pair of parts; otherwise costs are linear. Parts that would
 //! take much more memory than their text, since they share nearly all ids or are such pairs, are refused.
 
 mod characters;

@@ -72,7 +72,7 @@ impl UnicodeForm {
         Some(changed)
     }
 
-    /// The same without a look for plain characters.
+    /// Applies the form to a stretch without looking for plain characters.
     fn apply_to_stretch(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
         if text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
             return None;

@@ -19,8 +19,7 @@ pub(crate) enum Growth<'s> {
     Pattern(&'s str),
     /// A text is put in front.
     Prefix(&'s str),
-    /// Anything, at least one byte, becomes one of some texts, of which this is the length of the longest and these are
-    /// the bytes.
+    /// Anything, at least one byte, becomes one of some texts: the length of the longest, and the bytes of all.
     Any(usize, &'s ByteSet),
     /// Anything becomes something of about its length.
     Other,

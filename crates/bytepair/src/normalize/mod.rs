@@ -86,7 +86,7 @@ pub enum NormalizeStep {
     Nmt,
     /// Each byte becomes the character that stands for it in byte-level vocabularies.
     ByteChars,
-    /// Hugging Face's `Precompiled`: a character map, asked for grapheme clusters.
+    /// Hugging Face's `Precompiled`: a character map that is looked up by grapheme clusters.
     Precompiled(CharsMap),
     /// What SentencePiece does to a text, all in one. It stands alone.
     SentencePiece(SentencePiece),
@@ -247,7 +247,7 @@ impl Normalizer {
             || matches!(self.operations.as_slice(), [Operation::SentencePiece(_)])
     }
 
-    /// Whether it can be cut between any two characters of which something is left.
+    /// Whether it can be cut between any two characters that are not removed completely.
     pub(crate) fn is_by_character(&self) -> bool {
         self.operations.iter().all(Operation::is_by_character)
     }

@@ -1,9 +1,8 @@
-//! Texts that stand in no normalized text.
+//! Texts that no normalized text contains.
 //!
-//! Some steps leave what they give as it is, and every part of that too: Unicode forms, lower case, one character in the
-//! place of another. So a text that such a step changes is in no result of it. Left out: other steps, of which nothing is
-//! claimed, and what steps before such a one give, unless it only puts `▁` in the place of spaces, which means nothing to
-//! forms and lower case.
+//! Some steps do not change their own results, nor any part of them: Unicode forms, lower case, replacing one character by
+//! another. So a text that such a step changes is in no result of it. Left out: other steps, for which nothing is claimed,
+//! and steps before such a step, unless it only replaces spaces by `▁`, which forms and lower case do not affect.
 
 use super::{NormalizeStep, Normalizer};
 use crate::error::Result;

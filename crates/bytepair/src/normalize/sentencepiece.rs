@@ -162,10 +162,10 @@ impl SentencePiece {
         self.run(segment, &mut Unseen)
     }
 
-    /// The same, with the range of bytes of the segment that each byte of the result came from.
+    /// The segment after all rules, with the range of bytes of the segment that each byte of the result came from.
     ///
     /// # Errors
-    /// The same.
+    /// Where there is no memory for it.
     pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<TextWithSpans> {
         let mut starts = Vec::new();
         let text = self.run(segment, &mut starts)?;

@@ -1,14 +1,13 @@
-//! Work that comes in order and is taken in order, done by threads in between.
+//! Jobs that come in order and whose results are taken in order, done by threads in between.
 //!
-//! The calling thread hands out the jobs and takes what became of them, so both may read and write a file. Where there
-//! is nothing to take it does a job itself: so there are never more threads that work than were asked for. No more
-//! jobs are out than so many for each thread, however long one of them takes: that bounds the memory, where somebody
-//! wants it bounded. Threads live as long as the call. With one thread there is none but the caller's; where the system
-//! gives fewer than were asked for, these do all the work.
+//! The calling thread hands out the jobs and takes the results, so it may read and write files for both. If there is no
+//! result to take, it does a job itself, so no more threads work than were requested. Each thread has a limited number of
+//! jobs outstanding, however long one of them takes, which bounds the memory. Threads live as long as the call. With one
+//! thread there is only the caller's; if the system gives fewer threads than requested, these do all the work.
 //!
-//! Of the jobs that wait a thread takes the first that is its own when they are dealt round, and the first of all where
-//! none of the next ones is. So when the same work comes again most of it meets a state that has seen it, and no thread
-//! is idle while there is a job.
+//! Of the waiting jobs a thread takes the first that would be its own if jobs were dealt round, or the first of all if
+//! none of the next ones is its own. So when the same work recurs, most of it meets a state that has seen it, and no
+//! thread is idle while there is a job.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -18,7 +17,7 @@ use std::thread;
 
 use crate::error::Result;
 
-/// How many jobs are out at most, for each thread: one that is done, and some that wait. Among so many one looks for its
+/// The most outstanding jobs for each thread: one in progress, and some that wait. Among these a thread looks for its
 /// own.
 pub(crate) const N_JOBS_PER_THREAD: usize = 4;
 
@@ -36,8 +35,8 @@ pub(crate) fn in_order<J: Send, D: Send, S: Send>(
     in_order_within((N_JOBS_PER_THREAD, || true), states, next, work, take)
 }
 
-/// The same with so many jobs out at most, for each thread. While some are out there are more only where `has_room` says
-/// so.
+/// [`in_order`] with a given number of outstanding jobs for each thread. While some are outstanding, more are handed out
+/// only if `has_room` says so.
 pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
     (n_jobs_per_thread, mut has_room): (usize, impl FnMut() -> bool),
     states: &mut [S],
@@ -56,7 +55,7 @@ pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
     Ok(())
 }
 
-/// The same with a thread for each of the other states, or as many as the system gives.
+/// [`in_order_within`] with a thread for each of the other states, or as many as the system gives.
 fn on_threads<J: Send, D: Send, S: Send>(
     (n_jobs_per_thread, has_room): (usize, &mut impl FnMut() -> bool),
     (own, others): (&mut S, &mut [S]),

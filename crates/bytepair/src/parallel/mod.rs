@@ -1,6 +1,6 @@
-//! The same work for many numbers, on several threads.
+//! Work for many numbers, on several threads.
 //!
-//! Threads live as long as the call. Where the system gives fewer than were asked for, these do all the work.
+//! Threads live as long as the call. If the system gives fewer than requested, these do all the work.
 
 pub(crate) mod in_order;
 pub(crate) mod pool;

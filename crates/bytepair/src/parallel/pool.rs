@@ -1,10 +1,10 @@
-//! Things that are dear to make and are used by one thread at a time.
+//! A pool of things that are expensive to make and are used by one thread at a time.
 //!
-//! A pool never waits: where another thread is looking into it, or was when this process was forked off,
-//! a new thing is made. It holds at most as many things as there were calls at the same time.
+//! A pool never waits: if another thread is accessing it, or was when this process was forked, a new thing is made. It
+//! holds at most as many things as there were simultaneous calls.
 //!
-//! One of the things lies in front of the others, where taking it and putting it back are one step each. A call that
-//! has no other beside it finds it there.
+//! One of the things is kept apart, so that taking it and putting it back are one atomic step each. A call without
+//! others beside it finds it there.
 
 use std::fmt;
 use std::sync::Mutex;

@@ -1,10 +1,10 @@
 //! Calls for which the content of an added token is text like any other.
 //!
-//! They use a tokenizer of the same parts but for the added tokens, of which it has none. Where a text can be cut, how its
-//! words are found and what is remembered of it all depend on which tokens are looked for; with a tokenizer of their own,
-//! and workers of its own, such calls share none of that with calls that find added tokens. It shares the vocabulary, and
-//! the merges as they lie in memory unless some added tokens come as pieces, whole or repeated, or decide how spaces are
-//! written. The template names ids, so it is the same.
+//! They use a second tokenizer that has the same parts but no added tokens. Where a text can be cut, how its words are found
+//! and what is remembered of it all depend on which tokens are looked for. As the second tokenizer has its own workers,
+//! such calls share none of that with calls that find added tokens. It shares the vocabulary, and also the merges in memory,
+//! unless some added tokens are pieces, whole or repeated, or decide how spaces are written. The template refers to ids, so
+//! it stays the same.
 //!
 //! Made when the first such call comes. Costs that call a look at the parts, or a copy of the merges.
 
@@ -40,7 +40,7 @@ impl Tokenizer {
         }
     }
 
-    /// The same for one that is kept.
+    /// [`Self::of`] for a shared tokenizer.
     pub(super) fn shared_of(self: Arc<Self>, added_tokens: AddedTokens) -> Arc<Self> {
         match added_tokens {
             AddedTokens::Find => self,
@@ -61,7 +61,7 @@ impl Tokenizer {
         as_text.named.get(&self.parts, names, || Ok(Arc::clone(&as_text.ordinary)))
     }
 
-    /// The same tokenizer without added tokens. Threads that come at the same time each make it, and nobody waits.
+    /// This tokenizer without added tokens. Threads that come at the same time each make it, and none waits.
     fn as_text(&self) -> &Arc<Self> {
         if let Some(made) = self.as_text.get() {
             return made;

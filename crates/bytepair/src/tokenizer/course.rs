@@ -1,7 +1,7 @@
 //! A text with everything that happens to it: added tokens, normalizing, splitting and each merge.
 //!
-//! The same ids as `call` gives without the template, and the same spans as `full`. For showing, not for speed: nothing
-//! is remembered, and each merge is written down.
+//! The ids are those of `call` without the template, and the spans are those of `full`. This is for display, not for speed:
+//! nothing is remembered, and each merge is recorded.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! A text, or two, with all that is known of each id.
 //!
-//! The same ids as `call` gives, each with the span of text that it stands for. Nothing is taken from a
-//! cache, which holds no spans. Takes time linear in the text, besides what splitting and encoding take.
+//! The ids are those of `call`, each with the span of text that it stands for. Nothing is taken from a cache, since it
+//! holds no spans. Takes time linear in the text, besides what splitting and encoding take.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Tokenizer {
         self.call(options)?.encode_full(text, pair, 0)
     }
 
-    /// The same for many texts, filled up to the length of the longest if the padding says so.
+    /// Many texts or pairs, with all that is known of each id, padded to the longest if the padding says so.
     ///
     /// # Errors
     /// As for one text; the error says which one.
@@ -174,7 +174,7 @@ impl Call<'_> {
         self.trace_by(Segment::whole(text), self.dropping(index))
     }
 
-    /// The same for a part of a text that begins and ends where a cut changes nothing.
+    /// [`Self::trace`] for a part of a text that begins and ends where a cut changes nothing.
     pub(super) fn trace_stretch(&self, stretch: Segment<'_>) -> Result<Row> {
         self.trace_by(stretch, None)
     }
@@ -198,7 +198,7 @@ impl Call<'_> {
         Ok(row)
     }
 
-    /// The same for a segment between added tokens of the text as it was given.
+    /// [`Self::trace`] for a segment between added tokens of the original text.
     fn trace_segment(
         &self,
         segment: &Traced<'_>,

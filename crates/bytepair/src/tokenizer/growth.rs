@@ -54,7 +54,7 @@ impl Growth {
         Some(Self { splitter, normalized, standing, piece, n_before })
     }
 
-    /// The number of ids of the text, of which the last bytes, from a place on, are new; `None` where it has to be counted
+    /// The number of ids of a text whose bytes from a place on are new; `None` where it has to be counted
     /// anew.
     pub(super) fn append(
         &mut self,

@@ -1,8 +1,7 @@
-//! The same tokenizer with fewer merges, or with more.
+//! A tokenizer with fewer merges than before, or with more.
 //!
-//! With more, every id stays. With fewer, tokens behind those that go get smaller ids, as unknown and special tokens
-//! do; where the added tokens, the template and the padding name them, they are put right. Compiles the tokenizer
-//! again.
+//! With more, every id stays. With fewer, tokens after the removed ones get smaller ids, such as unknown and special
+//! tokens; added tokens, template and padding that refer to them are adapted. Compiles the tokenizer again.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -41,8 +40,8 @@ impl Tokenizer {
         self.renumbered(truncated(&self.parts.vocabulary, target)?)
     }
 
-    /// The same parts with a vocabulary that was learned from theirs: it has the same tokens at the same ids, and
-    /// more behind them. `special_tokens` are special: an added token that is there already keeps its id.
+    /// This tokenizer with a vocabulary that was learned from its own: it has the same tokens at the same ids, and
+    /// more after them. `special_tokens` are special: an added token that is there already keeps its id.
     ///
     /// # Errors
     /// Where the vocabulary lacks a token that another part uses.
@@ -64,7 +63,7 @@ impl Tokenizer {
         Self::new(Parts { vocabulary: Arc::new(vocabulary), added, ..self.parts.clone() })
     }
 
-    /// The same parts with a vocabulary that has other ids.
+    /// This tokenizer with a vocabulary that has other ids.
     fn renumbered(&self, vocabulary: Vocabulary) -> Result<Self> {
         let earlier = &self.parts.vocabulary;
         let new_id = |id: TokenId| {

@@ -210,7 +210,7 @@ struct State<'s> {
     desk: &'s mut Desk,
 }
 
-/// The last text of which a part was measured, and the pieces of its parts so far.
+/// The last text that was measured in part, and the pieces of its parts so far.
 #[derive(Default)]
 struct Joints(Option<(usize, PieceCount)>);
 

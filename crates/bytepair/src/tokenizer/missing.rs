@@ -19,7 +19,7 @@ const NAME: &str = "\u{FFFD}";
 pub type WithMissing = (Arc<Tokenizer>, TokenId);
 
 impl Tokenizer {
-    /// The same tokenizer with a token for units that nothing stands for; `None` where something stands for all.
+    /// This tokenizer with a token for units that nothing stands for; `None` if something stands for all units.
     ///
     /// # Errors
     /// Where there is no id left.

@@ -1,8 +1,8 @@
 //! A text to its added tokens and the pieces between them, in order.
 //!
-//! The way of the data up to the encoder: cut at added tokens, normalize, cut again, split. Places in the text as
-//! it was given are kept (`Traced`) only where the first piece is treated in its own way and cannot be told without
-//! them. Takes time linear in the text, besides what the split pattern takes.
+//! The steps before the encoder: cut at added tokens, normalize, cut again, split. Places in the original text are kept
+//! (`Traced`) only if the first piece is treated in a special way and cannot be recognised without them. Takes time linear
+//! in the text, besides what the split pattern takes.
 
 use super::Tokenizer;
 use super::call::Call;
@@ -35,7 +35,7 @@ pub(super) enum Grain {
     Piece,
     /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
     Segment,
-    /// The same, and with it the added tokens that are looked for in normalized text.
+    /// Undivided, including the added tokens that are looked for in normalized text.
     Normalized,
 }
 
@@ -76,7 +76,7 @@ impl Call<'_> {
         })
     }
 
-    /// The same for a segment between added tokens of the text as it was given.
+    /// Visits the added tokens and pieces of a segment between added tokens of the original text.
     fn for_each_piece(
         &self,
         segment: Segment<'_>,
@@ -113,7 +113,7 @@ impl Call<'_> {
             && (pre_tokenizer.asks_late() || is_changed())
     }
 
-    /// The same as `for_each_piece` for the first segment, whose pieces know where they came from.
+    /// [`Self::for_each_piece`] for the first segment, with pieces that are traced to their origin.
     fn for_each_traced_piece(
         &self,
         segment: Segment<'_>,

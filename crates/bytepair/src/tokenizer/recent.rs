@@ -55,7 +55,7 @@ impl RecentTexts {
         place.ids.get(..place.n_ids as usize)
     }
 
-    /// Keeps the ids of a text, if they are few, in place of another's.
+    /// Keeps the ids of a text, if they are few, instead of another's.
     pub(super) fn insert(&mut self, text: ShortText, ids: &[TokenId]) {
         let (Some(_), Ok(n_ids)) = (MAX_IDS.checked_sub(ids.len()), u32::try_from(ids.len()))
         else {

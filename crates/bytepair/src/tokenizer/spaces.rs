@@ -111,7 +111,7 @@ pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
     Changes::of(parts).map(|changes| changes.spelling)
 }
 
-/// The same by these steps, if they do no more than that, and put something in front.
+/// The character that these steps replace, if they only do that and perhaps put something before the text.
 fn plain_spelling(steps: &[NormalizeStep]) -> Option<Spelling> {
     let mut spelling = None;
     for step in steps {
@@ -206,8 +206,8 @@ impl Spaces {
         !self.mends_utf8 || simdutf8::basic::from_utf8(text).is_ok()
     }
 
-    /// Whether a text is one piece, and no more happens to it than that the character is written otherwise, and perhaps
-    /// something put in front. What it is written as is told.
+    /// If a text is one piece, and only the character is replaced and perhaps something put before the text: the
+    /// replacement.
     pub(super) fn is_one_piece(&self) -> Option<char> {
         let is_plain = self.rule == Rule::Proven && self.before.is_none();
         is_plain.then_some(self.blanks[1])

@@ -1,7 +1,7 @@
 //! The alphabet: the tokens that a vocabulary begins with, in the order of their ids.
 //!
 //! All bytes in a published order or by value, or the characters that occur, sorted; with the marks and the bytes
-//! for fallback that the rules ask for. Costs one pass over the pieces where units are characters.
+//! for fallback that the rules require. Costs one pass over the pieces where units are characters.
 
 use std::collections::BTreeSet;
 
