@@ -1,18 +1,15 @@
 //! Added tokens: found in the text by their content, before anything else happens to it.
 //!
-//! Special tokens are plain text unless a call allows them; other added tokens always count. Of several
-//! that begin at one place the longest is taken. Most are looked for in the text as it is given, some in
-//! the normalized text.
+//! Special tokens are plain text unless a call allows them; other added tokens always count. Of several tokens that begin at
+//! one place, the longest is taken. Most are looked for in the original text, some in the normalized text.
 //!
-//! The rules are those of the library that reads `tokenizer.json`. A token that must be a word of its own and
-//! is not is passed over, and nothing else is looked for in its place. White space that belongs to a token
-//! reaches back to the token before at most; it may reach forward into a token that begins with white space,
-//! which is found all the same, so that both stand for that white space, unless that one reaches back too:
-//! then nothing is left for it.
+//! The rules are those of the library that reads `tokenizer.json`. A token that must be a single word but is not one is
+//! skipped, and nothing else is looked for in its place. White space that belongs to a token extends back at most to the
+//! previous token. It may extend forward into a token that begins with white space, which is found all the same, so that both
+//! cover this white space, unless that token also extends back: then nothing is left for it.
 //!
-//! A special token that a call does not allow is not looked for at all: its characters are text, in which
-//! other added tokens may be found. Takes one pass over the text for each of the two searches, with nothing
-//! to do where there are no such tokens.
+//! A special token that a call does not allow is not looked for at all: its characters are text, in which other added tokens
+//! may be found. Takes one pass over the text for each of the two searches, and nothing if there are no such tokens.
 
 mod dictionary;
 mod finder;

@@ -1,10 +1,9 @@
-//! The hashes of the crate: a fixed one, and one that nobody knows outside of the process.
+//! The hashes of the crate: a fixed one, and one with a random key for each process.
 //!
-//! Both fold 16 bytes at a time by one wide multiplication. Whoever knows a hash can write texts whose hashes are alike,
-//! and a table that takes any number of them into neighbouring places then looks at all of them for each. So such a table
-//! has a [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be
-//! the same in every process, such as the order of files, and for tables that look at a few places and no more. Results
-//! depend on neither.
+//! Both fold 16 bytes at a time by one wide multiplication. Anyone who knows a hash can write texts with equal hashes, and a
+//! table that puts any number of them into neighbouring slots then searches all of them each time. So such a table has a
+//! [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be the same in every
+//! process, such as the order of files, and for tables that look at a few slots only. Results depend on neither.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};

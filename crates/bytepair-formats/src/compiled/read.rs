@@ -1,8 +1,8 @@
 //! A compiled file to a tokenizer.
 //!
-//! Every length and every id is checked, whatever the checksums say, so that no file, made by whomever, does more
-//! than fail. Memory is taken as bytes are found, and what a file claims to hold is bounded by what was found before: a
-//! file may be nothing but a hole on the disk, which reads as zeros, for as long as it says.
+//! Every length and every id is checked, whatever the checksums say, so that no file, not even a forged one, does more than
+//! fail. Memory grows as bytes are found, and what a file claims to hold is bounded by what was found before: a file may be
+//! sparse and read as zeros for any length.
 
 use std::io::Read;
 

@@ -1,12 +1,11 @@
-//! The published encodings whose files hold ranks alone: their patterns and special tokens.
+//! The published encodings whose files hold only ranks: their patterns and special tokens.
 //!
-//! A file of ranks says neither. What its publisher's program adds stands here, and how the file is
-//! recognised: by the number of its lines and by the last of them, which hold for one published file. A part of
-//! such a file is refused. Where several encodings share a file, its name decides, or the caller. Left out: the special tokens around a
-//! text, which these programs put there on request alone, and the pieces into which some of them cut very
-//! long texts (400,000 characters) beforehand.
+//! This module has what the publisher's program adds to a file of ranks, and how the file is recognised: by the number of its
+//! lines and by the last of them, which together identify one published file. Part of such a file is refused. If several
+//! encodings share a file, its name or the caller decides. Left out: the special tokens that these programs put around a text
+//! on request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
 //!
-//! What is known of each is data (`table`). Recognising a file costs one pass over it.
+//! What is known of each encoding is data (`table`). Recognising a file costs one pass over it.
 
 mod table;
 

@@ -1,7 +1,7 @@
-//! The last of the steps by which ranks make a token of its bytes.
+//! The last of the steps by which ranks make a token from its bytes.
 //!
-//! Short tokens are gone through again for each step. In long ones the pairs wait in a heap, and which token two parts
-//! make is remembered: parts are tokens, which stand in the file, so what is looked up is as long as the file is.
+//! Short tokens are searched again for each step. In long ones the pairs wait in a heap, and the token that two parts make is
+//! remembered: parts are tokens of the file, so the look-ups are bounded by the length of the file.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

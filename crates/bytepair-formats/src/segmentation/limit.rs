@@ -1,9 +1,8 @@
 //! Taking apart again what a vocabulary does not allow.
 //!
-//! A part that the vocabulary lacks is undone to the two parts of its merge, and so on until each part is
-//! allowed or is no result of a merge. All parts but the last of a word are looked up with the separator
-//! behind them. Costs one look-up for each part that comes up; a part has at most as many as it has
-//! characters.
+//! A part that the vocabulary lacks is undone to the two parts of its merge, and so on until each part is allowed or is not
+//! the result of a merge. All parts except the last of a word are looked up with the separator after them. Costs one look-up
+//! for each part that is tried; a part leads to at most as many as it has characters.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,11 +1,10 @@
-//! Joining, in rounds, every occurrence of the best pair of a word, as the programs do that such codes are from.
+//! Joining, in rounds, every occurrence of the best pair of a word, as the programs do from which such codes come.
 //!
-//! The best pair of a round is the one whose merge stands first, of those that chance does not leave out; its
-//! occurrences are joined from left to right, but for those that overlap with one just joined. A round in which
-//! nothing is left ends the word.
+//! The best pair of a round is the one whose merge comes first, among those that chance does not leave out. Its occurrences
+//! are joined from left to right, except those that overlap with one just joined. A round without any pair ends the word.
 //!
-//! Pairs wait by rank and place, so a word of n characters takes O(n log n), times 1 / (1 - p) where pairs are left
-//! out with probability p. The definition, which looks at all pairs in each round, is in the tests.
+//! Pairs wait by rank and place, so a word of n characters takes O(n log n), times 1 / (1 - p) if pairs are left out with
+//! probability p. The definition, which looks at all pairs in each round, is in the tests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

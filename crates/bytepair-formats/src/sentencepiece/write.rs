@@ -1,7 +1,7 @@
 //! A tokenizer to a model file.
 //!
-//! The file is read again before it is given out, and refused unless every part comes out as it went in: a
-//! model has no words for merges that differ from what its scores mean.
+//! The file is read again before it is returned, and refused unless every part is as it was: a model cannot express merges that
+//! differ from the meaning of its scores.
 
 use std::collections::HashSet;
 

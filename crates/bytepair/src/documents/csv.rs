@@ -1,9 +1,9 @@
 //! CSV to columns of texts, block by block.
 //!
-//! The first record names the columns; those that are asked for are kept. A value may hold quotes, delimiters and
-//! line ends, and may reach over any number of blocks: the next block goes on where the last one ended. Empty lines
-//! are no records. A quote that is never closed takes the rest of the file. Nothing is decoded: bytes of a value that
-//! are not UTF-8 stay. Parsing is `csv-core`'s; it takes one pass, and memory for a block and the longest record.
+//! The first record names the columns; the requested ones are kept. A value may contain quotes, delimiters and line ends, and
+//! may extend over any number of blocks: the next block continues where the last one ended. Empty lines are not records. A
+//! quote that is never closed takes the rest of the file. Nothing is decoded: bytes of a value that are not UTF-8 stay.
+//! `csv-core` does the parsing; it takes one pass, and memory for a block and the longest record.
 
 use csv_core::{ReadFieldResult, ReaderBuilder};
 use memchr::memchr_iter;

@@ -1,12 +1,12 @@
-//! JSON lines to documents: of each line one text, found by the keys that lead to it.
+//! JSON lines to documents: one text from each line, found by the keys that lead to it.
 //!
-//! A block of whole lines goes in; the texts come out one after the other, unescaped, with what was wrong with
-//! other lines. Everything beside the text is skipped, but has to be JSON. As in Python's `json`, the last of
-//! equal keys counts; unlike there, a lone surrogate, `NaN` and `Infinity` are errors, since no UTF-8 or no JSON
-//! has them. Left out: lists on the way to the text, and values that go over several lines.
+//! A block of whole lines goes in; the texts come out one after the other, unescaped, with the problems of other lines. All
+//! other values are skipped, but must be JSON. As in Python's `json`, the last of equal keys counts; unlike there, a lone
+//! surrogate, `NaN` and `Infinity` are errors, since UTF-8 and JSON do not have them. Left out: lists on the way to the text,
+//! and values that extend over several lines.
 //!
-//! Each byte is looked at by the UTF-8 check, by a reader of lines of plain shape (`plain`) or, where that is not sure
-//! of a line, by a parser (`serde_json`), and, of the text alone, by a copy.
+//! Each byte is examined by the UTF-8 check and by a reader of plain lines (`plain`) or, if that is uncertain about a line, by a
+//! parser (`serde_json`); only the text is copied.
 
 mod plain;
 

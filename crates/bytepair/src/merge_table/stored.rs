@@ -1,9 +1,9 @@
-//! A table of merges as files hold it: its slots, as they lie in memory.
+//! A table of merges as files hold it: its slots, as they are in memory.
 //!
-//! Of a file, every slot is looked at before the table is used, whoever made it: it holds known ids alone, each pair
-//! where it is looked for, and places that are those of a list. So the list of merges can be made of it. Takes half
-//! the time of building, since nothing is moved. Left out: merges with priorities, and those of a pair that has
-//! another one later in the list, which no writer puts into a table.
+//! Every slot of a file is checked before the table is used: it holds known ids only, each pair where it is searched for,
+//! and places that are those of a list. So the list of merges can be made from it. Takes half the time of building a
+//! table, since nothing is moved. Left out: merges with priorities, and merges of a pair that has another merge later in the
+//! list; no writer puts these into a table.
 
 use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
 use crate::memory::large_pages::LargeRow;

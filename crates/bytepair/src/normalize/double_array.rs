@@ -1,10 +1,9 @@
 //! Keys with values to a double array, as `charsmap` walks it.
 //!
-//! Subtrees that are the same are laid out once: letters of many styles share what becomes of the marks behind them.
-//! Each node gets a base: the byte `b` of a key leads to the unit `base ^ b`, and a value lies at `base ^ 0`. No two
-//! nodes share a base, so that a unit's label says whose it is. What is left over in a block of 256 units gets a label
-//! that no base of the block leads to. Free places are looked for in the last blocks alone, so that it takes about linear
-//! time.
+//! Equal subtrees are laid out once: letters of many styles share what becomes of the marks after them. Each node gets a
+//! base: the byte `b` of a key leads to the unit `base ^ b`, and a value is at `base ^ 0`. No two nodes share a base, so
+//! that a unit's label says to which node it belongs. Unused units of a block of 256 get a label to which no base of the block
+//! leads. Free units are searched for only in the last blocks, so the time is about linear.
 
 use std::collections::HashMap;
 

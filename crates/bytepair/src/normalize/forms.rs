@@ -1,11 +1,10 @@
 //! The four Unicode normalization forms, of any version of Unicode.
 //!
-//! What a form does to assigned characters never changes, so the form of an older version is that of a
-//! newer one which leaves alone what was assigned later; such a character joins nothing. Bytes that are
-//! no UTF-8 are left alone likewise. The plain way is the crate `unicode-normalization`; the aligned way
-//! composes by itself, to tell what each character came from. One pass; of a text that is mostly in the form already
-//! only what surrounds the other characters is looked at closely (`plain.rs`). What tells them apart takes a millisecond
-//! for each form, once.
+//! What a form does to assigned characters never changes. So the form of an older version equals that of a newer one, if
+//! characters that were assigned later are left unchanged and join nothing. Bytes that are not UTF-8 are left unchanged, too.
+//! The plain way is the crate `unicode-normalization`; the aligned way composes characters itself, to know where each of them
+//! came from. One pass; in a text that is mostly in the form already, only the surroundings of other characters are examined
+//! (`plain.rs`). The set that distinguishes them takes a millisecond for each form, once.
 
 use std::sync::OnceLock;
 

@@ -1,11 +1,10 @@
-//! How much longer than a text a row of replacements can make it.
+//! How much longer than a text a list of replacements can make it.
 //!
-//! `a` by `aa` forty times over makes a terabyte of one letter. A file that says so is refused when it is
-//! read, since later no memory would suffice. A replacement multiplies what an earlier one has put there only
-//! if it finds something in it; whether it does is judged by the bytes the two have in common, so the bound
-//! may be too high and is never too low. What is put in front counts as if every byte were a text of its own. What
-//! the forms of Unicode add is not counted, which is ten bytes for each at most: a normalizer looks at the length after
-//! each step too. Takes the square of the number of steps.
+//! Replacing `a` by `aa` forty times makes a terabyte of one letter. A file that does so is refused when it is read, because
+//! no memory would suffice later. A replacement multiplies the output of an earlier one only if it finds something in it;
+//! this is judged by the bytes that the two have in common, so the bound may be too high but never too low. Text that is put
+//! before others counts as if every byte were a text of its own. The growth by Unicode forms, at most ten bytes for each, is
+//! not counted: a normalizer also checks the length after each step. Takes the square of the number of steps.
 
 /// How many times longer a text may become.
 pub(crate) const MAX_GROWTH: u16 = 1024;

@@ -1,13 +1,13 @@
 //! What SentencePiece does to a text before it is segmented.
 //!
-//! One pass: user-defined symbols stay as they are; elsewhere the longest rule of the character map that
-//! fits replaces what it names; a byte that is no UTF-8 becomes U+FFFD. Then spaces: those at both ends and
-//! all but one between words go (`removes_extra_spaces`), one is put before or behind the text
-//! (`adds_space`), and each becomes `▁` (`escapes_spaces`). What stands between two special tokens is a text of its own.
-//! Takes time linear in the text, and in the longest key of the character map at each place.
+//! One pass: user-defined symbols are left unchanged; elsewhere the longest matching rule of the character map replaces its
+//! text; a byte that is not UTF-8 becomes U+FFFD. Then spaces: those at both ends and all but one between words are removed
+//! (`removes_extra_spaces`), one is put before or after the text (`adds_space`), and each becomes `▁` (`escapes_spaces`).
+//! The text between two special tokens is a text of its own. Takes time linear in the text, and in the longest key of the
+//! character map at each place.
 //!
-//! Spans follow SentencePiece: a byte of the result reaches from where its source begins to where that of the
-//! next byte begins, so a token has the text between its first byte's source and the next token's.
+//! Spans follow SentencePiece: a byte of the result covers the text from the beginning of its source to the beginning of the
+//! next byte's source, so a token has the text between its first byte's source and the next token's.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;

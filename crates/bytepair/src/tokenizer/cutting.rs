@@ -1,14 +1,13 @@
 //! Where a text can be cut so that its ids are those of the parts, one after the other.
 //!
-//! Such a place lies between two characters, and what is asked of it is proven by them and the characters beside
-//! them alone, whatever stands around: that no added token reaches across (`seams`), that the parts can be normalized
-//! by themselves, and that the splitter ends a piece there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, where
-//! a text is one piece, that no merge crosses (`encode::cuts`). The second part is then the rest of a segment. The
-//! proof is in `docs/explanation/encoding.md`.
+//! Such a place is between two characters. It is proven by these two and the characters next to them, whatever else the text
+//! contains: no added token spans the place (`seams`), the parts can be normalized separately, and the splitter ends a piece
+//! there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, if a text is one piece, no merge crosses it
+//! (`encode::cuts`). The second part is then the rest of a segment. The proof is in `docs/explanation/encoding.md`.
 //!
-//! Left out, so that there are no such places: patterns for the backtracker, steps of normalizers that look further
-//! than at a character and the marks behind it, and bytes that are no UTF-8, beside which nothing is cut.
-//! Costs a few look-ups for each place that is tried, more where a normalizer has to be asked.
+//! Left out, so that there are no such places: patterns for the backtracker, normalizer steps that look further than at a
+//! character and the marks after it, and bytes that are not UTF-8, next to which nothing is cut. Costs a few look-ups for each
+//! place that is tried, more if a normalizer is involved.
 
 use std::borrow::Cow;
 use std::ops::Range;

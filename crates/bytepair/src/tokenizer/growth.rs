@@ -1,12 +1,11 @@
-//! A text that grows inside of its last piece.
+//! A text that grows inside its last piece.
 //!
-//! Where what is appended ends no piece, the ids before the last piece stay, and those of the piece are made of what they
-//! were (`encode::growing`). So a letter more costs what is known of the text's end, however long a word is. All that
-//! could change what came before is asked first: added tokens, the normalizer, and the splitter, which goes on from
-//! the state in which it was.
+//! If the appended text ends no piece, the ids before the last piece stay, and those of the piece are continued
+//! (`encode::growing`). So one more letter costs the same, however long a word is. Everything that could change earlier ids
+//! is checked first: added tokens, the normalizer, and the splitter, which continues from its state.
 //!
-//! Left out, so that the text is counted anew: patterns for the backtracker, normalizers that cannot be cut there, and
-//! what `encode::growing` leaves out.
+//! Left out, so that the text is counted again: patterns for the backtracker, normalizers that cannot be cut there, and what
+//! `encode::growing` leaves out.
 
 use super::Tokenizer;
 use crate::encode::Growing;

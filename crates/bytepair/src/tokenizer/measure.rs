@@ -1,14 +1,13 @@
-//! What a tokenizer makes of texts, added up: how often each id occurs, and the lengths that ratios are made of.
+//! Sums over the texts of a corpus: how often each id occurs, and the lengths from which ratios are computed.
 //!
-//! Texts belong to groups, each with sums of its own. Rows of a column and streams of any length are cut into stretches
-//! where neither ids nor words change (`cutting`), and threads measure these as they come: each adds up what a run of
-//! them gives, and then adds that to the group. So nothing depends on threads, blocks or order. Ratios are none of this:
-//! all that is kept are sums.
+//! Texts belong to groups, and each group has its own sums. Rows of a column and streams of any length are cut into stretches
+//! where neither ids nor words change (`cutting`), and threads measure these as they come: each adds up a run of stretches
+//! and then adds the result to the group. So nothing depends on threads, blocks or order. Ratios are computed elsewhere.
 //!
-//! Words are what a pattern of the caller matches in the text as it was given, and tokens and pieces belong to the words
-//! that they share a byte with (`placing`). Memory is eight bytes for each id of the vocabulary in each group and on each
-//! thread, and the ids of a stretch. Costs what encoding costs and splitting once more; with words, a look at each token too,
-//! and where the normalizer changes the text, what tracing takes.
+//! Words are the matches of the caller's pattern in the original text, and tokens and pieces belong to the words with which
+//! they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group and thread, and the ids of
+//! a stretch. Costs what encoding costs and splitting once more; with words, also a look at each token, and tracing if the
+//! normalizer changes the text.
 
 mod feeding;
 mod placing;

@@ -1,9 +1,8 @@
-//! Texts with units that nothing in the vocabulary stands for, for those who look at them.
+//! Texts with units that nothing in the vocabulary stands for, for views.
 //!
-//! Encoding refuses such a unit, or leaves it out as the library of a file does. Views show it: they use a second tokenizer,
-//! of the same parts with one token more, an unknown token that no merge has. So such a unit is a token of its own, as
-//! in subword-nmt, and all others are what they were. Made when the first view needs it; costs what compiling a tokenizer
-//! does.
+//! Encoding refuses such a unit, or leaves it out as the library of a file does. Views show it: they use a second tokenizer of
+//! the same parts with one more token, an unknown token that no merge has. So such a unit is a token of its own, as in
+//! subword-nmt, and all other ids are unchanged. Made when the first view needs it; costs what compiling a tokenizer does.
 
 use std::sync::Arc;
 

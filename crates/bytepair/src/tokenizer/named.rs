@@ -1,8 +1,8 @@
-//! What calls look for in their texts, by the special tokens that they name.
+//! The searches of calls that name special tokens, remembered.
 //!
-//! An automaton for some tokens takes longer to make than a short text to encode, and a program names the same tokens
-//! in call after call. So those of the last few choices are remembered. A choice that is there costs comparing its
-//! names; nothing waits for another thread, which at worst makes the same once more.
+//! An automaton for some tokens takes longer to make than a short text to encode, and a program names the same tokens in
+//! call after call. So those of the last few choices are remembered. A remembered choice costs a comparison of its names; no
+//! thread waits for another, and at worst two threads make the same automaton.
 
 use std::sync::{Arc, Mutex};
 

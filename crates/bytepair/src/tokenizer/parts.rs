@@ -1,7 +1,7 @@
-//! Everything that a tokenizer is, before it is compiled.
+//! The parts of a tokenizer, before it is compiled.
 //!
-//! Values alone, which a dialect or a reader of files puts together; what they do is in their own modules. What one
-//! part says of another is checked here, when a tokenizer is made of them. Costs a look at each added token.
+//! Plain values, which a dialect or a reader of files puts together; what they do is in their own modules. References between
+//! parts are checked here, when a tokenizer is made from them. Costs a look at each added token.
 
 use std::sync::Arc;
 

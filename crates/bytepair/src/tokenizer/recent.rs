@@ -1,8 +1,8 @@
-//! The ids of very short texts, such as the names and marks that a chat is made of: they come again and again, alone.
+//! The ids of very short texts, such as the names and marks that chats consist of: they recur often, and alone.
 //!
-//! A text of a few letters has one or two pieces, and all that is done before and after them takes longer than they do.
-//! So a call with plain options looks for the whole text first. Each place holds the last text that belongs there.
-//! A text of at most 15 bytes costs one cache line, found or not; others cost nothing. 16 KB beside each worker.
+//! A text of a few letters has one or two pieces, and the work around them takes longer than encoding them. So a call with
+//! plain options first looks the whole text up. Each slot holds the last text that belongs there. A text of at most 15 bytes
+//! costs one cache line, found or not; others cost nothing. 16 KB beside each worker.
 
 use crate::piece::key::{key_hash, piece_key};
 use crate::vocabulary::TokenId;

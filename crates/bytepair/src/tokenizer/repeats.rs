@@ -1,13 +1,13 @@
 //! Added tokens that repeat one character, cut out by the splitter instead of before it.
 //!
-//! Some published vocabularies have tokens for two to some dozen spaces, which are looked for in normalized text: code
-//! and documents are cut at them into segments of a few words, and what is done once for each segment takes longer than
-//! its words. Where there is a token for each number of times from a least to a greatest, the longest at a place is what
-//! ` {2,24}` matches there. So a stage of that pattern, before those of the pre-tokenizer, cuts where the tokens are, and
-//! what it matches is a piece like all others: found by vectors and known to the cache.
+//! Some published vocabularies have tokens for two to some dozen spaces, which are looked for in normalized text. They cut
+//! code and documents into segments of a few words, and the work for each segment takes longer than its words. If there is a
+//! token for each number of repetitions from a least to a greatest, the longest at a place is the match of ` {2,24}` there.
+//! So a stage with this pattern, before those of the pre-tokenizer, cuts where the tokens are, and its matches are pieces like
+//! all others: found by vectors and known to the cache.
 //!
-//! Left out, so that texts are cut at added tokens first: other tokens that are looked for in normalized text, special
-//! ones only if a call allows them; tokens that reach for white space or must be words; and pre-tokenizers that change
+//! Left out, so that texts are cut at added tokens first: other tokens that are looked for in normalized text, special ones
+//! only if a call allows them; tokens that include white space around them or must be words; and pre-tokenizers that change
 //! pieces or would split such a token.
 
 use std::collections::BTreeMap;

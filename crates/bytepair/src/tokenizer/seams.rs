@@ -1,11 +1,11 @@
-//! Where no added token can reach across: places of a text that can be cut before tokens are looked for.
+//! Places of a text that no added token can span, so that it can be cut before tokens are looked for.
 //!
-//! A token lies on one side of a place if no token has the two bytes beside the place behind one another. Then the
-//! search finds in the parts what it finds in the text: of the matches that do not overlap, taken from the left, none
-//! reaches across. White space that belongs to a token, and the characters that a word of its own must not have beside
-//! it, are kept on the token's side by refusing places behind white space, behind the last byte of a token and before
-//! the first of such a word. So a part never begins right behind a token, but where a cut changes nothing it is the
-//! rest of the text before. All tokens count, whether a call allows them or not. One look at a bit for each question.
+//! A token is on one side of a place if no token contains the two bytes next to the place in succession. Then the search finds
+//! the same in the parts as in the text: none of the matches, taken from the left without overlap, spans the place. White
+//! space that belongs to a token, and the characters that must not be next to a token that is a single word, stay on the token's
+//! side: places after white space, after the last byte of a token and before the first byte of such a word are refused. So a
+//! part never begins directly after a token; it continues the text before it. All tokens count, whether a call allows them or
+//! not. Costs the test of a bit for each question.
 
 use crate::added::{AddedToken, last_character};
 

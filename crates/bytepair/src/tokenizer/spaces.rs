@@ -1,13 +1,12 @@
-//! Texts that are one piece but for their spaces: cut into words before these are written otherwise.
+//! Texts that are one piece except for their spaces: cut into words before the spaces are replaced.
 //!
-//! In many vocabularies a space is written as `▁`, whole texts are one piece, and no token reaches across a word's
-//! beginning. Where the last that happens to a text is that one character is written as another, and perhaps something put
-//! in front, the words can be cut in the text as it is before: between two characters that no token joins. Then it goes
-//! the way of texts that a pattern splits, which are copied nowhere and whose words are known. The proof is in
-//! `docs/explanation/encoding.md`.
+//! In many vocabularies a space is written as `▁`, whole texts are one piece, and no token spans the beginning of a word. If
+//! the last steps only replace one character by another, and perhaps put something before the text, the words can be cut in
+//! the text before these steps: between two characters that no token joins. Then it is treated like text that a pattern
+//! splits: nothing is copied, and its words are in the cache. The proof is in `docs/explanation/encoding.md`.
 //!
-//! Left out, so that texts go through the normalizer as a whole: vocabularies in which too many characters are joined to
-//! a space behind them, added tokens that are looked for in normalized text, and all that [`super::cutting`] leaves out.
+//! Left out, so that texts go through the normalizer as a whole: vocabularies in which too many characters are joined to a
+//! following space, added tokens that are looked for in normalized text, and everything that [`super::cutting`] leaves out.
 
 mod classes;
 

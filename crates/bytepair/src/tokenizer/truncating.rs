@@ -1,9 +1,9 @@
-//! The beginning of a text that has at most so many ids.
+//! The longest beginning of a text that has at most a given number of ids.
 //!
-//! Candidates are the places where one of the first ids of the text ends, each moved back to the end of a whole
-//! character. The last of them counts that leaves a text with no more ids than wanted: what is cut off may have kept
-//! the end in fewer ids. The text is encoded stretch by stretch until there are too many ids, so the rest is not even
-//! looked at; the stretch in which that happens is encoded again with the places of its ids.
+//! Candidates are the places where one of the first ids of the text ends, each moved back to the end of a whole character. The
+//! last candidate whose text has no more ids than wanted wins; without the text after it, a text may have more ids than it had
+//! as a part. The text is encoded stretch by stretch until there are too many ids, so the rest is not looked at; the stretch
+//! in which this happens is encoded again with the places of its ids.
 
 use super::call::Call;
 use super::threads::Team;

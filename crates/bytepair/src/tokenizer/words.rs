@@ -1,8 +1,8 @@
-//! Texts that are cut into words already.
+//! Texts that are given as words.
 //!
-//! Each word is encoded as a text of its own: normalized, prefixed and split by itself. The ids of all
-//! words are one text then, which is cut, arranged and filled up like any other; each id has the place of its
-//! word, and spans are counted from where that begins. Costs what the words cost.
+//! Each word is encoded as a text of its own: normalized, prefixed and split by itself. The ids of all words then form one
+//! text, which is truncated, templated and padded like any other; each id has the number of its word, and spans are counted
+//! from the beginning of the word. Costs what the words cost.
 
 use super::call::Call;
 use super::{EncodeOptions, Tokenizer};

@@ -1,7 +1,7 @@
-//! The merges of a vocabulary as a list, which is made of their table where they came as one.
+//! The merges of a vocabulary as a list, which is made from their table if they were read as a table.
 //!
-//! Most that use a vocabulary look merges up by pair and never ask for the list; making it takes some milliseconds
-//! for 400,000 merges. Left out: where a table that was read could have no list; it is refused before.
+//! Most users of a vocabulary look merges up by pair and never need the list; making it takes some milliseconds for 400,000
+//! merges. Left out: a table that has no list, which is refused when it is read.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,11 +1,11 @@
-//! Lines of plain shape, read by looking for quotes and backslashes alone.
+//! Plain lines, read by searching for quotes and backslashes only.
 //!
-//! Nearly all lines are objects of a few fields. Such a line is gone through once, many bytes at a time, and only the
-//! text that was asked for is copied. What is given is what `serde_json` gives; a line that is broken, holds another
-//! kind of value where the text should be, or is only unusual (escapes in keys, deep nesting, half a surrogate pair),
-//! is left to it, errors too. The line has to be UTF-8.
+//! Nearly all lines are objects of a few fields. Such a line is passed once, many bytes at a time, and only the requested text
+//! is copied. The result is that of `serde_json`. A line that is broken, has another type of value where the text should be, or
+//! is only unusual (escapes in keys, deep nesting, half a surrogate pair) is left to `serde_json`, including its errors. The
+//! line must be UTF-8.
 //!
-//! Costs a look for control characters, which strings must not hold, a search for quotes and backslashes, and the copy.
+//! Costs a search for control characters, which strings must not contain, a search for quotes and backslashes, and the copy.
 
 use memchr::memchr2;
 

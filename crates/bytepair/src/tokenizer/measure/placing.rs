@@ -1,9 +1,9 @@
-//! Ids with their places in the text, and the pieces' places, as fast as they can be told.
+//! Ids with their places in the text, and the places of pieces, in the fastest way that is exact.
 //!
-//! Where the text goes to the splitter as it was given, tokens follow each other, and the lengths of their bytes tell where
-//! each begins; that they add up to the text is checked. So it is where spaces alone are written otherwise. What is left
-//! (the normalizer changed something, an unknown token stands for any length) is traced, in parts as short as cuts allow,
-//! and a token lies where the text lies that it came from. Costs a look at each token, or what tracing takes.
+//! If the text is split unchanged, tokens are adjacent, and the lengths of their bytes give their places; they are checked to
+//! add up to the text. The same holds if only spaces are replaced. Everything else (the normalizer changed something, an
+//! unknown token stands for text of any length) is traced, in parts as short as cuts allow, and a token is placed where its
+//! text came from. Costs a look at each token, or what tracing takes.
 
 use std::ops::Range;
 

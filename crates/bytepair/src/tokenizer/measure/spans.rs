@@ -1,7 +1,7 @@
-//! Where tokens and pieces lie in a stretch of text, and how many of them a word shares bytes with.
+//! Where tokens and pieces are in a stretch of text, and how many of them share bytes with a word.
 //!
-//! Ranges that cover the text are bits for where each starts, and words are counted in 64 bytes at a time; others are lists.
-//! Costs some steps for each word of bits, or a look at each range.
+//! Ranges that cover the text are stored as bits for their starts, and words are counted in 64 bytes at a time; other ranges
+//! are lists. Costs some steps for each word of bits, or a look at each range.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! How often each id occurs, beside how long its token is: one look at memory tells the length and counts.
+//! How often each id occurs, beside the length of its token, so that one memory access serves both.
 //!
 //! Costs eight bytes for each id of a vocabulary.
 

@@ -1,7 +1,7 @@
 //! Which characters a vocabulary keeps apart: signs from letters, and some from all others.
 //!
-//! Vocabularies that were learned script by script have no token of letters and signs, and often none of a digit or a
-//! line end and anything else. So a word ends before a sign, which makes words of texts as frequent as those of a split
+//! Vocabularies that were learned script by script have no token of both letters and signs, and often none of a digit or a
+//! line end with anything else. So a word ends before a sign, which makes words of texts as frequent as those of a split
 //! pattern. Costs a pass over the pairs that tokens join for each round in which a sign turns out to be a letter.
 
 use std::collections::{BTreeSet, HashSet};
