@@ -83,7 +83,7 @@ ASKED_IN = {
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
     "count/eight.rs": ("piece/row.rs", "is_here"),
     "piece/row.rs": ("piece/row.rs", "is_here"),
-    "code_units/vectors.rs": ("piece/row.rs", "is_here"),
+    "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
     "encode/cache/eight.rs": ("piece/row.rs", "is_here"),
     "encode/cache/characters/vectors.rs": ("piece/row.rs", "is_here"),
     "encode/cuts/sequence/vectors.rs": ("piece/row.rs", "is_here"),

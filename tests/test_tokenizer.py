@@ -127,7 +127,7 @@ def test_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer, words, drawn
 
 
 def test_very_long_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer):
-    """Those of more than a million characters go another way."""
+    """The UTF-8 of a long text is made whole, on one thread or two."""
     for part in WIDTHS:
         for length in (2**20, 2**20 + 1):
             text = (part * length)[:length]
@@ -135,6 +135,31 @@ def test_very_long_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer):
             for threads in (1, 2):
                 found = tokenizer.encode_to_numpy(anew(text), threads=threads)
                 assert np.array_equal(found, expected)
+
+
+# The first and last characters of each length in UTF-8, and those around surrogates.
+ENDS = "\0\x01\x7f\x80\xff\u0100\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0001f600\U0010ffff"
+
+
+def test_every_end_of_every_width_at_every_place_has_the_ids_of_its_utf8(tokenizer):
+    """Blocks of characters become the UTF-8 that Python makes, whatever stands in them and however long the last is."""
+    texts = [filler * length for filler in "aéα一😀" for length in range(256, 456)]
+    for filler in "aéα一😀":
+        for place in range(130):
+            texts += [filler * (130 + place) + end + filler * (139 - place) for end in ENDS]
+    found, offsets = tokenizer.encode_batch_to_numpy(map(anew, texts), threads=1)
+    expected, same = tokenizer.encode_batch_to_numpy([text.encode() for text in texts], threads=1)
+    assert np.array_equal(found, expected)
+    assert np.array_equal(offsets, same)
+
+
+def test_every_character_has_the_ids_of_its_utf8(tokenizer):
+    """All characters in one text, in their order and in the reverse one."""
+    characters = [chr(number) for number in range(0x110000) if not 0xD800 <= number < 0xE000]
+    for text in ("".join(characters), "".join(reversed(characters))):
+        for threads in (1, 2):
+            found = tokenizer.encode_to_numpy(anew(text), threads=threads)
+            assert np.array_equal(found, tokenizer.encode_to_numpy(text.encode()))
 
 
 def test_split_gives_pieces_of_the_type_of_the_text(tokenizer):

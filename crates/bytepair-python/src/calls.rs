@@ -110,14 +110,15 @@ impl CoreTokenizer {
         n_threads: usize,
         take: impl FnOnce(Cow<'_, [TokenId]>) -> PyResult<R>,
     ) -> PyResult<R> {
-        let text = source.text;
-        if let Some(bytes) = short(text) {
-            let taken = self.0.with_ids(bytes, options, |ids| take(Cow::Borrowed(ids)));
+        if let Some(text) = source.up_to(GIL_LEN) {
+            let taken = self.0.with_ids(text, options, |ids| take(Cow::Borrowed(ids)));
             return taken.map_err(|error| to_python(&error))?;
         }
-        let row = row_for(&[text]);
-        let ids = py.detach(|| self.0.encode_in(row, text, options, n_threads));
-        take(Cow::Owned(ids.map_err(|error| source.exception(&error))?))
+        let ids = source.with_utf8(py, |text| {
+            let row = at_hand_for(text.len() / BYTES_PER_ID);
+            self.0.encode_in(row, text, options, n_threads)
+        })?;
+        take(Cow::Owned(ids))
     }
 
     pub(crate) fn count_of(
@@ -127,12 +128,10 @@ impl CoreTokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> PyResult<usize> {
-        let text = source.text;
-        let count = match short(text) {
-            Some(bytes) => self.0.count(bytes, options, 1),
-            None => py.detach(|| self.0.count_text(text, options, n_threads)),
-        };
-        count.map_err(|error| source.exception(&error))
+        match source.up_to(GIL_LEN) {
+            Some(text) => self.0.count(text, options, 1).map_err(|error| to_python(&error)),
+            None => source.with_utf8(py, |text| self.0.count(text, options, n_threads)),
+        }
     }
 
     pub(crate) fn batch(
@@ -177,19 +176,19 @@ impl CoreTokenizer {
     }
 }
 
-/// What `encode` makes of the texts of a batch on so many threads. It begins without the GIL.
-fn batch_by<T: Send>(
+/// What `encode` makes of the texts of a batch on so many threads, without the GIL.
+pub(crate) fn batch_by<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
     threads: Option<&Bound<'_, PyAny>>,
-    encode: impl FnOnce(&[bytepair::Text<'_>], usize) -> bytepair::Result<T> + Send,
+    encode: impl FnOnce(&[&[u8]], usize) -> bytepair::Result<T> + Send,
 ) -> PyResult<T> {
     let sources = Sources::new(texts)?;
-    let texts = sources.texts();
-    let lens = texts.iter().map(|text| text.expected_len());
-    let n_threads = n_threads_for(lens, threads).map_err(|error| sources.first_wrong(py, error))?;
-    let batch = py.detach(|| encode(&texts, n_threads));
-    batch.map_err(|error| sources.first_wrong(py, to_python(&error)))
+    let n_threads =
+        n_threads_for(sources.lens(), threads).map_err(|error| sources.first_wrong(py, error))?;
+    let texts = sources.into_texts(py, n_threads)?;
+    let encoded = py.detach(|| encode(&slices(&texts), n_threads));
+    encoded.map_err(|error| to_python(&error))
 }
 
 /// Each text of a batch, converted; an error says which one it is about.
@@ -217,24 +216,10 @@ pub(crate) fn extend_by_each<T>(
     Ok(())
 }
 
-/// Memory for the ids of texts. Characters of two bytes may be English or Chinese, which need much more: so there are two
-/// guesses.
-fn row_for<N: Send + Sync + 'static>(texts: &[bytepair::Text<'_>]) -> Vec<N> {
-    let n_bytes: usize = texts.iter().map(|text| text.expected_len()).sum();
-    let row = at_hand_for(n_bytes / BYTES_PER_ID);
-    if row.capacity() > 0 {
-        return row;
-    }
-    let n_bytes: usize = texts.iter().map(|text| text.least_len()).sum();
+/// Memory for the ids of texts.
+fn row_for<N: Send + Sync + 'static>(texts: &[&[u8]]) -> Vec<N> {
+    let n_bytes: usize = texts.iter().map(|text| text.len()).sum();
     at_hand_for(n_bytes / BYTES_PER_ID)
-}
-
-/// The bytes of a text that is encoded without more ado.
-fn short(text: bytepair::Text<'_>) -> Option<&[u8]> {
-    match text {
-        bytepair::Text::Bytes(bytes) if bytes.len() <= GIL_LEN => Some(bytes),
-        _ => None,
-    }
 }
 
 /// A text, or a tuple of two.

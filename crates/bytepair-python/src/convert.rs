@@ -39,6 +39,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
 pub(crate) enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
+    /// UTF-8 that was made of the code points of a `str`.
+    Made(Vec<u8>),
 }
 
 impl Text {
@@ -46,6 +48,7 @@ impl Text {
         match self {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(text) => text,
+            Self::Made(text) => text,
         }
     }
 }

@@ -59,9 +59,7 @@ pub(crate) fn raise(class_name: &str, message: String) -> PyErr {
 fn class_name(kind: &ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Split(_) => "PatternError",
-        ErrorKind::NotUtf8 { .. }
-        | ErrorKind::NoCharacter { .. }
-        | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
+        ErrorKind::NotUtf8 { .. } | ErrorKind::DecodedNotUtf8 { .. } => "EncodingError",
         ErrorKind::UnknownUnit { .. } | ErrorKind::UnknownId { .. } => "UnknownTokenError",
         ErrorKind::DisallowedSpecial { .. } | ErrorKind::NotSpecial { .. } => "SpecialTokenError",
         ErrorKind::VocabularyTooSmall { .. }

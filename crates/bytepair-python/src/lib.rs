@@ -20,7 +20,7 @@
 
 mod arrays;
 mod calls;
-mod code_units;
+mod code_points;
 mod convert;
 mod dialect;
 mod documents;

@@ -23,13 +23,6 @@ pub enum ErrorKind {
         /// Where the first invalid byte lies, in bytes of the text.
         offset: u64,
     },
-    /// A number that is no character's, in a text of such numbers: a surrogate, or one that is too large.
-    NoCharacter {
-        /// The number.
-        number: u32,
-        /// How many stand before it.
-        place: usize,
-    },
     /// A unit outside the alphabet, with no unknown token and no byte fallback to stand for it.
     UnknownUnit {
         /// The unit, marks written out.
@@ -302,9 +295,6 @@ impl fmt::Display for ErrorKind {
                 "the text is not UTF-8 at byte {offset}; this tokenizer works on characters: \
                  convert the text to UTF-8, as iconv does, or use a byte-level tokenizer"
             ),
-            Self::NoCharacter { number, place } => {
-                write!(f, "the number {number:#X} at place {place} of the text is not a character")
-            }
             Self::DecodedNotUtf8 { offset } => write!(
                 f,
                 "the tokens do not decode to UTF-8: byte {offset} of the text is invalid; use \

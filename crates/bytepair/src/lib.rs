@@ -5,7 +5,6 @@
 
 pub mod added;
 mod batch;
-mod code_units;
 mod count;
 pub mod decode;
 mod describe;
@@ -39,7 +38,6 @@ pub use bytepair_split::unicode;
 
 pub use added::{AddedToken, Specials};
 pub use batch::{Batch, GROUP_LEN, fits_one_thread};
-pub use code_units::{CodeUnits, Text};
 pub use count::{
     CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,
     Preparation, SummedRows,

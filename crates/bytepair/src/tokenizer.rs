@@ -34,7 +34,6 @@ mod seams;
 mod spaces;
 mod threads;
 mod truncating;
-mod units;
 mod usage;
 mod words;
 mod worker;
@@ -61,11 +60,11 @@ pub use self::words::WordsOrPair;
 use self::worker::{Worker, push};
 use crate::added::{AddedToken, Matcher, Part, Specials};
 use crate::batch::{self, BYTES_PER_ID, Batch};
-use crate::code_units::Text;
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
 use crate::memory::large_pages::reserve;
+use crate::memory::prefetch::prefetch_beginning;
 use crate::narrow::append_narrow;
 use crate::parallel::pool::Pool;
 use crate::segment::Segment;
@@ -247,7 +246,7 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
-        self.encode_in(Vec::new(), Text::Bytes(text), options, 1)
+        self.encode_in(Vec::new(), text, options, 1)
     }
 
     /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
@@ -298,23 +297,23 @@ impl Tokenizer {
     }
 
     /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing, in the memory of a
-    /// row that was used before, as far as it has room. The text need not be UTF-8 yet.
+    /// row that was used before, as far as it has room.
     ///
     /// # Errors
-    /// The same, whatever the number of threads, and where a number is no character's.
+    /// The same, whatever the number of threads.
     pub fn encode_in(
         &self,
         row: Vec<TokenId>,
-        text: Text<'_>,
+        text: &[u8],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
         let mut ids = row;
         ids.clear();
-        call.tokenizer.with_team(n_useful(text.expected_len(), n_threads), |team| {
-            reserve(&mut ids, text.expected_len() / BYTES_PER_ID + 1);
-            call.encode_text_or_units(text, 0, &mut ids, team)
+        call.tokenizer.with_team(n_useful(text.len(), n_threads), |team| {
+            reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
+            call.encode(text, 0, &mut ids, team)
         })?;
         Ok(ids)
     }
@@ -334,19 +333,17 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
-        let texts: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
-        self.encode_batch_in(Vec::new(), &texts, options, n_threads)
+        self.encode_batch_in(Vec::new(), texts, options, n_threads)
     }
 
-    /// The same for texts that need not be UTF-8 yet, in the memory of a row that was used before, if it has room for
-    /// the ids.
+    /// The same in the memory of a row that was used before, if it has room for the ids.
     ///
     /// # Errors
-    /// As for [`Self::encode_batch`], and where a number is no character's.
+    /// As for [`Self::encode_batch`].
     pub fn encode_batch_in(
         &self,
         row: Vec<TokenId>,
-        texts: &[Text<'_>],
+        texts: &[&[u8]],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
@@ -370,7 +367,7 @@ impl Tokenizer {
     /// As for [`Self::encode_batch_in`]; some may have been handed on then.
     pub fn encode_batch_in_groups(
         &self,
-        (row, texts): (Vec<TokenId>, &[Text<'_>]),
+        (row, texts): (Vec<TokenId>, &[&[u8]]),
         options: EncodeOptions<'_>,
         n_threads: usize,
         take: impl FnMut(&[Batch]) -> usize,
@@ -391,7 +388,7 @@ impl Tokenizer {
     pub fn encode_batch_narrow(
         &self,
         row: Vec<u16>,
-        texts: &[Text<'_>],
+        texts: &[&[u8]],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch<u16>> {
@@ -412,15 +409,15 @@ impl Tokenizer {
     fn encode_each<B>(
         &self,
         call: &Call<'_>,
-        texts: &[Text<'_>],
+        texts: &[&[u8]],
         n_threads: usize,
         encode: impl FnOnce(&[usize], &mut [Box<Worker>], &EncodeOne<'_>) -> Result<B>,
     ) -> Result<B> {
-        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
         let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.prefetch());
-            call.encode_text_or_units(texts[index], index as u64, ids, &mut Team::of(workers))
+            texts.get(index + 1).into_iter().for_each(|next| prefetch_beginning(next));
+            call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
         };
         self.with_workers(n_threads, |workers| encode(&lens, workers, &encode_one))
     }

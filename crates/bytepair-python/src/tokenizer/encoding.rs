@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
-use crate::calls::{each_of, full_options, one_or_two, options, slices};
+use crate::calls::{batch_by, each_of, full_options, one_or_two, options, slices};
 use crate::convert::{
     Added, Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for,
 };
@@ -20,7 +20,7 @@ use crate::documents::{TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{ask, to_python};
 use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
-use crate::sources::{Source, Sources};
+use crate::sources::Source;
 use crate::template::Lengths;
 
 /// The ids of a batch and where each text begins.
@@ -470,13 +470,9 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<usize>> {
         let options =
             options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let sources = Sources::new(texts)?;
-        let texts = sources.texts();
-        let lens = texts.iter().map(|text| text.expected_len());
-        let n_threads =
-            n_threads_for(lens, threads).map_err(|error| sources.first_wrong(py, error))?;
-        py.detach(|| self.0.count_texts(&texts, options, n_threads))
-            .map_err(|error| sources.first_wrong(py, to_python(&error)))
+        batch_by(py, texts, threads, |texts, n_threads| {
+            self.0.count_batch(texts, options, n_threads)
+        })
     }
 
     /// Cut a text so that it has at most ``max_tokens`` ids.

@@ -23,3 +23,16 @@ pub(crate) fn prefetch<T>(values: &[T], place: usize) {
 pub(crate) fn prefetch<T: Copy>(values: &[T], place: usize) {
     std::hint::black_box(values.get(place).copied());
 }
+
+/// How much of a text is fetched, in bytes.
+const BEGINNING_LEN: usize = 4 << 10;
+
+/// The bytes of a line of the processor's cache.
+const LINE_LEN: usize = 64;
+
+/// Fetches the beginning of the text that is encoded next: the processor sees by itself how reading goes on, but not where
+/// it begins.
+pub(crate) fn prefetch_beginning(text: &[u8]) {
+    let n_bytes = text.len().min(BEGINNING_LEN);
+    (0..n_bytes).step_by(LINE_LEN).for_each(|place| prefetch(text, place));
+}

@@ -124,11 +124,6 @@ impl<'c> Call<'c> {
         if self.add_special_tokens { self.tokenizer.parts.template.n_added(is_pair) } else { 0 }
     }
 
-    /// Whether ids of a text are those of its stretches and nothing else.
-    pub(super) fn is_bare(&self) -> bool {
-        !self.add_special_tokens && !self.fits_length && self.dropout.is_none()
-    }
-
     /// Appends the ids of a text, whose place in a batch is `index`.
     pub(super) fn encode(
         &self,

@@ -7,8 +7,8 @@ use super::call::Call;
 use super::threads::{Team, n_useful};
 use super::{EncodeOptions, Tokenizer};
 use crate::batch;
-use crate::code_units::Text;
 use crate::error::Result;
+use crate::memory::prefetch::prefetch_beginning;
 use crate::segment::Segment;
 use crate::template::TemplatePiece;
 
@@ -26,28 +26,12 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<usize> {
-        self.count_text(Text::Bytes(text), options, n_threads)
-    }
-
-    /// The same for a text that need not be UTF-8 yet.
-    ///
-    /// # Errors
-    /// As for [`Tokenizer::encode`], and where a number is no character's.
-    pub fn count_text(
-        &self,
-        text: Text<'_>,
-        options: EncodeOptions<'_>,
-        n_threads: usize,
-    ) -> Result<usize> {
-        if let Text::Bytes(bytes) = text
-            && bytes.len() <= MAX_SHORT_LEN
-        {
-            return self.with_ids(bytes, options, <[_]>::len);
+        if text.len() <= MAX_SHORT_LEN {
+            return self.with_ids(text, options, <[_]>::len);
         }
         let call = self.call(options)?;
-        call.tokenizer.with_team(n_useful(text.expected_len(), n_threads), |team| {
-            call.count_text_or_units(text, 0, team)
-        })
+        let n_threads = n_useful(text.len(), n_threads);
+        call.tokenizer.with_team(n_threads, |team| call.count(text, 0, team))
     }
 
     /// The number of ids of each text of a batch.
@@ -60,26 +44,12 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<usize>> {
-        let texts: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
-        self.count_texts(&texts, options, n_threads)
-    }
-
-    /// The same for texts that need not be UTF-8 yet.
-    ///
-    /// # Errors
-    /// As for [`Tokenizer::encode_batch`], and where a number is no character's.
-    pub fn count_texts(
-        &self,
-        texts: &[Text<'_>],
-        options: EncodeOptions<'_>,
-        n_threads: usize,
-    ) -> Result<Vec<usize>> {
         let call = self.call(options)?;
-        let lens: Vec<_> = texts.iter().map(|text| text.expected_len()).collect();
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
         let n_threads = batch::n_useful(&lens, n_threads);
-        let count_one = |index, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next: &Text<'_>| next.prefetch());
-            call.count_text_or_units(texts[index], index as u64, &mut Team::of(workers))
+        let count_one = |index: usize, workers: &mut [_]| {
+            texts.get(index + 1).into_iter().for_each(|next| prefetch_beginning(next));
+            call.count(texts[index], index as u64, &mut Team::of(workers))
         };
         let counts = call
             .tokenizer

@@ -14,9 +14,6 @@ use crate::segment::Segment;
 /// How much is read for a stretch, in bytes, if nothing speaks against it.
 pub(super) const STRETCH_LEN: usize = 256 << 10;
 
-/// For texts that lie in memory as a whole.
-pub(super) const NO_LIMIT: (usize, &str) = (usize::MAX, "");
-
 /// A part of a text, with its own memory.
 #[derive(Default)]
 pub(super) struct Stretch {

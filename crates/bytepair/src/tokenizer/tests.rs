@@ -10,7 +10,6 @@ use super::file::{IdFormat, Reading, Written};
 use super::threads::Team;
 use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer};
 use crate::added::{AddedToken, Specials};
-use crate::code_units::{CodeUnits, Text};
 use crate::count::CorpusCounter;
 use crate::dialect::Dialect;
 use crate::error::{ErrorKind, Result};
@@ -347,34 +346,6 @@ proptest! {
             });
             let both = expected.map(|ids| (ids.clone(), ids));
             prop_assert_eq!(message(found), both);
-        }
-    }
-
-    #[test]
-    fn characters_by_their_numbers_have_the_ids_of_their_utf8(
-        which: prop::sample::Index,
-        texts in prop::collection::vec(text(), 0..5),
-        n_threads in 1..4_usize,
-        allows: bool,
-    ) {
-        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
-        let options = options(allows);
-        let texts: Vec<_> = texts.iter().map(|text| String::from_utf8_lossy(text)).collect();
-        let bytes: Vec<_> = texts.iter().map(|text| text.as_bytes()).collect();
-        let numbers = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
-        let numbers: Vec<_> = texts.iter().map(|text| numbers(text)).collect();
-        let units: Vec<_> = numbers.iter().map(|text| Text::Units(CodeUnits::Ucs4(text))).collect();
-        let expected = message(tokenizer.encode_batch(&bytes, options, n_threads));
-        let found = tokenizer.encode_batch_in(Vec::new(), &units, options, n_threads);
-        prop_assert_eq!(message(found), expected);
-        let expected = message(tokenizer.count_batch(&bytes, options, n_threads));
-        prop_assert_eq!(message(tokenizer.count_texts(&units, options, n_threads)), expected);
-        for (&bytes, &units) in bytes.iter().zip(&units) {
-            let expected = message(tokenizer.encode(bytes, options));
-            let found = tokenizer.encode_in(Vec::new(), units, options, n_threads);
-            prop_assert_eq!(message(found), expected.clone());
-            let n_ids = message(tokenizer.count_text(units, options, n_threads));
-            prop_assert_eq!(n_ids, expected.map(|ids| ids.len()));
         }
     }
 

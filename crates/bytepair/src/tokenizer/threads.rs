@@ -45,22 +45,13 @@ impl<'w> Team<'w> {
         Self::of(std::slice::from_mut(worker))
     }
 
-    /// How many there are.
-    pub(super) fn len(&self) -> usize {
-        self.workers.len()
-    }
-
-    pub(super) fn workers(&mut self) -> &mut [Box<Worker>] {
-        self.workers
-    }
-
     /// The one that works alone, where a text is not shared.
     pub(super) fn first(&mut self) -> &mut Worker {
         &mut self.workers[0]
     }
 
     /// How long the stretches of a text are.
-    pub(super) fn stretch_len(&self, text_len: usize) -> usize {
+    fn stretch_len(&self, text_len: usize) -> usize {
         let of_text = text_len / (self.workers.len() * N_STRETCHES_PER_THREAD);
         self.stretch_len.unwrap_or(of_text.clamp(MIN_STRETCH_LEN, STRETCH_LEN)).max(1)
     }
@@ -141,7 +132,7 @@ impl Call<'_> {
 
 /// Appends the ids of a part of a text. Where the row is empty, room is made at once for as many as are `expected` of the
 /// text if this part is like the others.
-pub(super) fn append_part(
+fn append_part(
     ids: &mut Vec<TokenId>,
     part: &[TokenId],
     expected: impl FnOnce(usize) -> usize,

@@ -30,8 +30,6 @@ pub(super) struct Worker {
     pub(super) by_parts: ByParts,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
-    /// For texts that are not UTF-8 yet. What it holds counts no more.
-    pub(super) utf8: Vec<u8>,
     /// Of the row of ids that it writes to.
     pub(super) ahead: Ahead,
     pub(super) recent: RecentTexts,

@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::AddedTokens;
 use crate::added::{AddedToken, Specials};
-use crate::code_units::{CodeUnits, Text};
 use crate::documents::rows::{Layout, Marks, Tokens};
 use crate::encode::Dropout;
 use crate::error::{ErrorKind, Result};
@@ -65,12 +64,6 @@ fn in_every_way(
     texts: &[&[u8]],
     options: EncodeOptions<'_>,
 ) -> Vec<(&'static str, String)> {
-    let units: Vec<Vec<u32>> = texts
-        .iter()
-        .map(|text| String::from_utf8_lossy(text).chars().map(u32::from).collect())
-        .collect();
-    let units: Vec<_> = units.iter().map(|units| Text::Units(CodeUnits::Ucs4(units))).collect();
-    let bytes: Vec<_> = texts.iter().copied().map(Text::Bytes).collect();
     let fitting = EncodeOptions { add_special_tokens: true, ..options };
     let dropping = Dropout { probability: 0.4, seed: 5 };
     let dropping = EncodeOptions { dropout: Some(dropping), ..options };
@@ -96,10 +89,8 @@ fn in_every_way(
     let mut ways = vec![
         ("batch", shown(tokenizer.encode_batch(texts, options, 1))),
         ("batch on threads", shown(tokenizer.encode_batch(texts, options, 3))),
-        ("batch of units", shown(tokenizer.encode_batch_in(Vec::new(), &units, options, 2))),
-        ("narrow", shown(tokenizer.encode_batch_narrow(Vec::new(), &bytes, options, 2))),
+        ("narrow", shown(tokenizer.encode_batch_narrow(Vec::new(), texts, options, 2))),
         ("counts", shown(tokenizer.count_batch(texts, options, 2))),
-        ("counts of units", shown(tokenizer.count_texts(&units, options, 2))),
         ("fitted", shown(fitted.encode_batch(texts, fitting, 2))),
         ("fitted counts", shown(fitted.count_batch(texts, fitting, 2))),
         ("fitted pairs", shown(fitted.encode_full_batch(&pairs, fitting, 2))),

@@ -1,11 +1,22 @@
-//! The UTF-8 of numbers of characters by blocks of 64, with AVX-512 (VBMI, VBMI2).
+//! The UTF-8 of code points by blocks of 64, with AVX-512 (VBMI, VBMI2).
+//!
+//! ```text
+//! for each 16 blocks of the text:
+//!     for each block:
+//!         all ASCII:                       narrow it to bytes
+//!         at most two bytes a character:   twice: spread 32 characters, keep the bytes that count
+//!         else:                            four times: spread 16 characters, keep the bytes that count
+//!         write these behind those of the blocks before, in a buffer
+//!     append the buffer to the text
+//! ```
 //!
 //! A block of ASCII is narrowed to bytes. Others are written with room for the most bytes that a character of the block
 //! may take: in each lane its last byte stands last and those before it in front, each six bits further up. All bytes
 //! but that of an ASCII character have their highest bit set, and so has every byte of a pattern that says which of
 //! them count: it gives the bits that are added, and the bytes that are kept when the lanes are put together by one
 //! instruction. They are put together in a register: written to memory so, they would take a hundred cycles on some
-//! processors.
+//! processors. Each store writes a whole vector, of which the first bytes count: the next one writes over the others, and
+//! the buffer is longer than its blocks by one vector.
 //!
 //! Cost: about 3 cycles for a block of ASCII, 8 for 32 characters of at most two bytes, 10 for 16 others.
 #![expect(
@@ -14,8 +25,8 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _MM_HINT_T1, _mm_prefetch, _mm_storeu_si128, _mm256_loadu_si256,
-    _mm512_and_si512, _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu16_mask,
+    __m256i, __m512i, _mm_storeu_si128, _mm256_loadu_si256, _mm512_and_si512,
+    _mm512_cmpeq_epi16_mask, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu16_mask,
     _mm512_cmpge_epu32_mask, _mm512_cmpgt_epu32_mask, _mm512_cmplt_epu16_mask,
     _mm512_cmplt_epu32_mask, _mm512_cvtepi32_epi8, _mm512_cvtepu8_epi16, _mm512_cvtepu16_epi32,
     _mm512_loadu_si512, _mm512_mask_mov_epi16, _mm512_mask_mov_epi32, _mm512_mask_slli_epi16,
@@ -25,7 +36,7 @@ use std::arch::x86_64::{
     _mm512_test_epi16_mask, _mm512_test_epi32_mask,
 };
 
-use super::CodeUnits;
+use super::CodePoints;
 
 /// Characters in a block.
 const BLOCK_LEN: usize = 64;
@@ -39,79 +50,69 @@ const ROOM: usize = 4 * BLOCK_LEN + VECTOR_LEN;
 /// Of three values: the bits of the first where the second has them, and those of the third.
 const AND_OR: i32 = 0b1110_1010;
 
-/// How much of a text is asked for, in bytes.
-const AHEAD_LEN: usize = 4 << 10;
+/// Blocks that are written to the buffer before it is appended.
+const N_BLOCKS: usize = 16;
 
-/// The bytes of a line of the processor's cache.
-const LINE_LEN: usize = 64;
+/// The bytes of the buffer.
+const BUFFER_LEN: usize = N_BLOCKS * 4 * BLOCK_LEN + VECTOR_LEN;
 
 /// Whether the processor has the instructions.
 pub(super) fn are_here() -> bool {
-    crate::piece::row::is_here()
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("popcnt")
 }
 
-/// Writes the UTF-8 of the characters to the beginning of the memory, and gives its length; `None` where a number is no
-/// character's. Call only where the instructions [are here](are_here).
-pub(super) fn write(units: CodeUnits<'_>, memory: &mut Vec<u8>) -> Option<usize> {
-    debug_assert!(are_here(), "vectors that the processor lacks");
-    // SAFETY: callers ask for it only where these instructions were found.
-    unsafe { write_blocks(units, memory) }
-}
-
-/// Prefetches the first units of a text. Every processor of this kind has the instruction.
-pub(super) fn prefetch_units<U>(units: &[U]) {
-    let start: *const i8 = units.as_ptr().cast();
-    for place in (0..size_of_val(units).min(AHEAD_LEN)).step_by(LINE_LEN) {
-        // SAFETY: prefetching reads nothing, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(start.wrapping_add(place)) };
+/// Appends the UTF-8 of code points; `None` where a number is no character's, or where the instructions are not
+/// [here](are_here).
+pub(super) fn append(code_points: CodePoints<'_>, utf8: &mut Vec<u8>) -> Option<()> {
+    if !are_here() {
+        return None;
     }
+    // SAFETY: these instructions were found.
+    unsafe { append_points(code_points, utf8) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-fn write_blocks(units: CodeUnits<'_>, memory: &mut Vec<u8>) -> Option<usize> {
-    match units {
-        CodeUnits::Latin1(units) => {
-            by_blocks(units, memory, |block, out| Some(write_latin1(block, out)))
+fn append_points(code_points: CodePoints<'_>, utf8: &mut Vec<u8>) -> Option<()> {
+    match code_points {
+        CodePoints::Latin1(numbers) => {
+            append_blocks(numbers, utf8, |block, out| Some(write_latin1(block, out)))
         }
-        CodeUnits::Ucs2(units) => by_blocks(units, memory, |block, out| write_ucs2(block, out)),
-        CodeUnits::Ucs4(units) => by_blocks(units, memory, |block, out| write_ucs4(block, out)),
+        CodePoints::Ucs2(numbers) => {
+            append_blocks(numbers, utf8, |block, out| write_ucs2(block, out))
+        }
+        CodePoints::Ucs4(numbers) => {
+            append_blocks(numbers, utf8, |block, out| write_ucs4(block, out))
+        }
     }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 #[inline]
-fn by_blocks<U: Copy + Default>(
-    units: &[U],
-    memory: &mut Vec<u8>,
+fn append_blocks<U: Copy + Default>(
+    numbers: &[U],
+    utf8: &mut Vec<u8>,
     write: impl Fn(&[U; BLOCK_LEN], &mut [u8; ROOM]) -> Option<usize>,
-) -> Option<usize> {
-    let (blocks, rest) = units.as_chunks();
-    let mut len = 0;
-    for block in blocks {
-        len += write(block, room(memory, len)?)?;
+) -> Option<()> {
+    let mut buffer = [0; BUFFER_LEN];
+    for numbers in numbers.chunks(N_BLOCKS * BLOCK_LEN) {
+        let (blocks, rest) = numbers.as_chunks();
+        let mut len = 0;
+        for block in blocks {
+            len += write(block, buffer[len..].first_chunk_mut()?)?;
+        }
+        if !rest.is_empty() {
+            // What fills the last block up is ASCII, a byte each.
+            let mut last = [U::default(); BLOCK_LEN];
+            last[..rest.len()].copy_from_slice(rest);
+            len += write(&last, buffer[len..].first_chunk_mut()?)? - (BLOCK_LEN - rest.len());
+        }
+        utf8.extend_from_slice(&buffer[..len]);
     }
-    if rest.is_empty() {
-        return Some(len);
-    }
-    // What fills the last block up is ASCII, a byte each.
-    let mut last = [U::default(); BLOCK_LEN];
-    last[..rest.len()].copy_from_slice(rest);
-    len += write(&last, room(memory, len)?)?;
-    Some(len - (BLOCK_LEN - rest.len()))
-}
-
-/// The memory from a place on, made longer if need be.
-#[inline]
-fn room(memory: &mut Vec<u8>, len: usize) -> Option<&mut [u8; ROOM]> {
-    if memory.len() < len + ROOM {
-        make_longer(memory, len);
-    }
-    memory.get_mut(len..)?.first_chunk_mut()
-}
-
-#[cold]
-fn make_longer(memory: &mut Vec<u8>, len: usize) {
-    memory.resize(2 * len + 16 * ROOM, 0);
+    Some(())
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
@@ -202,7 +203,7 @@ fn write_short(characters: __m512i, out: &mut [u8; ROOM], len: usize) -> usize {
     write_kept(bytes, pattern, out, len)
 }
 
-/// The same for 16 characters of any length.
+/// Writes 16 characters of any length behind the first `len` bytes; gives the length of what it wrote.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
 #[inline]
 fn write_long(characters: __m512i, out: &mut [u8; ROOM], len: usize) -> usize {
