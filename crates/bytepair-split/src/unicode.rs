@@ -43,18 +43,18 @@ pub struct UnicodeTables {
     text: &'static str,
     /// How a library differs from `text`; empty for a version of Unicode itself.
     changes: &'static str,
-    parsed: &'static Parsed,
+    parsed: &'static ParsedTables,
 }
 
 /// Tables that are parsed once per process.
-struct Parsed {
+struct ParsedTables {
     lowercase: OnceLock<LowercaseMap>,
     classes: [OnceLock<CharacterSet>; 6],
     /// By their loose names. Only names that are known are kept, so their number is bounded.
     properties: Mutex<BTreeMap<String, Vec<RangeInclusive<char>>>>,
 }
 
-impl Parsed {
+impl ParsedTables {
     const fn new() -> Self {
         Self {
             lowercase: OnceLock::new(),
@@ -98,14 +98,14 @@ impl TextClass {
 impl UnicodeTables {
     /// The newest version this crate carries.
     pub fn latest() -> Self {
-        static PARSED: Parsed = Parsed::new();
+        static PARSED: ParsedTables = ParsedTables::new();
         Self { text: UNICODE_16_0_0, changes: "", parsed: &PARSED }
     }
 
     /// The tables of Hugging Face `tokenizers` 0.23: classes of patterns are those of [`Self::latest`], and other
     /// versions serve its normalizers and cutters.
     pub fn hugging_face() -> Self {
-        static PARSED: Parsed = Parsed::new();
+        static PARSED: ParsedTables = ParsedTables::new();
         Self { text: UNICODE_16_0_0, changes: HUGGING_FACE_0_23, parsed: &PARSED }
     }
 

@@ -15,3 +15,5 @@ pub(crate) mod lanes;
 pub(crate) mod running;
 pub(crate) mod scan;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;

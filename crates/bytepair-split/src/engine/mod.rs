@@ -15,6 +15,8 @@ pub(crate) mod backtrack;
 pub(crate) mod compile;
 pub(crate) mod machine;
 pub(crate) mod repeats;
+#[cfg(test)]
+mod tests;
 
 use self::backtrack::{Backtracker, GaveUp};
 use self::machine::Machine;

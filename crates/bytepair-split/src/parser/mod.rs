@@ -29,6 +29,8 @@ mod fold;
 mod group;
 mod named_sets;
 mod repeat;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tree;
 
 use std::cell::OnceCell;

@@ -14,4 +14,6 @@ pub(crate) mod holding;
 pub(crate) mod marks;
 pub(crate) mod named;
 pub(crate) mod step;
+#[cfg(test)]
+mod tests;
 pub(crate) mod together;

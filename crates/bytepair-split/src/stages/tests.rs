@@ -1,0 +1,275 @@
+//! Stages do what their definition says, one after another and together.
+
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use crate::engine::Engine;
+use crate::engine::compile::{CompileOptions, compile_one};
+use crate::tests::{by_name, by_windows, byte_texts, patterns, pieces_by_block, stage, texts};
+use crate::unicode::UnicodeTables;
+use crate::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
+
+#[test]
+fn letters_digits_splits_like_its_definition() {
+    let pieces = texts(&by_name("letters-digits"), "Let's see how this w0rks!");
+    assert_eq!(pieces, ["Let", "'", "s", " see", " how", " this", " w", "0", "rks", "!"]);
+}
+
+#[test]
+fn letters_digits_keeps_a_run_of_newlines_as_one_piece() {
+    assert_eq!(texts(&by_name("letters-digits"), "a\n\n\nb\n"), ["a", "\n\n\n", "b", "\n"]);
+}
+
+#[test]
+fn named_patterns_split_hand_made_text() {
+    let text = "I've  2024 cafés,\n\n  don't!\r\n";
+    let cases: [(&str, &[&str]); 9] = [
+        ("gpt2", &["I", "'ve", " ", " 2024", " cafés", ",", "\n\n ", " don", "'t", "!", "\r\n"]),
+        (
+            "cl100k",
+            &["I", "'ve", " ", " ", "202", "4", " cafés", ",\n\n", " ", " don", "'t", "!\r\n"],
+        ),
+        ("o200k", &["I've", " ", " ", "202", "4", " cafés", ",\n\n", " ", " don't", "!\r\n"]),
+        (
+            "llama3",
+            &["I", "'ve", " ", " ", "202", "4", " cafés", ",\n\n", " ", " don", "'t", "!\r\n"],
+        ),
+        (
+            "qwen2",
+            &[
+                "I", "'ve", " ", " ", "2", "0", "2", "4", " cafés", ",\n\n", " ", " don", "'t",
+                "!\r\n",
+            ],
+        ),
+        ("words", &["I've", "2024", "cafés,", "don't!"]),
+        ("space", &["I've", "2024", "cafés,\n\n", "don't!\r\n"]),
+        ("subword-nmt", &["I've", "2024", "cafés,", "don't!"]),
+        ("word-punctuation", &["I", "'", "ve", "2024", "cafés", ",", "don", "'", "t", "!"]),
+    ];
+    for (name, expected) in cases {
+        assert_eq!(texts(&by_name(name), text), expected, "{name}");
+    }
+    assert_eq!(
+        texts(&by_name("deepseek-v3"), "x1234中文，a (b"),
+        ["x", "123", "4", "中文", "，", "a", " (", "b"]
+    );
+    assert_eq!(
+        texts(&by_name("tekken"), "HTTPServer don't 12"),
+        ["HTTPServer", " don", "'t", " ", "1", "2"]
+    );
+}
+
+#[test]
+fn no_stage_is_one_piece() {
+    assert_eq!(texts(&Splitter::whole(), "one two"), ["one two"]);
+    assert!(texts(&Splitter::whole(), "").is_empty());
+}
+
+#[test]
+fn later_stages_see_one_piece_only() {
+    let stages = vec![
+        stage("[0-9]+", Flavour::Rust, Unmatched::Keep),
+        stage("a+$|.", Flavour::Rust, Unmatched::Keep),
+    ];
+    let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+    assert_eq!(texts(&splitter, "aa12aab"), ["aa", "1", "2", "a", "a", "b"]);
+}
+
+#[test]
+fn dropped_pieces_are_not_split_again() {
+    let stages = vec![
+        stage("[a-z]+", Flavour::Rust, Unmatched::Drop),
+        stage("a", Flavour::Rust, Unmatched::Drop),
+    ];
+    let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+    assert_eq!(texts(&splitter, "1ba2a"), ["a", "a"]);
+}
+
+#[test]
+fn behaviours_join_and_drop_delimiters() {
+    let pieces = |behaviour, invert| {
+        let pattern = Pattern { source: "-".to_owned(), flavour: Flavour::Oniguruma };
+        let stages = vec![Stage { pattern, behaviour, invert }];
+        texts(&Splitter::new(stages, &UnicodeTables::latest()).unwrap(), "the-final--countdown")
+    };
+    assert_eq!(pieces(Behaviour::Isolated, false), ["the", "-", "final", "-", "-", "countdown"]);
+    assert_eq!(pieces(Behaviour::Removed, false), ["the", "final", "countdown"]);
+    assert_eq!(pieces(Behaviour::Removed, true), ["-", "-", "-"]);
+    assert_eq!(pieces(Behaviour::MergedWithPrevious, false), ["the-", "final-", "-", "countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithNext, false), ["the", "-final", "-", "-countdown"]);
+    assert_eq!(pieces(Behaviour::Contiguous, false), ["the", "-", "final", "--", "countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithPrevious, true), ["the", "-final", "-", "-countdown"]);
+    assert_eq!(pieces(Behaviour::MergedWithNext, true), ["the-", "final-", "-", "countdown"]);
+}
+
+#[test]
+fn stages_that_no_automaton_does_together_are_done_one_by_one() {
+    let stages = ["(?>ab|a)", "[cd]+"].map(|one| stage(one, Flavour::Oniguruma, Unmatched::Keep));
+    let splitter = Splitter::new(stages.to_vec(), &UnicodeTables::latest()).unwrap();
+    assert_eq!(splitter.explain().len(), 2);
+    assert_eq!(splitter.pieces(b"abcda").unwrap(), [&b"ab"[..], b"cd", b"a"]);
+    // Two hundred characters that are told apart in each.
+    let pairs = |first: u32| {
+        let character = |code| char::from_u32(first + code).unwrap();
+        let pair = |code| format!("{}{}", character(code), character(code + 1));
+        (0..200).step_by(2).map(pair).collect::<Vec<_>>().join("|")
+    };
+    let stages = [0x4E00, 0x6E00]
+        .map(|first| stage(&pairs(first), Flavour::Oniguruma, Unmatched::Keep))
+        .to_vec();
+    let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+    assert_eq!(splitter.explain().len(), 2);
+    let text = "\u{4E00}\u{4E01}a\u{6E00}\u{6E01}\u{6E01}";
+    let pieces = splitter.pieces(text.as_bytes()).unwrap();
+    assert_eq!(pieces.iter().map(|piece| piece.len()).collect::<Vec<_>>(), [6, 1, 6, 3]);
+}
+
+/// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
+/// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
+fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
+    let engine =
+        compile_one(&stage.pattern, &UnicodeTables::latest(), CompileOptions::NAIVE).unwrap();
+    let Engine::Backtracker(mut machine) = engine else { panic!("the naive engine was asked for") };
+    machine.take_all_steps();
+    let mut steps = crate::engine::backtrack::Steps::new(0);
+    let (mut found, mut offset, mut last_end, mut before) = (Vec::new(), 0, None, 0);
+    while offset <= text.len() {
+        let end = machine.attempt(text, offset, &mut steps).ok()?;
+        match end.filter(|&end| end > offset || last_end != Some(end)) {
+            Some(end) => {
+                if before < offset {
+                    found.push((before..offset, stage.invert));
+                }
+                found.push((offset..end, !stage.invert));
+                (before, offset, last_end) = (end, end, Some(end));
+            }
+            None if offset == text.len() => break,
+            None => offset += machine.class_at(text, offset).1,
+        }
+    }
+    if before < text.len() {
+        found.push((before..text.len(), stage.invert));
+    }
+    Some(found)
+}
+
+/// The definition of the behaviours: each item in order joins the last piece or is one.
+fn by_definition(stage: &Stage, text: &[u8]) -> Option<Vec<Range<usize>>> {
+    let mut items = delimiters(stage, text)?;
+    let is_next = stage.behaviour == Behaviour::MergedWithNext;
+    if is_next {
+        items.reverse();
+    }
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut before = false;
+    for (range, is_delimiter) in items {
+        let joins = match stage.behaviour {
+            Behaviour::Removed if is_delimiter => continue,
+            Behaviour::Isolated | Behaviour::Removed => false,
+            Behaviour::Contiguous => is_delimiter == before,
+            Behaviour::MergedWithPrevious | Behaviour::MergedWithNext => is_delimiter && !before,
+        };
+        before = is_delimiter;
+        match pieces.last_mut().filter(|_| joins) {
+            Some(last) if is_next => last.start = range.start,
+            Some(last) => last.end = range.end,
+            None => pieces.push(range),
+        }
+    }
+    if is_next {
+        pieces.reverse();
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    Some(pieces)
+}
+
+fn any_stage() -> impl Strategy<Value = Stage> {
+    let behaviour = prop::sample::select(vec![
+        Behaviour::Isolated,
+        Behaviour::Removed,
+        Behaviour::MergedWithPrevious,
+        Behaviour::MergedWithNext,
+        Behaviour::Contiguous,
+    ]);
+    let flavour = prop_oneof![3 => Just(Flavour::Oniguruma), 1 => Just(Flavour::Rust)];
+    (patterns(), flavour, behaviour, any::<bool>()).prop_map(
+        |(source, flavour, behaviour, invert)| {
+            let pattern = Pattern { source, flavour };
+            Stage { pattern, behaviour, invert }
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn stages_that_are_done_at_once_find_what_each_finds_on_its_own(
+        patterns in (
+            prop::sample::select(vec!["[ab]{1,3}", "a+?b|b", "ab|a", "b?a", "[ab]+"]),
+            prop::sample::select(vec!["[cé]+", "c{2}|é", "é?c", "(?:cé)+", r"[^\x00-\x7F]"]),
+            prop::sample::select(vec![r"\d{1,3}", r"1|\s\s", r"\s?1", r"\s+(?!\S)|\s+", "[a-c]+ ?"]),
+        ),
+        text in prop_oneof![byte_texts(), "[abcé1 ]{0,40}".prop_map(String::into_bytes)],
+        block_len in 1_usize..40,
+    ) {
+        let (first, second, third) = patterns;
+        let stage = |source| stage(source, Flavour::Oniguruma, Unmatched::Keep);
+        let stages: Vec<_> = [first, second, third].map(stage).into();
+        let windows = by_windows(&stages).unwrap();
+        let naive = Splitter::naive(stages, &UnicodeTables::latest()).unwrap();
+        prop_assert!(windows.explain().len() < naive.explain().len());
+        let expected = pieces_by_block(&naive, &text, usize::MAX);
+        prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
+        prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(250))]
+
+    #[test]
+    fn every_behaviour_is_its_definition(
+        stages in prop::collection::vec(any_stage(), 1..4),
+        text in byte_texts(),
+        block_len in 1_usize..40,
+    ) {
+        if let Ok(splitter) = Splitter::new(stages.clone(), &UnicodeTables::latest()) {
+            let mut expected = vec![];
+            if !text.is_empty() {
+                expected.push(0..text.len());
+            }
+            for stage in &stages {
+                let mut pieces = Vec::new();
+                for piece in expected {
+                    // Hardly any pattern and text take the definition more steps than there is time for.
+                    let split = by_definition(stage, &text[piece.clone()]);
+                    prop_assume!(split.is_some());
+                    let split = split.unwrap();
+                    let moved = split.iter().map(|range| range.start + piece.start..range.end + piece.start);
+                    pieces.extend(moved);
+                }
+                expected = pieces;
+            }
+            let found = pieces_by_block(&splitter, &text, usize::MAX);
+            prop_assume!(found.is_some());
+            prop_assert_eq!(found, Some(expected.clone()));
+            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), Some(expected.clone()));
+            let windows = by_windows(&stages).unwrap();
+            prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), Some(expected.clone()));
+            prop_assert_eq!(pieces_by_block(&windows, &text, block_len), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_safe_cut_changes_no_piece_of_any_behaviour(stages in prop::collection::vec(any_stage(), 1..3), text in byte_texts(), near in 0_usize..60) {
+        if let Ok(splitter) = Splitter::new(stages, &UnicodeTables::latest())
+            && let Some(cut) = splitter.safe_cut(&text, near)
+        {
+            let mut pieces = splitter.pieces(&text[..cut]).unwrap();
+            pieces.extend(splitter.pieces(&text[cut..]).unwrap());
+            prop_assert_eq!(pieces, splitter.pieces(&text).unwrap());
+        }
+    }
+}
