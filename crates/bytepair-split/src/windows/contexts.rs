@@ -14,7 +14,7 @@ use super::letters::{
     Before, Kinds, LetterSet, Letters, Lookahead, N_BEFORE, N_SHOWN, Window, all_letters,
     lookaheads, merged,
 };
-use super::views::{Graph, Marks, Relation, Views};
+use super::views::{Graph, PossibleMarks, Relation, Views};
 use crate::automaton::table::Automaton;
 
 const MAX_CONTEXTS: usize = 400;
@@ -23,7 +23,7 @@ pub(super) struct Context {
     /// Products, one of which holds: for each symbol before the place, the farthest first.
     pub(super) before: Vec<Before>,
     /// By letter at the place.
-    pub(super) marks: Vec<Marks>,
+    pub(super) marks: Vec<PossibleMarks>,
 }
 
 /// The contexts of a pattern, distinguished for these windows, and those windows that they decide. `None`
@@ -43,7 +43,7 @@ pub(super) fn contexts(
 }
 
 /// Whether these marks, by letter at the place, say nothing certain about a window.
-fn is_unknown(marks: &[Marks], window: Window) -> bool {
+fn is_unknown(marks: &[PossibleMarks], window: Window) -> bool {
     let known = marks[usize::from(window[N_BEFORE])].is_unknown().no;
     known >> window[N_BEFORE + 1] & 1 == 0
 }
@@ -86,7 +86,7 @@ impl ContextBuilder<'_> {
         mut shown: Shown,
         depth: usize,
     ) -> Option<()> {
-        let marks: Vec<Marks> =
+        let marks: Vec<PossibleMarks> =
             (0..self.letters.len()).map(|letter| self.marks_at(views, letter)).collect();
         for windows in shown.values_mut() {
             let is_known = |window: &mut Window| !is_unknown(&marks, *window);
@@ -155,10 +155,10 @@ impl ContextBuilder<'_> {
     }
 
     /// The marks that are possible at a symbol with this letter, by the letter behind; none at an edge.
-    fn marks_at(&self, views: &Views, letter: usize) -> Marks {
+    fn marks_at(&self, views: &Views, letter: usize) -> PossibleMarks {
         match self.letters.letters[letter].kind {
             Some(_) => self.graph.marks(views, letter),
-            None => Marks::default(),
+            None => PossibleMarks::default(),
         }
     }
 }

@@ -37,54 +37,45 @@ mod views;
 
 use self::contexts::{Analysis, Context};
 pub(crate) use self::kernels::Kernel;
-use self::letters::{Kinds, LetterSet, N_SHOWN, Product, all_letters};
+use self::letters::{Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters};
 use self::products::{cover, loosened};
 use self::reader::Reader;
 use self::spans::LookupTables;
 pub(crate) use self::spans::{Scratch, WindowRun, Windows};
 use self::tables::Numbering;
-use self::views::{Answers, Marks};
+use self::views::PossibleMarks;
 use crate::automaton::table::Automaton;
 
 /// Words are sorted only where that spares so many look-ups.
 const MIN_SPARED: usize = 8;
 
+/// What is not common, if nothing else that is ASCII is the same to the pattern.
+const RARE: &[u8] = b"'/0123456789";
+
 impl Windows {
     /// `None` if the pattern is too large, or too large for the kernel.
     pub(crate) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
         let kinds = Kinds::new(automaton);
-        let analysis = Analysis::best(automaton, &kinds)?;
-        let Analysis { letters, contexts, known } = &analysis;
-        let starts = cover(contexts, letters.len(), Marks::starts)?;
-        let unknown = cover(contexts, letters.len(), Marks::is_unknown)?;
-        let unknown = loosened(&unknown, known, letters.len());
-        let unmatched = if automaton.covers_everything() {
-            Vec::new()
-        } else {
-            cover(contexts, letters.len(), Marks::starts_unmatched)?
-        };
-        let products = [&starts[..], &unknown, &unmatched];
-        let common = Common::new(automaton, &kinds, &analysis);
-        let with_common = common.and_then(|common| {
-            let Common { starts, unknown, unmatched, .. } = &common;
-            let sets = common.sets();
-            let lists = [&products[..], &[starts, unknown, unmatched, &sets]].concat();
-            Some((Numbering::new(letters, &lists)?, common))
+        let Analysis { letters, contexts, known } = Analysis::best(automaton, &kinds)?;
+        let is_covered = automaton.covers_everything();
+        let all = Questions::new(&contexts, &known, letters.len(), is_covered)?;
+        let common = common_letters(automaton, &kinds, &letters).and_then(|set| {
+            let common = Questions::of_common(set, &contexts, &known, letters.len(), is_covered)?;
+            let sets = [[set; N_SHOWN]];
+            let lists = [&all.lists()[..], &common.lists(), &[&sets]].concat();
+            Some((Numbering::new(&letters, &lists)?, common, set))
         });
         let (max_numbers, max_lookups) = kernel.limits();
-        let with_common = with_common.filter(|(numbering, _)| numbering.n_numbers <= max_numbers);
-        let (numbering, common) = match with_common {
-            Some((numbering, common)) => (numbering, Some(common)),
-            None => (Numbering::new(letters, &products)?, None),
+        let common = common.filter(|(numbering, ..)| numbering.n_numbers <= max_numbers);
+        let (numbering, common) = match common {
+            Some((numbering, common, set)) => (numbering, Some((common, set))),
+            None => (Numbering::new(&letters, &all.lists())?, None),
         };
-        let all = LookupTables::new(&numbering, products);
-        let common = common.map(|common| {
-            let Common { letters, starts, unknown, unmatched } = &common;
-            let tables = LookupTables::new(&numbering, [starts, unknown, unmatched]);
-            (tables, numbering.set(!letters))
-        });
+        let all = LookupTables::new(&numbering, &all);
+        let common = common
+            .map(|(common, set)| (LookupTables::new(&numbering, &common), numbering.set(!set)));
         let windows = Self {
-            reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
+            reader: Reader::new(automaton.alphabet(), &kinds, &letters, &numbering),
             common: common.filter(|(tables, _)| tables.spares_much_of(&all)),
             all,
             n_letters: numbering.n_numbers,
@@ -96,9 +87,10 @@ impl Windows {
 }
 
 impl LookupTables {
-    fn new(numbering: &Numbering, [starts, unknown, unmatched]: [&[Product]; 3]) -> Self {
-        let groups = |products: &[Product]| numbering.groups(products);
-        Self { starts: groups(starts), unknown: groups(unknown), unmatched: groups(unmatched) }
+    fn new(numbering: &Numbering, questions: &Questions) -> Self {
+        let [starts, unknown, unmatched] =
+            questions.lists().map(|products| numbering.groups(products));
+        Self { starts, unknown, unmatched }
     }
 
     /// Whether it pays to tell which words it is enough for: it leaves half of the look-ups at most.
@@ -108,67 +100,81 @@ impl LookupTables {
     }
 }
 
-/// What is not common, if nothing else that is ASCII is the same to the pattern.
-const RARE: &[u8] = b"'/0123456789";
-
-/// The questions about windows that show common letters alone.
-///
-/// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes,
-/// a slash behind punctuation. Where none of them is near, a half or a third of the products
-/// is enough. Windows of common letters are windows, so what is known of all is known of them: contexts are narrowed to
-/// common letters, where either answer will do for windows that show others, and covered again.
-///
-/// Left out: stretches with edges inside, and patterns for which it makes little difference.
-/// Cost: up to half a millisecond, once; one lookup more for each byte.
-struct Common {
-    pub(super) letters: LetterSet,
-    pub(super) starts: Vec<Product>,
-    pub(super) unknown: Vec<Product>,
-    pub(super) unmatched: Vec<Product>,
+/// What is asked of each window, as products.
+struct Questions {
+    /// Where a piece starts, if that is certain.
+    starts: Vec<Product>,
+    /// Where it is not certain.
+    unknown: Vec<Product>,
+    /// Where what starts matches nothing, if that is certain; none if no text has such places.
+    unmatched: Vec<Product>,
 }
 
-impl Common {
-    /// `None` if there are too many products, or no rare letters.
-    pub(super) fn new(automaton: &Automaton, kinds: &Kinds, analysis: &Analysis) -> Option<Self> {
-        let Analysis { letters, contexts, known } = analysis;
-        let kind_of =
-            |byte: u8| kinds.kind_of[usize::from(automaton.alphabet().ascii()[usize::from(byte)])];
-        let is_rare = |kind: usize| {
-            let mut alike = (0..128).filter(|&byte| kind_of(byte) == kind).peekable();
-            alike.peek().is_some() && alike.all(|byte| RARE.contains(&byte))
-        };
-        let is_common =
-            |letter: &usize| letters.letters[*letter].kind.is_some_and(|kind| !is_rare(kind));
-        let common = (0..letters.len()).filter(is_common).fold(0, |set, letter| set | 1 << letter);
-        if common | 1 << letters.edge() == all_letters(letters.len()) {
-            return None;
-        }
-        let narrow: Vec<_> =
-            contexts.iter().filter_map(|context| narrowed(context, common)).collect();
-        // All common letters are any: others are not shown.
-        let products = |asks: fn(&Marks) -> Answers| {
-            let products: Vec<Product> = cover(&narrow, letters.len(), asks)?;
-            let any = |set: LetterSet| match set & common {
-                set if set == common => LetterSet::MAX,
-                set => set,
-            };
-            Some(products.into_iter().map(|product| product.map(any)).collect::<Vec<_>>())
-        };
-        let is_of_common =
-            |window: &&[u8; N_SHOWN]| window.iter().all(|&letter| common >> letter & 1 == 1);
-        let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
-        let unknown = loosened(&products(Marks::is_unknown)?, &known, letters.len());
-        let unmatched = match automaton.covers_everything() {
+impl Questions {
+    /// `None` if there are too many products. If the pattern is proven to match everything, nothing is unmatched.
+    fn new(
+        contexts: &[Context],
+        known: &[Window],
+        n_letters: usize,
+        is_covered: bool,
+    ) -> Option<Self> {
+        let unknown = cover(contexts, n_letters, PossibleMarks::is_unknown)?;
+        let unmatched = match is_covered {
             true => Vec::new(),
-            false => products(Marks::starts_unmatched)?,
+            false => cover(contexts, n_letters, PossibleMarks::starts_unmatched)?,
         };
-        Some(Self { letters: common, starts: products(Marks::starts)?, unknown, unmatched })
+        let starts = cover(contexts, n_letters, PossibleMarks::starts)?;
+        Some(Self { starts, unknown: loosened(&unknown, known, n_letters), unmatched })
     }
 
-    /// Products that tell common letters from others.
-    pub(super) fn sets(&self) -> [Product; 1] {
-        [[self.letters; N_SHOWN]]
+    /// The questions about windows that show common letters alone.
+    ///
+    /// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes,
+    /// a slash behind punctuation. Where none of them is near, a half or a third of the products
+    /// is enough. Windows of common letters are windows, so what is known of all is known of them: contexts are narrowed to
+    /// common letters, where either answer will do for windows that show others, and covered again.
+    ///
+    /// Left out: stretches with edges inside, and patterns for which it makes little difference.
+    /// Cost: up to half a millisecond, once; one lookup more for each byte.
+    fn of_common(
+        common: LetterSet,
+        contexts: &[Context],
+        known: &[Window],
+        n_letters: usize,
+        is_covered: bool,
+    ) -> Option<Self> {
+        let contexts: Vec<_> =
+            contexts.iter().filter_map(|context| narrowed(context, common)).collect();
+        let is_of_common =
+            |window: &&Window| window.iter().all(|&letter| common >> letter & 1 == 1);
+        let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
+        // All common letters are any: others are not shown.
+        let any =
+            |set: LetterSet| if set & common == common { LetterSet::MAX } else { set & common };
+        let Self { starts, unknown, unmatched } =
+            Self::new(&contexts, &known, n_letters, is_covered)?;
+        let [starts, unknown, unmatched] = [starts, unknown, unmatched]
+            .map(|products| products.into_iter().map(|product| product.map(any)).collect());
+        Some(Self { starts, unknown, unmatched })
     }
+
+    fn lists(&self) -> [&[Product]; 3] {
+        [&self.starts, &self.unknown, &self.unmatched]
+    }
+}
+
+/// The letters of all symbols but rare ones; `None` if no letter is rare.
+fn common_letters(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Option<LetterSet> {
+    let kind_of =
+        |byte: u8| kinds.kind_of[usize::from(automaton.alphabet().ascii()[usize::from(byte)])];
+    let is_rare = |kind: usize| {
+        let mut alike = (0..128).filter(|&byte| kind_of(byte) == kind).peekable();
+        alike.peek().is_some() && alike.all(|byte| RARE.contains(&byte))
+    };
+    let is_common =
+        |letter: &usize| letters.letters[*letter].kind.is_some_and(|kind| !is_rare(kind));
+    let common = (0..letters.len()).filter(is_common).fold(0, |set, letter| set | 1 << letter);
+    (common | 1 << letters.edge() != all_letters(letters.len())).then_some(common)
 }
 
 /// A context as far as it shows letters of a set alone; `None` if it never does.
@@ -177,8 +183,8 @@ fn narrowed(context: &Context, set: LetterSet) -> Option<Context> {
     let before: Vec<_> =
         before.filter(|before| before.iter().all(|&letters| letters != 0)).collect();
     let marks = context.marks.iter().enumerate().map(|(at, marks)| match set >> at & 1 {
-        0 => Marks::default(),
-        _ => Marks {
+        0 => PossibleMarks::default(),
+        _ => PossibleMarks {
             inside: marks.inside & set,
             matches: marks.matches & set,
             unmatched: marks.unmatched & set,

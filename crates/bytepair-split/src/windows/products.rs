@@ -17,7 +17,7 @@ use super::contexts::Context;
 use super::letters::{
     Before, LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged,
 };
-use super::views::{Answers, Marks};
+use super::views::{Answers, PossibleMarks};
 
 const AT: usize = N_BEFORE;
 const BEHIND: usize = N_BEFORE + 1;
@@ -33,7 +33,7 @@ pub(super) type Column = Vec<Option<bool>>;
 pub(super) fn cover(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(&Marks) -> Answers,
+    asks: impl Fn(&PossibleMarks) -> Answers,
 ) -> Option<Vec<Product>> {
     let mut products = Vec::new();
     for (at, behind, column) in columns(contexts, n_letters, &asks) {
@@ -53,7 +53,7 @@ pub(super) fn cover(
 fn columns(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(&Marks) -> Answers,
+    asks: impl Fn(&PossibleMarks) -> Answers,
 ) -> Vec<(LetterSet, LetterSet, Column)> {
     let mut columns: Vec<(LetterSet, LetterSet, Column)> = Vec::new();
     for at in 0..n_letters {
@@ -213,7 +213,7 @@ fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<P
 fn refused(
     contexts: &[Context],
     n_letters: usize,
-    asks: impl Fn(&Marks) -> Answers,
+    asks: impl Fn(&PossibleMarks) -> Answers,
 ) -> Vec<Product> {
     let mut refused = Vec::new();
     for context in contexts {

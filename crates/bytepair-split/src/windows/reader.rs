@@ -17,7 +17,7 @@
 
 use std::ops::Range;
 
-use super::kernels::Kernel;
+use super::kernels::{Kernel, Loop};
 use super::letters::{Kinds, Letters, N_BEFORE};
 use super::tables::{
     AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Numbering, SPAN, WORD, Wide, Words,
@@ -143,24 +143,26 @@ impl Reader {
         span.words.resize(n_words.max(span.words.len()), 0);
         let (_, letters) = span.letters.split_at_mut(MARGIN);
         let leads = &mut span.words[..n_words];
-        kernel.letters(bytes, &self.ascii, letters, leads);
+        kernel.run(Loop::Letters { text: bytes, ascii: &self.ascii, letters, leads: &mut *leads });
         span.n_symbols = bytes.len();
         if leads.iter().fold(0, |any, word| any | word) == 0 {
             return;
         }
         span.inner.clear();
         span.inner.resize(n_words + 1, 0);
-        let inner = &mut span.inner;
-        kernel.wide(
-            bytes,
-            &self.wide,
-            letters,
-            Characters { leads: &mut *leads, inner: &mut *inner },
-        );
+        let inner = &mut *span.inner;
+        let characters = Characters { leads: &mut *leads, inner: &mut *inner };
+        kernel.run(Loop::Wide {
+            text: bytes,
+            wide: &self.wide,
+            letters: &mut *letters,
+            characters,
+        });
         self.read_others(source, span.first, letters, Characters { leads, inner });
         // A character may go on behind the last byte that is read.
         clip(&mut span.inner, 0..bytes.len());
-        span.n_symbols = kernel.pack(letters, &span.inner, bytes.len());
+        let n_letters = &mut span.n_symbols;
+        kernel.run(Loop::Pack { letters, inner: &span.inner, n_letters });
     }
 
     /// Reads the characters whose first bytes are still marked, one by one.
@@ -226,9 +228,10 @@ impl RunLookahead {
         words.resize(n_words, 0);
         goals.clear();
         goals.resize(n_words, 0);
-        let numbers = all_words(n_words);
-        kernel.group(letters, &self.run, None, Words { numbers, bits: words });
-        kernel.group(letters, &self.goal, None, Words { numbers, bits: goals });
+        for (group, bits) in [(&self.run, &mut *words), (&self.goal, &mut *goals)] {
+            let words = Words { numbers: all_words(n_words), bits };
+            kernel.run(Loop::Group { letters, group, cuts: None, words });
+        }
         let mut before = 0;
         for (index, (&run, &goal)) in words.iter().zip(&*goals).enumerate() {
             let edges = edges.get(index).copied().unwrap_or(0);
@@ -275,7 +278,7 @@ impl Span {
             return self.edges.clear();
         }
         if !self.is_dense() {
-            kernel.gather(&mut self.edges[1..], &self.inner);
+            kernel.run(Loop::Gather { words: &mut self.edges[1..], inner: &self.inner });
         }
         self.edges.push(0);
         self.cuts.edge = edge;
@@ -315,7 +318,7 @@ impl Span {
         let n_words = self.n_bytes.div_ceil(WORD);
         if !self.is_dense() && words.iter().any(|&word| word != 0) {
             words.resize(n_words + 1, 0);
-            kernel.spread(words, &self.inner);
+            kernel.run(Loop::Spread { words, inner: &self.inner });
         }
         words.resize(n_words, 0);
     }

@@ -18,7 +18,7 @@
 
 use std::ops::Range;
 
-use super::kernels::Kernel;
+use super::kernels::{Kernel, Loop};
 use super::letters::N_SHOWN;
 use super::reader::{Reader, Source, Span, clip};
 use super::tables::{Group, MAX_WORDS, SPAN, WORD, Words, all_words};
@@ -133,7 +133,7 @@ impl WindowRun<'_> {
                 last.map(|place| place.wrapping_sub(scan.task.shift))
             };
             if let Some(end) = end {
-                spans.settle(scan, end);
+                spans.settle(scan, end, 0_usize.wrapping_sub(from));
                 return Some(end);
             }
             limit = length.min(limit + (limit - from).max(SPAN));
@@ -238,11 +238,16 @@ impl Spans<'_> {
         Some(known)
     }
 
-    /// Runs the automaton where nothing is certain, up to `end`, which is a start or the end of the text.
-    fn settle(&self, scan: &mut Scan<'_>, end: usize) {
+    /// Runs the automaton where nothing is certain, up to `end`, which is a start or the end of the text. The number of an
+    /// unknown place is its offset plus `shift`, wrapping.
+    fn settle(&self, scan: &mut Scan<'_>, end: usize, shift: usize) {
         let from = scan.task.from;
-        let mut next = self.scratch.unknown.first_from(0);
-        while let Some(unknown) = next.map(|unknown| from + unknown).filter(|&place| place < end) {
+        let unknown_from = |offset: usize| {
+            let unknown = self.scratch.unknown.first_from(offset.wrapping_add(shift))?;
+            Some(unknown.wrapping_sub(shift)).filter(|&offset| offset < end)
+        };
+        let mut next = unknown_from(from);
+        while let Some(unknown) = next {
             let start =
                 if unknown == from { from } else { scan.last_start(unknown - 1).unwrap_or(from) };
             let certain = scan.marked.starts.first_from(scan.place(unknown) + 1);
@@ -251,40 +256,23 @@ impl Spans<'_> {
                 Some(certain) => self.run_to_start(scan, start, certain),
                 None => self.run_to_end(scan, start, end),
             };
-            next = self.scratch.unknown.first_from(reached - from);
+            next = unknown_from(reached);
         }
     }
 
     /// Runs the automaton where nothing is certain, within each piece between edges as a text of its own.
     fn settle_pieces(&self, scan: &mut Scan<'_>) {
         let text = scan.task.text;
-        let edges = &self.scratch.edges;
         let mut next = self.scratch.unknown.first_from(0);
-        // Kept while unknown places are in it: pieces may be long.
-        let mut around = 0..0;
         while let Some(unknown) = next.filter(|&place| place < text.len()) {
-            if unknown >= around.end {
-                let end = edges.first_from(unknown + 1).unwrap_or(text.len());
-                around = edges.last_up_to(unknown).unwrap_or(0)..end.min(text.len());
-            }
-            let Range { start: first, end: last } = around;
-            let start = if unknown == first {
-                first
-            } else {
-                scan.last_start(unknown - 1).unwrap_or(first)
-            };
-            let certain = scan.marked.starts.first_from(unknown + 1).unwrap_or(last).min(last);
-            let task =
-                Task { text: &text[first..last], from: 0, limit: last - first, shift: first };
-            let end = task.text.len();
-            let mut piece = Scan { task, marked: &mut *scan.marked, unmatched_end: None, end };
-            let (start, certain) = (start - first, certain - first);
-            let reached = if certain < last - first {
-                self.run_to_start(&mut piece, start, certain)
-            } else {
-                self.run_to_end(&mut piece, start, certain)
-            };
-            next = self.scratch.unknown.first_from(first + reached);
+            let first = self.scratch.edges.last_up_to(unknown).unwrap_or(0);
+            let last = self.scratch.edges.first_from(unknown + 1).unwrap_or(text.len());
+            let text = &text[first..last.min(text.len())];
+            let task = Task { text, from: 0, limit: text.len(), shift: first };
+            let marked = &mut *scan.marked;
+            let mut piece = Scan { task, marked, unmatched_end: None, end: text.len() };
+            self.settle(&mut piece, text.len(), first);
+            next = self.scratch.unknown.first_from(last);
         }
     }
 
@@ -347,7 +335,8 @@ fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: Words<'_>) {
         return;
     }
     for group in groups {
-        kernel.group(span.windows(), group, span.cuts(), Words { numbers, bits });
+        let (letters, cuts) = (span.windows(), span.cuts());
+        kernel.run(Loop::Group { letters, group, cuts, words: Words { numbers, bits } });
     }
 }
 
@@ -384,7 +373,7 @@ impl WordPartition {
         found.clear();
         found.resize(n_words + 1, 0);
         let words = Words { numbers: all_words(n_words + 1), bits: found };
-        kernel.group(letters, others, None, words);
+        kernel.run(Loop::Group { letters, group: others, cuts: None, words });
         *lens = [0; 2];
         for (number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
             // The windows of a word go on into the next one.

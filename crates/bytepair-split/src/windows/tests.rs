@@ -1,12 +1,13 @@
 //! What windows tell is what the definition says: the kernels, and the short ways by which windows are worked out.
-//! What they say of texts is tested with the splitter.
+
+mod texts;
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use super::contexts::{Sample, contexts, unknown, windows_at};
-use super::kernels::Kernel;
+use super::kernels::{Kernel, Loop};
 use super::letters::{
     Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters, lookaheads,
 };
@@ -170,7 +171,8 @@ proptest! {
         let packed = |kernel: Kernel| {
             let mut all = letters.clone();
             all.resize((n_words + 2) * WORD, 0);
-            let n_letters = kernel.pack(&mut all, &inner, letters.len());
+            let mut n_letters = letters.len();
+            kernel.run(Loop::Pack { letters: &mut all, inner: &inner, n_letters: &mut n_letters });
             all.truncate(n_letters);
             all
         };
@@ -185,14 +187,14 @@ proptest! {
         };
         for kernel in Kernel::all() {
             prop_assert_eq!(packed(kernel), by_definition.as_slice());
-            let spread = moved(&|words| kernel.spread(words, &inner));
-            prop_assert_eq!(&spread, &moved(&|words| Kernel::Portable.spread(words, &inner)));
+            let spread = moved(&|words| kernel.run(Loop::Spread { words, inner: &inner }));
+            prop_assert_eq!(&spread, &moved(&|words| Kernel::Portable.run(Loop::Spread { words, inner: &inner })));
             prop_assert!(spread.iter().zip(&inner).all(|(spread, inner)| spread & inner == 0));
-            let gathered = moved(&|words| kernel.gather(words, &inner));
-            prop_assert_eq!(&gathered, &moved(&|words| Kernel::Portable.gather(words, &inner)));
+            let gathered = moved(&|words| kernel.run(Loop::Gather { words, inner: &inner }));
+            prop_assert_eq!(&gathered, &moved(&|words| Kernel::Portable.run(Loop::Gather { words, inner: &inner })));
             let again = moved(&|words| {
-                kernel.spread(words, &inner);
-                kernel.gather(words, &inner);
+                kernel.run(Loop::Spread { words, inner: &inner });
+                kernel.run(Loop::Gather { words, inner: &inner });
             });
             let n_symbols = inner.iter().map(|word| word.count_zeros() as usize).sum();
             let kept = moved(&|words| clip(words, 0..n_symbols));
@@ -223,11 +225,12 @@ proptest! {
         let read = |kernel: Kernel| {
             let mut letters = vec![0; n_words * WORD + 2 * WORD];
             let mut leads = vec![0; n_words];
-            kernel.letters(&text, &ascii, &mut letters, &mut leads);
+            kernel.run(Loop::Letters { text: &text, ascii: &ascii, letters: &mut letters, leads: &mut leads });
             letters[text.len()..].fill(n_numbers - 2);
             let mut words = vec![0; n_words];
             let numbers = &numbers[..numbers.partition_point(|&number| usize::from(number) < n_words)];
-            kernel.group(&letters, &Group { lookups: lookups.clone() }, cuts.as_ref(), Words { numbers, bits: &mut words });
+            let group = Group { lookups: lookups.clone() };
+            kernel.run(Loop::Group { letters: &letters, group: &group, cuts: cuts.as_ref(), words: Words { numbers, bits: &mut words } });
             (letters, leads, words)
         };
         for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {

@@ -162,8 +162,8 @@ impl Graph {
     }
 
     /// The marks that are possible at a symbol with this letter, each with the letters that may follow.
-    pub(super) fn marks(&self, views: &Views, letter: usize) -> Marks {
-        let mut marks = Marks::default();
+    pub(super) fn marks(&self, views: &Views, letter: usize) -> PossibleMarks {
+        let mut marks = PossibleMarks::default();
         for view in members(views) {
             for &(mark, next) in self.steps_on(view, letter) {
                 *marks.of(mark) |= self.next_letters[next];
@@ -208,9 +208,9 @@ impl Graph {
     }
 }
 
-/// For each mark, the letters behind with which it is possible; a letter in none of them follows in no text.
+/// For each mark, the letters behind it with which it is possible; a letter in none of them follows in no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
+pub(super) struct PossibleMarks {
     pub(super) inside: LetterSet,
     pub(super) matches: LetterSet,
     pub(super) unmatched: LetterSet,
@@ -224,7 +224,7 @@ pub(super) struct Answers {
     pub(super) no: LetterSet,
 }
 
-impl Marks {
+impl PossibleMarks {
     /// Whether a piece starts, if that is certain.
     pub(super) fn starts(&self) -> Answers {
         let starts = self.matches | self.unmatched;

@@ -13,7 +13,7 @@
 
 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::portable;
+use super::{Loop, portable};
 use crate::windows::letters::N_SHOWN;
 use crate::windows::tables::{
     AsciiLetters, Characters, Cuts, Lookup, SPAN, Table, WORD, Wide, Words,
@@ -49,7 +49,7 @@ pub(super) trait Vectors: Copy {
     fn spread(self, bits: u64, inner: u64) -> u64;
     /// Moves the bit of the `i`-th byte that is not inner to place `i`.
     fn gather(self, bits: u64, inner: u64) -> u64;
-    /// What [`Kernel::wide`](super::Kernel::wide) does.
+    /// What [`Loop::Wide`] does.
     fn wide(self, text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>);
 }
 
@@ -75,10 +75,10 @@ macro_rules! vectors {
             }
 
             /// Runs a loop that is compiled with the instructions.
-            pub(super) fn run(self, task: $crate::windows::kernels::loops::Loop<'_>) {
+            pub(super) fn run(self, task: $crate::windows::kernels::Loop<'_>) {
                 #[target_feature(enable = $features)]
-                fn compiled(vectors: $name, task: $crate::windows::kernels::loops::Loop<'_>) {
-                    task.run(vectors);
+                fn compiled(vectors: $name, task: $crate::windows::kernels::Loop<'_>) {
+                    task.run_with(vectors);
                 }
                 // SAFETY: `self` exists only where the processor has these instructions.
                 unsafe { compiled(self, task) }
@@ -102,19 +102,10 @@ macro_rules! vectors {
 }
 pub(super) use vectors;
 
-/// A loop, with what it reads and writes; the methods of [`Kernel`](super::Kernel) say what each does.
-pub(super) enum Loop<'a> {
-    Letters { text: &'a [u8], ascii: &'a AsciiLetters, letters: &'a mut [u8], leads: &'a mut [u64] },
-    Wide { text: &'a [u8], wide: &'a Wide, letters: &'a mut [u8], characters: Characters<'a> },
-    Pack { letters: &'a mut [u8], inner: &'a [u64], n_bytes: usize, n_left: &'a mut usize },
-    Spread { words: &'a mut [u64], inner: &'a [u64] },
-    Gather { words: &'a mut [u64], inner: &'a [u64] },
-    Group { letters: &'a [u8], lookups: &'a [Lookup], cuts: Option<&'a Cuts>, words: Words<'a> },
-}
-
 impl Loop<'_> {
+    /// Runs the loop; only what this is inlined in is compiled with the instructions.
     #[inline(always)]
-    pub(super) fn run<V: Vectors>(self, vectors: V) {
+    pub(super) fn run_with<V: Vectors>(self, vectors: V) {
         match self {
             Self::Letters { text, ascii, letters, leads } => {
                 read(vectors, text, ascii, letters, leads);
@@ -122,8 +113,8 @@ impl Loop<'_> {
             Self::Wide { text, wide, letters, characters } => {
                 vectors.wide(text, wide, letters, characters);
             }
-            Self::Pack { letters, inner, n_bytes, n_left } => {
-                *n_left = pack(vectors, letters, inner, n_bytes);
+            Self::Pack { letters, inner, n_letters } => {
+                *n_letters = pack(vectors, letters, inner, *n_letters);
             }
             Self::Spread { words, inner } => {
                 portable::spread(words, inner, |bits, inner| vectors.spread(bits, inner));
@@ -131,14 +122,14 @@ impl Loop<'_> {
             Self::Gather { words, inner } => {
                 portable::gather(words, inner, |bits, inner| vectors.gather(bits, inner));
             }
-            Self::Group { letters, lookups, cuts, words } => match lookups.len() {
+            Self::Group { letters, group, cuts, words } => match group.lookups.len() {
                 0 => {}
-                1 => look_up::<1, V>(vectors, letters, lookups, cuts, words),
-                2 => look_up::<2, V>(vectors, letters, lookups, cuts, words),
-                3 => look_up::<3, V>(vectors, letters, lookups, cuts, words),
-                4 => look_up::<4, V>(vectors, letters, lookups, cuts, words),
-                5 => look_up::<5, V>(vectors, letters, lookups, cuts, words),
-                _ => look_up::<N_SHOWN, V>(vectors, letters, lookups, cuts, words),
+                1 => look_up::<1, V>(vectors, letters, &group.lookups, cuts, words),
+                2 => look_up::<2, V>(vectors, letters, &group.lookups, cuts, words),
+                3 => look_up::<3, V>(vectors, letters, &group.lookups, cuts, words),
+                4 => look_up::<4, V>(vectors, letters, &group.lookups, cuts, words),
+                5 => look_up::<5, V>(vectors, letters, &group.lookups, cuts, words),
+                _ => look_up::<N_SHOWN, V>(vectors, letters, &group.lookups, cuts, words),
             },
         }
     }

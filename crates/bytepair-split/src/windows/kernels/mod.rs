@@ -14,7 +14,7 @@ mod loops;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
-use self::{avx2::Avx2, avx512::Avx512, loops::Loop};
+use self::{avx2::Avx2, avx512::Avx512};
 use super::tables::{AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Wide, Words};
 
 /// How the loops are done.
@@ -28,17 +28,24 @@ pub(crate) enum Kernel {
     Avx512(Avx512),
 }
 
-/// Runs a loop over vectors, or calls the definition.
-macro_rules! run {
-    ($kernel:expr, $task:expr, $definition:expr $(,)?) => {
-        match $kernel {
-            Kernel::Portable => $definition,
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(vectors) => vectors.run($task),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(vectors) => vectors.run($task),
-        }
-    };
+/// One of the loops, with what it reads and writes.
+pub(super) enum Loop<'a> {
+    /// Writes the letter of each ASCII character, another for any other byte; for each byte, whether it is
+    /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
+    Letters { text: &'a [u8], ascii: &'a AsciiLetters, letters: &'a mut [u8], leads: &'a mut [u64] },
+    /// Writes the letters of characters of several bytes as far as `wide` knows them, at their first bytes;
+    /// takes these out of `leads`, and adds the bytes behind them to `inner`, which has one word more.
+    Wide { text: &'a [u8], wide: &'a Wide, letters: &'a mut [u8], characters: Characters<'a> },
+    /// Takes out the letters of inner bytes, of `n_letters`; how many are left is written there.
+    Pack { letters: &'a mut [u8], inner: &'a [u64], n_letters: &'a mut usize },
+    /// From bits for symbols to bits for bytes: none for inner ones. There are at most as many words as of these.
+    Spread { words: &'a mut [u64], inner: &'a [u64] },
+    /// From bits for bytes to bits for symbols; the bits of inner bytes are left out.
+    Gather { words: &'a mut [u64], inner: &'a [u64] },
+    /// Adds the places where the group holds, in the words of these numbers: bit `i` of all words is for the window from
+    /// `letters[i]` on. All letters are below [`MAX_NUMBERS`], and there are enough for the windows of each word. Cuts have
+    /// as many words.
+    Group { letters: &'a [u8], group: &'a Group, cuts: Option<&'a Cuts>, words: Words<'a> },
 }
 
 impl Kernel {
@@ -80,82 +87,14 @@ impl Kernel {
         }
     }
 
-    /// Writes the letter of each ASCII character, another for any other byte; for each byte, whether it is
-    /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
-    pub(super) fn letters(
-        self,
-        text: &[u8],
-        ascii: &AsciiLetters,
-        letters: &mut [u8],
-        leads: &mut [u64],
-    ) {
-        run!(
-            self,
-            Loop::Letters { text, ascii, letters, leads },
-            portable::letters(text, ascii, letters, leads)
-        );
-    }
-
-    /// Writes the letters of characters of several bytes as far as `wide` knows them, at their first bytes;
-    /// takes these out of `leads`, and adds the bytes behind them to `inner`, which has one word more.
-    pub(super) fn wide(
-        self,
-        text: &[u8],
-        wide: &Wide,
-        letters: &mut [u8],
-        characters: Characters<'_>,
-    ) {
-        run!(
-            self,
-            Loop::Wide { text, wide, letters, characters },
-            portable::wide(text, wide, letters, characters)
-        );
-    }
-
-    /// Takes out the letters of inner bytes, of so many; returns how many are left.
-    pub(super) fn pack(self, letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
-        let n_left = &mut 0;
-        run!(
-            self,
-            Loop::Pack { letters, inner, n_bytes, n_left },
-            *n_left = portable::pack(letters, inner, n_bytes)
-        );
-        *n_left
-    }
-
-    /// From bits for symbols to bits for bytes: none for inner ones. There are at most as many words as of these.
-    pub(super) fn spread(self, words: &mut [u64], inner: &[u64]) {
-        run!(
-            self,
-            Loop::Spread { words, inner },
-            portable::spread(words, inner, portable::spread_by_bit)
-        );
-    }
-
-    /// From bits for bytes to bits for symbols; the bits of inner bytes are left out.
-    pub(super) fn gather(self, words: &mut [u64], inner: &[u64]) {
-        run!(
-            self,
-            Loop::Gather { words, inner },
-            portable::gather(words, inner, portable::gather_by_bit)
-        );
-    }
-
-    /// Adds the places where the group holds, in the words of these numbers: bit `i` of all words is for the window from
-    /// `letters[i]` on. All letters are below [`MAX_NUMBERS`], and there are enough for the windows of each word. Cuts have
-    /// as many words.
-    pub(super) fn group(
-        self,
-        letters: &[u8],
-        group: &Group,
-        cuts: Option<&Cuts>,
-        words: Words<'_>,
-    ) {
-        let lookups = &group.lookups;
-        run!(
-            self,
-            Loop::Group { letters, lookups, cuts, words },
-            portable::group(letters, lookups, cuts, words)
-        );
+    #[inline]
+    pub(super) fn run(self, task: Loop<'_>) {
+        match self {
+            Self::Portable => portable::run(task),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2(vectors) => vectors.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(vectors) => vectors.run(task),
+        }
     }
 }

@@ -3,12 +3,26 @@
 //! A word of `inner` bits tells which of 64 bytes are inside of a character: a symbol has no place there. Packing letters and
 //! gathering bits leaves these out, spreading bits puts zeros there.
 
+use super::Loop;
 use crate::windows::tables::{
-    AsciiLetters, Characters, Cuts, Lookup, MAX_NUMBERS, WORD, Wide, Words,
+    AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, WORD, Wide, Words,
 };
 
+pub(super) fn run(task: Loop<'_>) {
+    match task {
+        Loop::Letters { text, ascii, letters, leads } => read(text, ascii, letters, leads),
+        Loop::Wide { text, wide, letters, characters } => {
+            self::wide(text, wide, letters, characters);
+        }
+        Loop::Pack { letters, inner, n_letters } => *n_letters = pack(letters, inner, *n_letters),
+        Loop::Spread { words, inner } => spread(words, inner, spread_by_bit),
+        Loop::Gather { words, inner } => gather(words, inner, gather_by_bit),
+        Loop::Group { letters, group, cuts, words } => look_up(letters, group, cuts, words),
+    }
+}
+
 /// Takes out the letters of inner bytes, of so many; returns how many are left.
-pub(super) fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
+fn pack(letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
     let mut n_letters = 0;
     for index in 0..n_bytes {
         if inner[index / WORD] >> (index % WORD) & 1 == 0 {
@@ -49,26 +63,26 @@ pub(super) fn gather(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) 
     }
 }
 
-pub(super) fn spread_by_bit(word: u64, inner: u64) -> u64 {
+fn spread_by_bit(word: u64, inner: u64) -> u64 {
     let places = (0..WORD).filter(|place| inner >> place & 1 == 0);
     places.enumerate().fold(0, |all, (symbol, place)| all | (word >> symbol & 1) << place)
 }
 
-pub(super) fn gather_by_bit(word: u64, inner: u64) -> u64 {
+fn gather_by_bit(word: u64, inner: u64) -> u64 {
     let places = (0..WORD).filter(|place| inner >> place & 1 == 0);
     places.enumerate().fold(0, |all, (symbol, place)| all | (word >> place & 1) << symbol)
 }
 
 /// 64 bits from one on.
 #[inline]
-pub(super) fn word_at(words: &[u64], bit: usize) -> u64 {
+fn word_at(words: &[u64], bit: usize) -> u64 {
     let (index, shift) = (bit / WORD, bit % WORD);
     let low = words.get(index).copied().unwrap_or(0);
     let high = words.get(index + 1).copied().unwrap_or(0);
     low >> shift | (high << 1) << (WORD - 1 - shift)
 }
 
-pub(super) fn letters(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) {
+fn read(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]) {
     let words = text.chunks(WORD).zip(letters.chunks_mut(WORD));
     for ((bytes, letters), leads) in words.zip(leads) {
         *leads = 0;
@@ -91,11 +105,11 @@ pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Cha
     }
 }
 
-pub(super) fn group(letters: &[u8], lookups: &[Lookup], cuts: Option<&Cuts>, words: Words<'_>) {
+fn look_up(letters: &[u8], group: &Group, cuts: Option<&Cuts>, words: Words<'_>) {
     let Words { numbers, bits } = words;
     for index in numbers.iter().copied().map(usize::from) {
         for bit in 0..WORD {
-            let looked_up = lookups.iter().map(|step| {
+            let looked_up = group.lookups.iter().map(|step| {
                 let edge = cuts
                     .filter(|cuts| cuts.places[step.distance][index] >> bit & 1 == 1)
                     .map(|cuts| cuts.edge);
