@@ -13,7 +13,6 @@ use super::limits::Veto;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::{Created, Plan, Step};
 use super::ranking::Ranking;
-use super::scribe::Scribe;
 use super::share::Sides;
 use super::sketch::Sketch;
 use super::sums::Change;
@@ -116,18 +115,17 @@ impl<'e> Engine<'e> {
         self.certainty.as_ref().map(|certainty| certainty.n_certain)
     }
 
-    /// Whether it asks what tokens say.
-    pub(super) fn reads_tokens(&self) -> bool {
+    /// Whether a limit or the tie rule needs the bytes of tokens.
+    fn reads_tokens(&self) -> bool {
         !self.batches.veto.is_idle() || self.batches.ranking.ties() == Ties::LargestText
     }
 
-    /// Merges the next pairs, at most `max_len`, and has them written down, by a scribe whose vocabulary can be
-    /// asked for where the engine [reads tokens](Self::reads_tokens). Of none where no pair is left
+    /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none where no pair is left
     /// that occurs often enough.
     pub(super) fn merge_next(
         &mut self,
         max_len: usize,
-        scribe: &mut Scribe<'_>,
+        vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
         let (crew, mut plan) = (self.crew, self.crew.plan_mut());
         while plan.floor > self.min_count && self.sees_too_little(&plan) {
@@ -136,14 +134,12 @@ impl<'e> Engine<'e> {
             plan = crew.plan_mut();
         }
         self.choose(max_len, &mut plan)?;
-        scribe.push(plan.jobs.iter().map(|job| Merge {
+        vocabulary.push_new_merges(plan.jobs.iter().map(|job| Merge {
             left: job.left,
             right: job.right,
             result: job.result,
         }))?;
-        if let Some(vocabulary) = scribe.vocabulary() {
-            plan.jobs.iter().try_for_each(|job| self.learn(job.result, vocabulary))?;
-        }
+        plan.jobs.iter().try_for_each(|job| self.learn(job.result, vocabulary))?;
         drop(plan);
         Ok(self.merge_batch())
     }

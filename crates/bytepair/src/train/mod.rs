@@ -14,7 +14,7 @@
 //! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
 //! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
 //! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
-//! `limits` refuses tokens, and a `scribe` writes them down. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
+//! `limits` refuses tokens. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
 //! O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that are frequent at some time;
 //! the length of a piece alone costs nothing.
 
@@ -31,7 +31,6 @@ mod plan;
 mod queue;
 mod ranking;
 mod row;
-mod scribe;
 mod share;
 mod shares;
 mod sketch;
@@ -45,7 +44,6 @@ mod truncate;
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::thread;
 
 use crate::count::PieceCounts;
 use crate::encode::Encoder;
@@ -58,15 +56,12 @@ pub use characters::{CharacterLimits, LeftOut};
 use crew::Crew;
 use engine::{Done, Engine};
 pub use limits::TokenLimits;
-use plan::Plan;
-use scribe::Scribe;
+use plan::{Plan, next_id};
 pub use start::Earlier;
 pub(crate) use truncate::truncated;
 
 /// Room is made for so many merges at once, if they are wanted: more may never come.
 const MAX_RESERVED: usize = 1 << 17;
-/// So many merges are worth a thread that writes them down. Tests have few.
-const MIN_MERGES_FOR_SCRIBE: usize = if cfg!(test) { 4 } else { 10_000 };
 
 /// Which of several pairs of equal count is merged first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,19 +213,17 @@ pub fn train(
         shares::of(counts.borrow(), units, (&vocabulary, earlier.as_ref()), options)?;
     drop((counts, earlier));
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
-    let (stop, mut vocabulary) = Crew::gather(plan, shares, |crew| -> Result<_> {
+    let first_new = next_id(vocabulary.len())?;
+    let stop = Crew::gather(plan, shares, |crew| {
         let known = (&vocabulary, unmade.as_slice());
         let mut engine = Engine::new(crew, known, units, options, n_initial_tokens)?;
-        let is_worth = options.n_threads > 1 && n_wanted >= MIN_MERGES_FOR_SCRIBE;
-        thread::scope(|scope| {
-            let mut scribe = match is_worth && !engine.reads_tokens() {
-                true => Scribe::there(scope, vocabulary)?,
-                false => Scribe::here(vocabulary)?,
-            };
-            let stop = course.run(&mut engine, &mut scribe, &mut progress)?;
-            Ok((stop, scribe.finish()?))
-        })
+        course.run(&mut engine, &mut vocabulary, &mut progress)
     })?;
+    if !vocabulary.index_from(first_new) {
+        // No two pairs make the same token, but a vocabulary from elsewhere may have it.
+        let problem = "has a token that no merge of it makes, and that is learned now";
+        return Err(Error::option("resume", problem));
+    }
     let Course { merge_counts, tokens_after, n_certain, .. } = course;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
@@ -282,7 +275,7 @@ impl Course {
     fn run(
         &mut self,
         engine: &mut Engine<'_>,
-        scribe: &mut Scribe<'_>,
+        vocabulary: &mut Vocabulary,
         progress: &mut impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
     ) -> Result<Stop> {
         let max_merges = self.max_merges;
@@ -291,7 +284,7 @@ impl Course {
             if n_left == 0 {
                 return Ok(Stop::Target);
             }
-            let done = engine.merge_next(n_left, scribe)?;
+            let done = engine.merge_next(n_left, vocabulary)?;
             let Some(&Done { count, n_corpus_tokens }) = done.last() else {
                 return Ok(Stop::MinCount(engine.best_count()));
             };
