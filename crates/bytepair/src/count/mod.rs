@@ -6,7 +6,7 @@
 //! ties decided by first occurrence, and what shows pieces to users, asks for it.
 //!
 //! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
-//! `table`s, piece by piece (`start_list`; with vectors `eight` at a time); `runs` adds these up, `spill` does
+//! `table`s, piece by piece or, with vectors, `eight` at a time; `runs` adds these up, `spill` does
 //! where memory is limited, and `dropped` leaves rare pieces out. `sums` adds up the parts of a corpus of any size: by a `sorter` of `records`, whose `run_files` it
 //! shares with `spill`.
 
@@ -21,7 +21,6 @@ mod run_files;
 mod runs;
 mod sorter;
 mod spill;
-mod start_list;
 mod summary;
 mod sums;
 mod table;

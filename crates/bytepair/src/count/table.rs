@@ -14,7 +14,6 @@ use std::ops::Range;
 use super::eight;
 use super::ordered::{Entry, Found, Table};
 use super::runs::Total;
-use super::start_list::StartList;
 use crate::error::Result;
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
@@ -48,7 +47,6 @@ pub(super) struct CountTable {
     /// of its count. [`N_RECENT`] of them, once there is one.
     recent: Vec<Short>,
     tables: Tables,
-    starts: StartList,
     kernel: Kernel,
 }
 
@@ -139,7 +137,7 @@ impl CountTable {
     pub(super) fn new(budget: usize) -> Self {
         let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
         let tables = Tables { short, long, long_bytes: Vec::new(), budget };
-        Self { recent: Vec::new(), tables, starts: StartList::default(), kernel: Kernel::fast() }
+        Self { recent: Vec::new(), tables, kernel: Kernel::fast() }
     }
 
     pub(super) fn set_budget(&mut self, budget: usize) {
@@ -192,16 +190,8 @@ impl CountTable {
         count: u64,
         position: u64,
     ) -> u64 {
-        let mut starts = std::mem::take(&mut self.starts);
-        let n_pieces = if starts.take(block) {
-            self.add_all(text, starts.pieces(), count, position);
-            starts.len() as u64
-        } else {
-            let mut n_pieces = 0;
-            self.add_all(text, block.pieces().inspect(|_| n_pieces += 1), count, position);
-            n_pieces
-        };
-        self.starts = starts;
+        let mut n_pieces = 0;
+        self.add_all(text, block.pieces().inspect(|_| n_pieces += 1), count, position);
         n_pieces
     }
 
