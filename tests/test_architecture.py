@@ -81,7 +81,7 @@ ASKED_IN = {
     "windows/kernels/avx2.rs": ("windows/kernels/avx2.rs", "is_here"),
     "windows/kernels/avx512.rs": ("windows/kernels/avx512.rs", "is_here"),
     "normalize/plain/vectors.rs": ("normalize/plain/vectors.rs", "are_here"),
-    "count/eight.rs": ("piece/row.rs", "is_here"),
+    "count/table.rs": ("piece/row.rs", "is_here"),
     "piece/row.rs": ("piece/row.rs", "is_here"),
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
     "encode/cache/eight.rs": ("piece/row.rs", "is_here"),

@@ -9,16 +9,19 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use tempfile::NamedTempFile;
 
 use super::dropped::{Dropped, Dropper};
-use super::feed::{Boundaries, Feeder, MAX_STRETCH_LEN};
-use super::runs::{self, Sum};
-use super::spill::{self, Spill};
-use super::workers::{self, N_STRETCHES, Rules, Worker};
+use super::feed::{Boundaries, CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation};
+use super::records::Order;
+use super::runs;
+use super::sorter::{self, Run, Runs};
+use super::table::{Sum, Total};
+use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
 use super::{First, PieceCounts};
 use crate::error::{Error, Result};
-use crate::normalize::Normalizer;
-use bytepair_split::Splitter;
 
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
 /// while it grows.
@@ -44,7 +47,7 @@ impl Share {
     /// What is left for the table of each thread, in bytes; `None` where that is too little.
     fn of_table(self, limit: usize) -> Option<usize> {
         let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
-        let beside = spill::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
+        let beside = sorter::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
         let for_all = limit.checked_sub(beside)?;
         // Tables that were never written to disk stay until what is in them is one.
         let for_each = for_all.min(limit / 2) / self.n_threads;
@@ -73,39 +76,6 @@ fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<(
     }
 }
 
-/// What happens to text before its pieces are counted.
-#[derive(Clone, Debug)]
-pub struct Preparation {
-    /// Applied to each segment between special tokens.
-    pub normalizer: Normalizer,
-    /// Cuts normalized segments into pieces.
-    pub splitter: Splitter,
-    /// Boundaries in the text that are not counted. The longest at a place is taken.
-    pub special_tokens: Vec<String>,
-    /// Stands between texts, if they lie in one source; not counted either.
-    pub separator: Option<String>,
-    /// Whether text that is not UTF-8 is an error.
-    pub requires_utf8: bool,
-}
-
-/// What was read, besides the distinct pieces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CorpusReport {
-    /// Number of texts.
-    pub n_texts: u64,
-    /// Length of all texts as they were read, in bytes.
-    pub n_bytes: u64,
-    /// Length of all texts after normalization, in characters, special tokens left out, each text
-    /// times the weight of its source; `i64::MAX` where that exceeds 63 bits.
-    pub n_characters: i64,
-    /// Number of pieces, repeated ones too, whatever their weight.
-    pub n_pieces: u64,
-    /// The same, each piece times the weight of its source; `i64::MAX` where that exceeds 63 bits.
-    pub mass: i64,
-    /// For each special token of the preparation: how often it stood in the texts.
-    pub n_special: Vec<u64>,
-}
-
 /// Counts the pieces of one text after the other.
 ///
 /// After an error a part of the text has been counted, and which part is not told.
@@ -117,8 +87,8 @@ pub struct CorpusCounter {
     workers: Vec<Worker>,
     /// How much each piece of the next sources counts.
     weight: u64,
-    /// Where tables go that exceed the memory limit, if there is one.
-    spill: Option<Spill>,
+    /// Where tables are written that exceed the memory limit, if there is one.
+    runs: Option<Mutex<Runs>>,
     /// That limit, in bytes.
     limit: Option<usize>,
     /// For each source, the position at which it begins. Positions grow along the corpus.
@@ -155,7 +125,7 @@ impl CorpusCounter {
             },
             workers: (0..n_threads.max(1)).map(|_| Worker::new()).collect(),
             weight: 1,
-            spill: None,
+            runs: None,
             limit: None,
             source_starts: Vec::new(),
             in_batches: false,
@@ -203,9 +173,11 @@ impl CorpusCounter {
             );
             return Err(Error::option("memory_limit", problem));
         };
-        let spill = Spill::new(folder, limit / HEADS_SHARE)?;
+        // Refuses a folder where no file can be made.
+        drop(NamedTempFile::new_in(folder)?);
+        let runs = Runs::new(folder, Order::Hash, limit / HEADS_SHARE);
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
-        (self.spill, self.limit) = (Some(spill), Some(limit));
+        (self.runs, self.limit) = (Some(Mutex::new(runs)), Some(limit));
         Ok(())
     }
 
@@ -219,7 +191,7 @@ impl CorpusCounter {
     /// Writes tables to disk as often as can be.
     #[cfg(test)]
     pub(super) fn spill_always(&mut self, folder: &Path) -> Result<()> {
-        self.spill = Some(Spill::new(folder, 4000)?);
+        self.runs = Some(Mutex::new(Runs::new(folder, Order::Hash, 4000)));
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
         Ok(())
     }
@@ -284,9 +256,9 @@ impl CorpusCounter {
         min_count: i64,
         with_first: bool,
     ) -> Result<(PieceCounts, Dropped, CorpusReport)> {
-        let spill = self.spill.take().filter(|spill| !spill.is_unused());
-        let parts = match spill {
-            Some(spill) => vec![self.gather_spilled(spill, min_count, with_first)?],
+        let runs = self.runs.take().filter(|runs| !lock(runs).is_empty());
+        let parts = match runs {
+            Some(runs) => vec![self.gather_runs(runs, min_count, with_first)?],
             None => self.gather_tables(min_count, with_first)?,
         };
         let mut counts = PieceCounts::new();
@@ -310,12 +282,11 @@ impl CorpusCounter {
     /// # Errors
     /// Where a file cannot be written or read.
     pub fn finish_runs(mut self, folder: &Path) -> Result<(Vec<PathBuf>, CorpusReport)> {
-        let spill = match self.spill.take() {
-            Some(spill) => spill,
-            None => Spill::new(folder, usize::MAX)?,
-        };
-        self.write_tables(&spill)?;
-        Ok((spill.keep()?, self.report))
+        let runs = self.runs.take();
+        let runs = runs.unwrap_or_else(|| Mutex::new(Runs::new(folder, Order::Hash, usize::MAX)));
+        let runs = self.write_tables(runs)?;
+        let paths = runs.into_iter().map(Run::keep).collect::<Result<_>>()?;
+        Ok((paths, self.report))
     }
 
     /// Merges the tables, each thread some ranges of hashes.
@@ -333,23 +304,27 @@ impl CorpusCounter {
     }
 
     /// Merges what was written to disk, with the rest of the tables.
-    fn gather_spilled(
+    fn gather_runs(
         &mut self,
-        spill: Spill,
+        runs: Mutex<Runs>,
         min_count: i64,
         with_first: bool,
     ) -> Result<Gathered> {
-        self.write_tables(&spill)?;
+        let runs = self.write_tables(runs)?;
         let mut part = Gathered::new(min_count, with_first);
-        spill.try_for_each(|sum| {
-            part.take(&self.source_starts, sum)?;
-            check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)
-        })?;
+        for record in runs.into_merged()? {
+            let record = record?;
+            let total = Total { count: record.count, first: record.first.offset };
+            part.take(&self.source_starts, total.of(&record.piece)?)?;
+            check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)?;
+        }
         Ok(part)
     }
 
-    fn write_tables(&mut self, spill: &Spill) -> Result<()> {
-        self.workers.drain(..).try_for_each(|mut worker| spill.write(&mut worker.table))
+    /// Writes what the tables hold to runs as well.
+    fn write_tables(&mut self, runs: Mutex<Runs>) -> Result<Runs> {
+        self.workers.drain(..).try_for_each(|mut worker| spill(&mut worker.table, &runs))?;
+        Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn begin_source(&mut self, in_batches: bool) {
@@ -368,7 +343,7 @@ impl CorpusCounter {
         let rules = Rules {
             preparation: &cutting.preparation,
             weight: self.weight,
-            spill: self.spill.as_ref(),
+            runs: self.runs.as_ref(),
         };
         let mut feeder = Feeder {
             preparation: &cutting.preparation,
@@ -536,5 +511,82 @@ mod tests {
             let error = counter.set_memory_limit(least - (1 << 20), &folder, reads_blocks);
             assert!(error.unwrap_err().to_string().contains(&format!("at least {least}")));
         }
+    }
+
+    fn gpt2() -> Preparation {
+        Dialect::named("gpt2").unwrap().preparation(&["<s>".to_owned()]).unwrap()
+    }
+
+    fn with_firsts(counts: &PieceCounts) -> Vec<(Vec<u8>, i64, Option<First>)> {
+        counts.iter().map(|(piece, count, first)| (piece.to_vec(), count, first)).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_limit_changes_nothing_but_memory(
+            texts: Vec<Vec<u8>>,
+            words in proptest::collection::vec("[ab<s>é ]{0,30}", 0..200),
+            n_threads in 1..4_usize,
+            min_count in 0..4_i64,
+            with_first: bool,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let counted = |is_limited: bool| {
+                let mut counter = CorpusCounter::new(gpt2(), n_threads).unwrap();
+                if is_limited {
+                    counter.spill_always(folder.path()).unwrap();
+                }
+                let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+                counter.count_texts(&slices).unwrap();
+                counter.set_weight(3).unwrap();
+                for word in &words {
+                    counter.count_reader(word.as_bytes(), |_| Ok(())).unwrap();
+                }
+                counter.finish_common(min_count, with_first).unwrap()
+            };
+            let (limited, free) = (counted(true), counted(false));
+            prop_assert_eq!(with_firsts(&limited.0), with_firsts(&free.0));
+            prop_assert!(free.0.is_empty() || free.0.knows_first() == with_first);
+            prop_assert_eq!(limited.1, free.1);
+            prop_assert_eq!(limited.2, free.2);
+            prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_small_limit_gives_the_counts_of_a_large_text() {
+        let words = (0..400_000_u64).map(|n| n.wrapping_mul(n) % 300_007);
+        let words = words.map(|n| format!("{n:x} {:030} ", n % 50_021));
+        let text = words.collect::<Vec<_>>().concat();
+        let folder = tempfile::tempdir().unwrap();
+        let counted = |limit: Option<usize>| {
+            let mut counter = CorpusCounter::new(gpt2(), 2).unwrap();
+            if let Some(limit) = limit {
+                counter.set_memory_limit(limit, folder.path(), false).unwrap();
+            }
+            counter.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
+            if limit.is_some() {
+                assert!(std::fs::read_dir(folder.path()).unwrap().count() > 0);
+            }
+            with_firsts(&counter.finish().unwrap().0)
+        };
+        let least = CorpusCounter::new(gpt2(), 2).unwrap().least_memory(false);
+        assert!(counted(Some(least)) == counted(None));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_is_an_error() {
+        let mut counter = CorpusCounter::new(gpt2(), 2).unwrap();
+        let error = counter.set_memory_limit(1 << 20, &std::env::temp_dir(), true).unwrap_err();
+        assert!(error.to_string().starts_with("memory_limit: "), "{error}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        let mut counter = CorpusCounter::new(gpt2(), 1).unwrap();
+        let folder = std::env::temp_dir().join("no such folder");
+        assert!(counter.set_memory_limit(1 << 30, &folder, false).is_err());
     }
 }

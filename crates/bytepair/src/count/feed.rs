@@ -14,10 +14,10 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use super::corpus::{CorpusReport, Preparation};
 use crate::added::{Dictionary, are_few};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
+use crate::normalize::Normalizer;
 use crate::segment::Segment;
 use bytepair_split::Splitter;
 
@@ -31,6 +31,39 @@ pub(super) const MAX_STRETCH_LEN: usize = STRETCH_LEN + MIN_READ_LEN;
 const MAX_PARTS: usize = 1 << 13;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
+
+/// What happens to text before its pieces are counted.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    /// Applied to each segment between special tokens.
+    pub normalizer: Normalizer,
+    /// Cuts normalized segments into pieces.
+    pub splitter: Splitter,
+    /// Boundaries in the text that are not counted. The longest at a place is taken.
+    pub special_tokens: Vec<String>,
+    /// Stands between texts, if they lie in one source; not counted either.
+    pub separator: Option<String>,
+    /// Whether text that is not UTF-8 is an error.
+    pub requires_utf8: bool,
+}
+
+/// What was read, besides the distinct pieces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CorpusReport {
+    /// Number of texts.
+    pub n_texts: u64,
+    /// Length of all texts as they were read, in bytes.
+    pub n_bytes: u64,
+    /// Length of all texts after normalization, in characters, special tokens left out, each text
+    /// times the weight of its source; `i64::MAX` where that exceeds 63 bits.
+    pub n_characters: i64,
+    /// Number of pieces, repeated ones too, whatever their weight.
+    pub n_pieces: u64,
+    /// The same, each piece times the weight of its source; `i64::MAX` where that exceeds 63 bits.
+    pub mass: i64,
+    /// For each special token of the preparation: how often it stood in the texts.
+    pub n_special: Vec<u64>,
+}
 
 /// A stretch of text: some parts of one buffer, in order.
 #[derive(Default)]

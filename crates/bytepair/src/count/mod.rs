@@ -12,32 +12,30 @@
 
 mod corpus;
 mod dropped;
-#[cfg(target_arch = "x86_64")]
-mod eight;
 mod feed;
 mod ordered;
 mod records;
-mod run_files;
 mod runs;
 mod sorter;
-mod spill;
-mod summary;
 mod sums;
 mod table;
 mod workers;
 
-pub use corpus::{CorpusCounter, CorpusReport, Preparation};
+pub use corpus::CorpusCounter;
 pub use dropped::Dropped;
+pub use feed::{CorpusReport, Preparation};
 pub use records::Part;
 pub use sums::{CountRows, CountSums, SummedRows};
 
 use dropped::Dropper;
 
 use hashbrown::HashTable;
+use sha2::{Digest, Sha256};
 
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::HashKey;
 use crate::memory::{ask, ask_to_grow};
+use crate::shown::hexadecimal;
 
 /// What a piece takes beside its bytes: its end, its count, and where it first occurs.
 const LEN_BESIDE_PIECE: usize = size_of::<usize>() + size_of::<i64>() + size_of::<First>();
@@ -119,6 +117,26 @@ impl PieceCounts {
             count.saturating_mul(i64::try_from(n_characters(piece)).unwrap_or(i64::MAX))
         };
         self.iter().map(weighted).fold(0, i64::saturating_add)
+    }
+
+    /// The total length of all occurrences, in bytes. `i64::MAX` where it exceeds 63 bits.
+    pub fn n_bytes(&self) -> i64 {
+        let weighted = |(piece, count, _): (&[u8], i64, _)| {
+            count.saturating_mul(i64::try_from(piece.len()).unwrap_or(i64::MAX))
+        };
+        self.iter().map(weighted).fold(0, i64::saturating_add)
+    }
+
+    /// A name for the pieces and their counts, whatever their order: 32 hexadecimal digits.
+    ///
+    /// The sum, modulo 2^128, of the first 16 bytes of the SHA-256 of each piece, its count before it.
+    pub fn fingerprint(&self) -> String {
+        let of_piece = |(piece, count, _): (&[u8], i64, _)| {
+            let digest =
+                Sha256::new().chain_update(count.to_le_bytes()).chain_update(piece).finalize();
+            digest.iter().take(16).fold(0_u128, |number, &byte| number << 8 | u128::from(byte))
+        };
+        hexadecimal(&self.iter().map(of_piece).fold(0, u128::wrapping_add).to_be_bytes())
     }
 
     /// Adds `count` occurrences of a piece. Empty pieces and counts of 0 add nothing.
@@ -371,5 +389,26 @@ mod tests {
             crate::error::ErrorKind::Count { .. }
         ));
         assert!(counts.add(b"b", -1, None).is_err());
+    }
+
+    fn weighted(pieces: &[(&[u8], i64)]) -> PieceCounts {
+        let mut counts = PieceCounts::new();
+        pieces.iter().for_each(|(piece, count)| counts.add(piece, *count, None).unwrap());
+        counts
+    }
+
+    #[test]
+    fn a_fingerprint_tells_pieces_and_counts_but_not_their_order() {
+        let fingerprint = weighted(&[(b"a", 1), (b"bc", 2)]).fingerprint();
+        assert_eq!(weighted(&[(b"bc", 2), (b"a", 1)]).fingerprint(), fingerprint);
+        assert_ne!(weighted(&[(b"a", 2), (b"bc", 1)]).fingerprint(), fingerprint);
+        assert_ne!(weighted(&[(b"ab", 1), (b"c", 2)]).fingerprint(), fingerprint);
+        assert_eq!(fingerprint.len(), 32);
+    }
+
+    #[test]
+    fn the_length_is_that_of_all_occurrences() {
+        assert_eq!(weighted(&[(b"a", 3), (b"bc", 2)]).n_bytes(), 7);
+        assert_eq!(weighted(&[(b"bc", i64::MAX)]).n_bytes(), i64::MAX);
     }
 }

@@ -9,8 +9,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::ordered::Entry;
-use super::table::{CountTable, Long, Short, Sorted, in_order};
-use crate::error::{CountProblem, Error, Result};
+use super::table::{CountTable, Long, Short, Sorted, Sum, Total, in_order};
+use crate::error::Result;
 use crate::parallel::in_parallel;
 use crate::piece::key::piece_of_key;
 
@@ -21,9 +21,6 @@ const MIN_PIECES_PER_THREAD: usize = 1 << 14;
 
 /// About the mean length of short distinct pieces, in bytes.
 const USUAL_LEN: usize = 8;
-
-/// A piece of the whole, how often it occurs and its smallest position.
-pub(super) type Sum<'r> = (&'r [u8], i64, u64);
 
 /// Puts each table in order, one thread for each.
 pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<Sorted> {
@@ -109,34 +106,6 @@ impl<'r> Range<'r> {
             run.partition_point(|entry| u128::from(entry.hash(None)) < bound)
         };
         &run[place(self.index)..place(self.index + 1)]
-    }
-}
-
-/// What is known of a piece, in one run or in several.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Total {
-    pub(super) count: u64,
-    /// The smallest position at which the piece was counted.
-    pub(super) first: u64,
-}
-
-impl Total {
-    /// Counts the piece `count` times more, at larger positions. A sum that saturates is reported by [`Self::of`].
-    #[inline]
-    pub(super) fn add(&mut self, count: u64) {
-        self.count = self.count.saturating_add(count);
-    }
-
-    pub(super) fn and(self, other: Self) -> Self {
-        // A sum that saturates is reported by `of`.
-        let count = self.count.saturating_add(other.count);
-        Self { count, first: self.first.min(other.first) }
-    }
-
-    pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
-        let count = i64::try_from(self.count);
-        let count = count.map_err(|_| Error::count(piece, CountProblem::Sum))?;
-        Ok((piece, count, self.first))
     }
 }
 

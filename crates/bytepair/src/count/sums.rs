@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use super::First;
 use super::dropped::{Dropped, Dropper};
 use super::records::{Order, Part, Record, Row};
-use super::run_files::{self, RunFile};
-use super::sorter::{Sorted, Sorter};
+use super::sorter::{self, Run, Sorted, Sorter};
 use crate::error::{CountProblem, Error, Result};
 
 /// After so many rows the caller may end the adding up.
@@ -44,7 +43,7 @@ impl CountSums {
     /// Nothing yet. Temporary files are made in `folder`, and memory is about `budget` bytes.
     pub fn new(folder: &Path, budget: usize) -> Self {
         // While rows go from one order to the next, both have some in memory, or files that are merged.
-        let budget = (budget / 2).saturating_sub(run_files::N_BYTES) * 3 / 4;
+        let budget = (budget / 2).saturating_sub(sorter::N_BYTES) * 3 / 4;
         let by_hash = Sorter::new(Order::Hash, folder, budget);
         Self { folder: folder.to_owned(), budget, by_hash }
     }
@@ -72,7 +71,7 @@ impl CountSums {
     /// # Errors
     /// Where a file cannot be written or read.
     pub fn add_run(&mut self, file: &Path, part: Part) -> Result<()> {
-        self.by_hash.push_file(RunFile::new(file, part)?)
+        self.by_hash.push_file(Run::new(file, part)?)
     }
 
     /// Gives all rows, those of pieces left out that occur less than `min_count` times in all groups

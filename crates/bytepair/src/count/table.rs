@@ -5,23 +5,28 @@
 //! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
 //! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 //!
-//! Here is the loop over single pieces, which serves every processor; [`super::eight`] takes eight at a time.
+//! Two loops count the pieces of a block: one takes single pieces and serves every processor, the other takes eight at a
+//! time with AVX-512 and leaves to the first what it does not find at once.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
+use std::path::Path;
 
-#[cfg(target_arch = "x86_64")]
-use super::eight;
+use super::First;
 use super::ordered::{Entry, Found, Table};
-use super::runs::Total;
-use crate::error::Result;
+use super::records::Row;
+use super::sorter::Run;
+use crate::error::{CountProblem, Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
 use crate::memory::large_pages::LargeRow;
 use crate::memory::prefetch::prefetch;
-use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key};
+use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
 #[cfg(target_arch = "x86_64")]
-use crate::piece::starts::Starts;
+use crate::piece::{
+    row::{PieceRow, STEP_LEN},
+    starts::Starts,
+};
 use bytepair_split::Boundaries;
 
 /// Pieces whose places are asked for at once.
@@ -41,6 +46,24 @@ const MAX_LEN_FOR_EIGHT: usize = 16 << 20;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
+/// A text whose pieces are counted.
+#[derive(Clone, Copy)]
+struct Text<'t> {
+    bytes: &'t [u8],
+    /// The position of the first byte in the corpus.
+    position: u64,
+    /// How much each piece counts.
+    count: u64,
+}
+
+impl Text<'_> {
+    /// What a piece that starts at an offset adds.
+    #[inline]
+    fn total_at(self, offset: usize) -> Total {
+        Total { count: self.count, first: self.position.wrapping_add(offset as u64) }
+    }
+}
+
 /// Counts of pieces, each with the position where it was first seen.
 pub(super) struct CountTable {
     /// Short pieces that were seen last, by the highest bits of their hash, each with what is not in the tables yet
@@ -51,13 +74,50 @@ pub(super) struct CountTable {
 }
 
 /// All pieces but what of them is recent.
-pub(super) struct Tables {
-    pub(super) short: Table<Short>,
+struct Tables {
+    short: Table<Short>,
     long: Table<Long>,
     /// The bytes of long pieces.
     long_bytes: Vec<u8>,
     /// The most memory that may be taken, in bytes.
     budget: usize,
+}
+
+/// A piece of the whole, how often it occurs and its smallest position.
+pub(super) type Sum<'r> = (&'r [u8], i64, u64);
+
+/// What is known of a piece, in one run or in several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Total {
+    pub(super) count: u64,
+    /// The smallest position at which the piece was counted.
+    pub(super) first: u64,
+}
+
+impl Total {
+    /// Counts the piece `count` times more, at larger positions. A sum that saturates is reported by [`Self::of`].
+    #[inline]
+    pub(super) fn add(&mut self, count: u64) {
+        self.count = self.count.saturating_add(count);
+    }
+
+    pub(super) fn and(self, other: Self) -> Self {
+        // A sum that saturates is reported by `of`.
+        let count = self.count.saturating_add(other.count);
+        Self { count, first: self.first.min(other.first) }
+    }
+
+    /// What stands in a run, in which all is of one part.
+    fn row(self, piece: &[u8]) -> Row<'_> {
+        let first = First { source: 0, offset: self.first };
+        Row { piece, group: 0, count: self.count, first }
+    }
+
+    pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
+        let count = i64::try_from(self.count);
+        let count = count.map_err(|_| Error::count(piece, CountProblem::Sum))?;
+        Ok((piece, count, self.first))
+    }
 }
 
 /// A short piece. The place of its total is the smallest position at which it was counted.
@@ -175,24 +235,16 @@ impl CountTable {
                     && block.dropped().is_none() =>
             {
                 let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
-                eight::add(&mut self.tables, (text, &starts), Total { count, first: position });
+                self.tables.add_eight_at_a_time(Text { bytes: text, position, count }, &starts);
                 block.starts().iter().map(|word| u64::from(word.count_ones())).sum()
             }
-            _ => self.add_one_by_one(text, block, count, position),
+            _ => {
+                let mut n_pieces = 0;
+                let pieces = block.pieces().inspect(|_| n_pieces += 1);
+                self.add_one_by_one(Text { bytes: text, position, count }, pieces);
+                n_pieces
+            }
         }
-    }
-
-    /// The same by the definition.
-    fn add_one_by_one(
-        &mut self,
-        text: &[u8],
-        block: &Boundaries,
-        count: u64,
-        position: u64,
-    ) -> u64 {
-        let mut n_pieces = 0;
-        self.add_all(text, block.pieces().inspect(|_| n_pieces += 1), count, position);
-        n_pieces
     }
 
     /// Counts these pieces of a text, one by one.
@@ -202,23 +254,17 @@ impl CountTable {
     /// Nothing of this branches: what loses its place waits in a list, which grows by none or one. Several that
     /// wait are asked for before the first is counted, so that what is not in the cache is fetched side by side. Long
     /// pieces wait in the same way.
-    fn add_all(
-        &mut self,
-        text: &[u8],
-        pieces: impl Iterator<Item = Range<usize>>,
-        count: u64,
-        position: u64,
-    ) {
+    fn add_one_by_one(&mut self, text: Text<'_>, pieces: impl Iterator<Item = Range<usize>>) {
         let Self { recent, tables, .. } = self;
         recent.resize(N_RECENT, Short::default());
         // An array, so that no place in it is checked.
         let Some(recent) = recent.first_chunk_mut::<N_RECENT>() else { return };
         let mut waiting = [Short::default(); N_SIDE_BY_SIDE];
         let mut n_waiting = 0;
-        let mut long = LongPieces { text, count, position, hashes_and_places: Vec::new() };
+        let mut long = LongPieces { text, hashes_and_places: Vec::new() };
         for piece in pieces {
-            let first = position.wrapping_add(piece.start as u64);
-            let Some(key) = piece_key(text, piece.start, piece.end) else {
+            let Total { count, first } = text.total_at(piece.start);
+            let Some(key) = piece_key(text.bytes, piece.start, piece.end) else {
                 long.push(piece, tables);
                 continue;
             };
@@ -253,8 +299,8 @@ impl CountTable {
     /// Counts one piece, whose own position is given.
     #[cfg(test)]
     pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
-        let text_position = position.wrapping_sub(piece.start as u64);
-        self.add_all(text, std::iter::once(piece), count, text_position);
+        let position = position.wrapping_sub(piece.start as u64);
+        self.add_one_by_one(Text { bytes: text, position, count }, std::iter::once(piece));
     }
 
     /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
@@ -274,8 +320,25 @@ impl CountTable {
         Sorted { short: short.into_sorted(by_key), long, long_bytes }
     }
 
+    /// Moves the contents, in order, into a run.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub(super) fn write_run(&mut self, folder: &Path) -> Result<Run> {
+        Run::write(folder, |writer| {
+            self.drain(|short, long, long_bytes| {
+                for entry in short {
+                    let (bytes, len) = piece_of_key(entry.key);
+                    writer.write(&entry.value.row(&bytes[..len]))?;
+                }
+                let row = |entry: &Long| writer.write(&entry.total.row(piece(long_bytes, entry)));
+                long.iter().try_for_each(row)
+            })
+        })
+    }
+
     /// Hands the contents, in order, to `take` and forgets them.
-    pub(super) fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
+    fn drain<R>(&mut self, take: impl FnOnce(&[Short], &[Long], &[u8]) -> R) -> R {
         self.settle();
         self.tables.drop_keys();
         let Tables { short, long, long_bytes, .. } = &mut self.tables;
@@ -298,7 +361,7 @@ impl Tables {
     }
 
     /// Adds the counts of short pieces to the large table.
-    pub(super) fn add_short(&mut self, pieces: &[Short]) {
+    fn add_short(&mut self, pieces: &[Short]) {
         let mut hashes = [0; N_SIDE_BY_SIDE];
         for (hash, piece) in hashes.iter_mut().zip(pieces) {
             *hash = piece.hash(self.short.key());
@@ -337,7 +400,7 @@ impl Tables {
 
     #[cfg(target_arch = "x86_64")]
     #[inline(never)] // keeps the loop over eight pieces short
-    pub(super) fn add_long(&mut self, bytes: &[u8], total: Total) {
+    fn add_long(&mut self, bytes: &[u8], total: Total) {
         self.add_hashed(self.hash_of_long(bytes), bytes, total);
     }
 
@@ -400,20 +463,94 @@ impl Tables {
     }
 }
 
+/// Pieces counted eight at a time, with AVX-512.
+///
+/// ```text
+/// for each row of pieces:                      some dozens, whose keys are made together
+///     prefetch where the search for each begins
+///     for each eight of them:
+///         known = those that stand where their search begins         (nearly all)
+///         counts of known += count                                   one after the other: two may be equal
+///         the others are counted by the loop over single pieces
+/// ```
+///
+/// *Invariant:* after a piece was looked for, nothing moves in the table before it was counted: only the loop over single
+/// pieces makes a table grow, and it runs when the known ones of its eight are done. The next eight look anew.
+///
+/// Costs about 14 cycles for each piece that is known. The table may be larger than the processor's caches.
+#[cfg(target_arch = "x86_64")]
+impl Tables {
+    #[expect(
+        unsafe_code,
+        reason = "vector instructions; splitting and counting take a fifth less time"
+    )]
+    fn add_eight_at_a_time(&mut self, text: Text<'_>, starts: &Starts<'_>) {
+        // SAFETY: a table has this kernel only where [`crate::piece::row::is_here`] found these instructions.
+        unsafe { self.add_words(text, starts) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
+    fn add_words(&mut self, text: Text<'_>, starts: &Starts<'_>) {
+        let mut row = PieceRow::default();
+        for word in starts.words() {
+            row.push(self.short.places(), (text.bytes, word));
+            if row.is_full() {
+                self.add_row(text, &row);
+                row.clear();
+            }
+        }
+        self.add_row(text, &row);
+    }
+
+    #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
+    fn add_row(&mut self, text: Text<'_>, row: &PieceRow) {
+        for number in (0..row.len()).step_by(STEP_LEN) {
+            let wanted = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
+            let known = row.find(self.short.places(), number).known & wanted;
+            let (places, slots) = (row.homes(number), self.short.places_mut());
+            if known == u8::MAX {
+                places.into_iter().for_each(|place| slots[place].value.add(text.count));
+                continue;
+            }
+            lanes(known).for_each(|lane| slots[places[lane]].value.add(text.count));
+            lanes(wanted & !known).for_each(|lane| self.add_one(text, row.piece(number + lane)));
+        }
+    }
+
+    /// Counts a piece by itself.
+    #[inline]
+    fn add_one(&mut self, text: Text<'_>, piece: Range<usize>) {
+        let total = text.total_at(piece.start);
+        match piece_key(text.bytes, piece.start, piece.end) {
+            Some(key) => self.add_short(&[Short { key, value: total }]),
+            None => self.add_long(&text.bytes[piece], total),
+        }
+    }
+}
+
+/// The numbers of the bits that are set.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn lanes(mut bits: u8) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (bits != 0).then(|| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        lane
+    })
+}
+
 /// Long pieces of a text that wait for being counted, so that several are looked for side by side.
 struct LongPieces<'t> {
-    text: &'t [u8],
-    /// How much each counts.
-    count: u64,
-    /// That of the text.
-    position: u64,
+    text: Text<'t>,
     hashes_and_places: Vec<(u64, Range<usize>)>,
 }
 
 impl LongPieces<'_> {
     #[inline(never)] // keeps the loop over short pieces short
     fn push(&mut self, piece: Range<usize>, tables: &mut Tables) {
-        self.hashes_and_places.push((tables.hash_of_long(&self.text[piece.clone()]), piece));
+        self.hashes_and_places.push((tables.hash_of_long(&self.text.bytes[piece.clone()]), piece));
         if self.hashes_and_places.len() == N_SIDE_BY_SIDE {
             self.settle(tables);
         }
@@ -423,8 +560,8 @@ impl LongPieces<'_> {
     fn settle(&mut self, tables: &mut Tables) {
         tables.ask_for_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
         for (hash, piece) in self.hashes_and_places.drain(..) {
-            let first = self.position.wrapping_add(piece.start as u64);
-            tables.add_hashed(hash, &self.text[piece], Total { count: self.count, first });
+            let total = self.text.total_at(piece.start);
+            tables.add_hashed(hash, &self.text.bytes[piece], total);
         }
     }
 }

@@ -13,9 +13,8 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::corpus::Preparation;
-use super::feed::{MAX_STRETCH_LEN, Part, Stretch};
-use super::spill::Spill;
+use super::feed::{MAX_STRETCH_LEN, Part, Preparation, Stretch};
+use super::sorter::Runs;
 use super::table::CountTable;
 use crate::error::{Error, ErrorKind, Result};
 use bytepair_split::Boundaries;
@@ -39,8 +38,8 @@ pub(super) struct Rules<'p> {
     pub(super) preparation: &'p Preparation,
     /// How much each piece counts.
     pub(super) weight: u64,
-    /// Where full tables go.
-    pub(super) spill: Option<&'p Spill>,
+    /// Where full tables are written, if memory is limited.
+    pub(super) runs: Option<&'p Mutex<Runs>>,
 }
 
 impl Worker {
@@ -58,7 +57,7 @@ impl Worker {
     }
 
     fn count_part(&mut self, rules: Rules<'_>, part: &Part, buffer: &[u8]) -> Result<()> {
-        let Rules { preparation, weight, spill } = rules;
+        let Rules { preparation, weight, runs } = rules;
         let text = &buffer[part.range.clone()];
         // Normalized text was checked before it was normalized.
         if preparation.requires_utf8 && preparation.normalizer.steps().is_empty() {
@@ -76,14 +75,31 @@ impl Worker {
                 .map_err(|error| Error::from(error).moved_by(part.offset))?;
             self.table.ask_for_room(&self.boundaries)?;
             self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
-            if let Some(spill) = spill
+            if let Some(runs) = runs
                 && self.table.is_over_budget()
             {
-                spill.write(&mut self.table)?;
+                spill(&mut self.table, runs)?;
             }
         }
         Ok(())
     }
+}
+
+/// Moves the contents of a table into a run. Threads write at the same time, but merge one after the other.
+///
+/// # Errors
+/// Where a file cannot be written or read.
+pub(super) fn spill(table: &mut CountTable, runs: &Mutex<Runs>) -> Result<()> {
+    if table.is_empty() {
+        return Ok(());
+    }
+    let folder = lock(runs).folder().to_owned();
+    let run = table.write_run(&folder)?;
+    lock(runs).push(run)
+}
+
+pub(super) fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
+    runs.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type Counted = std::result::Result<(), Failure>;
@@ -118,7 +134,7 @@ pub(super) fn count_all(
 impl Rules<'_> {
     /// Whether a stretch has so much text without a place to cut that there should be no second one beside it.
     fn are_strict_about(self, stretch: &Stretch) -> bool {
-        self.spill.is_some() && stretch.buffer.len() > MAX_STRETCH_LEN
+        self.runs.is_some() && stretch.buffer.len() > MAX_STRETCH_LEN
     }
 }
 
@@ -130,7 +146,7 @@ fn count_together(
     mut fill: impl FnMut(&mut Stretch) -> Result<bool>,
 ) -> Result<()> {
     let most_waiting = N_WAITING * others.len();
-    let queue = Queue { keeps_long: rules.spill.is_none(), ..Queue::default() };
+    let queue = Queue { keeps_long: rules.runs.is_none(), ..Queue::default() };
     let read_error = thread::scope(|scope| {
         let _closing = Closing(&queue);
         for worker in others {
