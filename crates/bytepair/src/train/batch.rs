@@ -7,7 +7,7 @@
 //! 1. no pair of it has as its left token the right token of an earlier one, nor as its right token the left
 //!    token of an earlier one, and
 //! 2. a pair of two equal tokens ends it, and so does one whose token may stand where its parts may not
-//!    ([`Veto::frees`](super::limits::Veto::frees)).
+//!    ([`TokenFilter::frees`](super::limits::TokenFilter::frees)).
 //!
 //! *Old pairs.* By 1 no earlier merge of the batch takes an occurrence of (c, d): an occurrence of (a, b) that
 //! overlaps one of (c, d) would share `b = c` or `d = a`. Other old pairs can only lose. So among the old pairs
@@ -32,10 +32,10 @@
 //! old pair in turn, and the same holds.
 
 use super::Ties;
-use super::crew::Crew;
-use super::limits::Veto;
+use super::limits::TokenFilter;
 use super::plan::Plan;
 use super::ranking::{Candidate, Ranking};
+use super::workers::Workers;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 
@@ -45,7 +45,7 @@ const MAX_LEN: usize = 256;
 /// Chooses batches.
 pub(super) struct Batches {
     pub(super) ranking: Ranking,
-    pub(super) veto: Veto,
+    pub(super) filter: TokenFilter,
     /// By token id: the number of the batch in which it was last a left or a right token.
     lefts: Vec<u32>,
     rights: Vec<u32>,
@@ -53,29 +53,34 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(ranking: Ranking, veto: Veto) -> Self {
-        Self { ranking, veto, lefts: Vec::new(), rights: Vec::new(), current: 0 }
+    pub(super) fn new(ranking: Ranking, filter: TokenFilter) -> Self {
+        Self { ranking, filter, lefts: Vec::new(), rights: Vec::new(), current: 0 }
     }
 
     /// Puts the next batch into the plan, at most `max_len` merges; none where no pair reaches the floor.
-    pub(super) fn choose(&mut self, max_len: usize, plan: &mut Plan, crew: &Crew) -> Result<()> {
+    pub(super) fn choose(
+        &mut self,
+        max_len: usize,
+        plan: &mut Plan,
+        workers: &Workers,
+    ) -> Result<()> {
         self.begin(plan.lengths.len());
         plan.jobs.clear();
         while plan.jobs.len() < max_len.min(MAX_LEN) {
-            let Some(best) = self.ranking.best(plan, crew) else { break };
+            let Some(best) = self.ranking.best(plan, workers) else { break };
             let (left, right) = plan.pairs.tokens(best.pair);
             if !self.may_join(left, right) {
                 break;
             }
             self.ranking.pop(plan);
-            if !plan.jobs.is_empty() && self.is_tied(best, plan, crew) {
-                self.ranking.push(best.pair, plan, crew);
+            if !plan.jobs.is_empty() && self.is_tied(best, plan, workers) {
+                self.ranking.push(best.pair, plan, workers);
                 break;
             }
             self.lefts[left as usize] = self.current;
             self.rights[right as usize] = self.current;
             plan.push_job(best.pair)?;
-            if left == right || self.veto.frees(left, right) {
+            if left == right || self.filter.frees(left, right) {
                 break;
             }
         }
@@ -93,8 +98,8 @@ impl Batches {
     }
 
     /// Whether the tie rule needs `best`, which was taken out, to stand alone, and it does not.
-    fn is_tied(&mut self, best: Candidate, plan: &Plan, crew: &Crew) -> bool {
+    fn is_tied(&mut self, best: Candidate, plan: &Plan, workers: &Workers) -> bool {
         self.ranking.ties() == Ties::LargestText
-            && self.ranking.best(plan, crew).is_some_and(|next| next.count == best.count)
+            && self.ranking.best(plan, workers).is_some_and(|next| next.count == best.count)
     }
 }

@@ -1,33 +1,42 @@
-//! Batches of merges between surveys: the course of training.
+//! Surveys of the corpus, and batches of merges between them.
 //!
-//! A survey finds the pairs that occur at least as often as a floor; batches merge the best of them until none is
-//! left; then the floor falls to a fraction, and the next survey finds what is frequent now. So the many pairs
-//! that are never chosen cost a few additions in each survey, and no list, no table, no queue ever holds them.
+//! ```text
+//! until enough merges are made:
+//!     while no pair is known that reaches the floor, and the floor can fall:
+//!         survey: lower the floor; find all pairs that reach it now, and their places
+//!     choose a batch of the best pairs
+//!     make its merges; their counts fall, and new pairs that reach the floor become known
+//! ```
 //!
-//! Surveys walk the whole corpus as it is then, some two to five times in all; batches touch only the places of
-//! their pairs and the neighbours.
+//! *Invariant:* every pair that reaches the floor and may be merged is known, with its exact count. A merge only takes
+//! occurrences from pairs that are there, and a pair with a new token is seen when that token is made; so a pair below
+//! the floor stays below it until the floor falls.
+//!
+//! The many pairs that are never chosen cost a few additions in each survey: no list, no table and no queue ever holds
+//! them. Surveys walk the whole corpus, some two to five times in all; batches touch only the places of their pairs and
+//! the neighbours.
 
 use super::batch::Batches;
-use super::crew::Crew;
-use super::limits::Veto;
+use super::limits::TokenFilter;
 use super::pairs::{PairIndex, Pairs};
-use super::plan::{Created, Plan, Step};
+use super::plan::{Created, Plan, Sides, Step};
 use super::ranking::Ranking;
-use super::share::Sides;
+use super::share::{Change, Share, Sums};
 use super::sketch::Sketch;
-use super::sums::Change;
 use super::survey;
+use super::workers::Workers;
 use super::{Ties, TrainOptions};
 use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// How far the floor lies below the most frequent pair where there are many slots.
+/// How far the floor lies below the most frequent pair where there are many slots, and lists of places are large.
 const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
-/// The same as long as tokens are bytes or little more: a few pairs of these occur far more often than the others, and
-/// what lies between is worth no survey.
+/// How far the first floors lie below the most frequent pair, while tokens are bytes or little more: a few pairs of these
+/// occur far more often than the others, and what lies between is worth no survey.
 const FIRST_FLOOR_RATIO: i64 = if cfg!(test) { 5 } else { 1 << 10 };
-/// The same where there are few slots: then lists are cheap in comparison with surveys, and two of these do.
+/// How far any floor lies below the most frequent pair where there are few slots: lists are cheap then in comparison with
+/// surveys, and two of these are enough.
 const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 1 << 15 };
 /// So many slots are many: they do not fit the nearer caches.
 const N_MANY_SLOTS: usize = if cfg!(test) { 64 } else { 1 << 21 };
@@ -38,25 +47,25 @@ const NEAR_RATIO: i64 = 4;
 const N_PAIRS_PER_MERGE: usize = 2;
 /// The least part of itself by which the floor falls.
 const LEAST_FALL: i64 = 3;
-/// From so many places on, merging them is worth telling the other threads. Tests tell them of some.
+/// From so many places on, the other threads take part in merging them. In tests they do for some batches.
 const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 500 };
-/// The same where they sleep: waking them takes some tens of microseconds.
+/// From so many places on, other threads that sleep are woken for them, which takes some tens of microseconds.
 const MIN_PLACES_TO_WAKE: usize = if cfg!(test) { 4 } else { 8000 };
 
-/// Chooses merges and has them done.
+/// Chooses merges, and makes them with all threads.
 pub(super) struct Engine<'e> {
-    crew: &'e Crew,
+    workers: &'e Workers,
     units: &'e Units,
     batches: Batches,
     min_count: i64,
-    totals: Sides<Totals>,
-    /// What they give for one merge.
-    sums: Sides<Vec<Change>>,
+    /// Add up what the shares say of one merge.
+    sums: Sides<Sums>,
+    changes: Sides<Vec<Change>>,
     n_corpus_tokens: i64,
     certainty: Option<Certainty>,
 }
 
-/// A merge that was done.
+/// A merge that was made.
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) count: i64,
@@ -75,39 +84,30 @@ struct Certainty {
     is_lost: bool,
 }
 
-/// Changes of all shares, by neighbour.
-#[derive(Default)]
-struct Totals {
-    /// By token id. All zero between jobs.
-    weights: Vec<i64>,
-    touched: Vec<TokenId>,
-}
-
 impl<'e> Engine<'e> {
     pub(super) fn new(
-        crew: &'e Crew,
-        (vocabulary, unmade): (&Vocabulary, &[TokenId]),
+        workers: &'e Workers,
+        filter: TokenFilter,
         units: &'e Units,
         options: &TrainOptions,
         n_corpus_tokens: i64,
-    ) -> Result<Self> {
-        let taken = unmade.iter().filter_map(|&id| vocabulary.token(id));
-        let veto = Veto::new(options.limits).with_taken(taken);
+    ) -> Self {
         let certainty = |bound| Certainty { bound, n_certain: 0, is_lost: false };
-        let mut engine = Self {
-            crew,
+        Self {
+            workers,
             units,
-            batches: Batches::new(Ranking::new(options.ties), veto),
+            batches: Batches::new(Ranking::new(options.ties), filter),
             min_count: options.min_count.max(1),
-            totals: Sides::default(),
             sums: Sides::default(),
+            changes: Sides::default(),
             n_corpus_tokens,
             certainty: options.dropped_bound.map(certainty),
-        };
-        for (id, _) in vocabulary.iter() {
-            engine.learn(id, vocabulary)?;
         }
-        Ok(engine)
+    }
+
+    /// Takes note of the tokens that training begins with, before anything else.
+    pub(super) fn begin(&mut self, vocabulary: &Vocabulary) -> Result<()> {
+        vocabulary.iter().try_for_each(|(id, _)| self.learn(id, vocabulary))
     }
 
     /// How many of the merges, from the first on, are certain; `None` where nothing was left out.
@@ -117,7 +117,7 @@ impl<'e> Engine<'e> {
 
     /// Whether a limit or the tie rule needs the bytes of tokens.
     fn reads_tokens(&self) -> bool {
-        !self.batches.veto.is_idle() || self.batches.ranking.ties() == Ties::LargestText
+        !self.batches.filter.is_idle() || self.batches.ranking.ties() == Ties::LargestText
     }
 
     /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none where no pair is left
@@ -127,11 +127,11 @@ impl<'e> Engine<'e> {
         max_len: usize,
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
-        let (crew, mut plan) = (self.crew, self.crew.plan_mut());
+        let (workers, mut plan) = (self.workers, self.workers.plan_mut());
         while plan.floor > self.min_count && self.sees_too_little(&plan) {
             drop(plan);
             self.survey(self.min_count, max_len);
-            plan = crew.plan_mut();
+            plan = workers.plan_mut();
         }
         self.choose(max_len, &mut plan)?;
         vocabulary.push_new_merges(plan.jobs.iter().map(|job| Merge {
@@ -152,8 +152,8 @@ impl<'e> Engine<'e> {
         // What is not allowed may be more frequent than all that is, and keep the floor high.
         loop {
             self.survey(1, usize::MAX);
-            let plan = self.crew.plan();
-            let best = self.batches.ranking.best(&plan, self.crew);
+            let plan = self.workers.plan();
+            let best = self.batches.ranking.best(&plan, self.workers);
             if best.is_some() || plan.floor <= 1 {
                 return best.map_or(0, |best| best.count);
             }
@@ -164,11 +164,11 @@ impl<'e> Engine<'e> {
     /// need.
     fn survey(&mut self, lowest: i64, n_left: usize) {
         let n_wanted = n_left.saturating_mul(N_PAIRS_PER_MERGE);
-        let crew = self.crew;
-        crew.together(Step::Compact);
-        crew.plan_mut().n_slots = crew.shares().map(|share| share.n_slots()).sum();
-        crew.together(Step::Look);
-        let mut plan = crew.plan_mut();
+        let workers = self.workers;
+        workers.step_in_parallel(Step::Compact);
+        workers.plan_mut().n_slots = workers.shares().map(|share| share.n_slots()).sum();
+        workers.step_in_parallel(Step::Look);
+        let mut plan = workers.plan_mut();
         plan.lengths.fill(1);
         let is_exact = survey::is_exact(plan.lengths.len());
         if !is_exact {
@@ -176,10 +176,10 @@ impl<'e> Engine<'e> {
             let enough = plan.sketch.exceeded_by(n_wanted) + 1;
             plan.floor = floor_below(plan.sketch.most(), FLOOR_RATIO, enough, &plan, lowest);
             drop(plan);
-            crew.together(Step::Tally);
-            plan = crew.plan_mut();
+            workers.step_in_parallel(Step::Tally);
+            plan = workers.plan_mut();
             // Its memory serves the next survey.
-            if let Some(mut share) = crew.shares().next() {
+            if let Some(mut share) = workers.shares().next() {
                 share.survey.sketch = std::mem::take(&mut plan.sketch);
             }
         }
@@ -193,14 +193,17 @@ impl<'e> Engine<'e> {
         }
         plan.pairs = self.frequent_pairs(&tallies, plan.floor);
         drop(plan);
-        crew.together(Step::Place);
-        let plan = crew.plan();
+        workers.step_in_parallel(Step::Place);
+        let plan = workers.plan();
         self.batches.ranking.clear();
-        (0..).take(plan.pairs.len()).for_each(|pair| self.batches.ranking.push(pair, &plan, crew));
+        (0..)
+            .take(plan.pairs.len())
+            .for_each(|pair| self.batches.ranking.push(pair, &plan, workers));
     }
 
     fn sum_sketches(&self) -> Sketch {
-        let sketches = self.crew.shares().map(|mut share| std::mem::take(&mut share.survey.sketch));
+        let sketches =
+            self.workers.shares().map(|mut share| std::mem::take(&mut share.survey.sketch));
         let sum = sketches.reduce(|mut sum, sketch| {
             sum.merge(&sketch);
             sum
@@ -210,7 +213,7 @@ impl<'e> Engine<'e> {
 
     /// How often each pair occurs that was tallied.
     fn sum_tallies(&self) -> Vec<(TokenId, TokenId, i64)> {
-        let shares: Vec<_> = self.crew.shares().collect();
+        let shares: Vec<_> = self.workers.shares().collect();
         if let [share] = &shares[..] {
             return share.survey.counts().collect();
         }
@@ -224,7 +227,7 @@ impl<'e> Engine<'e> {
     /// The pairs that reach the floor and may be merged.
     fn frequent_pairs(&self, counts: &[(TokenId, TokenId, i64)], floor: i64) -> Pairs {
         let is_frequent = |&&(left, right, count): &&(TokenId, TokenId, i64)| {
-            count >= floor && self.batches.veto.allows(left, right)
+            count >= floor && self.batches.filter.allows(left, right)
         };
         let frequent = counts.iter().filter(is_frequent);
         let mut pairs = Pairs::with_capacity(frequent.clone().count() * 2);
@@ -239,18 +242,18 @@ impl<'e> Engine<'e> {
     fn sees_too_little(&mut self, plan: &Plan) -> bool {
         let bound = self.certainty.as_ref().filter(|certainty| !certainty.is_lost);
         let lead = bound.map_or(0, |certainty| certainty.bound);
-        let best = self.batches.ranking.best(plan, self.crew);
+        let best = self.batches.ranking.best(plan, self.workers);
         best.is_none_or(|best| best.count - (plan.floor - 1) <= lead)
     }
 
-    /// Puts the next batch into the plan.
+    /// Puts the next batch into the plan, and says whether its merge is certain.
     fn choose(&mut self, max_len: usize, plan: &mut Plan) -> Result<()> {
         let is_open = self.certainty.as_ref().is_some_and(|certainty| !certainty.is_lost);
         let max_len = if is_open { max_len.min(1) } else { max_len };
-        self.batches.choose(max_len, plan, self.crew)?;
+        self.batches.choose(max_len, plan, self.workers)?;
         if is_open && let Some(job) = plan.jobs.first() {
             // A pair that is not in the ranking stays below the floor.
-            let next = self.batches.ranking.best(plan, self.crew).map_or(0, |next| next.count);
+            let next = self.batches.ranking.best(plan, self.workers).map_or(0, |next| next.count);
             let margin = job.count - next.max(plan.floor - 1);
             if let Some(certainty) = &mut self.certainty {
                 certainty.is_lost = margin <= certainty.bound;
@@ -260,38 +263,39 @@ impl<'e> Engine<'e> {
         Ok(())
     }
 
-    /// Does the merges of the plan.
+    /// Makes the merges of the plan.
     fn merge_batch(&mut self) -> Vec<Done> {
-        let crew = self.crew;
-        let n_worth = if crew.is_asleep() { MIN_PLACES_TO_WAKE } else { MIN_SHARED_PLACES };
+        let workers = self.workers;
+        let n_worth = if workers.is_asleep() { MIN_PLACES_TO_WAKE } else { MIN_SHARED_PLACES };
         let is_much = self.n_places() >= n_worth;
-        let take = |step| if is_much { crew.together(step) } else { crew.alone(step) };
+        let take = |step| {
+            if is_much { workers.step_in_parallel(step) } else { workers.step_in_turn(step) }
+        };
         take(Step::Apply);
         let done = self.settle();
-        let has_created = crew.plan().created.iter().any(|created| !created.is_empty());
+        let has_created = workers.plan().created.iter().any(|created| !created.is_empty());
         if has_created {
             take(Step::List);
         }
-        let plan = crew.plan();
+        let plan = workers.plan();
         for created in plan.created.iter().take(plan.jobs.len()) {
-            created.pairs().for_each(|pair| self.batches.ranking.push(pair, &plan, crew));
+            created.pairs().for_each(|pair| self.batches.ranking.push(pair, &plan, workers));
         }
         done
     }
 
     /// The number of places that the batch will look at.
     fn n_places(&self) -> usize {
-        let plan = self.crew.plan();
-        let n_places = |share: &super::share::Share| {
-            plan.jobs.iter().map(|job| share.n_places(job.pair)).sum::<usize>()
-        };
-        self.crew.shares().map(|share| n_places(&share)).sum()
+        let plan = self.workers.plan();
+        let n_places =
+            |share: &Share| plan.jobs.iter().map(|job| share.n_places(job.pair)).sum::<usize>();
+        self.workers.shares().map(|share| n_places(&share)).sum()
     }
 
     /// Accounts for what the merges of the batch did in all shares, in their order.
     fn settle(&mut self) -> Vec<Done> {
-        let crew = self.crew;
-        let (mut plan, shares) = (crew.plan_mut(), crew.shares().collect::<Vec<_>>());
+        let workers = self.workers;
+        let (mut plan, shares) = (workers.plan_mut(), workers.shares().collect::<Vec<_>>());
         let n_jobs = plan.jobs.len();
         let most = n_jobs.max(plan.created.len());
         plan.created.resize_with(most, Created::default);
@@ -313,15 +317,12 @@ impl<'e> Engine<'e> {
                 let changes = &share.outcomes[index].changes;
                 self.change_pairs(&mut plan, index, changes, touching);
             } else {
-                let mut sums = std::mem::take(&mut self.sums);
-                self.totals
-                    .left
-                    .sum(outcomes().map(|outcome| &outcome.changes.left), &mut sums.left);
-                self.totals
-                    .right
-                    .sum(outcomes().map(|outcome| &outcome.changes.right), &mut sums.right);
-                self.change_pairs(&mut plan, index, &sums, touching);
-                self.sums = sums;
+                let mut changes = std::mem::take(&mut self.changes);
+                let (left, right) = (&mut changes.left, &mut changes.right);
+                self.sums.left.add_all(left, outcomes().flat_map(|it| &it.changes.left));
+                self.sums.right.add_all(right, outcomes().flat_map(|it| &it.changes.right));
+                self.change_pairs(&mut plan, index, &changes, touching);
+                self.changes = changes;
             }
             let count = plan.jobs[index].count;
             done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
@@ -340,10 +341,10 @@ impl<'e> Engine<'e> {
         touching: i64,
     ) {
         let (job, created, pairs) = (plan.jobs[index], &mut plan.created[index], &mut plan.pairs);
-        let (floor, veto) = (plan.floor, &self.batches.veto);
+        let (floor, filter) = (plan.floor, &self.batches.filter);
         created.clear();
         let kept = |pairs: &mut Pairs, left, right, weight| -> Option<PairIndex> {
-            let is_kept = weight >= floor && veto.allows(left, right);
+            let is_kept = weight >= floor && filter.allows(left, right);
             is_kept.then(|| pairs.push(left, right, weight))
         };
         for &Change { neighbour: before, weight, .. } in &changes.left {
@@ -367,7 +368,7 @@ impl<'e> Engine<'e> {
             return Ok(());
         }
         let token = vocabulary.expect_token(id)?;
-        self.batches.veto.learn(id, token);
+        self.batches.filter.learn(id, token);
         self.batches.ranking.learn(id, || self.units.written(token).into_owned());
         Ok(())
     }
@@ -380,25 +381,4 @@ fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, plan: &Plan, lowes
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;
     let floor = if fraction / NEAR_RATIO < enough { enough } else { fraction };
     floor.min(plan.floor - (plan.floor / LEAST_FALL).max(1)).max(lowest)
-}
-
-impl Totals {
-    /// Sums up the changes of several shares.
-    fn sum<'c>(&mut self, shares: impl Iterator<Item = &'c Vec<Change>>, sums: &mut Vec<Change>) {
-        for change in shares.flatten() {
-            let id = change.neighbour as usize;
-            if self.weights.len() <= id {
-                self.weights.resize(id + 1, 0);
-            }
-            if self.weights[id] == 0 {
-                self.touched.push(change.neighbour);
-            }
-            self.weights[id] += change.weight;
-        }
-        sums.clear();
-        for neighbour in self.touched.drain(..) {
-            let weight = std::mem::take(&mut self.weights[neighbour as usize]);
-            sums.push(Change { neighbour, weight, ..Change::default() });
-        }
-    }
 }

@@ -2,44 +2,56 @@
 //!
 //! Each step finds the most frequent pair of neighbouring tokens and merges all its occurrences, left
 //! to right without overlap. Every neighbouring pair counts, overlapping ones too (`aaa` holds two
-//! `aa`), weighted by the count of its piece. Learning stops at the size asked for, or when no pair
-//! reaches the least count.
+//! `aa`), weighted by the count of its piece. Training ends at its target, or when no pair reaches the
+//! least count.
 //!
 //! Every merge makes a new token. Between two borders that no merge has crossed, units are merged as if
 //! they stood alone; so the same units are always cut in the same two parts before they become one
 //! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
 //! merges gives the segmentation that training ended with.
 //!
-//! The way of the data: `start` says what tokens a piece begins with, `characters` which of them get ids, `row` holds pieces as one flat row of tokens,
-//! `shares` deals them to threads. `engine` runs the course: a survey (`survey`, `sketch`) finds the pairs above a
-//! floor (`pairs`, `places`), `ranking` orders them by `queue` and tie rule, `batch` chooses merges that can be
-//! done at once, `crew` has them done by all threads as the `plan` says, each in its `share` with its `sums`.
-//! `limits` refuses tokens. `naive` is the definition that all of it must agree with. Takes O(S + M log P) time and
-//! O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that are frequent at some time;
-//! the length of a piece alone costs nothing.
+//! The way of a corpus through these files, from counts to a vocabulary:
+//!
+//! ```text
+//! train                             the options are checked; `begin` makes the vocabulary of the alphabet
+//!   start::shares                   pieces → rows of tokens (`row`), one share of the corpus for each thread
+//!   Workers::with_threads           a thread stays with each share until training ends
+//!     MergeLog::merge_until_stop    until the target is reached or no pair is left:
+//!       Engine::merge_next
+//!         Engine::survey            if no known pair reaches the floor: lower it, find the pairs above it (`survey`),
+//!                                   list their places (`pairs`)
+//!         Batches::choose           the next merges that can be made at once, by `ranking`
+//!         Engine::merge_batch       make them:
+//!           Share::apply              each thread rewrites its places, and sums up what that changes
+//!           Engine::settle            counts of pairs fall; new pairs above the floor are kept
+//!           Share::list               each thread lists the places of the new pairs
+//!   push_names                      the unknown token and the special tokens
+//! ```
+//!
+//! `plan` is what all threads read during a step, `limits` says which characters get ids and which tokens may be learned,
+//! and `truncate` cuts a vocabulary to a smaller target without training. `naive` is the definition that all of this must
+//! agree with.
+//!
+//! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs
+//! that are frequent at some time; the length of a piece alone costs nothing.
 
 mod batch;
-mod characters;
-mod crew;
 mod engine;
 mod limits;
 #[cfg(test)]
 mod naive;
 mod pairs;
-mod places;
 mod plan;
-mod queue;
 mod ranking;
 mod row;
 mod share;
-mod shares;
 mod sketch;
 mod start;
-mod sums;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod truncate;
+mod workers;
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -52,15 +64,15 @@ use crate::memory::ask;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
-pub use characters::{CharacterLimits, LeftOut};
-use crew::Crew;
 use engine::{Done, Engine};
-pub use limits::TokenLimits;
+use limits::TokenFilter;
+pub use limits::{CharacterLimits, LeftOut, TokenLimits};
 use plan::{Plan, next_id};
 pub use start::Earlier;
 pub(crate) use truncate::truncated;
+use workers::Workers;
 
-/// Room is made for so many merges at once, if they are wanted: more may never come.
+/// The most merges for which room is reserved at once: the corpus may have fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;
 
 /// Which of several pairs of equal count is merged first.
@@ -141,11 +153,11 @@ pub struct TrainProgress {
 /// Why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// The vocabulary has the size asked for.
+    /// The target is reached.
     Target,
     /// No pair was left that occurs often enough; the best one occurred this often.
     MinCount(i64),
-    /// The caller had enough.
+    /// The caller stopped it.
     Caller,
 }
 
@@ -183,9 +195,8 @@ pub(crate) fn needed(n_pieces: usize, n_bytes: usize) -> usize {
     n_pieces.saturating_add(n_bytes).saturating_mul(BYTES_PER_SYMBOL)
 }
 
-/// Learns merges from piece counts. `progress` is called again and again, at most once for each merge; it may end
-/// the training with what was learned by then, or with an error. Counts that are given away make room before merging
-/// begins.
+/// Learns merges from piece counts. `progress` is called at most once for each merge; it may end the training with what
+/// was learned by then, or with an error. Counts passed by value are freed before merging begins.
 ///
 /// # Errors
 /// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
@@ -201,7 +212,7 @@ pub fn train(
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;
     let merge_counts = vocabulary.merge_counts().to_vec();
-    let mut course = Course { n_earlier, max_merges, merge_counts, ..Course::default() };
+    let mut log = MergeLog { n_earlier, max_merges, merge_counts, ..MergeLog::default() };
     let n_wanted = max_merges - n_earlier;
     vocabulary.reserve_merges_with_tokens(n_wanted.min(MAX_RESERVED));
     let earlier = options.resume.as_ref().map(|earlier| {
@@ -209,22 +220,24 @@ pub fn train(
         Arc::new(Encoder::new(Arc::new(vocabulary.clone()), units, ignore_merges))
     });
     let unmade = earlier.as_ref().map_or_else(Vec::new, |encoder| encoder.unmade());
+    let unmade = unmade.into_iter().filter_map(|id| vocabulary.token(id));
+    let filter = TokenFilter::new(options.limits).with_taken(unmade);
     let (shares, n_initial_tokens) =
-        shares::of(counts.borrow(), units, (&vocabulary, earlier.as_ref()), options)?;
+        start::shares(counts.borrow(), units, &vocabulary, earlier.as_ref(), options)?;
     drop((counts, earlier));
     let plan = Plan::new(vocabulary.len(), n_initial_tokens);
     let first_new = next_id(vocabulary.len())?;
-    let stop = Crew::gather(plan, shares, |crew| {
-        let known = (&vocabulary, unmade.as_slice());
-        let mut engine = Engine::new(crew, known, units, options, n_initial_tokens)?;
-        course.run(&mut engine, &mut vocabulary, &mut progress)
+    let stop = Workers::with_threads(plan, shares, |workers| {
+        let mut engine = Engine::new(workers, filter, units, options, n_initial_tokens);
+        engine.begin(&vocabulary)?;
+        log.merge_until_stop(&mut engine, &mut vocabulary, &mut progress)
     })?;
     if !vocabulary.index_from(first_new) {
         // No two pairs make the same token, but a vocabulary from elsewhere may have it.
         let problem = "has a token that no merge of it makes, and that is learned now";
         return Err(Error::option("resume", problem));
     }
-    let Course { merge_counts, tokens_after, n_certain, .. } = course;
+    let MergeLog { merge_counts, tokens_after, n_certain, .. } = log;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
@@ -256,23 +269,23 @@ fn begin(
     }
 }
 
-/// What has been done so far.
+/// The merges made so far, with what is reported of them.
 #[derive(Default)]
-struct Course {
+struct MergeLog {
     /// Merges before the first new one.
     n_earlier: usize,
-    /// The most that will be done, earlier ones included.
+    /// The most merges that will be made, earlier ones included.
     max_merges: usize,
-    /// Of earlier merges, where they are known, and of new ones.
+    /// The counts of earlier merges, where they are known, and of new ones.
     merge_counts: Vec<i64>,
     /// By new merge: length of the corpus in tokens after it.
     tokens_after: Vec<i64>,
     n_certain: Option<usize>,
 }
 
-impl Course {
-    /// Merges until there is a reason to stop.
-    fn run(
+impl MergeLog {
+    /// Merges until the target is reached, no pair is left, or the caller stops.
+    fn merge_until_stop(
         &mut self,
         engine: &mut Engine<'_>,
         vocabulary: &mut Vocabulary,

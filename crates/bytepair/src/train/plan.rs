@@ -2,7 +2,6 @@
 
 use super::pairs::{PairIndex, Pairs};
 use super::row::MAX_IDS;
-use super::share::Sides;
 use super::sketch::Sketch;
 use crate::error::{ErrorKind, Result};
 use crate::vocabulary::TokenId;
@@ -56,6 +55,13 @@ pub(super) struct Job {
     pub(super) left_len: usize,
     /// The number of slots that both cover.
     pub(super) result_len: usize,
+}
+
+/// One thing for the neighbours before a pair, and one for those behind it.
+#[derive(Default)]
+pub(super) struct Sides<T> {
+    pub(super) left: T,
+    pub(super) right: T,
 }
 
 /// The pairs of a new token that are kept, by the neighbour that makes them.

@@ -1,16 +1,29 @@
 //! Which pair is merged next: a queue of all pairs at or above the floor, by count and tie rule.
 //!
-//! The queue is lazy: an entry says what was true when it was pushed. A pair gains no occurrence after the merge
+//! *Invariant:* an entry says what was true when it was pushed. A pair gains no occurrence after the merge
 //! that created it, so counts only fall and first occurrences only move back: a stale entry stands too early,
-//! never too late, and the first entry that is still true is the best pair.
+//! never too late. So
+//!
+//! ```text
+//! best: loop:
+//!     take the first entry of the queue
+//!     if it is still true: it is the best pair
+//!     else: push it again as it stands now
+//! ```
+//!
+//! Most counts are small, and most pairs share theirs with many others. So the queue is a heap only at the top: below a
+//! *level*, pairs wait in buckets, one for each count, in no order. When all above has left the queue, the level falls to
+//! the next bucket, and those of its pairs whose count is still that are sorted at once. Pairs that come later go into
+//! their bucket, or into the heap if they belong at or above the level. Waiting takes constant time, leaving O(log n)
+//! comparisons at most. One heap for all takes 14 % more time in training, up to 30 %. It is not the heap of the standard
+//! library, whose entries carry their order in themselves: the tie rule `largest_text` compares texts of tokens.
 
 use std::cmp::{Ordering, Reverse};
 
 use super::Ties;
-use super::crew::Crew;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::Plan;
-use super::queue::Queue;
+use super::workers::Workers;
 use crate::pair_key::pair_key;
 use crate::vocabulary::TokenId;
 
@@ -46,7 +59,7 @@ impl Ranking {
         self.order.ties
     }
 
-    /// Takes note of a token, if the tie rule asks for its text; ids come in ascending order.
+    /// Takes note of a token, if the tie rule compares texts; ids come in ascending order.
     pub(super) fn learn(&mut self, id: TokenId, text: impl FnOnce() -> Vec<u8>) {
         if self.order.ties == Ties::LargestText {
             self.order.texts.resize(id as usize + 1, Vec::new());
@@ -60,7 +73,7 @@ impl Ranking {
     }
 
     /// Puts in a pair as it stands now, if it reaches the floor.
-    pub(super) fn push(&mut self, pair: PairIndex, plan: &Plan, crew: &Crew) {
+    pub(super) fn push(&mut self, pair: PairIndex, plan: &Plan, workers: &Workers) {
         let count = plan.pairs.count(pair);
         if count < plan.floor {
             return;
@@ -68,28 +81,28 @@ impl Ranking {
         if self.queue.wait(count, pair) {
             return;
         }
-        if let Some(tie) = self.tie(pair, plan, crew) {
+        if let Some(tie) = self.tie(pair, plan, workers) {
             let entry = Candidate { count, tie, pair };
             self.queue.push(entry, |one, other| self.order.compare(one, other, &plan.pairs));
         }
     }
 
     /// The best pair that reaches the floor. It stays in the queue.
-    pub(super) fn best(&mut self, plan: &Plan, crew: &Crew) -> Option<Candidate> {
+    pub(super) fn best(&mut self, plan: &Plan, workers: &Workers) -> Option<Candidate> {
         loop {
             let first = self.queue.first(|one, other| self.order.compare(one, other, &plan.pairs));
             let Some(candidate) = first else {
-                self.descend(plan, crew)?;
+                self.descend(plan, workers)?;
                 continue;
             };
             let count = plan.pairs.count(candidate.pair);
             let is_true = count == candidate.count
-                && self.tie(candidate.pair, plan, crew) == Some(candidate.tie);
+                && self.tie(candidate.pair, plan, workers) == Some(candidate.tie);
             if is_true {
                 return Some(candidate);
             }
             self.pop(plan);
-            self.push(candidate.pair, plan, crew);
+            self.push(candidate.pair, plan, workers);
         }
     }
 
@@ -99,13 +112,13 @@ impl Ranking {
     }
 
     /// Goes on with the pairs of the next lower count; `None` where there is none.
-    fn descend(&mut self, plan: &Plan, crew: &Crew) -> Option<()> {
+    fn descend(&mut self, plan: &Plan, workers: &Workers) -> Option<()> {
         let (count, pairs) = self.queue.descend()?;
         let mut candidates = Vec::with_capacity(pairs.len());
         for pair in pairs {
             if plan.pairs.count(pair) != count {
-                self.push(pair, plan, crew);
-            } else if let Some(tie) = self.tie(pair, plan, crew) {
+                self.push(pair, plan, workers);
+            } else if let Some(tie) = self.tie(pair, plan, workers) {
                 candidates.push(Candidate { count, tie, pair });
             }
         }
@@ -124,12 +137,12 @@ impl Ranking {
     }
 
     /// What orders a pair among those of equal count; `None` if it does not occur.
-    fn tie(&self, pair: PairIndex, plan: &Plan, crew: &Crew) -> Option<u64> {
+    fn tie(&self, pair: PairIndex, plan: &Plan, workers: &Workers) -> Option<u64> {
         if self.order.ties != Ties::FirstSeen {
             let (left, right) = plan.pairs.tokens(pair);
             return Some(pair_key(left, right));
         }
-        let firsts = (0_u64..).zip(crew.shares());
+        let firsts = (0_u64..).zip(workers.shares());
         let mut firsts = firsts.map(|(index, mut share)| {
             share.first_place(pair, plan).map(|slot| index << u32::BITS | u64::from(slot))
         });
@@ -149,5 +162,174 @@ impl Order {
             (&self.texts[left as usize], &self.texts[right as usize])
         };
         counts.then_with(|| texts(other).cmp(&texts(one))).then(one.tie.cmp(&other.tie))
+    }
+}
+
+/// Counts below this have buckets.
+const N_BUCKETS: usize = if cfg!(test) { 4 } else { 1 << 12 };
+
+/// A queue in an order that puts the larger count first; the lesser of two entries leaves before the other.
+struct Queue<T> {
+    /// Entries at or above the level.
+    heap: Heap<T>,
+    /// The other entries at the level: the first of them comes last.
+    sorted: Vec<T>,
+    /// By count: what waits below the level.
+    buckets: Vec<Vec<u32>>,
+    level: usize,
+}
+
+impl<T: Copy> Queue<T> {
+    fn new() -> Self {
+        let buckets = std::iter::repeat_with(Vec::new).take(N_BUCKETS).collect();
+        Self { heap: Heap(Vec::new()), sorted: Vec::new(), buckets, level: N_BUCKETS }
+    }
+
+    /// Forgets all entries.
+    fn clear(&mut self) {
+        self.heap.0.clear();
+        self.sorted.clear();
+        self.buckets.iter_mut().for_each(Vec::clear);
+        self.level = N_BUCKETS;
+    }
+
+    /// Lets a number wait for the level to fall to `count`; `false` where it has, or no level is that high.
+    #[inline]
+    fn wait(&mut self, count: i64, number: u32) -> bool {
+        let count = usize::try_from(count).ok().filter(|&count| count < self.level);
+        let bucket = count.and_then(|count| self.buckets.get_mut(count));
+        bucket.map(|bucket| bucket.push(number)).is_some()
+    }
+
+    /// Puts in an entry that has not to wait.
+    fn push(&mut self, entry: T, order: impl Fn(&T, &T) -> Ordering) {
+        self.heap.push(entry, order);
+    }
+
+    /// The first entry at or above the level.
+    #[inline]
+    fn first(&self, order: impl Fn(&T, &T) -> Ordering) -> Option<T> {
+        match (self.sorted.last(), self.heap.0.first()) {
+            (Some(one), Some(other)) if order(other, one).is_lt() => Some(*other),
+            (Some(one), _) => Some(*one),
+            (None, other) => other.copied(),
+        }
+    }
+
+    /// Takes the first entry out, which [`Self::first`] has given.
+    #[inline]
+    fn pop(&mut self, order: impl Fn(&T, &T) -> Ordering) {
+        match (self.sorted.last(), self.heap.0.first()) {
+            (Some(one), Some(other)) if order(other, one).is_lt() => self.heap.pop(order),
+            (Some(_), _) => drop(self.sorted.pop()),
+            (None, _) => self.heap.pop(order),
+        }
+    }
+
+    /// Lets the level fall to the next bucket that is not empty, where nothing is left above, and takes out what
+    /// waits there; gives the count. They come back by [`Self::open`] or [`Self::wait`].
+    fn descend(&mut self) -> Option<(i64, Vec<u32>)> {
+        debug_assert!(self.sorted.is_empty() && self.heap.0.is_empty(), "nothing is passed over");
+        let level = self.buckets[..self.level].iter().rposition(|bucket| !bucket.is_empty())?;
+        self.level = level;
+        Some((i64::try_from(level).ok()?, std::mem::take(&mut self.buckets[level])))
+    }
+
+    /// Puts entries at the level. They must be in order, the first of them last.
+    fn open(&mut self, entries: Vec<T>) {
+        self.sorted = entries;
+    }
+}
+
+/// A binary heap.
+struct Heap<T>(Vec<T>);
+
+impl<T: Copy> Heap<T> {
+    fn push(&mut self, entry: T, order: impl Fn(&T, &T) -> Ordering) {
+        self.0.push(entry);
+        let mut child = self.0.len() - 1;
+        while child > 0 {
+            let parent = (child - 1) / 2;
+            if order(&self.0[child], &self.0[parent]).is_ge() {
+                break;
+            }
+            self.0.swap(child, parent);
+            child = parent;
+        }
+    }
+
+    /// Takes out the first entry, if there is one.
+    fn pop(&mut self, order: impl Fn(&T, &T) -> Ordering) {
+        if self.0.is_empty() {
+            return;
+        }
+        self.0.swap_remove(0);
+        let mut parent = 0;
+        loop {
+            let mut child = 2 * parent + 1;
+            if child >= self.0.len() {
+                return;
+            }
+            if child + 1 < self.0.len() && order(&self.0[child + 1], &self.0[child]).is_lt() {
+                child += 1;
+            }
+            if order(&self.0[child], &self.0[parent]).is_ge() {
+                return;
+            }
+            self.0.swap(parent, child);
+            parent = child;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Reverse;
+
+    type Entry = (i64, u8);
+
+    fn order(one: &Entry, other: &Entry) -> Ordering {
+        (Reverse(one.0), one.1).cmp(&(Reverse(other.0), other.1))
+    }
+
+    fn push(queue: &mut Queue<Entry>, entry: Entry) {
+        if !queue.wait(entry.0, entry.1.into()) {
+            queue.push(entry, order);
+        }
+    }
+
+    fn next(queue: &mut Queue<Entry>) -> Option<Entry> {
+        while queue.first(order).is_none() {
+            let (count, numbers) = queue.descend()?;
+            let entry = |number: u32| (count, u8::try_from(number).unwrap());
+            let mut entries: Vec<_> = numbers.into_iter().map(entry).collect();
+            entries.sort_unstable_by(|one, other| order(other, one));
+            queue.open(entries);
+        }
+        let first = queue.first(order);
+        queue.pop(order);
+        first
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_entry_leaves_first_whenever_it_came(
+            entries in proptest::collection::vec((0..9_i64, 0..200_u8), 0..40),
+            later in proptest::collection::vec((0..9_i64, 0..200_u8), 0..40),
+        ) {
+            let (mut naive, mut queue) = (entries.clone(), Queue::new());
+            entries.iter().for_each(|&entry| push(&mut queue, entry));
+            let mut later = later.into_iter();
+            while let Some(entry) = next(&mut queue) {
+                naive.sort_unstable_by(order);
+                proptest::prop_assert_eq!(entry, naive.remove(0));
+                if let Some(entry) = later.next() {
+                    naive.push(entry);
+                    push(&mut queue, entry);
+                }
+            }
+            proptest::prop_assert!(naive.is_empty());
+        }
     }
 }

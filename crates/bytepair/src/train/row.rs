@@ -253,7 +253,7 @@ impl HeavyPieces {
         self.pieces.push(HeavyPiece { start: index_of(start), count });
     }
 
-    /// To ask for slots in ascending order.
+    /// To look up slots in ascending order.
     fn ascending(&self) -> Ascending<'_> {
         Ascending { rest: &self.pieces, count: 0 }
     }
@@ -271,7 +271,7 @@ impl HeavyPieces {
 
 /// Finds counts of heavy pieces one after the other.
 struct Ascending<'r> {
-    /// The pieces that begin behind the slot that was asked for last.
+    /// The pieces that begin behind the last slot that was looked up.
     rest: &'r [HeavyPiece],
     count: i64,
 }

@@ -1,25 +1,40 @@
 //! What one thread does with its share of the corpus: survey it, and merge in it.
 //!
 //! A survey makes the row anew and finds where the pairs occur that are frequent in the whole corpus (`survey`). A
-//! batch of merges takes two steps: `apply` rewrites all places and says what it did to the neighbouring pairs;
-//! `list` notes where the new pairs occur that the whole corpus made frequent.
+//! batch of merges takes two steps, since only the counts of all shares say which new pairs are frequent:
 //!
-//! A merge of (a, b) into c changes, at each place `x a b y`, the pairs (x, a) and (b, y) and the new (x, c) and
-//! (c, y). Changes are summed by neighbour in arrays indexed by token id, so what is looked up is paid once for
-//! each distinct neighbour, not for each place. Where places touch, `a b a b`, one (b, a) goes and one (c, c)
-//! comes. Linear in slots for a survey and in places for a batch.
+//! ```text
+//! apply, for each merge (a, b) → c of the batch:
+//!     for each place where (a, b) once began:
+//!         if a is still there and b follows it: put c there, keep the place        x a b y → x c y
+//!     for each place kept:
+//!         changes before[x] += weight, unless x is c
+//!         changes after[y]  += weight, unless y is c
+//!         touching          += weight, if x is c                                   a b a b → c c
+//! list, for each merge of the batch:
+//!     for each place kept: append it to the list of (x, c) and of (c, y), if that pair is frequent
+//! ```
+//!
+//! So (x, a) and (b, y) each lose what (x, c) and (c, y) win. Where places touch, one (b, a) goes and one (c, c) comes.
+//! Changes are summed by neighbour, so the table of pairs is asked once for each distinct neighbour, not for each place.
+//!
+//! *Invariants:* a list holds every place where its pair begins, in ascending order, and perhaps places where it no longer
+//! does; `Row::has_pair` tells these by two slots. A place that was kept can be changed no more by its own merge, so its
+//! neighbours are final as soon as the place behind it is decided.
+//!
+//! Takes time linear in slots for a survey, and in places for a batch. What limits the speed is memory: the slots around
+//! places are prefetched, a thousand places at a time.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::pairs::PairIndex;
-use super::places::{List, Places};
-use super::plan::{Created, Job, Plan, Step};
+use super::pairs::{List, NO_PAIR, PairIndex, Places};
+use super::plan::{Created, Job, Plan, Sides, Step};
 use super::row::{BARRIER, Row, index_of};
-use super::sums::{Change, Sums};
 use super::survey::Survey;
+use crate::vocabulary::TokenId;
 
-/// A part of the corpus, the places of its frequent pairs, and the outcome of the last step.
+/// A part of the corpus, the places of its frequent pairs, and the outcomes of the last batch.
 pub(super) struct Share {
     row: Row,
     places: Places,
@@ -29,13 +44,6 @@ pub(super) struct Share {
     sums: Sides<Sums>,
 }
 
-/// The same for the neighbours before and after.
-#[derive(Default)]
-pub(super) struct Sides<T> {
-    pub(super) left: T,
-    pub(super) right: T,
-}
-
 /// What merging one pair did here.
 #[derive(Default)]
 pub(super) struct Outcome {
@@ -43,13 +51,13 @@ pub(super) struct Outcome {
     merged: List,
     /// By how much pairs with a neighbour changed.
     pub(super) changes: Sides<Vec<Change>>,
-    /// The same for places that touch.
+    /// How often two places touch, so that the new token follows itself.
     pub(super) touching: Change,
     /// How many tokens fewer there are.
     pub(super) n_fewer: i64,
 }
 
-/// What is around so many places is asked for before they are merged: so much fits the nearer caches.
+/// The slots around so many places are prefetched before these are merged: so many fit the nearer caches.
 const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
 /// Lists of so many places are short.
 const SHORT_LIST_LEN: usize = if cfg!(test) { 1 } else { 32 };
@@ -65,7 +73,7 @@ impl Share {
         }
     }
 
-    /// Does a step of the plan.
+    /// Takes the step of the plan.
     pub(super) fn perform(&mut self, plan: &Plan) {
         match plan.step {
             Step::Compact => {
@@ -108,15 +116,15 @@ impl Share {
         self.row.prefetch(short, 1);
     }
 
-    /// Merges one pair wherever it still is: so many places at a time that all around them stays at hand.
+    /// Merges one pair wherever it still is, some places at a time, so that the slots around them stay in the cache.
     fn apply(&mut self, plan: &Plan, index: usize) {
         let job = &plan.jobs[index];
         let list = self.places.take(job.pair);
         let outcome = &mut self.outcomes[index];
         (outcome.merged, outcome.n_fewer) = (list.part(0, 0), 0);
         outcome.touching = Change::default();
-        self.sums.left.begin(&mut outcome.changes.left, list.len());
-        self.sums.right.begin(&mut outcome.changes.right, list.len());
+        outcome.changes.left.clear();
+        outcome.changes.right.clear();
         let mut n_summed = 0;
         for start in (0..list.len()).step_by(N_AT_ONCE) {
             let part = list.part(start, list.len().min(start + N_AT_ONCE));
@@ -186,8 +194,8 @@ impl Share {
         }
         let merged = outcome.merged;
         let (sides, changes, places) = (&created.sides, &outcome.changes, &mut self.places);
-        self.sums.left.want(&sides.left, &changes.left, places, merged.len());
-        self.sums.right.want(&sides.right, &changes.right, places, merged.len());
+        self.sums.left.begin_lists(&sides.left, &changes.left, places);
+        self.sums.right.begin_lists(&sides.right, &changes.right, places);
         if let Some(pair) = created.twice {
             self.places.make(pair, outcome.touching.n_slots as usize);
         }
@@ -202,18 +210,15 @@ impl Share {
             }
             let after = self.row.token_at(slot as usize + job.result_len);
             let is_older = after < job.result;
-            let pair =
-                is_older.then(|| self.sums.right.pair(&created.sides.right, after)).flatten();
+            let pair = is_older.then(|| self.sums.right.pair(after)).flatten();
             if let Some(pair) = pair {
                 self.places.push(pair, slot);
             }
         }
-        self.sums.left.unwant(&created.sides.left);
-        self.sums.right.unwant(&created.sides.right);
+        self.sums.left.end_lists(&created.sides.left);
+        self.sums.right.end_lists(&created.sides.right);
     }
-}
 
-impl Share {
     /// The pair that a new token makes with what is before it, where its places are wanted, and where it begins.
     #[inline]
     fn pair_before(
@@ -225,10 +230,107 @@ impl Share {
     ) -> Option<(PairIndex, u32)> {
         let before = self.row.token_before(slot as usize);
         let pair = match before.cmp(&job.result) {
-            Ordering::Less => self.sums.left.pair(&created.sides.left, before)?,
+            Ordering::Less => self.sums.left.pair(before)?,
             Ordering::Equal => created.twice?,
             Ordering::Greater => return None,
         };
         Some((pair, slot - index_of(plan.length(before))))
+    }
+}
+
+/// The places next to one neighbour of the pairs that a merge took.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Change {
+    pub(super) neighbour: TokenId,
+    /// How many places there are in the share; not added up over shares.
+    pub(super) n_slots: u32,
+    pub(super) weight: i64,
+}
+
+/// Changes summed up by neighbour: an array by token id says where the sums of a neighbour stand, and later which pair it
+/// makes with the new token. So a neighbour is looked up in constant time. Linear in places.
+#[derive(Default)]
+pub(super) struct Sums {
+    /// By token id. All empty between merges.
+    entries: Vec<Entry>,
+}
+
+/// What is known of a neighbour.
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The place of its sums among the changes.
+    change: u32,
+    /// The pair that it makes, where its places are listed.
+    pair: PairIndex,
+}
+
+const NO_CHANGE: u32 = u32::MAX;
+const EMPTY: Entry = Entry { change: NO_CHANGE, pair: NO_PAIR };
+
+impl Sums {
+    /// Adds a place next to a neighbour.
+    #[inline]
+    fn add(&mut self, changes: &mut Vec<Change>, neighbour: TokenId, weight: i64) {
+        let entry = self.entry(neighbour);
+        if entry.change == NO_CHANGE {
+            entry.change = index_of(changes.len());
+            changes.push(Change { neighbour, n_slots: 1, weight });
+            return;
+        }
+        let change = &mut changes[entry.change as usize];
+        change.weight += weight;
+        change.n_slots += 1;
+    }
+
+    /// Adds changes up by neighbour, which replace those that `sums` holds.
+    pub(super) fn add_all<'c>(
+        &mut self,
+        sums: &mut Vec<Change>,
+        changes: impl Iterator<Item = &'c Change>,
+    ) {
+        sums.clear();
+        changes.for_each(|change| self.add(sums, change.neighbour, change.weight));
+        self.end(sums);
+    }
+
+    /// Forgets where the sums of these changes stand.
+    fn end(&mut self, changes: &[Change]) {
+        changes.iter().for_each(|change| self.entries[change.neighbour as usize] = EMPTY);
+    }
+
+    /// Makes lists for the places of the pairs that neighbours make, as `created` says, and lets these be found.
+    fn begin_lists(
+        &mut self,
+        created: &[(TokenId, PairIndex)],
+        changes: &[Change],
+        places: &mut Places,
+    ) {
+        created.iter().for_each(|&(neighbour, pair)| self.entry(neighbour).pair = pair);
+        for change in changes {
+            if let Some(pair) = self.pair(change.neighbour) {
+                places.make(pair, change.n_slots as usize);
+            }
+        }
+    }
+
+    /// The pair that a neighbour makes, where its places are listed.
+    #[inline]
+    fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
+        let pair = self.entries.get(neighbour as usize)?.pair;
+        (pair != NO_PAIR).then_some(pair)
+    }
+
+    /// Lets the pairs no longer be found.
+    fn end_lists(&mut self, created: &[(TokenId, PairIndex)]) {
+        created.iter().for_each(|&(neighbour, _)| self.entries[neighbour as usize] = EMPTY);
+    }
+
+    #[inline]
+    fn entry(&mut self, id: TokenId) -> &mut Entry {
+        let id = id as usize;
+        if self.entries.len() <= id {
+            self.entries.resize(id + 1, EMPTY);
+        }
+        &mut self.entries[id]
     }
 }

@@ -27,7 +27,7 @@ const MAX_BITS: u32 = 22;
 /// frequent ones have, and all would have to be tallied.
 const MAX_SLOTS_PER_CELL: usize = if cfg!(test) { 1 } else { 96 };
 const FULL: u32 = u32::MAX;
-/// Sums are told apart by so many steps between one power of two and the next.
+/// Between one power of two and the next, sums are distinguished by so many steps.
 const N_STEPS: u32 = 8;
 
 impl Sketch {

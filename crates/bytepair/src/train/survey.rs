@@ -1,11 +1,23 @@
 //! Which pairs are frequent, and where they occur: what one share of the corpus contributes to a survey.
 //!
-//! As long as ids are small, as those of bytes are, every pair has a cell of its own, and one pass counts all pairs
-//! exactly. Later there are too many: then a first pass only sketches how often each occurs at most, and a second
-//! tallies those that the sketch leaves, which are few. Either way a last pass lists the places of the pairs that
-//! are frequent in the whole corpus. Linear in the slots.
+//! ```text
+//! ids of at most 9 bits, as those of bytes are:         more ids:
+//!   look:  tally[left, right] += weight                   look:  sketch[hash of the pair] += weight
+//!                                                                (the sketches of all shares are added up)
+//!                                                         tally: if sketch[hash of the pair] reaches the floor:
+//!                                                                    tally[pair] += weight; note the place
+//!   place: for each pair of the row:                      place: for each place noted:
+//!              append it to the list of its pair                     append it to the list of its pair
+//! ```
+//!
+//! *Invariant:* a sum of the sketch is never less than the count of a pair that falls on it (`sketch`), so every pair
+//! that reaches the floor is tallied, and tallied exactly. Exact tallies need a cell for each possible pair, which only
+//! small ids leave room for.
+//!
+//! Each step is one pass over the slots: time linear in them. The few pairs that the sketch leaves are gathered, 512 at a
+//! time, so that their tallies are prefetched side by side.
 
-use super::places::{NO_LIST, Places};
+use super::pairs::{NO_LIST, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
@@ -20,7 +32,7 @@ pub(super) struct Survey {
     pub(super) sketch: Sketch,
     tallies: LargeRow<Tally>,
     /// Where tallied pairs begin. Empty where ids are small.
-    found: Found,
+    occurrences: Occurrences,
     /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
     firsts: Vec<u32>,
 }
@@ -37,7 +49,7 @@ struct Tally {
 
 /// The places of pairs, in the order of their slots.
 #[derive(Default)]
-struct Found {
+struct Occurrences {
     /// By place: the tally of the pair.
     tallies: Vec<u32>,
     /// A bit for each slot, set where a place is.
@@ -60,7 +72,7 @@ const NONE: u32 = u32::MAX - 1;
 const SMALL_ID_BITS: u32 = if cfg!(test) { 4 } else { 9 };
 /// Of surveys of more slots than this the memory is not kept for the next one: there may be other use for it.
 const MAX_KEPT: usize = if cfg!(test) { 32 } else { 1 << 21 };
-/// How many pairs are asked for at once whether the sketch leaves them.
+/// So many pairs that the sketch leaves are gathered before they are tallied.
 const N_AT_ONCE: usize = 512;
 
 /// Whether every pair of so many ids has a cell of its own.
@@ -71,9 +83,9 @@ pub(super) fn is_exact(n_ids: usize) -> bool {
 impl Survey {
     /// Looks at all pairs: counts them where ids are small, else sketches them.
     pub(super) fn look(&mut self, row: &Row, plan: &Plan) {
-        let Self { sketch, tallies, found, .. } = self;
+        let Self { sketch, tallies, occurrences, .. } = self;
         tallies.truncate(0);
-        found.clear();
+        occurrences.clear();
         if !is_exact(plan.lengths.len()) {
             sketch.begin(plan.n_slots);
             row.for_each_pair(|pair| sketch.add(pair.left, pair.right, pair.weight));
@@ -94,7 +106,7 @@ impl Survey {
         let mut firsts = std::mem::take(&mut self.firsts);
         let first = |may_reach| if may_reach { NONE } else { RARE };
         firsts.extend(plan.sketch.may_reach(plan.floor).map(first));
-        self.found.reserve(row.n_slots());
+        self.occurrences.reserve(row.n_slots());
         let nothing = Neighbours { slot: 0, left: 0, right: 0, weight: 0 };
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;
@@ -132,16 +144,16 @@ impl Survey {
             let tally = &mut self.tallies[index as usize];
             tally.count += pair.weight;
             tally.n_slots += 1;
-            self.found.push(index, pair.slot);
+            self.occurrences.push(index, pair.slot);
         }
     }
 
     /// Lists the places of the pairs of the plan.
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
-        let Self { tallies, found, .. } = self;
+        let Self { tallies, occurrences, .. } = self;
         let is_exact = is_exact(plan.lengths.len());
         let mut lists =
-            places.add_lists(if is_exact { row.n_slots() } else { found.tallies.len() });
+            places.add_lists(if is_exact { row.n_slots() } else { occurrences.tallies.len() });
         // Where there is one share, the pairs of the plan stand in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
@@ -154,7 +166,9 @@ impl Survey {
         };
         let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
         if !is_exact {
-            found.iter().for_each(|(tally, slot)| lists.push(&mut ends[tally as usize], slot));
+            occurrences
+                .iter()
+                .for_each(|(tally, slot)| lists.push(&mut ends[tally as usize], slot));
             if row.n_slots() > MAX_KEPT {
                 *self = Self::default();
             }
@@ -176,7 +190,7 @@ impl Survey {
     }
 }
 
-impl Found {
+impl Occurrences {
     fn clear(&mut self) {
         self.tallies.clear();
         self.slots.clear();

@@ -2,10 +2,11 @@
 //!
 //! Merging takes thousands of short steps, some microseconds each. So the threads stay for as long as training
 //! lasts, wait for the next step by looking again and again for a moment, and only then go to sleep. The thread
-//! that trains takes the first share itself, and those for which the system gave no thread. Threads end with the training: nothing outlives a `fork`.
+//! that trains takes the first share itself, and those for which the system gave no thread. Threads end with the
+//! training: nothing outlives a `fork`.
 //!
-//! A step begins when its number is stored and ends when every helper has counted itself; between steps only the
-//! training thread holds the locks, so none of them is ever waited for.
+//! *Invariant:* a step begins when its number is stored and ends when every thread has counted itself; between steps
+//! only the training thread holds the locks, so none of them is ever waited for.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -14,49 +15,53 @@ use std::thread::{self, Thread};
 use super::plan::{Plan, Step};
 use super::share::Share;
 
-/// The shares of the corpus, and who works on them.
-pub(super) struct Crew {
+/// The shares of the corpus, and the threads that work on them.
+pub(super) struct Workers {
     plan: RwLock<Plan>,
     shares: Vec<Mutex<Share>>,
     signals: Signals,
-    /// Those of the second share and of the next ones. Set once, before the first step.
-    helpers: Mutex<Vec<Thread>>,
+    /// The threads of the second share and of the next ones. Set once, before the first step.
+    threads: Mutex<Vec<Thread>>,
 }
 
-/// What helpers look at while they wait.
+/// What threads look at while they wait.
 #[derive(Default)]
 struct Signals {
     /// The number of the step that is to be taken.
     n_begun: AtomicUsize,
-    /// How many helpers have ended it.
+    /// How many threads have ended it.
     n_ended: AtomicUsize,
     is_over: AtomicBool,
-    /// How many helpers sleep, or are about to.
+    /// How many threads sleep, or are about to.
     n_asleep: AtomicUsize,
     has_failed: AtomicBool,
 }
 
-/// How often a helper looks for the next step before it goes to sleep: some tens of microseconds.
+/// How often a thread looks for the next step before it goes to sleep: some tens of microseconds.
 const N_LOOKS: u32 = 4000;
 
-impl Crew {
-    /// Calls `work` with a crew that has a thread for each share, or as many as the system gives.
-    pub(super) fn gather<R>(plan: Plan, shares: Vec<Share>, work: impl FnOnce(&Self) -> R) -> R {
-        let crew = Self {
+impl Workers {
+    /// Calls `work` with a thread for each share, or as many threads as the system gives.
+    pub(super) fn with_threads<R>(
+        plan: Plan,
+        shares: Vec<Share>,
+        work: impl FnOnce(&Self) -> R,
+    ) -> R {
+        let workers = Self {
             plan: RwLock::new(plan),
             shares: shares.into_iter().map(Mutex::new).collect(),
             signals: Signals::default(),
-            helpers: Mutex::default(),
+            threads: Mutex::default(),
         };
         thread::scope(|scope| {
-            let _dismissal = Dismissal(&crew);
-            let crew = &crew;
+            let _stop = StopOnDrop(&workers);
+            let workers = &workers;
             let spawn =
-                |share| thread::Builder::new().spawn_scoped(scope, move || crew.help(share));
-            let helpers = crew.shares.iter().skip(1).map_while(|share| spawn(share).ok());
-            let helpers = helpers.map(|helper| helper.thread().clone()).collect();
-            *crew.helpers.lock().unwrap_or_else(PoisonError::into_inner) = helpers;
-            work(crew)
+                |share| thread::Builder::new().spawn_scoped(scope, move || workers.serve(share));
+            let threads = workers.shares.iter().skip(1).map_while(|share| spawn(share).ok());
+            let threads = threads.map(|thread| thread.thread().clone()).collect();
+            *workers.threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
+            work(workers)
         })
     }
 
@@ -76,19 +81,19 @@ impl Crew {
     }
 
     /// Takes a step on all shares, each in its thread.
-    pub(super) fn together(&self, step: Step) {
+    pub(super) fn step_in_parallel(&self, step: Step) {
         self.plan_mut().step = step;
-        let helpers = self.helpers.lock().unwrap_or_else(PoisonError::into_inner);
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         self.signals.n_ended.store(0, Ordering::Relaxed);
         self.signals.n_begun.fetch_add(1, Ordering::Release);
-        helpers.iter().for_each(Thread::unpark);
-        // The first share, and those that nobody helps with.
-        let others = self.shares.iter().skip(1 + helpers.len());
+        threads.iter().for_each(Thread::unpark);
+        // The first share, and those without a thread.
+        let others = self.shares.iter().skip(1 + threads.len());
         for share in self.shares.iter().take(1).chain(others) {
             locked(share).perform(&self.plan());
         }
         let mut n_looks = 0;
-        while self.signals.n_ended.load(Ordering::Acquire) < helpers.len() {
+        while self.signals.n_ended.load(Ordering::Acquire) < threads.len() {
             wait_a_little(&mut n_looks);
         }
         assert!(!self.signals.has_failed.load(Ordering::Relaxed), "a training thread failed");
@@ -100,18 +105,18 @@ impl Crew {
     }
 
     /// Takes a step on all shares, one after the other: for little work.
-    pub(super) fn alone(&self, step: Step) {
+    pub(super) fn step_in_turn(&self, step: Step) {
         self.plan_mut().step = step;
         let plan = self.plan();
         self.shares().for_each(|mut share| share.perform(&plan));
     }
 
-    /// What a helper does until the end.
-    fn help(&self, share: &Mutex<Share>) {
+    /// What a thread does until the end.
+    fn serve(&self, share: &Mutex<Share>) {
         let mut n_taken = 0;
         while self.wait_for_step(n_taken) {
             n_taken += 1;
-            let _end = End(&self.signals);
+            let _end = EndOnDrop(&self.signals);
             locked(share).perform(&self.plan());
         }
     }
@@ -150,10 +155,10 @@ fn wait_a_little(n_looks: &mut u32) {
     }
 }
 
-/// Counts a helper when its step ends, in whatever way.
-struct End<'s>(&'s Signals);
+/// Counts a thread when its step ends, in whatever way.
+struct EndOnDrop<'s>(&'s Signals);
 
-impl Drop for End<'_> {
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.has_failed.store(true, Ordering::Relaxed);
@@ -162,13 +167,13 @@ impl Drop for End<'_> {
     }
 }
 
-/// Sends the helpers home when the training ends, in whatever way.
-struct Dismissal<'c>(&'c Crew);
+/// Ends the threads when training ends, in whatever way.
+struct StopOnDrop<'w>(&'w Workers);
 
-impl Drop for Dismissal<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.signals.is_over.store(true, Ordering::Release);
-        let helpers = self.0.helpers.lock().unwrap_or_else(PoisonError::into_inner);
-        helpers.iter().for_each(Thread::unpark);
+        let threads = self.0.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.iter().for_each(Thread::unpark);
     }
 }
