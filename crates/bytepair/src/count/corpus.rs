@@ -1,8 +1,9 @@
 //! Texts and readers to piece counts: in parallel, in one pass, in bounded memory.
 //!
 //! `feed` turns texts into stretches that can be counted on their own, `workers` counts them, each thread
-//! in a table of its own, and `runs` adds the tables up. Memory is bounded by the distinct pieces, a few
-//! stretches for each thread, and the longest stretch of text without a safe cut.
+//! in a table of its own, and `tables` adds the tables up. Memory is bounded by the distinct pieces, a few
+//! stretches for each thread, and the longest stretch of text without a safe cut; or by a limit, beyond which tables are
+//! written to runs on disk (`sorter`).
 //!
 //! The result does not depend on the number of threads: counts add up, and of all first positions
 //! the smallest is kept.
@@ -16,9 +17,9 @@ use tempfile::NamedTempFile;
 use super::dropped::{Dropped, Dropper};
 use super::feed::{Boundaries, CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation};
 use super::records::Order;
-use super::runs;
 use super::sorter::{self, Run, Runs};
 use super::table::{Sum, Total};
+use super::tables;
 use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
 use super::{First, PieceCounts};
 use crate::error::{Error, Result};
@@ -38,12 +39,12 @@ const MIN_BLOCKS: usize = 16 << 20;
 
 /// Who shares the memory of a limit.
 #[derive(Clone, Copy)]
-struct Share {
+struct MemoryShare {
     n_threads: usize,
     reads_blocks: bool,
 }
 
-impl Share {
+impl MemoryShare {
     /// What is left for the table of each thread, in bytes; `None` where that is too little.
     fn of_table(self, limit: usize) -> Option<usize> {
         let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
@@ -78,7 +79,7 @@ fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<(
 
 /// Counts the pieces of one text after the other.
 ///
-/// After an error a part of the text has been counted, and which part is not told.
+/// After an error an unknown part of the text has been counted.
 pub struct CorpusCounter {
     cutting: Cutting,
     /// How documents are cut that no separator stands in; `None` where there is none at all.
@@ -164,7 +165,7 @@ impl CorpusCounter {
         reads_blocks: bool,
     ) -> Result<()> {
         let n_threads = self.workers.len();
-        let Some(budget) = Share { n_threads, reads_blocks }.of_table(limit) else {
+        let Some(budget) = MemoryShare { n_threads, reads_blocks }.of_table(limit) else {
             let least = self.least_memory(reads_blocks);
             let fewer = if n_threads > 1 { ", or use fewer" } else { "" };
             let threads = if n_threads > 1 { "threads" } else { "thread" };
@@ -183,17 +184,16 @@ impl CorpusCounter {
 
     /// The smallest memory limit, in bytes.
     pub fn least_memory(&self, reads_blocks: bool) -> usize {
-        let share = Share { n_threads: self.workers.len(), reads_blocks };
+        let share = MemoryShare { n_threads: self.workers.len(), reads_blocks };
         let mut limits = (1..).map(|n_mebibytes| n_mebibytes << 20);
         limits.find(|&limit| share.of_table(limit).is_some()).unwrap_or(usize::MAX)
     }
 
     /// Writes tables to disk as often as can be.
     #[cfg(test)]
-    pub(super) fn spill_always(&mut self, folder: &Path) -> Result<()> {
+    pub(super) fn spill_always(&mut self, folder: &Path) {
         self.runs = Some(Mutex::new(Runs::new(folder, Order::Hash, 4000)));
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
-        Ok(())
     }
 
     /// Counts a batch of whole texts. Batches that follow each other are one source.
@@ -211,7 +211,7 @@ impl CorpusCounter {
     /// follow each other are one source.
     ///
     /// # Errors
-    /// As [`Self::count_texts`].
+    /// Where a document is not UTF-8 but has to be; the offset is that within the document.
     pub fn count_documents(&mut self, documents: &[&[u8]]) -> Result<()> {
         if !self.in_batches {
             self.begin_source(true);
@@ -223,7 +223,8 @@ impl CorpusCounter {
     /// far of this text, and may end the counting by an error.
     ///
     /// # Errors
-    /// As [`Self::count_texts`], and where the reader fails. Of several the first in the text is told.
+    /// Where the text is not UTF-8 but has to be, and where the reader fails. Of several errors the first in the text is
+    /// returned.
     pub fn count_reader(
         &mut self,
         reader: impl Read,
@@ -245,9 +246,9 @@ impl CorpusCounter {
         Ok((counts, report))
     }
 
-    /// As [`Self::finish`], without the pieces that occur less than `min_count` times: these are
-    /// dropped before they take memory. Also says what was dropped, as [`PieceCounts::drop_rare`] does. First
-    /// occurrences take a third of the memory, and are left out unless `with_first` asks for them.
+    /// What was counted, without the pieces that occur less than `min_count` times: these are dropped before they take
+    /// memory. Also returns what was dropped, as [`PieceCounts::drop_rare`] does, and a report. First occurrences take a
+    /// third of the memory, and are left out unless `with_first` is set.
     ///
     /// # Errors
     /// Where a count, or the sum of what was dropped, exceeds 63 bits.
@@ -293,8 +294,8 @@ impl CorpusCounter {
     fn gather_tables(&mut self, min_count: i64, with_first: bool) -> Result<Vec<Gathered>> {
         let n_threads = self.workers.len();
         let tables = self.workers.drain(..).map(|worker| worker.table).collect();
-        let runs = runs::sorted(tables);
-        runs::merge(&runs, n_threads, |range| {
+        let tables = tables::sorted(tables);
+        tables::merge(&tables, n_threads, |range| {
             let mut part = Gathered::new(min_count, with_first);
             let (n_pieces, n_bytes) = range.size();
             part.kept.reserve(n_pieces, n_bytes)?;
@@ -535,7 +536,7 @@ mod tests {
             let counted = |is_limited: bool| {
                 let mut counter = CorpusCounter::new(gpt2(), n_threads).unwrap();
                 if is_limited {
-                    counter.spill_always(folder.path()).unwrap();
+                    counter.spill_always(folder.path());
                 }
                 let slices: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
                 counter.count_texts(&slices).unwrap();

@@ -141,7 +141,7 @@ mod tests {
                 .collect();
             let all = counts.clone();
             prop_assert_eq!(counts.drop_rare(min_count).unwrap(), naive(&pieces, min_count));
-            // What is left out can be told from its neighbours, in parts that are added up.
+            // What is left out is known from its neighbours, in parts that are added up.
             let mut halves = [PieceCounts::new(), PieceCounts::new()];
             for (place, (piece, count, _)) in all.iter().enumerate() {
                 let added = if count < min_count { count } else { 0 };

@@ -59,7 +59,7 @@ pub struct CorpusReport {
     pub n_characters: i64,
     /// Number of pieces, repeated ones too, whatever their weight.
     pub n_pieces: u64,
-    /// The same, each piece times the weight of its source; `i64::MAX` where that exceeds 63 bits.
+    /// Number of pieces, each times the weight of its source; `i64::MAX` where that exceeds 63 bits.
     pub mass: i64,
     /// For each special token of the preparation: how often it stood in the texts.
     pub n_special: Vec<u64>,
@@ -133,7 +133,7 @@ pub(super) struct Feeder<'c, T, R, P> {
     /// The position of what is handed out next.
     pub(super) position: &'c mut u64,
     pub(super) texts: T,
-    /// Is told the number of bytes read of a text.
+    /// Is called with the number of bytes read of a text.
     pub(super) progress: P,
     pub(super) text: Option<Text<R>>,
     /// How long text without a safe cut may be, in bytes.

@@ -3,22 +3,33 @@
 //! [`PieceCounts`] of parts of a corpus merge commutatively and associatively into the counts of the
 //! whole, so how the work was divided never shows in the result. Counts are checked 64-bit numbers.
 //! The order of pieces is that in which they were added, unless somebody sorts them; only training with
-//! ties decided by first occurrence, and what shows pieces to users, asks for it.
+//! ties decided by first occurrence, and what shows pieces to users, needs it.
 //!
-//! `corpus` is the counter, to which `feed` gives stretches of text that `workers` count in their
-//! `table`s, piece by piece or, with vectors, `eight` at a time; `runs` adds these up, `spill` does
-//! where memory is limited, and `dropped` leaves rare pieces out. `sums` adds up the parts of a corpus of any size: by a `sorter` of `records`, whose `run_files` it
-//! shares with `spill`.
+//! The way of a text into counts:
+//!
+//! ```text
+//! CorpusCounter::count_reader       (`corpus`)
+//!   workers::count_all              one thread reads, all count
+//!     Feeder::fill                  text → stretches that can be counted on their own (`feed`)
+//!     Splitter::split_block         a stretch → pieces
+//!     CountTable::add_block         pieces → the table of a thread (`table`, over the hash table of `ordered`)
+//!     spill                         a table that is larger than its budget → a run on disk (`sorter`)
+//! CorpusCounter::finish_common
+//!   tables::merge                   the tables of all threads → one `PieceCounts`, rare pieces left out (`dropped`)
+//!   Runs::into_merged               if there are runs on disk, these instead
+//! ```
+//!
+//! [`CountSums`] adds up the parts of a corpus of any size, with the external sort of `sorter` over the `records` of runs.
 
 mod corpus;
 mod dropped;
 mod feed;
 mod ordered;
 mod records;
-mod runs;
 mod sorter;
 mod sums;
 mod table;
+mod tables;
 mod workers;
 
 pub use corpus::CorpusCounter;
@@ -90,7 +101,7 @@ impl PieceCounts {
         Self::default()
     }
 
-    /// No pieces, of which first occurrences will not be known.
+    /// No pieces; first occurrences will not be known.
     fn without_firsts() -> Self {
         Self { firsts: None, ..Self::default() }
     }
@@ -110,8 +121,7 @@ impl PieceCounts {
         self.bytes.len()
     }
 
-    /// The total length of all occurrences, in characters. `i64::MAX`
-    /// where it exceeds 63 bits.
+    /// The total length of all occurrences, in characters; `i64::MAX` where it exceeds 63 bits.
     pub fn n_characters(&self) -> i64 {
         let weighted = |(piece, count, _): (&[u8], i64, _)| {
             count.saturating_mul(i64::try_from(n_characters(piece)).unwrap_or(i64::MAX))

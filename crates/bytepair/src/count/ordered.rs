@@ -1,4 +1,4 @@
-//! Open addressing in the order of hashes.
+//! A hash table with open addressing, whose entries can be put in the order of their hashes in place.
 //!
 //! An entry lies in the place that the highest bits of its hash name, or as near behind it as there is room.
 //! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
@@ -137,13 +137,13 @@ impl<E: Entry> Table<E> {
         &self.entries[self.place(hash)]
     }
 
-    /// Asks for that place.
+    /// Prefetches the place where the search for this hash begins.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
         prefetch(&self.entries, self.place(hash));
     }
 
-    /// The same, to be changed in what does not move it.
+    /// The place where the search for this hash begins, to be changed in what does not move the entry.
     #[inline]
     pub(super) fn first_entry_mut(&mut self, hash: u64) -> &mut E {
         let place = self.place(hash);
@@ -257,7 +257,7 @@ impl<E: Entry> Table<E> {
         sorted
     }
 
-    /// As [`Self::sort`], for good.
+    /// The entries by hash, those of equal hash by `compare`, without the table: see [`Self::sort`].
     pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> LargeRow<E> {
         self.sort(compare);
         self.entries.truncate(self.n_used);

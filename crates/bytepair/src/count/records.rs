@@ -30,7 +30,7 @@ pub struct Part {
 
 /// What is known of a piece.
 #[derive(Clone, Copy)]
-pub(super) struct Row<'p> {
+pub(super) struct RecordRef<'p> {
     pub(super) piece: &'p [u8],
     pub(super) group: u32,
     pub(super) count: u64,
@@ -60,7 +60,7 @@ pub(super) enum Order {
 
 impl Order {
     /// What decides before pieces are compared.
-    pub(super) fn key(self, row: &Row<'_>) -> u128 {
+    pub(super) fn key(self, row: &RecordRef<'_>) -> u128 {
         match self {
             Self::Hash => match piece_key(row.piece, 0, row.piece.len()) {
                 Some(key) => high_hash(key).into(),
@@ -72,19 +72,19 @@ impl Order {
         }
     }
 
-    pub(super) fn record(self, row: &Row<'_>) -> Record {
+    pub(super) fn record(self, row: &RecordRef<'_>) -> Record {
         self.keyed(row.piece.to_vec(), row.group, row.count, row.first)
     }
 
     fn keyed(self, piece: Vec<u8>, group: u32, count: u64, first: First) -> Record {
-        let key = self.key(&Row { piece: &piece, group, count, first });
+        let key = self.key(&RecordRef { piece: &piece, group, count, first });
         Record { key, piece, group, count, first }
     }
 }
 
 impl Record {
-    pub(super) fn row(&self) -> Row<'_> {
-        Row { piece: &self.piece, group: self.group, count: self.count, first: self.first }
+    pub(super) fn row(&self) -> RecordRef<'_> {
+        RecordRef { piece: &self.piece, group: self.group, count: self.count, first: self.first }
     }
 
     pub(super) fn is_of_same_piece(&self, other: &Self) -> bool {
@@ -129,7 +129,7 @@ impl<I: Iterator<Item = Result<Record>>> Iterator for AddedUp<I> {
 }
 
 /// Writes a record.
-pub(super) fn write_record(writer: &mut impl Write, row: &Row<'_>) -> Result<()> {
+pub(super) fn write_record(writer: &mut impl Write, row: &RecordRef<'_>) -> Result<()> {
     let First { source, offset } = row.first;
     let numbers = [row.group.into(), row.count, source.into(), offset, row.piece.len() as u64];
     let mut header = [0; 5 * MAX_NUMBER_LEN];
@@ -234,7 +234,7 @@ mod tests {
             let part = Part { group: group.into(), source: source.into() };
             for (piece, group, count, source, offset) in &rows {
                 let first = First { source: (*source).into(), offset: *offset };
-                let row = Row { piece, group: (*group).into(), count: *count, first };
+                let row = RecordRef { piece, group: (*group).into(), count: *count, first };
                 write_record(&mut file, &row).unwrap();
             }
             file.rewind().unwrap();
@@ -253,7 +253,7 @@ mod tests {
         fn ranks_are_by_count_then_by_bytes(one: (u64, Vec<u8>), other: (u64, Vec<u8>)) {
             let record = |(count, piece): &(u64, Vec<u8>)| {
                 let first = First { source: 0, offset: 0 };
-                Order::Rank.record(&Row { piece, group: 0, count: *count, first })
+                Order::Rank.record(&RecordRef { piece, group: 0, count: *count, first })
             };
             let expected = other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1));
             prop_assert_eq!(record(&one).cmp(&record(&other)), expected);
@@ -277,7 +277,7 @@ mod tests {
     fn a_file_that_ends_in_a_record_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         let first = First { source: 0, offset: 300 };
-        write_record(&mut file, &Row { piece: b"low", group: 0, count: 1, first }).unwrap();
+        write_record(&mut file, &RecordRef { piece: b"low", group: 0, count: 1, first }).unwrap();
         file.set_len(file.metadata().unwrap().len() - 1).unwrap();
         file.rewind().unwrap();
         assert!(RecordReader::new(file, 16, Order::Hash, Part::default()).read().is_err());

@@ -1,8 +1,8 @@
 //! Counts of any number in order, in bounded memory: an external merge sort.
 //!
 //! Rows are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
-//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Sorted runs are
-//! merged, and counts of equal pieces are added up on the way. Where no run was needed, none is made.
+//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs are merged in
+//! the end, and counts of equal pieces are added up on the way. Where no run was needed, none is made.
 //!
 //! Where there are many runs, 64 of one size are merged into one of the next size, so that the number of open
 //! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{NamedTempFile, TempPath};
 
 use super::First;
-use super::records::{AddedUp, Order, Part, Record, RecordReader, Row, write_record};
+use super::records::{AddedUp, Order, Part, Record, RecordReader, RecordRef, write_record};
 use crate::error::Result;
 
 /// Files that are merged at once.
@@ -41,19 +41,19 @@ pub(super) struct Sorter {
     /// The memory of rows, in bytes.
     budget: usize,
     rows: Rows,
-    files: Runs,
+    runs: Runs,
 }
 
 /// Rows in memory.
 #[derive(Default)]
 struct Rows {
-    entries: Vec<Entry>,
+    entries: Vec<RowEntry>,
     /// The bytes of all pieces.
     bytes: Vec<u8>,
 }
 
 /// A row, whose piece lies elsewhere.
-struct Entry {
+struct RowEntry {
     key: u128,
     start: usize,
     end: usize,
@@ -64,15 +64,15 @@ struct Entry {
 
 impl Sorter {
     pub(super) fn new(order: Order, folder: &Path, budget: usize) -> Self {
-        let files = Runs::new(folder, order, budget / HEADS_SHARE);
-        Self { order, folder: folder.to_owned(), budget, rows: Rows::default(), files }
+        let runs = Runs::new(folder, order, budget / HEADS_SHARE);
+        Self { order, folder: folder.to_owned(), budget, rows: Rows::default(), runs }
     }
 
     /// Adds a row.
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn push(&mut self, row: &Row<'_>) -> Result<()> {
+    pub(super) fn push(&mut self, row: &RecordRef<'_>) -> Result<()> {
         self.rows.push(self.order.key(row), row);
         if self.rows.n_bytes() > self.budget { self.spill() } else { Ok(()) }
     }
@@ -81,23 +81,23 @@ impl Sorter {
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn push_file(&mut self, file: Run) -> Result<()> {
-        self.files.push(file)
+    pub(super) fn push_run(&mut self, file: Run) -> Result<()> {
+        self.runs.push(file)
     }
 
     /// All rows in order; counts of equal pieces of one group are added up.
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn into_sorted(mut self) -> Result<Sorted> {
-        if self.files.is_empty() {
+    pub(super) fn into_sorted(mut self) -> Result<SortedRecords> {
+        if self.runs.is_empty() {
             self.rows.sort();
             let in_memory = InMemory { order: self.order, rows: self.rows, next: 0 };
-            return Ok(Sorted::InMemory(AddedUp::new(in_memory)));
+            return Ok(SortedRecords::InMemory(AddedUp::new(in_memory)));
         }
         self.spill()?;
         self.rows = Rows::default();
-        self.files.into_merged().map(Sorted::InFiles)
+        self.runs.into_merged().map(SortedRecords::InRuns)
     }
 
     fn spill(&mut self) -> Result<()> {
@@ -108,30 +108,30 @@ impl Sorter {
         })?;
         rows.entries.clear();
         rows.bytes.clear();
-        self.files.push(file)
+        self.runs.push(file)
     }
 }
 
 impl Rows {
-    fn push(&mut self, key: u128, row: &Row<'_>) {
+    fn push(&mut self, key: u128, row: &RecordRef<'_>) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(row.piece);
-        let Row { group, count, first, .. } = *row;
-        self.entries.push(Entry { key, start, end: self.bytes.len(), group, count, first });
+        let RecordRef { group, count, first, .. } = *row;
+        self.entries.push(RowEntry { key, start, end: self.bytes.len(), group, count, first });
     }
 
     fn n_bytes(&self) -> usize {
-        self.entries.len() * size_of::<Entry>() + self.bytes.len()
+        self.entries.len() * size_of::<RowEntry>() + self.bytes.len()
     }
 
-    fn row(&self, entry: &Entry) -> Row<'_> {
+    fn row(&self, entry: &RowEntry) -> RecordRef<'_> {
         let piece = &self.bytes[entry.start..entry.end];
-        Row { piece, group: entry.group, count: entry.count, first: entry.first }
+        RecordRef { piece, group: entry.group, count: entry.count, first: entry.first }
     }
 
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        let piece = |entry: &Entry| &bytes[entry.start..entry.end];
+        let piece = |entry: &RowEntry| &bytes[entry.start..entry.end];
         self.entries.sort_unstable_by(|one, other| {
             let by_key = one.key.cmp(&other.key);
             by_key
@@ -142,18 +142,18 @@ impl Rows {
 }
 
 /// Rows in order.
-pub(super) enum Sorted {
+pub(super) enum SortedRecords {
     InMemory(AddedUp<InMemory>),
-    InFiles(AddedUp<Merged>),
+    InRuns(AddedUp<Merged>),
 }
 
-impl Iterator for Sorted {
+impl Iterator for SortedRecords {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
             Self::InMemory(records) => records.next(),
-            Self::InFiles(records) => records.next(),
+            Self::InRuns(records) => records.next(),
         }
     }
 }
@@ -211,7 +211,7 @@ pub(super) struct RunWriter {
 
 impl RunWriter {
     /// Writes the next record.
-    pub(super) fn write(&mut self, row: &Row<'_>) -> Result<()> {
+    pub(super) fn write(&mut self, row: &RecordRef<'_>) -> Result<()> {
         self.longest = self.longest.max(row.piece.len());
         write_record(&mut self.file, row)
     }
@@ -406,7 +406,7 @@ mod tests {
             let mut by_hash = Sorter::new(Order::Hash, folder.path(), budget);
             for (offset, (piece, group, count)) in (0..).zip(&rows) {
                 let first = First { source: 0, offset };
-                let row = Row { piece: piece.as_bytes(), group: *group, count: *count, first };
+                let row = RecordRef { piece: piece.as_bytes(), group: *group, count: *count, first };
                 by_hash.push(&row).unwrap();
                 let sum = sums.entry((piece.clone(), *group)).or_insert((0, offset));
                 sum.0 += *count;

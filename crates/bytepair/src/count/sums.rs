@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use super::First;
 use super::dropped::{Dropped, Dropper};
-use super::records::{Order, Part, Record, Row};
-use super::sorter::{self, Run, Sorted, Sorter};
+use super::records::{Order, Part, Record, RecordRef};
+use super::sorter::{self, Run, SortedRecords, Sorter};
 use crate::error::{CountProblem, Error, Result};
 
 /// After so many rows the caller may end the adding up.
@@ -62,7 +62,7 @@ impl CountSums {
             Error::count(piece, CountProblem::OutOfRange { count: given.to_string() })
         })?;
         let first = First { source: part.source, offset };
-        self.by_hash.push(&Row { piece, group: part.group, count, first })
+        self.by_hash.push(&RecordRef { piece, group: part.group, count, first })
     }
 
     /// Adds what [`CorpusCounter::finish_runs`](crate::CorpusCounter::finish_runs) left of a part in a file, and takes
@@ -71,7 +71,7 @@ impl CountSums {
     /// # Errors
     /// Where a file cannot be written or read.
     pub fn add_run(&mut self, file: &Path, part: Part) -> Result<()> {
-        self.by_hash.push_file(Run::new(file, part)?)
+        self.by_hash.push_run(Run::new(file, part)?)
     }
 
     /// Gives all rows, those of pieces left out that occur less than `min_count` times in all groups
@@ -122,7 +122,7 @@ impl Kept<'_> {
             let group = self.places.get(record.group as usize).copied().unwrap_or(record.group);
             let nowhere = First { source: 0, offset: 0 };
             let first = if self.with_first { record.first } else { nowhere };
-            self.rows.push(&Row { group, first, ..record.row() })?;
+            self.rows.push(&RecordRef { group, first, ..record.row() })?;
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ fn numbered(
             call()?;
         }
         let first = First { source: 0, offset: number };
-        by_rank.push(&Row { first, ..record?.row() })?;
+        by_rank.push(&RecordRef { first, ..record?.row() })?;
     }
     Ok(by_rank)
 }
@@ -157,7 +157,7 @@ fn total(records: &[Record]) -> Result<i64> {
 
 /// Visits the records of each piece, one for each group that has it.
 fn for_each_piece(
-    sums: Sorted,
+    sums: SortedRecords,
     call: &mut dyn FnMut() -> Result<()>,
     mut visit: impl FnMut(&[Record]) -> Result<()>,
 ) -> Result<()> {
@@ -178,7 +178,7 @@ fn for_each_piece(
 
 /// Rows, the most frequent first, those of one count by their bytes, then by the places of their groups.
 pub struct SummedRows {
-    sorted: Sorted,
+    sorted: SortedRecords,
     /// A row that did not fit the last batch.
     waiting: Option<Record>,
 }
@@ -194,7 +194,7 @@ pub struct CountRows {
     pub counts: Vec<i64>,
     /// The place of the group of each.
     pub groups: Vec<u32>,
-    /// The number of each by first occurrence, if these were asked for.
+    /// The number of each by first occurrence, if first occurrences are known.
     pub firsts: Vec<u64>,
 }
 
@@ -294,7 +294,7 @@ mod tests {
                 whole.count_texts(&[text]).unwrap();
                 let mut counter = CorpusCounter::new(preparation(), 2).unwrap();
                 if is_limited {
-                    counter.spill_always(folder.path()).unwrap();
+                    counter.spill_always(folder.path());
                 }
                 counter.count_texts(&[text]).unwrap();
                 let (files, report) = counter.finish_runs(folder.path()).unwrap();

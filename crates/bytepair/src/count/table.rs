@@ -14,8 +14,8 @@ use std::path::Path;
 
 use super::First;
 use super::ordered::{Entry, Found, Table};
-use super::records::Row;
-use super::sorter::Run;
+use super::records::RecordRef;
+use super::sorter::{Run, RunWriter};
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
@@ -29,7 +29,7 @@ use crate::piece::{
 };
 use bytepair_split::Boundaries;
 
-/// Pieces whose places are asked for at once.
+/// Pieces whose places are prefetched together.
 const N_SIDE_BY_SIDE: usize = if cfg!(test) { 4 } else { 32 };
 /// Places for recent pieces: with what is counted they fit the nearer caches. A power of two.
 const N_RECENT: usize = if cfg!(test) { 8 } else { 1 << 13 };
@@ -108,9 +108,9 @@ impl Total {
     }
 
     /// What stands in a run, in which all is of one part.
-    fn row(self, piece: &[u8]) -> Row<'_> {
+    fn row(self, piece: &[u8]) -> RecordRef<'_> {
         let first = First { source: 0, offset: self.first };
-        Row { piece, group: 0, count: self.count, first }
+        RecordRef { piece, group: 0, count: self.count, first }
     }
 
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
@@ -170,13 +170,13 @@ impl Entry for Long {
 }
 
 /// The contents of a table by hash, pieces of equal hash by their bytes.
-pub(super) struct Sorted {
+pub(super) struct SortedTable {
     pub(super) short: LargeRow<Short>,
     pub(super) long: LargeRow<Long>,
     long_bytes: Vec<u8>,
 }
 
-impl Sorted {
+impl SortedTable {
     pub(super) fn piece(&self, entry: &Long) -> &[u8] {
         piece(&self.long_bytes, entry)
     }
@@ -249,11 +249,21 @@ impl CountTable {
 
     /// Counts these pieces of a text, one by one.
     ///
-    /// Few pieces make up most of a text. So a short piece is counted in a small table first, where it takes the
-    /// place of another one, which goes to the large table: a piece comes there as often as it loses its place.
-    /// Nothing of this branches: what loses its place waits in a list, which grows by none or one. Several that
-    /// wait are asked for before the first is counted, so that what is not in the cache is fetched side by side. Long
-    /// pieces wait in the same way.
+    /// Few pieces make up most of a text, so a short piece is counted in a small table first:
+    ///
+    /// ```text
+    /// for each short piece:
+    ///     place = recent[highest bits of its hash]
+    ///     if another piece is there: append it to those that wait
+    ///     put the piece there; its count goes on, or begins anew
+    ///     if 32 wait: prefetch the places of all in the large table, then add their counts
+    /// ```
+    ///
+    /// *Invariant:* the count of a piece is the sum of what the small table, those that wait and the large table have of
+    /// it, and its position the smallest of these. A piece comes to the large table as often as it loses its place.
+    ///
+    /// Nothing in the loop branches on whether the piece is the same, which cannot be guessed: what loses its place is
+    /// written to the list in any case, which grows by none or one. Long pieces wait in a list of their own.
     fn add_one_by_one(&mut self, text: Text<'_>, pieces: impl Iterator<Item = Range<usize>>) {
         let Self { recent, tables, .. } = self;
         recent.resize(N_RECENT, Short::default());
@@ -310,14 +320,14 @@ impl CountTable {
     }
 
     /// The contents in order. Takes O(n) expected time.
-    pub(super) fn into_sorted(mut self) -> Sorted {
+    pub(super) fn into_sorted(mut self) -> SortedTable {
         self.settle();
         self.tables.drop_keys();
         let Tables { short, long, long_bytes, .. } = self.tables;
         let by_bytes =
             |one: &Long, other: &Long| piece(&long_bytes, one).cmp(piece(&long_bytes, other));
         let long = long.into_sorted(by_bytes);
-        Sorted { short: short.into_sorted(by_key), long, long_bytes }
+        SortedTable { short: short.into_sorted(by_key), long, long_bytes }
     }
 
     /// Moves the contents, in order, into a run.
@@ -326,14 +336,7 @@ impl CountTable {
     /// Where the file cannot be written.
     pub(super) fn write_run(&mut self, folder: &Path) -> Result<Run> {
         Run::write(folder, |writer| {
-            self.drain(|short, long, long_bytes| {
-                for entry in short {
-                    let (bytes, len) = piece_of_key(entry.key);
-                    writer.write(&entry.value.row(&bytes[..len]))?;
-                }
-                let row = |entry: &Long| writer.write(&entry.total.row(piece(long_bytes, entry)));
-                long.iter().try_for_each(row)
-            })
+            self.drain(|short, long, long_bytes| write_entries(writer, short, long, long_bytes))
         })
     }
 
@@ -350,6 +353,20 @@ impl CountTable {
         long_bytes.clear();
         result
     }
+}
+
+/// Writes short pieces by hash, then long pieces by hash.
+fn write_entries(
+    writer: &mut RunWriter,
+    short: &[Short],
+    long: &[Long],
+    long_bytes: &[u8],
+) -> Result<()> {
+    for entry in short {
+        let (bytes, len) = piece_of_key(entry.key);
+        writer.write(&entry.value.row(&bytes[..len]))?;
+    }
+    long.iter().try_for_each(|entry| writer.write(&entry.total.row(piece(long_bytes, entry))))
 }
 
 impl Tables {
@@ -423,8 +440,8 @@ impl Tables {
         self.long.drop_key(|entry| entry.hash = hash_bytes(piece(long_bytes, entry), 0));
     }
 
-    /// Asks for the places of long pieces with these hashes, and for the bytes of the pieces that stand there.
-    fn ask_for_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
+    /// Prefetches the places of long pieces with these hashes, and the bytes of the pieces that stand there.
+    fn prefetch_long(&self, hashes: impl Iterator<Item = u64> + Clone) {
         hashes.clone().for_each(|hash| self.long.prefetch(hash));
         hashes.for_each(|hash| prefetch(&self.long_bytes, self.long.first_entry(hash).start));
     }
@@ -558,7 +575,7 @@ impl LongPieces<'_> {
 
     /// Counts those that wait.
     fn settle(&mut self, tables: &mut Tables) {
-        tables.ask_for_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
+        tables.prefetch_long(self.hashes_and_places.iter().map(|(hash, _)| *hash));
         for (hash, piece) in self.hashes_and_places.drain(..) {
             let total = self.text.total_at(piece.start);
             tables.add_hashed(hash, &self.text.bytes[piece], total);
@@ -579,7 +596,7 @@ fn by_key(one: &Short, other: &Short) -> std::cmp::Ordering {
 
 #[cfg(test)]
 mod tests {
-    use super::super::runs::contents;
+    use super::super::tables::contents;
     use super::*;
     use bytepair_split::unicode::UnicodeTables;
     use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};

@@ -4,12 +4,24 @@
 //! into ranges of hashes, and threads merge one range after the other: counts of equal pieces add up, of
 //! first positions the smallest is kept. So no piece is looked up again, and the result comes in an order
 //! that depends on the pieces alone: the short ones by hash, then the long ones by hash.
-//! Takes O(n k) time for n pieces in k tables, divided by the number of threads.
+//!
+//! ```text
+//! merge, for each range of hashes:
+//!     while a table has pieces left in the range:
+//!         take the least piece at the head of any table
+//!         for each later table with the same piece at its head: add its count, keep the smaller position
+//! ```
+//!
+//! *Invariant:* each table has a piece once, so a piece that was taken comes in no table again. Ranges do not overlap, so
+//! what threads make of them is joined end to end.
+//!
+//! Takes O(n k) time for n pieces in k tables, divided by the number of threads: k is small, and a heap of heads would
+//! not be faster.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::ordered::Entry;
-use super::table::{CountTable, Long, Short, Sorted, Sum, Total, in_order};
+use super::table::{CountTable, Long, Short, SortedTable, Sum, Total, in_order};
 use crate::error::Result;
 use crate::parallel::in_parallel;
 use crate::piece::key::piece_of_key;
@@ -23,7 +35,7 @@ const MIN_PIECES_PER_THREAD: usize = 1 << 14;
 const USUAL_LEN: usize = 8;
 
 /// Puts each table in order, one thread for each.
-pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<Sorted> {
+pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<SortedTable> {
     let n_threads = tables.len();
     let tables: Vec<_> = tables.into_iter().map(|table| Mutex::new(Some(table))).collect();
     let sorted = in_parallel(n_threads, tables.len(), |index| {
@@ -33,41 +45,41 @@ pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<Sorted> {
     sorted.into_iter().flatten().collect()
 }
 
-/// Merges all runs and gives them, range by range, to `collect`; returns what that makes, in order.
+/// Merges all tables and gives them, range by range, to `collect`; returns what that makes, in order.
 pub(super) fn merge<T: Send>(
-    runs: &[Sorted],
+    tables: &[SortedTable],
     n_threads: usize,
     collect: impl Fn(Range<'_>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
-    let n_pieces: usize = runs.iter().map(|run| run.short.len() + run.long.len()).sum();
+    let n_pieces: usize = tables.iter().map(|table| table.short.len() + table.long.len()).sum();
     let n_threads = n_threads.min(n_pieces / MIN_PIECES_PER_THREAD).max(1);
     let n_ranges = if n_threads == 1 { 1 } else { n_threads * N_RANGES_PER_THREAD };
     let merged = in_parallel(n_threads, n_ranges * 2, |index| {
         let (index, is_long) = (index % n_ranges, index >= n_ranges);
-        collect(Range { runs, index, n_ranges, is_long })
+        collect(Range { tables, index, n_ranges, is_long })
     });
     merged.into_iter().collect()
 }
 
-/// The pieces of one kind in one range of hashes, in all runs.
+/// The pieces of one kind in one range of hashes, in all tables.
 #[derive(Clone, Copy)]
 pub(super) struct Range<'r> {
-    runs: &'r [Sorted],
+    tables: &'r [SortedTable],
     index: usize,
     n_ranges: usize,
     is_long: bool,
 }
 
 impl<'r> Range<'r> {
-    /// How many pieces there are at most, and how many bytes they have, if none stands in several runs and short
+    /// How many pieces there are at most, and how many bytes they have, if none stands in several tables and short
     /// ones are of usual length.
     pub(super) fn size(self) -> (usize, usize) {
         if self.is_long {
-            let parts = self.runs.iter().map(|run| self.part(&run.long));
+            let parts = self.tables.iter().map(|table| self.part(&table.long));
             let sizes = parts.map(|part| (part.len(), part.iter().map(Long::len).sum::<usize>()));
             return sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
         }
-        let n_pieces = self.runs.iter().map(|run| self.part(&run.short).len()).sum();
+        let n_pieces = self.tables.iter().map(|table| self.part(&table.short).len()).sum();
         (n_pieces, n_pieces * USUAL_LEN)
     }
 
@@ -77,16 +89,17 @@ impl<'r> Range<'r> {
     /// Where a count exceeds 63 bits, and those of `visit`.
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
-            let parts = self.runs.iter().map(|run| self.part(&run.long));
-            let order = |entry: &Long, run: usize| (entry.hash(None), self.runs[run].piece(entry));
+            let parts = self.tables.iter().map(|table| self.part(&table.long));
+            let order =
+                |entry: &Long, table: usize| (entry.hash(None), self.tables[table].piece(entry));
             return merge_sorted(
                 parts.collect(),
                 order,
                 |entry| entry.total,
-                |entry, run, total| visit(total.of(self.runs[run].piece(entry))?),
+                |entry, table, total| visit(total.of(self.tables[table].piece(entry))?),
             );
         }
-        let parts = self.runs.iter().map(|run| self.part(&run.short));
+        let parts = self.tables.iter().map(|table| self.part(&table.short));
         let order = |entry: &Short, _| (entry.hash(None), in_order(entry.key));
         merge_sorted(
             parts.collect(),
@@ -99,17 +112,17 @@ impl<'r> Range<'r> {
         )
     }
 
-    /// The part of a run that lies in the range.
-    fn part<E: Entry>(self, run: &'r [E]) -> &'r [E] {
+    /// The part of a table that lies in the range.
+    fn part<E: Entry>(self, entries: &'r [E]) -> &'r [E] {
         let place = |index: usize| {
             let bound = ((index as u128) << 64) / self.n_ranges as u128;
-            run.partition_point(|entry| u128::from(entry.hash(None)) < bound)
+            entries.partition_point(|entry| u128::from(entry.hash(None)) < bound)
         };
-        &run[place(self.index)..place(self.index + 1)]
+        &entries[place(self.index)..place(self.index + 1)]
     }
 }
 
-/// Merges parts of runs; `visit` is given the entry of one run that has the piece.
+/// Merges parts of tables; `visit` is given the entry of one table that has the piece.
 fn merge_sorted<'r, E, K: Ord>(
     mut parts: Vec<&'r [E]>,
     order: impl Fn(&'r E, usize) -> K,
@@ -119,26 +132,27 @@ fn merge_sorted<'r, E, K: Ord>(
     if let [part] = parts[..] {
         return part.iter().try_for_each(|entry| visit(entry, 0, total(entry)));
     }
-    let key = |run: usize, part: &&'r [E]| part.first().map(|entry| order(entry, run));
+    let key = |table: usize, part: &&'r [E]| part.first().map(|entry| order(entry, table));
     let mut heads: Vec<Option<K>> =
-        parts.iter().enumerate().map(|(run, part)| key(run, part)).collect();
+        parts.iter().enumerate().map(|(table, part)| key(table, part)).collect();
     loop {
-        let least = heads.iter().enumerate().filter_map(|(run, head)| Some((head.as_ref()?, run)));
-        let Some((_, first_run)) = least.min() else { return Ok(()) };
-        let Some((entry, rest)) = parts[first_run].split_first() else { return Ok(()) };
-        parts[first_run] = rest;
-        let piece = std::mem::replace(&mut heads[first_run], key(first_run, &rest));
+        let least =
+            heads.iter().enumerate().filter_map(|(table, head)| Some((head.as_ref()?, table)));
+        let Some((_, first_table)) = least.min() else { return Ok(()) };
+        let Some((entry, rest)) = parts[first_table].split_first() else { return Ok(()) };
+        parts[first_table] = rest;
+        let piece = std::mem::replace(&mut heads[first_table], key(first_table, &rest));
         let mut sum = total(entry);
-        for run in first_run + 1..parts.len() {
-            if heads[run] == piece
-                && let Some((same, rest)) = parts[run].split_first()
+        for table in first_table + 1..parts.len() {
+            if heads[table] == piece
+                && let Some((same, rest)) = parts[table].split_first()
             {
                 sum = sum.and(total(same));
-                parts[run] = rest;
-                heads[run] = key(run, &rest);
+                parts[table] = rest;
+                heads[table] = key(table, &rest);
             }
         }
-        visit(entry, first_run, sum)?;
+        visit(entry, first_table, sum)?;
     }
 }
 
