@@ -10,7 +10,7 @@ LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustb
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize audit chromium wheel clean help
+.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm audit chromium wheel clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -94,6 +94,31 @@ sanitize: export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 sanitize: ## Run the core's tests under AddressSanitizer
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
 	  cargo test -p bytepair -p bytepair-formats -p bytepair-split --lib --tests --target $(HOST) --target-dir target/sanitize
+
+# Processors of other kinds, emulated: 64 bits without vectors of ours, 32 bits, big-endian; x86-64 without AVX, and with AVX2
+# but no AVX-512.
+PROCESSORS ?= aarch64 i686 s390x Nehalem Haswell
+
+processors: export PROPTEST_CASES = 16
+processors: export PROPTEST_RNG_SEED = 20
+processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 s390x" chooses
+	set -e; for processor in $(PROCESSORS); do \
+	  case $$processor in aarch64|i686|s390x) target=$$processor-unknown-linux-gnu;; *) target=x86_64-unknown-linux-gnu;; esac; \
+	  echo "$$processor"; rustup --quiet target add $$target; \
+	  PROCESSOR=$$processor cargo --config processors.toml test --profile processors \
+	    -p bytepair-split -p bytepair -p bytepair-formats --lib --tests --target $$target --target-dir target/processors; \
+	done
+
+emulators: ## Install the compilers and emulators for `make processors` on Debian and Ubuntu
+	sudo apt-get install --yes --no-install-recommends qemu-user \
+	  gcc-aarch64-linux-gnu gcc-i686-linux-gnu gcc-s390x-linux-gnu \
+	  libc6-dev-arm64-cross libc6-dev-i386-cross libc6-dev-s390x-cross
+
+wasm: ## Run the golden vectors in WebAssembly, with node
+	rustup --quiet target add wasm32-unknown-unknown
+	cargo build --profile processors --config processors.toml -p bytepair --example wasm \
+	  --target wasm32-unknown-unknown --target-dir target/processors
+	node crates/bytepair/examples/wasm/check.mjs target/processors/wasm32-unknown-unknown/processors/examples/wasm.wasm
 
 audit: ## Look at licences, sources and known faults of all that is linked or installed
 	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny

@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ErrorKind, Result};
 use crate::memory::ask_to_grow;
-use crate::memory::fresh_pages::Ahead;
 use crate::memory::large_pages::reserve;
 use crate::narrow::append_narrow;
 use crate::parallel::in_order::in_order_within;
@@ -69,7 +68,6 @@ impl<N> Batch<N> {
         &mut self,
         encoded: &Encoded,
         (n_done, total_len): (usize, usize),
-        ahead: &mut Ahead,
         append_ids: impl Fn(&[TokenId], &mut Vec<N>) -> Result<()>,
     ) -> Result<()> {
         if self.ids.is_empty() {
@@ -77,7 +75,6 @@ impl<N> Batch<N> {
             let expected = usize::try_from(expected).unwrap_or(total_len);
             reserve(&mut self.ids, expected + expected / 16);
         }
-        ahead.of(&mut self.ids);
         append_ids(&encoded.ids, &mut self.ids)?;
         let mut end = self.offsets.last().copied().unwrap_or_default();
         self.offsets.extend(encoded.lens.iter().map(|len| {
@@ -166,10 +163,10 @@ fn encode_in_runs<N, S: Send>(
     };
     let mut batch = Batch { ids: row, offsets: vec![0] };
     batch.ids.clear();
-    let (mut n_done, mut ahead) = (0, Ahead::default());
+    let mut n_done = 0;
     in_runs(lens, states, true, work, |(range, encoded)| {
         n_done += lens[range].iter().sum::<usize>();
-        batch.append(&encoded, (n_done, total_len), &mut ahead, &append_ids)?;
+        batch.append(&encoded, (n_done, total_len), &append_ids)?;
         lock(&emptied).push(encoded.ids);
         Ok(())
     })?;

@@ -1,11 +1,11 @@
 //! The golden vectors of `tests/vectors`, which the readable reference computed, hold for the core.
 //!
-//! The files lie outside the crate: where they are absent, in a published crate, there is nothing to run.
+//! The files lie outside the crate: where they are absent, in a published crate, there is nothing to run. The example
+//! `wasm` has the same functions, and the files in itself, for machines without files.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by a panic"))]
 
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 
 use bytepair::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
@@ -13,10 +13,30 @@ use bytepair::unicode::UnicodeTables;
 use bytepair::*;
 use serde_json::Value;
 
+/// How many threads count: WebAssembly has one.
+const N_THREADS: usize = if cfg!(target_family = "wasm") { 1 } else { 2 };
+
+#[cfg(not(target_family = "wasm"))]
+fn file(name: &str) -> Option<Vec<u8>> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
+    std::fs::read(folder.join(name)).ok()
+}
+
+#[cfg(target_family = "wasm")]
+fn file(name: &str) -> Option<Vec<u8>> {
+    let file: &[u8] = match name {
+        "split.json" => include_bytes!("../../../tests/vectors/split.json"),
+        "train.json" => include_bytes!("../../../tests/vectors/train.json"),
+        "encode.json" => include_bytes!("../../../tests/vectors/encode.json"),
+        "units.json" => include_bytes!("../../../tests/vectors/units.json"),
+        _ => return None,
+    };
+    Some(file.to_vec())
+}
+
 /// The cases of a file, with the whole file.
 fn cases(name: &str) -> Option<(Value, Vec<Value>)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors").join(name);
-    let file: Value = serde_json::from_slice(&std::fs::read(path).ok()?).unwrap();
+    let file: Value = serde_json::from_slice(&file(name)?).unwrap();
     let cases = file["cases"].as_array().unwrap().clone();
     assert!(!cases.is_empty());
     Some((file, cases))
@@ -95,8 +115,8 @@ fn written_tokens(case: &Value) -> Vec<(u32, Vec<u8>)> {
         .collect()
 }
 
-#[test]
-fn split_vectors_hold() {
+#[cfg_attr(test, test)]
+pub(crate) fn split_vectors_hold() {
     let Some((file, cases)) = cases("split.json") else { return };
     let texts = all_bytes(&file["texts"]);
     for case in &cases {
@@ -123,8 +143,8 @@ fn split_vectors_hold() {
     }
 }
 
-#[test]
-fn train_vectors_hold() {
+#[cfg_attr(test, test)]
+pub(crate) fn train_vectors_hold() {
     let Some((_, cases)) = cases("train.json") else { return };
     for case in &cases {
         let dialect = dialect(case);
@@ -133,8 +153,8 @@ fn train_vectors_hold() {
             (None, n_merges) => Target::Merges(n_merges.unwrap_or(usize::MAX)),
         };
         let options = dialect.train_options(target, special_tokens(case));
-        let mut counter =
-            CorpusCounter::new(dialect.preparation(&options.special_tokens).unwrap(), 2).unwrap();
+        let preparation = dialect.preparation(&options.special_tokens).unwrap();
+        let mut counter = CorpusCounter::new(preparation, N_THREADS).unwrap();
         let texts = all_bytes(&case["texts"]);
         counter.count_texts(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>()).unwrap();
         let (counts, _) = counter.finish().unwrap();
@@ -221,8 +241,8 @@ fn replaced(tokenizer: &Tokenizer, decoded: &[u8]) -> String {
     rules.replacements.iter().fold(text, |text, (from, to)| text.replace(from, to))
 }
 
-#[test]
-fn encode_vectors_hold() {
+#[cfg_attr(test, test)]
+pub(crate) fn encode_vectors_hold() {
     for name in ["encode.json", "units.json"] {
         cases(name).into_iter().for_each(|(_, cases)| check_encoding(&cases));
     }

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use super::checksum::{Checksum, checksum};
 use super::{FORMAT, MAGIC, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION};
-use bytepair::for_formats::{LargeRow, Pages};
+use bytepair::for_formats::LargeRow;
 use bytepair::for_formats::{ask, read_claimed};
 use bytepair::{Error, Result};
 
@@ -91,7 +91,7 @@ impl<R: Read> Sections<R> {
             return Ok(None);
         }
         ask(n_words * 8)?;
-        let mut words = LargeRow::with_room(n_words, Pages::Large);
+        let mut words = LargeRow::with_room(n_words);
         self.for_each_block(|block| {
             let (records, _) = block.as_chunks::<8>();
             records.iter().for_each(|record| words.push(u64::from_le_bytes(*record)));

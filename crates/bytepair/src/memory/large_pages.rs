@@ -1,24 +1,24 @@
-//! Rows of values in large pages, where the system has them and the row is large.
+//! Rows of values in huge pages, where the system has them and the row is large.
 //!
-//! What is looked up here and there in many small pages takes a second look-up each time, to find the page, and each
-//! small page is a call of the system when it is first written. Large pages are a wish: a system that does not grant
-//! it gives small ones, and nothing else changes. What grows while others wait wishes for small ones where large
-//! ones were slow to come ([`crate::memory::fresh_pages`] says why).
+//! A table that is read here and there over many small pages costs a second lookup each time, to find the page, and each
+//! small page interrupts the program when it is first written. So rows of 2 MiB and more begin at a multiple of a huge
+//! page and ask for huge pages. This is advice: a system that does not grant it gives small pages, and nothing else changes.
+//!
+//! Left out: waiting. No clock decides whether huge pages are quick to come; `benchmarks/tried` has the figures.
+//!
+//! Cost: appending is amortised constant; a row never moves within its room.
 #![expect(
     unsafe_code,
-    reason = "standard vectors cannot be aligned; a third less time in large tables"
+    reason = "standard vectors cannot be aligned; large tables take a third less time"
 )]
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
 
-use crate::memory::fresh_pages::populate;
-
-/// The size of a large page, on most systems.
+/// The size of a huge page, on most systems.
 const PAGE_LEN: usize = 2 << 20;
 
 /// The size of a cache line, on most processors.
@@ -27,13 +27,7 @@ const LINE_LEN: usize = 64;
 /// The size of a small page, on most systems. Where it is larger, some advice is not taken.
 const SMALL_PAGE_LEN: usize = 4 << 10;
 
-/// Fewer small pages are not worth a call of the system.
-const MIN_SMALL_PAGES: usize = 16;
-
-/// What a large page takes at most to come and to be filled if all is well; as many small ones take about as long.
-const QUICK: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_millis(1) };
-
-/// Smaller vectors, in bytes, have no large page in them, or hardly any.
+/// Smaller vectors, in bytes, contain no whole huge page, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
 /// A row that outgrows its room gets room for so many times as much as it needs, from so many bytes on: what is not used
@@ -45,85 +39,53 @@ const ROOM_FACTORS: [(usize, usize); 4] = if cfg!(test) {
     [(0, 2), (512 << 10, 8), (16 << 20, 4), (256 << 20, 2)]
 };
 
-/// For so many vectors large pages are not asked for after they were slow to come.
-const N_WITHOUT: usize = 16;
-
-/// For how many vectors that is still so.
-static N_LEFT_WITHOUT: AtomicUsize = AtomicUsize::new(0);
-
-/// In which pages a row is wished for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pages {
-    /// For a row that is made once.
-    Large,
-    /// For one that grows while others wait: where they are slow to come, large ones take longer than what they
-    /// save.
-    Small,
-}
-
-impl Pages {
-    /// Those that are quick to come as far as is known, for a row that [grows](LargeRow::fill_up_or_give_up) while
-    /// others wait.
-    pub(crate) fn quick() -> Self {
-        if are_distrusted() { Self::Small } else { Self::Large }
-    }
-}
-
-/// A row of so many values, which grows into room that it has from the beginning, or is given when it needs some.
+/// A row of values, which grows into the room that it has from the beginning, or moves when it needs more.
 pub struct LargeRow<T> {
     start: NonNull<T>,
     len: usize,
     /// How many values the memory holds. The system gives a page when it is first written.
     room: usize,
-    pages: Pages,
 }
 
 // SAFETY: the row owns its values, as a vector does.
 unsafe impl<T: Send> Send for LargeRow<T> {}
-// SAFETY: a shared row gives out shared values alone.
+// SAFETY: a shared row gives out only shared values.
 unsafe impl<T: Sync> Sync for LargeRow<T> {}
 
 impl<T> Default for LargeRow<T> {
-    /// No values, and no room.
+    /// A row without values or room.
     fn default() -> Self {
-        Self { start: NonNull::dangling(), len: 0, room: 0, pages: Pages::Large }
+        Self { start: NonNull::dangling(), len: 0, room: 0 }
     }
 }
 
 impl<T: Copy> LargeRow<T> {
     /// `len` times the same value, at least once.
     pub(crate) fn filled(value: T, len: usize) -> Self {
-        Self::filled_with_room(value, len, (len, Pages::Large))
-    }
-
-    /// The same, with room for `room` values.
-    pub(crate) fn filled_with_room(value: T, len: usize, (room, pages): (usize, Pages)) -> Self {
-        let mut row = Self::with_room(room.max(len), pages);
-        row.fill_up(value, len);
+        let mut row = Self::with_room(len);
+        row.lengthen(value, len);
         row
     }
 
-    /// No values, and room for `room` of them.
+    /// A row without values that has room for `room` of them.
     ///
     /// # Panics
     /// Where so many values would take more bytes than there are addresses.
-    pub fn with_room(room: usize, pages: Pages) -> Self {
-        Self::try_with_room(room, pages).unwrap_or_else(|| match layout::<T>(room) {
+    pub fn with_room(room: usize) -> Self {
+        Self::try_with_room(room).unwrap_or_else(|| match layout::<T>(room) {
             Some(layout) => handle_alloc_error(layout),
             None => panic!("a row of {room} values does not fit in memory"),
         })
     }
 
-    /// The same; `None` where there is no memory for so many.
-    fn try_with_room(room: usize, pages: Pages) -> Option<Self> {
+    /// A row without values that has room for `room` of them; `None` where there is no memory for so many.
+    fn try_with_room(room: usize) -> Option<Self> {
         let layout = layout::<T>(room)?;
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };
         let start = NonNull::new(start.cast::<T>())?;
-        if pages == Pages::Large {
-            ask_for_large_pages(start.as_ptr().cast(), layout.size());
-        }
-        Some(Self { start, len: 0, room, pages })
+        advise_huge_pages(start.as_ptr().cast(), layout.size());
+        Some(Self { start, len: 0, room })
     }
 
     /// How long the row can become in its place.
@@ -146,10 +108,11 @@ impl<T: Copy> LargeRow<T> {
         let is_for_it = |&&(least, _): &&(usize, usize)| least <= n_bytes;
         let factor = ROOM_FACTORS.iter().rfind(is_for_it).map_or(2, |&(_, factor)| factor);
         let rooms = [len.saturating_mul(factor), len.saturating_mul(2)];
-        let roomy = rooms.into_iter().find_map(|room| Self::try_with_room(room, self.pages));
-        let mut longer = roomy.unwrap_or_else(|| Self::with_room(len + len / 4, self.pages));
-        // SAFETY: the values lie in two places, each of which has room for them.
-        unsafe { longer.start.copy_from_nonoverlapping(self.start, self.len) };
+        let roomy = rooms.into_iter().find_map(Self::try_with_room);
+        let mut longer = roomy.unwrap_or_else(|| Self::with_room(len + len / 4));
+        for (place, &value) in longer.spare().iter_mut().zip(&**self) {
+            place.write(value);
+        }
         longer.len = self.len;
         *self = longer;
     }
@@ -158,10 +121,7 @@ impl<T: Copy> LargeRow<T> {
     #[inline]
     pub fn push(&mut self, value: T) {
         self.reserve(self.len + 1);
-        // SAFETY: there is room for one more.
-        let place = unsafe { self.start.add(self.len) };
-        // SAFETY: as before; it holds no value yet.
-        unsafe { place.write(value) };
+        self.spare()[0].write(value);
         self.len += 1;
     }
 
@@ -169,43 +129,18 @@ impl<T: Copy> LargeRow<T> {
     #[inline]
     pub(crate) fn lengthen(&mut self, value: T, len: usize) {
         self.reserve(len);
-        self.fill_up(value, len);
-    }
-
-    /// Appends a value until there are `len`, which the row has room for.
-    #[inline]
-    pub(crate) fn fill_up(&mut self, value: T, len: usize) {
-        assert!(len <= self.room, "{len} values in room for {}", self.room);
         let n_new = len.saturating_sub(self.len);
-        let new = self.start.as_ptr().wrapping_add(self.len);
-        if self.pages == Pages::Small {
-            ask_for_small_pages(new.cast(), n_new * size_of::<T>());
-        }
-        for place in 0..n_new {
-            // SAFETY: the memory has room for `len` values.
-            let place = unsafe { new.add(place) };
-            // SAFETY: as before; it holds none yet.
-            unsafe { place.write(value) };
-        }
-        self.len = self.len.max(len);
+        self.spare()[..n_new].fill(MaybeUninit::new(value));
+        self.len += n_new;
     }
 
-    /// The same, one large page after the other; if one is slow to come, the rest of the room has small ones.
-    pub(crate) fn fill_up_or_give_up(&mut self, value: T, len: usize) {
-        const { assert!(0 < size_of::<T>() && size_of::<T>() <= PAGE_LEN, "a page holds values") };
-        let n_in_page = PAGE_LEN / size_of::<T>();
-        while self.pages == Pages::Large && self.len + n_in_page <= len {
-            let began = Instant::now();
-            self.fill_up(value, self.len + n_in_page);
-            if began.elapsed() > QUICK {
-                distrust();
-                self.pages = Pages::Small;
-                let n_used = self.len * size_of::<T>();
-                let rest = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
-                refuse_large_pages(rest, self.room * size_of::<T>() - n_used);
-            }
-        }
-        self.fill_up(value, len);
+    /// The room behind the values.
+    #[inline]
+    fn spare(&mut self) -> &mut [MaybeUninit<T>] {
+        let start = self.start.as_ptr().wrapping_add(self.len).cast();
+        // SAFETY: the memory has room for `room` values, of which `len` come before, and nobody else has the row; whatever
+        // it holds may be called uninitialised.
+        unsafe { std::slice::from_raw_parts_mut(start, self.room - self.len) }
     }
 }
 
@@ -220,7 +155,7 @@ impl<T> LargeRow<T> {
         let (n_used, n_bytes) = (self.len * size_of::<T>(), self.room * size_of::<T>());
         if n_bytes - n_used >= PAGE_LEN {
             let idle = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
-            // SAFETY: these bytes belong to the row, and hold no values; its memory ends with a large page.
+            // SAFETY: these bytes belong to the row, and hold no values; its memory ends with a huge page.
             unsafe { forget(idle, n_bytes - n_used) };
         }
     }
@@ -258,7 +193,7 @@ impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
     }
 }
 
-/// Large rows begin at a large page and end with one, as [`forget`] needs; others begin at a cache line. `None` for rows
+/// Large rows begin at a huge page and end with one, as [`forget`] needs; others begin at a cache line. `None` for rows
 /// without bytes, and for those that no memory could hold.
 fn layout<T>(len: usize) -> Option<Layout> {
     let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0)?;
@@ -268,69 +203,34 @@ fn layout<T>(len: usize) -> Option<Layout> {
     }
 }
 
-/// Makes room in a vector for so many more values, in large pages where whole ones lie within. The number may be a guess:
+/// Makes room in a vector for so many more values, in huge pages where whole ones lie within. The number may be a guess:
 /// where there is no memory for so many, the vector stays as it is.
-///
-/// The small page in which it begins is asked for too: a block of the allocator's that had two kinds of pages could not
-/// be moved when the vector grows.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
-    if values.capacity() - values.len() >= n_more {
+    if values.capacity() - values.len() >= n_more || values.try_reserve_exact(n_more).is_err() {
         return;
     }
-    if values.try_reserve_exact(n_more).is_err() {
-        return;
-    }
-    let size = values.capacity() * size_of::<T>();
-    if size >= MIN_VECTOR_LEN && are_trusted() {
-        ask_for_large_pages(values.as_mut_ptr().cast(), size);
-    }
-}
-
-/// Whether large pages were quick to come lately, as far as is known.
-fn are_trusted() -> bool {
-    let one_less = |n_left: usize| n_left.checked_sub(1);
-    N_LEFT_WITHOUT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_err()
-}
-
-/// Whether large pages were slow to come lately.
-pub(crate) fn are_distrusted() -> bool {
-    N_LEFT_WITHOUT.load(Ordering::Relaxed) > 0
-}
-
-/// Says that pages were slow to come.
-pub(crate) fn distrust() {
-    N_LEFT_WITHOUT.store(N_WITHOUT, Ordering::Relaxed);
-}
-
-/// Takes back that large pages were asked for a vector, where it has none yet.
-pub(crate) fn give_up<T>(values: &mut Vec<T>) {
     let size = values.capacity() * size_of::<T>();
     if size >= MIN_VECTOR_LEN {
-        refuse_large_pages(values.as_mut_ptr().cast(), size);
+        advise_huge_pages(values.as_mut_ptr().cast(), size);
     }
 }
 
-/// For all small pages that have a part of this memory.
+/// Advises huge pages for this memory, the small page in which it begins included: a block of the allocator's that had
+/// two kinds of pages could not be moved when a vector grows.
 #[cfg(target_os = "linux")]
-fn ask_for_large_pages(start: *mut u8, size: usize) {
-    advise(start, size, libc::MADV_HUGEPAGE);
-}
-
-#[cfg(target_os = "linux")]
-fn refuse_large_pages(start: *mut u8, size: usize) {
-    advise(start, size, libc::MADV_NOHUGEPAGE);
-}
-
-#[cfg(target_os = "linux")]
-fn advise(start: *mut u8, size: usize, advice: libc::c_int) {
+fn advise_huge_pages(start: *mut u8, size: usize) {
     if size >= PAGE_LEN {
         let n_before = start.addr() % SMALL_PAGE_LEN;
         let size = (size + n_before).next_multiple_of(SMALL_PAGE_LEN);
         let start = start.wrapping_sub(n_before);
         // SAFETY: the range begins at a page, and the advice changes nothing of what is in it, whoever owns it.
-        unsafe { libc::madvise(start.cast(), size, advice) };
+        unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
     }
 }
+
+/// Other systems take no such advice.
+#[cfg(not(target_os = "linux"))]
+fn advise_huge_pages(_start: *mut u8, _size: usize) {}
 
 /// Lets the system take the small pages that are all in this memory.
 ///
@@ -345,25 +245,9 @@ unsafe fn forget(start: *mut u8, size: usize) {
     unsafe { libc::madvise(start.wrapping_add(n_before).cast(), len, libc::MADV_DONTNEED) };
 }
 
-/// Elsewhere it keeps them.
+/// Other systems keep them.
 #[cfg(not(target_os = "linux"))]
 unsafe fn forget(_start: *mut u8, _size: usize) {}
-
-/// Elsewhere there is nothing to ask for.
-#[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_start: *mut u8, _size: usize) {}
-
-#[cfg(not(target_os = "linux"))]
-fn refuse_large_pages(_start: *mut u8, _size: usize) {}
-
-/// Asks for the small pages that are all in this memory.
-fn ask_for_small_pages(start: *mut u8, size: usize) {
-    let n_before = start.addr().next_multiple_of(SMALL_PAGE_LEN) - start.addr();
-    let n_pages = size.saturating_sub(n_before) / SMALL_PAGE_LEN;
-    if n_pages >= MIN_SMALL_PAGES {
-        populate(start.wrapping_add(n_before), n_pages * SMALL_PAGE_LEN);
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -372,25 +256,15 @@ mod tests {
     #[test]
     fn a_row_grows_into_its_room() {
         let n_page = PAGE_LEN / 8;
-        for pages in [Pages::Large, Pages::Small] {
-            grow(n_page, pages);
+        let mut row = LargeRow::with_room(4 * n_page);
+        row.lengthen(7_u64, n_page / 2);
+        row[0] = 1;
+        let start = row.as_ptr();
+        for len in [n_page, 3 * n_page + 5, 4 * n_page] {
+            row.lengthen(9, len);
+            assert_eq!((row.len(), row[0], row[n_page / 2 - 1], row[len - 1]), (len, 1, 7, 9));
         }
-    }
-
-    #[test]
-    fn a_row_that_gives_large_pages_up_keeps_its_values_and_grows_on() {
-        let n_page = PAGE_LEN / 8;
-        let mut row = LargeRow::with_room(6 * n_page, Pages::Large);
-        // Any time is too long here.
-        for (len, pages) in
-            [(5, Pages::Large), (2 * n_page, Pages::Small), (6 * n_page, Pages::Small)]
-        {
-            row.fill_up_or_give_up(len, len);
-            assert_eq!((row.len(), row.pages), (len, pages));
-        }
-        let expected =
-            |place: usize| [5, 2 * n_page, 6 * n_page].into_iter().find(|&len| place < len);
-        assert!(row.iter().enumerate().all(|(place, &value)| Some(value) == expected(place)));
+        assert_eq!((row.room(), row.as_ptr()), (row.len(), start));
     }
 
     #[test]
@@ -404,7 +278,7 @@ mod tests {
             row.truncate(len);
             row.give_back();
             assert_eq!((row.len(), row.room()), (len, room));
-            row.fill_up(9, room);
+            row.lengthen(9, room);
             assert!(row[..len].iter().all(|&value| value == 7));
             assert!(row[len..].iter().all(|&value| value == 9));
         }
@@ -412,8 +286,8 @@ mod tests {
 
     #[test]
     fn a_row_that_no_memory_could_hold_is_refused() {
-        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 8, Pages::Large).is_none());
-        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 16, Pages::Large).is_none());
+        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 8).is_none());
+        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 16 + 1).is_none());
     }
 
     #[test]
@@ -428,16 +302,6 @@ mod tests {
             row.reserve(2 * len);
             assert!((0..).zip(&row[..]).all(|(number, &value)| value == number));
         }
-    }
-
-    fn grow(n_page: usize, pages: Pages) {
-        let mut row = LargeRow::filled_with_room(7_u64, n_page / 2, (4 * n_page, pages));
-        row[0] = 1;
-        for len in [n_page, 3 * n_page + 5, 4 * n_page] {
-            row.fill_up(9, len);
-            assert_eq!((row.len(), row[0], row[n_page / 2 - 1], row[len - 1]), (len, 1, 7, 9));
-        }
-        assert_eq!(row.room(), row.len());
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! requests are left out, and so is what several threads take at the same moment; room beyond what is asked for
 //! stands in for both. Asking takes some microseconds, and nothing where little is asked for.
 
-pub(crate) mod fresh_pages;
 pub(crate) mod large_pages;
 pub(crate) mod prefetch;
 

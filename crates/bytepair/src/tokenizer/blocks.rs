@@ -124,7 +124,6 @@ pub(super) fn append_text(
     let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
-        worker.ahead.of(ids);
         // There are hardly ever more ids than bytes, and seldom so many.
         ask_to_grow(ids, boundaries.block_end() - boundaries.block_start())?;
         append_block(encoder, text, &boundaries, ids, worker)?;

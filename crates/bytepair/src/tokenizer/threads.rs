@@ -14,7 +14,6 @@ use super::cutting::SEARCH_LEN;
 use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
-use crate::memory::fresh_pages::Ahead;
 use crate::memory::large_pages::reserve;
 use crate::parallel::in_order::in_order;
 use crate::segment::Segment;
@@ -73,10 +72,9 @@ impl Call<'_> {
         if team.workers.len() == 1 && team.stretch_len.is_none() {
             return self.encode_stretch(Segment::whole(text), ids, team.first());
         }
-        let mut ahead = Ahead::default();
         self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
             let expected = |n_ids: usize| n_ids.saturating_mul(text.len() / n_bytes.max(1));
-            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()), &mut ahead)
+            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()))
         })
     }
 
@@ -136,13 +134,11 @@ fn append_part(
     ids: &mut Vec<TokenId>,
     part: &[TokenId],
     expected: impl FnOnce(usize) -> usize,
-    ahead: &mut Ahead,
 ) -> Result<()> {
     if ids.is_empty() {
         let n_ids = expected(part.len());
         reserve(ids, n_ids + n_ids / 16);
     }
-    ahead.of(ids);
     ask_to_grow(ids, part.len())?;
     ids.extend_from_slice(part);
     Ok(())

@@ -10,7 +10,6 @@ use super::blocks::{Misses, PieceMarks};
 use super::recent::RecentTexts;
 use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
-use crate::memory::fresh_pages::Ahead;
 use crate::piece::key::MAX_KEY_LEN;
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
@@ -30,8 +29,6 @@ pub(super) struct Worker {
     pub(super) by_parts: ByParts,
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
-    /// Of the row of ids that it writes to.
-    pub(super) ahead: Ahead,
     pub(super) recent: RecentTexts,
     /// What is wanted of the pieces of blocks; nothing as a rule.
     pub(super) marks: PieceMarks,

@@ -20,8 +20,7 @@
 //! *Cost*: a line of the processor's cache for a short piece, two or more for a long one. A text that comes again
 //! reads its entries nearly in the order in which they were written.
 
-use crate::memory::fresh_pages::Ahead;
-use crate::memory::large_pages::{LargeRow, Pages, reserve};
+use crate::memory::large_pages::{LargeRow, reserve};
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -45,7 +44,6 @@ pub(super) struct Ring {
     /// How many bytes were ever written, those left out at the end of a round included.
     head: u64,
     max_len: usize,
-    ahead: Ahead,
 }
 
 impl Ring {
@@ -53,7 +51,7 @@ impl Ring {
     /// [`UNIT`].
     pub(super) fn new(max_len: usize) -> Self {
         debug_assert!(max_len.is_power_of_two() && max_len >= UNIT, "a ring of {max_len} bytes");
-        Self { bytes: Vec::new(), head: 0, max_len, ahead: Ahead::default() }
+        Self { bytes: Vec::new(), head: 0, max_len }
     }
 
     /// Appends the ids of the entry of a long piece, unless it was overwritten or is that of another piece.
@@ -153,7 +151,6 @@ impl Ring {
         if len > MIN_LARGE_LEN {
             let n_more = self.max_len - self.bytes.len();
             reserve(&mut self.bytes, n_more);
-            self.ahead.of(&mut self.bytes);
         }
         self.bytes.resize((len + GROWTH_LEN).min(self.max_len), 0);
     }
@@ -294,7 +291,7 @@ impl Index {
 }
 
 fn free(len: usize) -> LargeRow<u64> {
-    LargeRow::filled_with_room(0, len, (len, Pages::Small))
+    LargeRow::filled(0, len)
 }
 
 fn shift(len: usize) -> u32 {

@@ -32,7 +32,7 @@
 //! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first
 //! short text of a new tokenizer does not wait for more, and ends at a bound.
 
-use crate::memory::large_pages::{LargeRow, Pages};
+use crate::memory::large_pages::LargeRow;
 use crate::piece::key::{Keyed, MARK, high_hash};
 
 /// Slots of a new table; 16 KiB.
@@ -70,7 +70,7 @@ pub(super) struct Table {
 impl Table {
     /// A table of `len` slots that grows up to `max_len`. Both are powers of two, at least [`BUCKET_LEN`].
     pub(super) fn new(len: usize, max_len: usize) -> Self {
-        let slots = LargeRow::filled_with_room(FREE, len, (len, Pages::Small));
+        let slots = LargeRow::filled(FREE, len);
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
@@ -195,16 +195,13 @@ impl Table {
     /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address
     /// space alone until it is written; from then on no slot is copied, and the system clears each page once.
     fn lengthen(&mut self, len: usize) {
-        if len <= self.slots.room() {
-            self.slots.fill_up_or_give_up(FREE, len);
-            return;
+        if len > self.slots.room() {
+            let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
+            let mut slots = LargeRow::with_room(room);
+            self.slots.iter().for_each(|&slot| slots.push(slot));
+            self.slots = slots;
         }
-        let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
-        let pages = if len < LARGE_LEN { Pages::Small } else { Pages::quick() };
-        let mut slots = LargeRow::with_room(room, pages);
-        slots.fill_up_or_give_up(FREE, len);
-        slots[..self.slots.len()].copy_from_slice(&self.slots);
-        self.slots = slots;
+        self.slots.lengthen(FREE, len);
     }
 
     #[inline]

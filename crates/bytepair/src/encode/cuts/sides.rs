@@ -11,7 +11,7 @@ mod vectors;
 
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
-use crate::memory::large_pages::{LargeRow, Pages};
+use crate::memory::large_pages::LargeRow;
 use crate::memory::prefetch::prefetch;
 use crate::piece::key::Kernel;
 
@@ -45,7 +45,7 @@ pub(super) struct Sides(LargeRow<Side>);
 impl Sides {
     /// Those of the pairs that tokens join, each a character or the byte that stands for parts of some.
     pub(super) fn new(pairs: &[(u32, u32)]) -> Self {
-        let mut rows = LargeRow::with_room(OTHER as usize + 1, Pages::Large);
+        let mut rows = LargeRow::with_room(OTHER as usize + 1);
         (0..=OTHER).for_each(|row| rows.push(side(row)));
         // By the byte that stands for parts: what may stand before those that begin with it, or behind those that end so.
         let (mut before, mut behind) = ([0; 256], [0; 256]);
