@@ -10,7 +10,11 @@ use std::sync::Arc;
 
 use bytepair::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 use bytepair::unicode::UnicodeTables;
-use bytepair::*;
+use bytepair::{
+    AddedToken, ByteIds, CorpusCounter, Decode, DecodeErrors, Dialect, EncodeOptions, EndMark,
+    EndMarkKind, ErrorKind, Form, Merge, Missing, NormalizeStep, Normalizer, Parts, Specials,
+    Target, Ties, Token, TokenKind, Tokenizer, Unit, Units, Vocabulary, train,
+};
 use serde_json::Value;
 
 /// How many threads count: WebAssembly has one.
