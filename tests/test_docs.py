@@ -339,15 +339,22 @@ def test_rows_of_what_was_tried_are_short(path):
         assert max(map(len, cells)) <= 160, row
 
 
-def test_code_that_the_log_names_exists():
-    """Each file and folder that explains what stands is there."""
-    places = [f"/{path.as_posix()}" for path in REPOSITORY.glob("crates/*/src/**/*")]
-    for page in TRIED.glob("*.md"):
-        text = page.read_text(encoding="utf-8")
-        for name in re.findall(r"`([\w/-]+(?:\.rs|/))`", text):
-            if not name.startswith("crates/"):
-                end = f"/{name.removesuffix('/')}"
-                assert any(place.endswith(end) for place in places), (page.name, name)
+EXPLAINED = sorted([*TRIED.glob("*.md"), *REPOSITORY.glob("docs/explanation/*.md")])
+
+
+@pytest.mark.parametrize("page", EXPLAINED, ids=lambda page: page.stem)
+def test_code_that_a_page_names_exists(page):
+    """Each source file and folder that an explanation points to is there."""
+    places = [
+        f"/{path.as_posix()}"
+        for pattern in ("crates/*/src/**/*", "python/**/*", "benchmarks/*")
+        for path in REPOSITORY.glob(pattern)
+    ]
+    text = page.read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w/-]+(?:\.rs|\.py|/))`", text):
+        end = f"/{name.removesuffix('/')}"
+        is_there = (REPOSITORY / name).exists()
+        assert is_there or any(place.endswith(end) for place in places), name
 
 
 def test_every_page_of_the_log_is_listed():
