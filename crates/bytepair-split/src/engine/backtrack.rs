@@ -208,7 +208,7 @@ impl Run<'_> {
                 Instruction::Match => return Ok(Some(offset)),
                 Instruction::Take(mask, next) => self.take(mask, &mut offset).then_some(*next),
                 Instruction::Next(mask, next) => {
-                    mask.contains(self.symbol_at(offset)).then_some(*next)
+                    mask.contains(self.symbol_at(offset).0).then_some(*next)
                 }
                 Instruction::Either(first, second) => {
                     self.stack.push(Choice::Try { place: *second, offset });
@@ -230,26 +230,17 @@ impl Run<'_> {
                     self.slots[*slot] = offset;
                     Some(*next)
                 }
-                Instruction::LoopEnd { slot, again, next } => {
-                    Some(*self.after_run(*slot, offset, again, next))
+                // A repeat stops after an empty run.
+                Instruction::LoopEnd { slot, next, .. } if self.slots[*slot] == offset => {
+                    Some(*next)
                 }
+                Instruction::LoopEnd { again, .. } => Some(*again),
             };
             match next {
                 Some(next) => place = next,
                 None => return Ok(None),
             }
         }
-    }
-
-    /// A repeat stops after an empty run.
-    fn after_run<'p>(
-        &self,
-        slot: usize,
-        offset: usize,
-        again: &'p InstructionId,
-        next: &'p InstructionId,
-    ) -> &'p InstructionId {
-        if self.slots[slot] == offset { next } else { again }
     }
 
     fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
@@ -262,15 +253,12 @@ impl Run<'_> {
     }
 
     fn take(&self, mask: &SymbolSet, offset: &mut usize) -> bool {
-        if *offset >= self.text.len() {
-            return false;
-        }
-        let (class, length) = self.machine.alphabet.class_at(self.text, *offset);
-        let is_in = mask.contains(class);
-        if is_in {
+        let (symbol, length) = self.symbol_at(*offset);
+        let is_taken = length > 0 && mask.contains(symbol);
+        if is_taken {
             *offset += length;
         }
-        is_in
+        is_taken
     }
 
     /// Takes the first match of the inside and none of its other ones.
@@ -280,12 +268,12 @@ impl Run<'_> {
         Ok(end.is_some())
     }
 
-    fn symbol_at(&self, offset: usize) -> u8 {
+    /// The symbol and its length, which is 0 at the end of the text.
+    fn symbol_at(&self, offset: usize) -> (u8, usize) {
         let alphabet = &self.machine.alphabet;
-        if offset < self.text.len() {
-            alphabet.class_at(self.text, offset).0
-        } else {
-            alphabet.end()
+        match offset < self.text.len() {
+            true => alphabet.class_at(self.text, offset),
+            false => (alphabet.end(), 0),
         }
     }
 
@@ -303,24 +291,24 @@ impl Run<'_> {
         offset: usize,
     ) -> Result<bool, OutOfSteps> {
         self.n_looks += 1;
-        let is_found = self.is_found(look, span, inside, offset)?;
+        let is_found = match look.ahead {
+            true => self.matches(inside, offset, |_| true)?.is_some(),
+            false => self.is_behind(span, inside, offset)?,
+        };
         self.n_looks -= 1;
         Ok(is_found)
     }
 
-    fn is_found(
+    /// Whether a match ends at a place that starts at least so many symbols before it, and at most so many.
+    fn is_behind(
         &mut self,
-        look: Look,
-        span: (u32, u32),
+        (least, most): (u32, u32),
         inside: InstructionId,
         offset: usize,
     ) -> Result<bool, OutOfSteps> {
-        if look.ahead {
-            return Ok(self.matches(inside, offset, |_| true)?.is_some());
-        }
         let mut start = offset;
-        for length in 0..=span.1 {
-            if length >= span.0 && self.matches(inside, start, |end| end == offset)?.is_some() {
+        for length in 0..=most {
+            if length >= least && self.matches(inside, start, |end| end == offset)?.is_some() {
                 return Ok(true);
             }
             if start == 0 {
@@ -337,7 +325,7 @@ impl Run<'_> {
         match anchor {
             Anchor::TextStart => offset == 0,
             Anchor::LineStart => offset == 0 || is_after_line_feed,
-            Anchor::LineStartBeforeEnd => offset == 0 || (is_after_line_feed && !rest.is_empty()),
+            Anchor::LineStartBeforeEnd => offset == 0 || is_after_line_feed && !rest.is_empty(),
             Anchor::TextEnd => rest.is_empty(),
             Anchor::LineEnd => rest.is_empty() || rest[0] == b'\n',
             Anchor::TextEndOrFinalLineFeed => rest.is_empty() || rest == b"\n",
@@ -348,7 +336,7 @@ impl Run<'_> {
     }
 
     fn is_word_at(&self, offset: usize) -> bool {
-        self.machine.word.contains(self.symbol_at(offset))
+        self.machine.word.contains(self.symbol_at(offset).0)
     }
 
     fn is_word_before(&self, offset: usize) -> bool {
