@@ -8,6 +8,16 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A pattern that is refused, or a match that needs too many steps. Small: one pointer.
+///
+/// ```
+/// use bytepair_split::{ErrorKind, Flavour, Pattern, Splitter, Stage, Unmatched};
+/// use bytepair_split::unicode::UnicodeTables;
+///
+/// let pattern = Pattern { source: "(a".to_owned(), flavour: Flavour::Rust };
+/// let stage = Stage::matches(pattern, Unmatched::Keep);
+/// let error = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap_err();
+/// assert!(matches!(error.kind(), ErrorKind::Pattern { offset: 0, .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<ErrorKind>);
 

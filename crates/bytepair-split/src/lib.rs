@@ -42,7 +42,7 @@ pub use self::boundaries::{Boundaries, Pieces};
 pub use self::engine::repeats::Repeat;
 pub use self::error::{Error, ErrorKind, Result};
 pub use self::parser::cutters::UNICODE_SCRIPTS;
-pub use self::splitter::{Splitter, Standing};
+pub use self::splitter::{OpenPiece, Splitter};
 pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 pub use self::stages::marks::{each_begins, first_begins};
 pub use self::stages::named::{named, names};

@@ -33,9 +33,9 @@ use crate::windows::Kernel;
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
 
-/// The state of each stage inside of the last piece of a text, from which [`Splitter::stand_on`] continues.
+/// The last piece of a text that may grow: the state of each stage at its end, from which [`Splitter::grow`] continues.
 #[derive(Clone, Debug)]
-pub struct Standing(Box<[State]>);
+pub struct OpenPiece(Box<[State]>);
 
 /// Compiled stages; immutable and cheap to clone.
 ///
@@ -133,6 +133,11 @@ impl Splitter {
     }
 
     /// The splitter without a stage: the whole text is one piece.
+    ///
+    /// ```
+    /// assert_eq!(bytepair_split::Splitter::whole().pieces(b"one two")?, [b"one two"]);
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
     pub fn whole() -> Self {
         Self { compiled: Arc::default() }
     }
@@ -160,7 +165,7 @@ impl Splitter {
     }
 
     /// Splits `text` from `from`, which is 0 or where an earlier call stopped, until at least the block
-    /// length of `boundaries` is covered or the text ends; returns where it stopped.
+    /// length of `boundaries` is covered or the text ends; returns where it stopped. [`Boundaries`] has an example.
     ///
     /// # Errors
     /// [`ErrorKind::StepLimit`] with the place in the text, if a match needs too many steps. Only patterns that are no
@@ -190,6 +195,19 @@ impl Splitter {
     }
 
     /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out.
+    ///
+    /// ```
+    /// use bytepair_split::{Error, Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("words").unwrap(), &UnicodeTables::latest())?;
+    /// let mut ranges = Vec::new();
+    /// splitter.for_each_piece(b"one two", |range| {
+    ///     ranges.push(range);
+    ///     Ok::<(), Error>(())
+    /// })?;
+    /// assert_eq!(ranges, [0..3, 4..7]);
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of `visit`, and those of [`Self::split_block`].
@@ -225,6 +243,16 @@ impl Splitter {
     ///
     /// Only neighbouring characters are looked at ([`Self::is_safe_cut`]). A pattern for the backtracker has no
     /// such place, nor has a splitter without a stage.
+    ///
+    /// ```
+    /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// // Between a letter and a space, whatever surrounds them.
+    /// assert_eq!(splitter.safe_cut(b"one two", 1), Some(3));
+    /// assert_eq!(Splitter::whole().safe_cut(b"one two", 1), None);
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
         let Engine::Automaton(machine) = &self.compiled.steps.first()?.engine else { return None };
         if near == 0 || near >= text.len() {
@@ -246,20 +274,34 @@ impl Splitter {
     ///
     /// The last piece of each stage lies in that of the stage before, and all end with the text. Cost: a split of the
     /// text for each stage.
-    pub fn stand(&self, text: &[u8]) -> Option<(usize, Standing)> {
+    ///
+    /// ```
+    /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// let (start, mut piece) = splitter.open_piece(b"one tw").unwrap();
+    /// assert_eq!(start, 3);
+    /// // Another letter makes the piece longer; a full stop does not.
+    /// assert!(splitter.grow(b"one two", 6, &mut piece).is_some());
+    /// assert!(splitter.grow(b"one two.", 7, &mut piece).is_none());
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
+    pub fn open_piece(&self, text: &[u8]) -> Option<(usize, OpenPiece)> {
         let (mut start, mut states) = (0, Vec::new());
         for step in &self.compiled.steps {
             let running = step.running()?;
             start += Self::of_step(step).last_piece(&text[start..])?.start;
             states.push(running.state_behind(text, Position::between_pieces(start))?);
         }
-        Some((start, Standing(states.into())))
+        Some((start, OpenPiece(states.into())))
     }
 
     /// Continues behind a text that has grown from a place on; `None` if the last piece of some stage does not merely
     /// become longer, or if that is not known. Cost: linear in what was added.
-    pub fn stand_on(&self, text: &[u8], from: usize, standing: &mut Standing) -> Option<()> {
-        for (step, state) in self.compiled.steps.iter().zip(&mut standing.0) {
+    ///
+    /// The piece is of no use once this has returned `None`; see [`Self::open_piece`] for an example.
+    pub fn grow(&self, text: &[u8], from: usize, piece: &mut OpenPiece) -> Option<()> {
+        for (step, state) in self.compiled.steps.iter().zip(&mut piece.0) {
             *state =
                 step.running()?.state_behind(text, Position { offset: from, state: *state })?;
         }
@@ -316,6 +358,16 @@ impl Splitter {
     }
 
     /// For each text, which is UTF-8 and not empty: whether it is proven that no piece of any text contains it.
+    ///
+    /// Cost: states times symbols of these texts, for each stage.
+    ///
+    /// ```
+    /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// assert_eq!(splitter.never_hold(&[b"a b", b" b"]), [true, false]);
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
     pub fn never_hold(&self, texts: &[&[u8]]) -> Vec<bool> {
         let holding: Vec<_> =
             self.compiled.steps.iter().filter_map(|step| Holding::of(step)).collect();
@@ -329,14 +381,24 @@ impl Splitter {
         self.compiled.may_match_nothing
     }
 
-    /// Whether it is proven that no text has an unmatched character, and that every match is a piece.
+    /// Whether it is proven that no text has an unmatched character, and that every match is a piece: then the pieces of
+    /// a text are the text.
     pub fn covers_everything(&self) -> bool {
         let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
         let does = |step: &Arc<Step>| covers(&step.engine) && step.stage.unmatched().is_some();
         self.compiled.steps.iter().all(does)
     }
 
-    /// One line per stage, or for several that are done at once: the engine and the size of its tables.
+    /// One line per stage, or for several that are done at once: the engine and the size of its tables. Cost: a few
+    /// milliseconds at most, since it builds the tables that splitting builds when they pay.
+    ///
+    /// ```
+    /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
+    ///
+    /// let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest())?;
+    /// assert!(splitter.explain()[0].starts_with("automaton, "));
+    /// # Ok::<(), bytepair_split::Error>(())
+    /// ```
     pub fn explain(&self) -> Vec<String> {
         self.compiled.steps.iter().map(|step| step.in_words()).collect()
     }

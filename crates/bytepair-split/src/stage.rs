@@ -30,6 +30,22 @@ pub struct Pattern {
 }
 
 /// What becomes of the matches of a pattern, seen as delimiters between the rest.
+///
+/// ```
+/// use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, unicode::UnicodeTables};
+///
+/// let pieces = |behaviour| {
+///     let pattern = Pattern { source: "-".to_owned(), flavour: Flavour::Rust };
+///     let stage = Stage { pattern, behaviour, invert: false };
+///     let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+///     splitter.pieces(b"a-b--c").unwrap().into_iter().map(|piece| piece.len()).collect::<Vec<_>>()
+/// };
+/// assert_eq!(pieces(Behaviour::Isolated), [1, 1, 1, 1, 1, 1]);
+/// assert_eq!(pieces(Behaviour::Removed), [1, 1, 1]);
+/// assert_eq!(pieces(Behaviour::MergedWithPrevious), [2, 2, 1, 1]);
+/// assert_eq!(pieces(Behaviour::MergedWithNext), [1, 2, 1, 2]);
+/// assert_eq!(pieces(Behaviour::Contiguous), [1, 1, 1, 2, 1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Behaviour {
     /// Each is a piece, and so is each run between them.
@@ -64,7 +80,7 @@ impl Stage {
         }
     }
 
-    /// Whether matches are pieces, and if so what becomes of the rest.
+    /// Whether matches are pieces, and if so what becomes of the rest; the opposite of [`Stage::matches`].
     pub fn unmatched(&self) -> Option<Unmatched> {
         match (self.behaviour, self.invert) {
             (Behaviour::Isolated, _) => Some(Unmatched::Keep),

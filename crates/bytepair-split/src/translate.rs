@@ -78,6 +78,14 @@ pub fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern, String
 /// Whether two rows of stages cut some texts of boundary cases alike.
 ///
 /// It is no proof, and nothing that gives ids may rest on it. Cost: some milliseconds.
+///
+/// ```
+/// use bytepair_split::{cuts_alike, named};
+///
+/// let [gpt2, qwen2, o200k] = ["gpt2", "qwen2", "o200k"].map(|name| named(name).unwrap());
+/// assert!(!cuts_alike(&gpt2, &o200k));
+/// assert!(cuts_alike(&qwen2, &named("qwen2").unwrap()));
+/// ```
 pub fn cuts_alike(one: &[Stage], other: &[Stage]) -> bool {
     if one == other {
         return true;

@@ -2,7 +2,21 @@
 //!
 //! The running automaton marks starts on its way and stops where it would have to look back. There the
 //! last start marked is the attempt that failed; it is made again, step by step, which costs its length
-//! once more, and the automaton goes on behind it.
+//! once more:
+//!
+//! ```text
+//! loop:
+//!     run the automaton; it marks each start that it passes
+//!     if it reached the limit: return
+//!     start = the last mark
+//!     attempt from start, step by step, to its last match
+//!     if the attempt read more than 64 bytes past that match:
+//!         attempt by attempt with notes, up to the furthest byte that one of them read
+//!     else: go on behind the match; without a match, behind one symbol, which joins the unmatched run before it
+//! ```
+//!
+//! Invariant: every mark up to the place where the automaton goes on is the start of a piece or of an unmatched run, and
+//! none is missing.
 //!
 //! **Linear time.** An attempt may read far past the end of its match (`a*b|a` on a run of `a` reads to
 //! the end and matches one). While such a stretch lasts, the attempts note the pairs of place and state

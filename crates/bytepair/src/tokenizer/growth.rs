@@ -10,7 +10,7 @@
 use super::Tokenizer;
 use crate::encode::Growing;
 use crate::segment::Segment;
-use bytepair_split::{Splitter, Standing};
+use bytepair_split::{OpenPiece, Splitter};
 
 /// Shorter pieces are counted anew.
 const MIN_LEN: usize = if cfg!(test) { 4 } else { 256 };
@@ -20,7 +20,7 @@ const MIN_LEN: usize = if cfg!(test) { 4 } else { 256 };
 pub(super) struct Growth {
     splitter: Splitter,
     normalized: Vec<u8>,
-    standing: Standing,
+    open: OpenPiece,
     piece: Growing,
     /// The number of ids before the piece.
     n_before: usize,
@@ -43,14 +43,14 @@ impl Growth {
         if tokenizer.all_special.finds_any(segment.text, &normalized) {
             return None;
         }
-        let (start, standing) = splitter.stand(&normalized)?;
+        let (start, open) = splitter.open_piece(&normalized)?;
         let min_len = MIN_LEN.max(tokenizer.encoder().longest_whole() + 1);
         if normalized.len() - start < min_len {
             return None;
         }
         tokenizer.grow(&mut piece, &normalized[start..])?;
         let n_before = n_ids.checked_sub(piece.n_ids())?;
-        Some(Self { splitter, normalized, standing, piece, n_before })
+        Some(Self { splitter, normalized, open, piece, n_before })
     }
 
     /// The number of ids of a text whose bytes from a place on are new; `None` where it has to be counted
@@ -78,7 +78,7 @@ impl Growth {
         if tokenizer.all_special.finds_any(ends[0], ends[1]) {
             return None;
         }
-        self.splitter.stand_on(&self.normalized, place, &mut self.standing)?;
+        self.splitter.grow(&self.normalized, place, &mut self.open)?;
         tokenizer.grow(&mut self.piece, &self.normalized[place..])?;
         Some(self.n_before + self.piece.n_ids())
     }
