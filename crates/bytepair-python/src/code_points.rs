@@ -2,8 +2,8 @@
 //!
 //! Python holds a `str` as numbers of one, two or four bytes each. It makes UTF-8 of them when it is asked, on the thread
 //! that asks and under the GIL, and keeps it with the `str`, in memory that is fresh each time. Here the same is done in a
-//! tenth of the time and without the GIL, and the core sees UTF-8 alone. Left to Python are texts of which it has the
-//! UTF-8 already, short texts, processors without AVX-512, and lone surrogates, of which Python says where they are.
+//! tenth of the time and without the GIL, and the core sees UTF-8 alone. Python still converts texts whose UTF-8 it
+//! has already, short texts, texts with lone surrogates (it reports where they are), and all texts without AVX-512.
 //!
 //! The stable ABI says nothing about the numbers: built with the feature `abi3`, Python makes all UTF-8.
 //!

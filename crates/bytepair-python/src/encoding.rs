@@ -38,7 +38,7 @@ pub(crate) struct Encoding {
 
 #[pymethods]
 impl Encoding {
-    /// An encoding of what another one tells of itself.
+    /// An encoding from the attributes of another one.
     #[new]
     #[pyo3(
         signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()),

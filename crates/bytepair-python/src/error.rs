@@ -13,7 +13,7 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
     raise(class_name(error.kind()), error.to_string())
 }
 
-/// The same, with the name of the file that was being read.
+/// The exception for an error of the core, with the name of the file that was being read.
 pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
     match error.kind() {
         kind if is_out_of_memory(kind) => PyMemoryError::new_err(format!("{path}: {error}")),

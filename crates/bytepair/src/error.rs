@@ -168,7 +168,7 @@ pub enum CountProblem {
         /// Its count.
         count: i64,
     },
-    /// The same, over several rows of pieces.
+    /// The symbols of several rows of pieces together, each times its count, add up to more than [`i64::MAX`].
     AllSymbols,
     /// The occurrences of the pieces left out add up to more than [`i64::MAX`].
     LeftOut,
@@ -215,7 +215,7 @@ impl Error {
         ErrorKind::Count { piece: piece.to_vec(), problem }.into()
     }
 
-    /// The same error of a text that begins so many bytes later.
+    /// This error with its offsets for a text that begins so many bytes later.
     pub(crate) fn moved_by(mut self, n_bytes: u64) -> Self {
         match &mut *self.0 {
             ErrorKind::NotUtf8 { offset } | ErrorKind::PartTooLong { offset, .. } => {

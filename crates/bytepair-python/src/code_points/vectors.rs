@@ -15,7 +15,7 @@
 //! but that of an ASCII character have their highest bit set, and so has every byte of a pattern that says which of
 //! them count: it gives the bits that are added, and the bytes that are kept when the lanes are put together by one
 //! instruction. They are put together in a register: written to memory so, they would take a hundred cycles on some
-//! processors. Each store writes a whole vector, of which the first bytes count: the next one writes over the others, and
+//! processors. Each store writes a whole vector, but only its first bytes count: the next one writes over the others, and
 //! the buffer is longer than its blocks by one vector.
 //!
 //! Cost: about 3 cycles for a block of ASCII, 8 for 32 characters of at most two bytes, 10 for 16 others.

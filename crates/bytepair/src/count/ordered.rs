@@ -150,14 +150,14 @@ impl<E: Entry> Table<E> {
         &mut self.entries[place]
     }
 
-    /// All places, of which there are a power of two.
+    /// All places; their number is a power of two.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn places(&self) -> &[E] {
         &self.entries
     }
 
-    /// The same, to be changed in what does not move them.
+    /// All places, for changes that do not move an entry.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(super) fn places_mut(&mut self) -> &mut [E] {

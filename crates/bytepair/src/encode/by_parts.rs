@@ -1,13 +1,13 @@
 //! The ids of long pieces by their parts, some dozen characters of several pieces at a time.
 //!
-//! Text without spaces is pieces of some dozen characters that hardly ever come again, and parts of one character to
-//! three that come again and again. What a part is decides what is done for it, and one guess in four would be wrong: so
-//! the parts of a [`Block`] are told apart by words of bits, and each kind is done in a loop of its own:
+//! Text without spaces consists of pieces of some dozen characters that hardly ever recur, and these consist of parts of
+//! one to three characters that recur all the time. The work depends on the kind of a part, and one prediction in four
+//! would be wrong. So the parts of a [`Block`] are sorted by words of bits, and each kind has a loop of its own:
 //!
-//! - *One character*: its ids are in a [row by its code](super::cache::characters), once it came.
+//! - *One character*: its ids are in a [row by code point](super::cache::characters) after its first occurrence.
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
 //!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
-//!   three take two or three, the last of which is asked for before those of two are looked up.
+//!   three take two or three; the last one is prefetched before parts of two are looked up.
 //! - *Others*: merged from bytes.
 //!
 //! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
@@ -149,7 +149,7 @@ impl ByParts {
         Ok(())
     }
 
-    /// Looks characters up, and asks for pairs of them that may be merged.
+    /// Looks characters up, and prefetches pairs of them that may be merged.
     fn look_up(&mut self, context: &mut PartsContext<'_>, text: &[u8]) {
         let Self { block, found, .. } = self;
         let characters = &mut context.scratch.characters;
@@ -182,7 +182,7 @@ impl ByParts {
         let two = single & (single & block.apart()) >> 1;
         let of_two = parts & !ends & ends >> 1 & two;
         let of_three = parts & !ends & !(ends >> 1) & ends >> 2 & two & two >> 1;
-        // Those of three first, so that what they ask for is at hand when those of two are done.
+        // Those of three first, so that what they prefetch has arrived when those of two are done.
         let begun = found.merge_threes(encoder, of_three);
         let done = found.merge_pairs(encoder, of_two, |found, number| {
             [number, number + 1].map(|number| found.id(number))
@@ -194,7 +194,7 @@ impl ByParts {
         parts & !of_one & !(done | begun.of_three | done_of_three)
     }
 
-    /// Appends the ids of a part of which no row has them.
+    /// Appends the ids of a part that no row has.
     fn append_part(
         &self,
         context: &mut PartsContext<'_>,
@@ -229,7 +229,7 @@ impl Found {
         self.kinds = Kinds::of(&self.ids, block.codes().len(), block.kernel());
     }
 
-    /// Merges the lowest pair of each part of three characters, the leftmost of two, and asks for the pair that is left.
+    /// Merges the lowest pair of each part of three characters, the leftmost of two, and prefetches the remaining pair.
     fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> Begun {
         let mut begun = Begun::default();
         for number in bits(parts) {

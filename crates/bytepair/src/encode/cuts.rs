@@ -130,7 +130,7 @@ impl Cuts {
         piece.len()
     }
 
-    /// The same as [`Self::joins`] for characters that have rows.
+    /// Whether a token joins two characters that have rows; [`Self::joins`] is for all characters.
     #[inline]
     fn joins_known(&self, left: u32, right: u32) -> bool {
         if left < 128 && right < 128 {

@@ -344,7 +344,7 @@ impl Measure {
         Ok(self.groups.len() - 1)
     }
 
-    /// Measures texts, or a part of one: of this the pieces are told.
+    /// Measures texts, or a part of one; for a part, returns its pieces.
     fn do_job(
         &self,
         job: Job<'_>,
@@ -399,7 +399,7 @@ impl Measure {
         Ok(count)
     }
 
-    /// Puts a part of a text behind those before, whose last piece it may go on with.
+    /// Appends a part of a text to its earlier parts; it may continue their last piece.
     fn join(&self, joints: &mut Joints, text: usize, (group, count): (usize, &PieceCount)) {
         let before = joints.0.replace((text, *count)).filter(|(last, _)| *last == text);
         let Some((_, mut all)) = before.filter(|_| self.is_cut_inside) else { return };
@@ -411,7 +411,7 @@ impl Measure {
         joints.0 = Some((text, all));
     }
 
-    /// The same for a text of a column, if there is one.
+    /// Appends a part of a text of a column, if there is one.
     fn join_in(
         &self,
         column: &Column<'_>,

@@ -288,7 +288,7 @@ impl Ascending<'_> {
     }
 }
 
-/// The index of a slot, or of something of which there are no more than slots, as it is kept in lists.
+/// The index of a slot, or of something that is no more numerous than slots, as lists store it.
 #[expect(clippy::cast_possible_truncation, reason = "a row has fewer than 2^32 slots")]
 pub(super) fn index_of(index: usize) -> u32 {
     index as u32

@@ -247,7 +247,7 @@ fn gather(word: u64, inner: u64) -> u64 {
 #[inline]
 fn movers(inner: u64) -> [u64; 6] {
     let mut kept = !inner;
-    // Inner bits below a bit, of which each round counts the lowest digit.
+    // The number of inner bits below each bit; a round looks at the lowest digit of this number.
     let mut counted = inner << 1;
     let mut rounds = [0; 6];
     for (digit, movers) in rounds.iter_mut().enumerate() {

@@ -36,7 +36,7 @@ pub(in crate::encode) const NEW: u64 = 0;
 /// It has no ids that fit.
 const UNFIT: u64 = 1 << 63;
 
-/// Characters whose kinds are told together.
+/// Characters whose kinds are found together.
 pub(in crate::encode) const N_AT_ONCE: usize = 64;
 
 /// Of what kind some characters are, by what [`Characters::get`] gives for each; a bit for each.
@@ -46,7 +46,7 @@ pub(in crate::encode) struct Kinds {
     pub(in crate::encode) known: u64,
     pub(in crate::encode) first: u64,
     pub(in crate::encode) single: u64,
-    /// Those of which nothing is known yet.
+    /// Those that are not known yet.
     pub(in crate::encode) new: u64,
 }
 
@@ -132,7 +132,7 @@ impl Encoder {
     /// The ids of a character, packed.
     fn ids_of_character(&self, code: u32, character: &[u8]) -> u64 {
         let mut ids = Vec::new();
-        // An error is told when a part is encoded that it is in.
+        // An error is reported when a part with this character is encoded.
         let symbols = self.symbols.push_ids(character, &mut ids, |unit| self.unknown_unit(unit));
         let highest = merge_few(&self.merges, &mut ids);
         let Some(packed) = packed(&ids).filter(|_| symbols.is_ok()) else { return UNFIT };

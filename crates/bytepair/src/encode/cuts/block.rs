@@ -1,9 +1,9 @@
 //! The parts of long pieces, some dozen characters at a time, of one piece or of several that follow each other.
 //!
-//! What is known of a character lies somewhere in two megabytes, what is known of a pair somewhere in a bitmap. Asked
-//! one after the other, each answer would be waited for, and again after each wrong guess whether here is a cut: of text
-//! without spaces one in four is wrong. So all characters of a block are asked for before the first pair is looked at,
-//! and what is found out is a word of bits, one for each character. [`Cuts::end`] is the definition.
+//! The rows of characters take two megabytes, and pairs are in a bitmap. Taken one after the other, each look-up would wait
+//! for memory, and again after each mispredicted cut: one in four in text without spaces. So all characters of a block are
+//! prefetched before the first pair is examined, and the result is a word of bits, one for each character. [`Cuts::end`] is
+//! the definition.
 //!
 //! Cost: some nanoseconds for each character. Left out: parts as long as a block, which are left to the definition.
 
@@ -22,7 +22,7 @@ pub(in crate::encode) struct Block {
     kernel: Kernel,
     /// A bit for each character that begins a part.
     part_starts: u64,
-    /// A bit for each character of which no token joins a part to the one before, or to a part of that one.
+    /// A bit for each character no part of which is joined by a token to the previous one, or to a part of it.
     apart: u64,
 }
 
@@ -53,7 +53,7 @@ impl Block {
         self.kernel
     }
 
-    /// The same block without vectors.
+    /// This block without vectors.
     #[cfg(test)]
     pub(in crate::encode) fn plain(mut self) -> Self {
         self.kernel = Kernel::OneByOne;
@@ -70,7 +70,7 @@ impl Block {
         self.part_starts
     }
 
-    /// A bit for each character of which no token joins a part to the one before, or to a part of that one.
+    /// A bit for each character no part of which is joined by a token to the previous one, or to a part of it.
     pub(in crate::encode) fn apart(&self) -> u64 {
         self.apart
     }
@@ -80,8 +80,8 @@ impl Block {
         self.sequence.range(characters)
     }
 
-    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `prefetch` is told
-    /// of each character, by its code, before parts are found out.
+    /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `prefetch` is called
+    /// with the code of each character before parts are determined.
     pub(in crate::encode) fn take(
         &mut self,
         (cuts, symbols): (&Cuts, &Symbols),
@@ -137,7 +137,7 @@ impl Block {
         }
     }
 
-    /// A bit for each character that rows do not tell of: it or the one before has none, or both are ASCII.
+    /// A bit for each character that rows do not decide: it or the previous one has no row, or both are ASCII.
     fn odd(&self) -> u64 {
         let codes = self.codes();
         let is_odd = |pair: &[u32]| pair[0].max(pair[1]) == OTHER || pair[0].max(pair[1]) < 128;
@@ -145,7 +145,7 @@ impl Block {
         odd.fold(0, |all, bit| all | bit)
     }
 
-    /// What [`Self::joined`] gives where rows do not tell of all characters, from what they tell.
+    /// The result of [`Self::joined`] if rows do not decide all characters, from those that they decide.
     fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], joined: u64) -> u64 {
         let mut odd = self.odd();
         let mut joined = joined & !odd;

@@ -146,7 +146,7 @@ pub(in crate::encode) fn row(piece: &[u8], place: usize) -> (u32, usize) {
     any_row(piece, place)
 }
 
-/// The same, whatever the character is.
+/// The row and the length of any character at a place.
 fn any_row(piece: &[u8], place: usize) -> (u32, usize) {
     let bits = |byte: u8| u32::from(byte & 0x3F);
     match piece[place..] {

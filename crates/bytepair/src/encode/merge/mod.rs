@@ -42,7 +42,7 @@
 //! # Around them
 //!
 //! [`symbols`] makes the symbols of a piece, and decides what becomes of units that the vocabulary lacks. [`dropout`] is
-//! another definition, which leaves merges out by chance; it uses the links of the tree. So does whatever asks for more
+//! another definition, which leaves merges out by chance; it uses the links of the tree. So does everything that needs more
 //! than ids: the spans and the course of a piece.
 
 pub(super) mod dropout;

@@ -222,8 +222,8 @@ fn fill(range: &Range<usize>, ids: &[TokenId], lens: &[u32], tokens: &mut Spans)
     true
 }
 
-/// The same for a range of a text that begins at a place, where a mark may stand before the first token: alone it lies
-/// where the first character does.
+/// Fills in the starts of tokens for a range of a text that begins at a place. A mark may come before the first token; as
+/// a token of its own, it has the place of the first character.
 fn fill_behind_mark(
     (text, first): (&[u8], usize),
     range: &Range<usize>,
@@ -416,7 +416,7 @@ impl Call<'_> {
     }
 
     /// Finds where tokens and pieces lie by the lengths of tokens, in a stretch that begins at a place; `None` if that
-    /// cannot be told.
+    /// is not certain.
     fn place_by_lengths(
         &self,
         (stretch, first): (Segment<'_>, usize),
@@ -444,7 +444,8 @@ impl Call<'_> {
         Ok(is_placed.then_some(found))
     }
 
-    /// The same for a stretch whose words are cut at spaces: tokens cover it, but for a mark that is a token of its own.
+    /// [`Self::place_by_lengths`] for a stretch whose words are cut at spaces: tokens cover it, except for a mark that is a
+    /// token of its own.
     fn place_spaced(
         &self,
         stretch: Segment<'_>,
@@ -463,7 +464,7 @@ impl Call<'_> {
         Ok(is_placed.then_some(found))
     }
 
-    /// The same piece by piece.
+    /// [`Self::place_by_lengths`], piece by piece.
     fn place_pieces(
         &self,
         (stretch, first): (Segment<'_>, usize),
