@@ -107,7 +107,9 @@ def test_every_instruction_of_a_kernel_is_asked_for():
     """A processor that lacks one feature of a kernel never runs it."""
     needed = {}
     for path in CRATES.glob("bytepair*/src/**/*.rs"):
-        names = re.findall(r"(?:target_feature\(enable =|needs) \"([\w,]+)\"", path.read_text())
+        names = re.findall(
+            r"(?:target_feature\(enable =|needs) \"([\w,]+)\"", path.read_text()
+        )
         if names:
             file = path.relative_to(CRATES).as_posix().partition("/src/")[2]
             needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE
@@ -223,3 +225,29 @@ def test_the_core_changes_no_state_of_the_process():
     wide = r"\b(?:set_var|remove_var|set_current_dir|set_hook|take_hook|umask|setrlimit|sigaction|build_global)\b"
     for path in CRATES.rglob("src/**/*.rs"):
         assert not re.search(wide, path.read_text()), path
+
+
+# The walks of ARCHITECTURE.md.
+
+
+def walks():
+    """Give the walks that the page tells, by title."""
+    page = (CRATES.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = page.partition("## Two walks\n")[2].partition("\n## ")[0]
+    _, *told = section.split("\n### ")
+    return {walk.partition("\n")[0]: walk.partition("\n")[2] for walk in told}
+
+
+@pytest.mark.parametrize(
+    "title", ["One text through `encode`", "One corpus through `train`"]
+)
+def test_a_walk_names_functions_that_exist(title):
+    """Each step names a function of the file beside it, and a walk has at most twenty."""
+    walk = walks()[title]
+    steps = re.findall(r"^\d+\. `(\w+)` \(`([\w/.-]+)`\)", walk, re.MULTILINE)
+    assert 10 <= len(steps) <= 20
+    assert walk.count("`") == 4 * len(steps)
+    for name, file in steps:
+        folder = CRATES if file.endswith(".rs") else CRATES.parent / "python"
+        source = (folder / file).read_text(encoding="utf-8")
+        assert re.search(rf"\b(?:fn|def) {name}\b", source), (name, file)
