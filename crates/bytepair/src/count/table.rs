@@ -502,7 +502,7 @@ impl Tables {
         reason = "vector instructions; splitting and counting take a fifth less time"
     )]
     fn add_eight_at_a_time(&mut self, text: Text<'_>, starts: &Starts<'_>) {
-        // SAFETY: a table has this kernel only where [`crate::piece::row::is_here`] found these instructions.
+        // SAFETY: a table has this kernel only where [`crate::piece::vectors::are_here`] found these instructions.
         unsafe { self.add_words(text, starts) }
     }
 

@@ -54,7 +54,7 @@ impl Plain {
     /// How long the plain characters are that a text begins with.
     pub(super) fn run_len(&self, text: &[u8]) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if vectors::are_here() {
+        if crate::piece::vectors::are_here() {
             let (len, has_ended) = vectors::run_len(self, text);
             let rest = if has_ended { &[] } else { &text[len..] };
             return len + self.run_len_by_characters(rest);

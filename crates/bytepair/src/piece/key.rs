@@ -50,7 +50,7 @@ impl Kernel {
     /// The fastest that this processor has.
     pub(crate) fn fast() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if crate::piece::row::is_here() {
+        if crate::piece::vectors::are_here() {
             return Self::Eight;
         }
         Self::OneByOne

@@ -11,19 +11,14 @@
 //! it belongs, its home.
 //!
 //! Cost: about 8 cycles a piece, as long as no step waits for the one before.
-#![expect(
-    unsafe_code,
-    reason = "vector instructions; known pieces are found in two thirds of the time"
-)]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm_cvtsi32_si128, _mm256_loadu_si256, _mm512_add_epi8, _mm512_add_epi64,
-    _mm512_and_si512, _mm512_castsi256_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi64_mask,
+    __m256i, __m512i, _mm_cvtsi32_si128, _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_castsi256_si512, _mm512_cmpeq_epi8_mask, _mm512_cmpeq_epi64_mask,
     _mm512_cmpgt_epu8_mask, _mm512_cmpgt_epu64_mask, _mm512_cmplt_epu8_mask, _mm512_inserti64x4,
-    _mm512_loadu_si512, _mm512_mask_blend_epi8, _mm512_mask_blend_epi64,
-    _mm512_maskz_compress_epi8, _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
-    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64, _mm512_storeu_si512,
+    _mm512_mask_blend_epi8, _mm512_mask_blend_epi64, _mm512_maskz_compress_epi8,
+    _mm512_maskz_permutex2var_epi8, _mm512_mullo_epi64, _mm512_or_si512, _mm512_permutexvar_epi8,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srl_epi64,
     _mm512_sub_epi8, _mm512_test_epi64_mask, _mm512_testn_epi64_mask, _mm512_unpackhi_epi64,
     _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
@@ -34,6 +29,7 @@ use crate::piece::key::{
     FACTORS, Keyed, MARK, MAX_KEY_LEN, N_BEFORE_RUN, high_hash, key_of_run, run_key,
 };
 use crate::piece::starts::{WORD_LEN, Word};
+use crate::piece::vectors::{load, load_row, store};
 
 /// Pieces in a step.
 pub(crate) const STEP_LEN: usize = 8;
@@ -84,24 +80,11 @@ impl EightSlots {
     pub(crate) fn value(&self, lane: usize) -> u128 {
         let [low, high] = self.values.map(|values| {
             let mut numbers = [0_u64; STEP_LEN];
-            // SAFETY: the array has the 64 bytes that are written, which need no alignment.
-            unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), values) };
+            store(values, &mut numbers);
             numbers[lane]
         });
         u128::from(high) << 64 | u128::from(low)
     }
-}
-
-/// Whether the processor has the instructions.
-pub(crate) fn is_here() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vbmi")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-        && is_x86_feature_detected!("popcnt")
 }
 
 impl Default for PieceRow {
@@ -152,7 +135,7 @@ impl PieceRow {
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub(crate) fn long(&self, number: usize) -> u8 {
-        _mm512_cmpeq_epi64_mask(load(&self.keys[1], number), _mm512_set1_epi64(-1))
+        _mm512_cmpeq_epi64_mask(load(&self.keys[1][number..]), _mm512_set1_epi64(-1))
     }
 
     /// Whether the piece of this number is too long for a key.
@@ -193,8 +176,8 @@ impl PieceRow {
         places: [usize; STEP_LEN],
     ) -> EightSlots {
         let [low, high, first, second] = words(slots, places);
-        let differs = _mm512_xor_si512(high, load(&self.keys[1], number));
-        let same = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0], number))
+        let differs = _mm512_xor_si512(high, load(&self.keys[1][number..]));
+        let same = _mm512_cmpeq_epi64_mask(low, load(&self.keys[0][number..]))
             & _mm512_testn_epi64_mask(differs, _mm512_set1_epi64(!HIGH_MARK));
         let marked = same & _mm512_test_epi64_mask(differs, differs);
         let bits = _mm512_or_si512(low, high);
@@ -225,10 +208,10 @@ impl PieceRow {
             let keys = keys(window, (places, _mm512_permutexvar_epi8(lanes, lens)));
             let starts = _mm512_and_si512(places, _mm512_set1_epi64(0xFF));
             let number = self.len + n_done;
-            store(&mut self.starts, number, _mm512_add_epi64(starts, word_start));
-            store(&mut self.keys[0], number, keys[0]);
-            store(&mut self.keys[1], number, keys[1]);
-            store(&mut self.homes, number, homes(keys, shift));
+            store(_mm512_add_epi64(starts, word_start), &mut self.starts[number..]);
+            store(keys[0], &mut self.keys[0][number..]);
+            store(keys[1], &mut self.keys[1][number..]);
+            store(homes(keys, shift), &mut self.homes[number..]);
             if is_far {
                 // Lanes without a piece prefetch the first slot.
                 let homes = self.homes[number..number + STEP_LEN].iter();
@@ -350,10 +333,7 @@ pub(crate) fn transposed(row: impl Fn(usize) -> __m256i) -> [__m512i; 4] {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn slot<V>(slots: &[Keyed<V>], place: usize) -> __m256i {
-    const { assert!(size_of::<V>() == 16, "a slot is four words of 64 bits") };
-    let slot: *const Keyed<V> = &raw const slots[place & (slots.len() - 1)];
-    // SAFETY: a slot is the 32 bytes that are read.
-    unsafe { _mm256_loadu_si256(slot.cast()) }
+    load_row(&slots[place & (slots.len() - 1)])
 }
 
 /// The text from a place on, with zeros behind its end.
@@ -373,28 +353,28 @@ fn window(text: &[u8], start: usize) -> [__m512i; 2] {
 #[inline]
 fn halves(window: &[u8; WINDOW_LEN]) -> [__m512i; 2] {
     let (halves, _) = window.as_chunks::<WORD_LEN>();
-    [bytes(&halves[0]), bytes(&halves[1])]
+    [load(&halves[0]), load(&halves[1])]
 }
 
 /// The number of each byte.
 #[target_feature(enable = "avx512f")]
 #[inline]
 pub(crate) fn numbers() -> __m512i {
-    bytes(const { &numbered(1, 64) })
+    load(const { &numbered(1, 64) })
 }
 
 /// The number of each byte in its lane.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn byte_numbers() -> __m512i {
-    bytes(const { &numbered(1, 8) })
+    load(const { &numbered(1, 8) })
 }
 
 /// The number of the lane of each byte.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn lane_numbers() -> __m512i {
-    bytes(const { &numbered(8, 8) })
+    load(const { &numbered(8, 8) })
 }
 
 /// `place / step % n` for each place.
@@ -411,35 +391,12 @@ const fn numbered(step: usize, n: usize) -> [u8; WORD_LEN] {
 
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn bytes(bytes: &[u8; WORD_LEN]) -> __m512i {
-    // SAFETY: the array has the 64 bytes that are read, which need no alignment.
-    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-}
-
-/// Eight numbers of a row from this one on.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(numbers: &Numbers, number: usize) -> __m512i {
-    let eight = &numbers[number..number + STEP_LEN];
-    // SAFETY: eight numbers of 64 bits are what is read; it needs no alignment.
-    unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store(numbers: &mut Numbers, number: usize, value: __m512i) {
-    let eight = &mut numbers[number..number + STEP_LEN];
-    // SAFETY: eight numbers of 64 bits are what is written; it needs no alignment.
-    unsafe { _mm512_storeu_si512(eight.as_mut_ptr().cast(), value) };
-}
-
-#[target_feature(enable = "avx512f")]
-#[inline]
 fn splat(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
 #[cfg(test)]
+#[expect(unsafe_code, reason = "a call of a function with vectors")]
 mod tests {
     use super::*;
     use crate::piece::key::{NO_KEY, key_or_none};
@@ -473,7 +430,7 @@ mod tests {
                 place + word.len()
             });
             let starts = Starts::new(&bits, n_before..text.len());
-            if is_here() {
+            if crate::piece::vectors::are_here() {
                 // SAFETY: the processor has the instructions.
                 let found = unsafe { keys_in_rows(text.as_bytes(), &starts) };
                 let key = |word: &String| match key_or_none(word.as_bytes(), 0, word.len()) {

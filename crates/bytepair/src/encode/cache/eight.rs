@@ -16,8 +16,8 @@
 //!     write the ids of the pieces behind the last of these
 //! ```
 //!
-//! *Invariant*: before each write `ids` has room for all ids that the slots of a step can give, and for one vector
-//! more. A vector is always written whole; only its ids that count are added to the length.
+//! *Invariant*: `ids` has the ids of all known pieces before the next one, and nothing else. A vector is always appended
+//! whole, and what does not count is cut off again: its ids that count come first in it.
 //!
 //! *Why one branch for all eight*: the processor guesses it, nearly always rightly, and goes on to the next step
 //! while the slots of this one are on their way from memory. Counting how many are known and moving on by as many
@@ -32,14 +32,15 @@
 use std::arch::x86_64::{
     __m512i, _mm512_and_si512, _mm512_cmpneq_epi32_mask, _mm512_maskz_compress_epi32,
     _mm512_movepi32_mask, _mm512_permutex2var_epi64, _mm512_set1_epi32, _mm512_set1_epi64,
-    _mm512_setr_epi64, _mm512_storeu_si512, _pdep_u32,
+    _mm512_setr_epi64, _pdep_u32,
 };
 
 use super::misses::{Known, Miss};
-use super::value::{ABSENT, MAX_IDS, MORE};
+use super::value::{ABSENT, MORE};
 use super::{Pending, PieceCache};
 use crate::piece::row::{EightSlots, PieceRow, STEP_LEN};
 use crate::piece::starts::Word;
+use crate::piece::vectors::store;
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
@@ -53,7 +54,7 @@ pub(super) fn append(
     pending: &mut Pending<'_, impl Iterator<Item = Word>>,
     known: &mut Known<'_>,
 ) -> bool {
-    // SAFETY: callers come here only where [`crate::piece::row::is_here`] found these instructions.
+    // SAFETY: callers come here only where [`crate::piece::vectors::are_here`] found these instructions.
     unsafe { append_words(cache, row, pending, known) }
 }
 
@@ -108,7 +109,6 @@ impl RowLookup<'_> {
     #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
     fn append(mut self, known: &mut Known<'_>) {
         for number in (0..self.row.len()).step_by(STEP_LEN) {
-            known.ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
             let asked = ((1_u32 << (self.row.len() - number).min(STEP_LEN)) - 1) as u8;
             let found = self.row.find(self.cache.table.slots(), number);
             if found.known & asked == asked {
@@ -156,7 +156,6 @@ impl RowLookup<'_> {
                 let piece = self.row.piece(step.number + lane);
                 known.misses.push(Miss { piece, n_before: known.ids.len() });
             }
-            known.ids.reserve(STEP_LEN * MAX_IDS + VECTOR_IDS);
         }
         ids.write(!written, known.ids);
     }
@@ -230,12 +229,9 @@ fn write_some(vector: __m512i, wanted: u16, ids: &mut Vec<TokenId>) {
     let absent = _mm512_set1_epi32(ABSENT.cast_signed());
     let written = wanted & _mm512_cmpneq_epi32_mask(vector, absent);
     let vector = _mm512_maskz_compress_epi32(written, vector);
-    debug_assert!(ids.capacity() - ids.len() >= VECTOR_IDS, "there is room for a vector");
-    let len = ids.len();
-    // SAFETY: `append` and `append_apart` reserved room for all that the slots of a step can give, and a vector more.
-    let end = unsafe { ids.as_mut_ptr().add(len) };
-    // SAFETY: as before; ids need no alignment.
-    unsafe { _mm512_storeu_si512(end.cast(), vector) };
-    // SAFETY: so many ids have just been written.
-    unsafe { ids.set_len(len + written.count_ones() as usize) };
+    let mut row = [0; VECTOR_IDS];
+    store(vector, &mut row);
+    // All sixteen are appended, whatever their number, for which nothing then waits.
+    ids.extend_from_slice(&row);
+    ids.truncate(ids.len() - VECTOR_IDS + written.count_ones() as usize);
 }

@@ -28,7 +28,7 @@ pub(in crate::encode) struct Place {
 pub(super) struct Sequence {
     /// Where each begins in the text, and its length in bytes.
     starts: [usize; ROOM],
-    lens: [u8; ROOM],
+    lens: [u32; ROOM],
     codes: [u32; ROOM],
     len: usize,
     piece_starts: u64,
@@ -86,7 +86,7 @@ impl Sequence {
         let (code, len) = sides::row(&text[..piece.end], piece.start);
         let number = self.len;
         self.starts[number] = piece.start;
-        (self.codes[number], self.lens[number]) = (code, len as u8);
+        (self.codes[number], self.lens[number]) = (code, len as u32);
         self.len += 1;
         piece.start + len
     }
@@ -109,7 +109,7 @@ impl Sequence {
     /// Where some of one piece are.
     pub(super) fn range(&self, numbers: Range<usize>) -> Range<usize> {
         let last = numbers.end - 1;
-        self.starts[numbers.start]..self.starts[last] + usize::from(self.lens[last])
+        self.starts[numbers.start]..self.starts[last] + self.lens[last] as usize
     }
 
     /// How many pieces those up to this one are of, of which the first may have begun before.
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     /// All that is taken of pieces, sequence by sequence: whether a piece begins, where, how long, and the code.
-    fn taken(text: &[u8], pieces: &[Range<usize>], kernel: Kernel) -> Vec<(bool, usize, u8, u32)> {
+    fn taken(text: &[u8], pieces: &[Range<usize>], kernel: Kernel) -> Vec<(bool, usize, u32, u32)> {
         let (mut sequence, mut all) = (Sequence::default(), Vec::new());
         let mut from = Place { piece: 0, at: 0 };
         loop {
@@ -200,7 +200,7 @@ mod tests {
                 pieces.enumerate().filter(|(number, _)| number % 3 != 1).map(|(_, piece)| piece).collect();
             let expected = taken(&text, &pieces, Kernel::OneByOne);
             prop_assert_eq!(taken(&text, &pieces, Kernel::fast()), &expected[..]);
-            let lens: usize = expected.iter().map(|(_, _, len, _)| usize::from(*len)).sum();
+            let lens: usize = expected.iter().map(|(_, _, len, _)| *len as usize).sum();
             prop_assert_eq!(lens, pieces.iter().map(Range::len).sum::<usize>());
         }
     }

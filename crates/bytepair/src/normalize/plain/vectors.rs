@@ -13,16 +13,13 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm512_and_si512, _mm512_cmpge_epu8_mask, _mm512_loadu_si512, _mm512_mask_blend_epi8,
-    _mm512_movepi8_mask, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_set1_epi8,
-    _mm512_set1_epi64, _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_srli_epi16,
-    _mm512_test_epi8_mask,
+    __m512i, _mm512_and_si512, _mm512_cmpge_epu8_mask, _mm512_mask_blend_epi8, _mm512_movepi8_mask,
+    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_shuffle_epi8, _mm512_slli_epi16, _mm512_srli_epi16, _mm512_test_epi8_mask,
 };
 
 use super::Plain;
-
-/// The bytes of a vector.
-const VECTOR_LEN: usize = 64;
+use crate::piece::vectors::{VECTOR_LEN, load};
 
 /// A vector, and the byte behind it.
 const AROUND_LEN: usize = VECTOR_LEN + 1;
@@ -30,17 +27,10 @@ const AROUND_LEN: usize = VECTOR_LEN + 1;
 /// Words of a vector.
 const N_WORDS: usize = VECTOR_LEN / 8;
 
-/// Whether the processor has the instructions.
-pub(super) fn are_here() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vbmi")
-}
-
 /// How long the plain characters are that a text begins with, as far as whole vectors go, and whether one that is not
-/// plain follows. Call only where the instructions [are here](are_here).
+/// plain follows. Call only where the instructions [are here](crate::piece::vectors::are_here).
 pub(super) fn run_len(plain: &Plain, text: &[u8]) -> (usize, bool) {
-    debug_assert!(are_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { by_vectors(plain, text) }
 }
@@ -70,11 +60,11 @@ fn by_vectors(plain: &Plain, text: &[u8]) -> (usize, bool) {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn not_surely_plain(around: &[u8; AROUND_LEN], short: &[__m512i; 4], full: &[__m512i; 2]) -> u64 {
-    let bytes = load(around, 0);
+    let bytes = load(&around[..]);
     if _mm512_movepi8_mask(bytes) == 0 {
         return 0;
     }
-    let next = load(around, 1);
+    let next = load(&around[1..]);
     let is_at_least = |least: u8| _mm512_cmpge_epu8_mask(bytes, set(least));
     let begins = is_at_least(0xC0);
     // Both shifts are of two bytes at once; what comes from the other is cut off.
@@ -102,23 +92,9 @@ fn set(byte: u8) -> __m512i {
     _mm512_set1_epi8(byte.cast_signed())
 }
 
-/// The vector from the first or the second byte on.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(around: &[u8; AROUND_LEN], start: usize) -> __m512i {
-    let start = around.as_ptr().wrapping_add(start.min(AROUND_LEN - VECTOR_LEN));
-    // SAFETY: a vector from there on ends with the array at the latest, and need not be aligned.
-    unsafe { _mm512_loadu_si512(start.cast()) }
-}
-
 /// The vectors of a table, as bytes from low to high.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn load_table<const N: usize>(table: &[u64]) -> [__m512i; N] {
-    std::array::from_fn(|part| {
-        let words: &[u64; N_WORDS] = table[part * N_WORDS..].first_chunk().unwrap_or(&[0; N_WORDS]);
-        let words = words.as_ptr().cast();
-        // SAFETY: there are as many bytes of words as a vector has, which need not be aligned.
-        unsafe { _mm512_loadu_si512(words) }
-    })
+    std::array::from_fn(|part| load(&table[part * N_WORDS..]))
 }

@@ -7,15 +7,15 @@
     reason = "vector instructions; with those of `cuts` new Chinese takes a tenth less time"
 )]
 
-use std::arch::x86_64::{
-    _mm512_loadu_si512, _mm512_set1_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask,
-};
+use std::arch::x86_64::{_mm512_set1_epi64, _mm512_test_epi64_mask, _mm512_testn_epi64_mask};
+
+use crate::piece::vectors::load;
 
 use super::{ALL_BITS, FIRST, Kinds, N_AT_ONCE};
 
-/// What [`Kinds::of`] gives. Call only where [`crate::piece::row::is_here`].
+/// What [`Kinds::of`] gives. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
-    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { kinds_by_eight(all, n_characters) }
 }
@@ -24,8 +24,7 @@ pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
 fn kinds_by_eight(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
     let (mut known, mut first, mut several, mut new) = (0, 0, 0, 0);
     for (step, eight) in all.as_chunks::<8>().0.iter().enumerate() {
-        // SAFETY: the array has the 64 bytes that are read, which need no alignment.
-        let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
+        let eight = load(eight);
         let has = |bits: u64| {
             let found = _mm512_test_epi64_mask(eight, _mm512_set1_epi64(bits.cast_signed()));
             u64::from(found) << (8 * step)

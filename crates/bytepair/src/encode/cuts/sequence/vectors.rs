@@ -13,21 +13,19 @@
 )]
 
 use std::arch::x86_64::{
-    __m512i, _mm_storeu_si128, _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512,
-    _mm512_castsi512_si128, _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask,
-    _mm512_cmpge_epu8_mask, _mm512_cmplt_epu32_mask, _mm512_cvtepi32_epi8, _mm512_cvtepu8_epi32,
-    _mm512_cvtepu32_epi64, _mm512_extracti64x4_epi64, _mm512_mask_mov_epi32,
-    _mm512_maskz_compress_epi8, _mm512_or_si512, _mm512_permutexvar_epi8, _mm512_set1_epi8,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_set4_epi32, _mm512_shuffle_epi8,
-    _mm512_slli_epi32, _mm512_srli_epi32, _mm512_storeu_si512, _pdep_u64, _pext_u64,
+    __m512i, _mm512_add_epi8, _mm512_add_epi64, _mm512_and_si512, _mm512_castsi512_si128,
+    _mm512_castsi512_si256, _mm512_cmpeq_epi32_mask, _mm512_cmpge_epu8_mask,
+    _mm512_cmplt_epu32_mask, _mm512_cvtepu8_epi32, _mm512_cvtepu32_epi64,
+    _mm512_extracti64x4_epi64, _mm512_mask_mov_epi32, _mm512_maskz_compress_epi8, _mm512_or_si512,
+    _mm512_permutexvar_epi8, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_set1_epi64,
+    _mm512_set4_epi32, _mm512_shuffle_epi8, _mm512_slli_epi32, _mm512_srli_epi32, _pdep_u64,
+    _pext_u64,
 };
 use std::ops::Range;
 
 use super::{MAX_CHARACTERS, Place, ROOM, Sequence};
-use crate::piece::row::{bytes, numbers};
-
-/// Bytes of a window of text.
-const WINDOW_LEN: usize = 64;
+use crate::piece::row::numbers;
+use crate::piece::vectors::{VECTOR_LEN, load, store};
 
 /// Characters in a step.
 const STEP_LEN: usize = 16;
@@ -49,9 +47,9 @@ struct Window {
     end: u32,
 }
 
-/// What [`Sequence::take`] does. Call only where [`crate::piece::row::is_here`].
+/// What [`Sequence::take`] does. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn take(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from: Place) -> bool {
-    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { take_windows(sequence, pieces, from) }
 }
@@ -105,7 +103,7 @@ fn take_window(sequence: &mut Sequence, text: &[u8], piece: Range<usize>) -> usi
 #[inline]
 fn window(text: &[u8], piece: Range<usize>) -> Window {
     let bytes = first_bytes(&text[piece.start..]);
-    let here = u64::MAX >> (WINDOW_LEN - piece.len().min(WINDOW_LEN));
+    let here = u64::MAX >> (VECTOR_LEN - piece.len().min(VECTOR_LEN));
     let from =
         |least: u8| here & _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8(least.cast_signed()));
     // Bytes from 0x80 to 0xBF follow others, and 0xC0 and 0xC1 are nowhere.
@@ -167,17 +165,15 @@ impl Sequence {
         (place, starts): (usize, __m512i),
     ) {
         let number = self.len;
-        store(&mut self.codes, number, codes);
+        store(codes, &mut self.codes[number..]);
         let place = _mm512_set1_epi64((place as u64).cast_signed());
         let low = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(starts));
         let high = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(starts));
-        store(&mut self.starts, number, _mm512_add_epi64(low, place));
-        store(&mut self.starts, number + STEP_LEN / 2, _mm512_add_epi64(high, place));
+        store(_mm512_add_epi64(low, place), &mut self.starts[number..]);
+        store(_mm512_add_epi64(high, place), &mut self.starts[number + STEP_LEN / 2..]);
         let lens = _mm512_mask_mov_epi32(_mm512_set1_epi32(1), two, _mm512_set1_epi32(2));
         let lens = _mm512_mask_mov_epi32(lens, three, _mm512_set1_epi32(3));
-        let (out, lens) = (&mut self.lens[number..number + STEP_LEN], _mm512_cvtepi32_epi8(lens));
-        // SAFETY: 16 bytes are what is written; it needs no alignment.
-        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), lens) };
+        store(lens, &mut self.lens[number..]);
     }
 }
 
@@ -185,24 +181,10 @@ impl Sequence {
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn first_bytes(text: &[u8]) -> __m512i {
-    if let Some(first) = text.first_chunk() {
-        return bytes(first);
+    if text.len() >= VECTOR_LEN {
+        return load(text);
     }
-    let mut first = [0; WINDOW_LEN];
+    let mut first = [0_u8; VECTOR_LEN];
     first[..text.len()].copy_from_slice(text);
-    bytes(&first)
+    load(&first)
 }
-
-/// Stores numbers, which may have any bits.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn store<T: Number>(out: &mut [T; ROOM], place: usize, value: __m512i) {
-    let out = &mut out[place..place + WINDOW_LEN / size_of::<T>()];
-    // SAFETY: 64 bytes are what is written; it needs no alignment.
-    unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), value) };
-}
-
-/// A number of so many bytes that some of them fill a vector.
-trait Number {}
-impl Number for u32 {}
-impl Number for usize {}

@@ -11,15 +11,15 @@
 )]
 
 use std::arch::x86_64::{
-    __m256i, __m512i, _mm256_loadu_si256, _mm512_alignr_epi64, _mm512_and_si512, _mm512_or_si512,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_srlv_epi64,
-    _mm512_test_epi64_mask,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_or_si512, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_test_epi64_mask,
 };
 
 use std::mem::offset_of;
 
 use super::{Side, Sides};
 use crate::piece::row::{STEP_LEN, transposed};
+use crate::piece::vectors::load_row;
 
 /// The words of a row. The last is of several numbers; where the bits of each begin.
 const BEFORE: usize = offset_of!(Side, before) / 8;
@@ -38,9 +38,9 @@ const fn first_bit(offset: usize) -> u32 {
     8 * (offset % 8) as u32
 }
 
-/// What [`Sides::joined`] gives. Call only where [`crate::piece::row::is_here`].
+/// What [`Sides::joined`] gives. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn joined(sides: &Sides, rows: &[u32]) -> [u64; 2] {
-    debug_assert!(crate::piece::row::is_here(), "vectors that the processor lacks");
+    debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
     // SAFETY: callers ask for it only where these instructions were found.
     unsafe { joined_by_eight(sides, rows) }
 }
@@ -51,7 +51,7 @@ fn joined_by_eight(sides: &Sides, rows: &[u32]) -> [u64; 2] {
     let mut before = [_mm512_setzero_si512(); 4];
     for (step, rows) in rows.chunks(STEP_LEN).enumerate() {
         // Lanes behind the last are those of whatever row.
-        let side = |lane: usize| load(sides.of(rows.get(lane).copied().unwrap_or(0)));
+        let side = |lane: usize| load_row(sides.of(rows.get(lane).copied().unwrap_or(0)));
         let here = transposed(side);
         let [part, all] = joined_to(before, here);
         in_part |= u64::from(part) << (step * STEP_LEN);
@@ -77,13 +77,4 @@ fn joined_to(before: [__m512i; 4], here: [__m512i; 4]) -> [u8; 2] {
     let part = _mm512_or_si512(ends, _mm512_srlv_epi64(left(BEHIND), first));
     let whole = _mm512_srlv_epi64(left(FOLLOWERS), group);
     [_mm512_test_epi64_mask(part, one), _mm512_test_epi64_mask(whole, one)]
-}
-
-/// The words of a row.
-#[target_feature(enable = "avx512f")]
-#[inline]
-fn load(side: &Side) -> __m256i {
-    const { assert!(size_of::<Side>() == 32, "a row is four words") };
-    // SAFETY: a row is the 32 bytes that are read.
-    unsafe { _mm256_loadu_si256((&raw const *side).cast()) }
 }
