@@ -5,6 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::huggingface::Added;
+use bytepair::vocabulary::TokenId;
+
 /// The pattern of Qwen 2 and 3, in Oniguruma's flavour.
 const QWEN2_PATTERN: &str = concat!(
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*",
@@ -118,7 +121,8 @@ fn in_a_row(cutters: &[Value]) -> Value {
 
 /// Two special tokens, each with its id, around a text, and between two.
 pub(super) fn roberta(
-    (first, last): ((&str, u32), (&str, u32)),
+    first: (&str, TokenId),
+    last: (&str, TokenId),
     trim_offsets: bool,
     prefix_space: bool,
 ) -> Value {
@@ -129,16 +133,16 @@ pub(super) fn roberta(
 }
 
 /// What a reader fills in.
-pub(super) struct Document {
+pub(super) struct Document<'f> {
     pub(super) pipeline: Pipeline,
-    pub(super) added_tokens: Vec<Value>,
+    pub(super) added_tokens: Vec<Added>,
     pub(super) post_processor: Value,
     pub(super) unknown: Option<String>,
     pub(super) vocab: Map<String, Value>,
-    pub(super) merges: Vec<[String; 2]>,
+    pub(super) merges: Vec<[&'f str; 2]>,
 }
 
-impl Document {
+impl Document<'_> {
     /// The content of the file.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         let Self { pipeline, added_tokens, post_processor, unknown, vocab, merges } = self;

@@ -13,11 +13,11 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::assembly::{Document, Pipeline, roberta};
-use super::huggingface;
-use super::merges::merge_lines;
+use super::huggingface::{self, Added};
+use super::merges::{merge_lines, pairs};
 use bytepair::Tokenizer;
 use bytepair::units::{ByteIds, byte_order, printable_name};
 use bytepair::vocabulary::TokenId;
@@ -55,7 +55,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// As for [`read`].
 pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
-    let merges = merge_lines(FORMAT, "the file", &text, N_MERGES)?;
+    let merges = pairs(&merge_lines(FORMAT, "the file", &text, N_MERGES)?);
     if merges.len() < N_MERGES {
         let problem = format!("{} merges of {N_MERGES}: was it cut off?", merges.len());
         return Err(Error::format(FORMAT, "the file", problem));
@@ -69,16 +69,17 @@ pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     }
     let ids = |place: usize| TokenId::try_from(place).unwrap_or(TokenId::MAX);
     let (begin, end) = (ids(n_names - 2), ids(n_names - 1));
-    let added = |content: &str, id: TokenId, normalized: bool| {
-        json!({
-            "id": id, "content": content, "special": true, "normalized": normalized,
-            "single_word": false, "lstrip": false, "rstrip": false
-        })
+    let added = |content: &str, id: TokenId, normalized: bool| Added {
+        id,
+        content: content.to_owned(),
+        special: true,
+        normalized,
+        ..Added::default()
     };
     let document = Document {
         pipeline: Pipeline::Clip,
         added_tokens: vec![added(BEGIN, begin, true), added(END, end, false)],
-        post_processor: roberta(((BEGIN, begin), (END, end)), false, false),
+        post_processor: roberta((BEGIN, begin), (END, end), false, false),
         unknown: Some(END.to_owned()),
         vocab,
         merges,
@@ -119,7 +120,7 @@ fn unpacked(file: &[u8]) -> Result<Cow<'_, [u8]>> {
 }
 
 /// The names of all tokens, in the order of their ids.
-fn all_names(merges: &[[String; 2]]) -> Vec<String> {
+fn all_names(merges: &[[&str; 2]]) -> Vec<String> {
     let bytes = byte_order(ByteIds::Printable);
     let bytes = bytes.iter().map(|&byte| printable_name(&[byte]));
     let endings = bytes.clone().map(|name| format!("{name}</w>"));

@@ -13,7 +13,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{check_bare, fastbpe, inexpressible, quoted, subword_nmt};
+use super::merges::NumberedMerge;
+use super::{check_bare, fastbpe, inexpressible, quoted, require, subword_nmt};
 use bytepair::template::Template;
 use bytepair::units::{EndMark, EndMarkKind, Units};
 use bytepair::vocabulary::{Token, TokenId, Vocabulary};
@@ -50,12 +51,6 @@ pub(crate) enum Undone {
     First,
     /// The one that stands last.
     Last,
-}
-
-/// Reads the lines of a file: where each stands, and its two symbols.
-pub(super) struct Lines {
-    /// Numbers of lines, from 1, and their pairs.
-    pub(super) pairs: Vec<(usize, String, String)>,
 }
 
 /// The name of a format of codes, recognised by the first line of a file.
@@ -134,19 +129,19 @@ impl Codes {
     /// Codes of these pairs; of equal ones the first counts.
     pub(super) fn new(
         format: &'static str,
-        lines: Lines,
+        lines: Vec<NumberedMerge<'_>>,
         kind: EndMarkKind,
         undone: Undone,
     ) -> Result<Self> {
         let mut seen = HashSet::new();
-        let mut merges = Vec::with_capacity(lines.pairs.len());
-        for (number, left, right) in lines.pairs {
+        let mut merges = Vec::with_capacity(lines.len());
+        for NumberedMerge { line, left, right } in lines {
             if left.ends_with(END_OF_WORD) {
                 let problem = "the left symbol ends a word, so nothing can follow it";
-                return Err(Error::format(format, format!("line {number}"), problem));
+                return Err(Error::format(format, format!("line {line}"), problem));
             }
-            if seen.insert((left.clone(), right.clone())) {
-                merges.push((left, right));
+            if seen.insert((left, right)) {
+                merges.push((left.to_owned(), right.to_owned()));
             }
         }
         Ok(Self { merges, end_mark: kind, undone })
@@ -329,8 +324,5 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),
     ];
-    match checks.into_iter().find(|(holds, _)| !holds) {
-        Some((_, part)) => Err(inexpressible(format, part)),
-        None => Ok(()),
-    }
+    require(format, &checks)
 }

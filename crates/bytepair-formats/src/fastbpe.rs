@@ -4,7 +4,8 @@
 //! character of a word. Where a vocabulary is given and two merges make one symbol, the later is undone.
 //! Linear in the file.
 
-use super::codes::{Codes, Lines, Undone, text};
+use super::codes::{Codes, Undone, text};
+use super::merges::NumberedMerge;
 use super::{inexpressible, quoted};
 use bytepair::Tokenizer;
 use bytepair::units::EndMarkKind;
@@ -35,11 +36,11 @@ pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
                     format!("{} is not two symbols and a number", quoted(line.as_bytes()));
                 Error::format(FORMAT, format!("line {number}"), problem)
             })?;
-            Ok((number, left.to_owned(), right.to_owned()))
+            Ok(NumberedMerge { line: number, left, right })
         })
         .collect::<Result<_>>()?;
     let n_lines = pairs.len();
-    let codes = Codes::new(FORMAT, Lines { pairs }, EndMarkKind::Suffix, Undone::Last)?;
+    let codes = Codes::new(FORMAT, pairs, EndMarkKind::Suffix, Undone::Last)?;
     match codes.merges.len() == n_lines {
         true => Ok(codes),
         false => Err(Error::format(FORMAT, "the file", "a pair appears twice")),

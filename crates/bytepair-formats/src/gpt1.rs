@@ -5,12 +5,12 @@
 //! program that GPT-1 was trained with repaired the text (ftfy) and cut it with spaCy; its ids differ where
 //! Bert's words do. The files are read as the `tokenizer.json` with these parts. Linear in their size.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::assembly::{Document, Pipeline};
-use super::huggingface;
+use super::huggingface::{self, Added};
 use super::json::{self, Entries};
-use super::merges::merge_lines;
+use super::merges::{merge_lines, pairs};
 use bytepair::Tokenizer;
 use bytepair::{Error, Result};
 
@@ -37,14 +37,12 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
     let Some((_, unknown)) = entries.iter().find(|(name, _)| name == UNKNOWN) else {
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", "lacks the token <unk>"));
     };
-    let unknown = json!({
-        "id": unknown, "content": UNKNOWN, "special": true, "normalized": false,
-        "single_word": false, "lstrip": false, "rstrip": false
-    });
+    let unknown =
+        Added { id: *unknown, content: UNKNOWN.to_owned(), special: true, ..Added::default() };
     let merges = merge_lines(FORMAT, "vocab_40000.bpe", vocab_bpe, usize::MAX)?;
     let n_entries = entries.len();
     let vocab: Map<String, Value> =
-        entries.into_iter().map(|(name, id)| (name, id.into())).collect();
+        entries.into_iter().map(|(name, id)| (name.into_owned(), id.into())).collect();
     if vocab.len() < n_entries {
         let problem = "a token appears twice";
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", problem));
@@ -55,7 +53,7 @@ pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> 
         post_processor: Value::Null,
         unknown: Some(UNKNOWN.to_owned()),
         vocab,
-        merges,
+        merges: pairs(&merges),
     };
     Ok(document.into_bytes())
 }

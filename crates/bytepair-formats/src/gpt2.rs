@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::json::{self, Entries};
 use super::merges::{NumberedMerge, check_made, numbered_merges};
-use super::{check_bare, check_id_range, inexpressible, quoted};
+use super::{check_bare, check_id_range, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;
 use bytepair::template::Template;
@@ -55,13 +55,13 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         insert(&mut vocabulary, name, *id)?;
     }
     let ids: HashMap<&str, TokenId> =
-        entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+        entries.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
     if ids.len() < entries.len() {
         return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
     }
     let numbered = numbered_merges(FORMAT, merges_txt)?;
     let merges = merges(&numbered, &ids)?;
-    let names = entries.iter().map(|(name, _)| name.as_str());
+    let names = entries.iter().map(|(name, _)| name.as_ref());
     check_made(FORMAT, names, &numbered, "", |_| false)?;
     for merge in merges {
         vocabulary.push_merge_to(merge);
@@ -145,11 +145,11 @@ fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
 
 /// The merges by ids. A merge that names a token without an id is refused.
 fn merges(numbered: &[NumberedMerge<'_>], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
-    let merge = |&(number, left, right): &NumberedMerge<'_>| {
+    let merge = |&NumberedMerge { line, left, right }: &NumberedMerge<'_>| {
         let id = |name: &str| {
             let missing = || {
                 let problem = format!("the token {} is not in vocab.json", quoted(name.as_bytes()));
-                Error::format(FORMAT, format!("line {number} of merges.txt"), problem)
+                Error::format(FORMAT, format!("line {line} of merges.txt"), problem)
             };
             ids.get(name).copied().ok_or_else(missing)
         };
@@ -173,10 +173,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
         (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.decode == Decode::default(), "the rules of decoding"),
     ];
-    match checks.into_iter().find(|(holds, _)| !holds) {
-        Some((_, part)) => Err(inexpressible(FORMAT, part)),
-        None => Ok(()),
-    }?;
+    require(FORMAT, &checks)?;
     match parts.added.iter().find(|token| token.content != END_OF_TEXT || !token.special) {
         Some(token) => Err(inexpressible(FORMAT, format!("the added token {:?}", token.content))),
         None => Ok(()),

@@ -1,15 +1,17 @@
 //! JSON of a known shape, with errors that say which part of a file is meant.
 //!
-//! Field names that a shape lacks are errors wherever the shape says `deny_unknown_fields`. Maps keep
-//! the order of the file, and a key that stands twice is an error. Parsing is linear in the text; nesting
-//! deeper than 128 is refused.
+//! Field names that a shape lacks are errors wherever the shape says `deny_unknown_fields`. Maps keep the order of the
+//! file; where each name may stand once only, the reader of the format checks that. Parsing is linear in the text, and
+//! nesting deeper than 128 is refused.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Number, Value};
 
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
@@ -120,10 +122,37 @@ pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> R
     }
 }
 
-/// A map from names to ids, in the order of the file.
-pub(super) struct Entries(pub(super) Vec<(String, TokenId)>);
+/// A string that is part of the file, or had to be put together.
+pub(super) struct Name<'f>(pub(super) Cow<'f, str>);
 
-impl<'de> Deserialize<'de> for Entries {
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_str(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'de> Visitor<'de> for NameVisitor {
+    type Value = Name<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Name<'de>, E> {
+        Ok(Name(Cow::Borrowed(name)))
+    }
+
+    fn visit_str<E>(self, name: &str) -> std::result::Result<Name<'de>, E> {
+        Ok(Name(Cow::Owned(name.to_owned())))
+    }
+}
+
+/// Names and ids, in the order of the file.
+pub(super) struct Entries<'f>(pub(super) Vec<(Cow<'f, str>, TokenId)>);
+
+impl<'f, 'de: 'f> Deserialize<'de> for Entries<'f> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         deserializer.deserialize_map(EntriesVisitor)
     }
@@ -132,84 +161,127 @@ impl<'de> Deserialize<'de> for Entries {
 struct EntriesVisitor;
 
 impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries;
+    type Value = Entries<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a map from tokens to ids")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Entries, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(
+        self,
+        mut map: A,
+    ) -> std::result::Result<Entries<'de>, A::Error> {
         let mut entries = Vec::new();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Name(name)) = map.next_key()? {
             let id = map
                 .next_value()
-                .map_err(|error| de::Error::custom(format!("the id of {key:?}: {error}")))?;
-            entries.push((key, id));
+                .map_err(|error| de::Error::custom(format!("the id of {name:?}: {error}")))?;
+            entries.push((name, id));
         }
         Ok(Entries(entries))
     }
 }
 
-/// Any value. A key that stands twice in an object is an error.
-pub(super) struct Unique(pub(super) Value);
+/// Any value. Objects keep all of their fields, also those whose names appear twice.
+#[derive(Debug, PartialEq)]
+pub(super) enum Tree {
+    Null,
+    Flag(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Tree>),
+    Object(Vec<(String, Tree)>),
+}
 
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(UniqueVisitor).map(Self)
+/// Any value. A key that stands twice in an object is an error.
+pub(super) fn parse_unique(format: &'static str, part: &str, json: &[u8]) -> Result<Value> {
+    parse_seed(format, part, json, TreeSeed { refuses_repeated: true }).map(Value::from)
+}
+
+impl From<Tree> for Value {
+    fn from(tree: Tree) -> Self {
+        match tree {
+            Tree::Null => Self::Null,
+            Tree::Flag(flag) => Self::Bool(flag),
+            Tree::Number(number) => Self::Number(number),
+            Tree::Text(text) => Self::String(text),
+            Tree::List(items) => items.into_iter().map(Self::from).collect(),
+            Tree::Object(fields) => fields.into_iter().collect(),
+        }
     }
 }
 
-struct UniqueVisitor;
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        TreeSeed { refuses_repeated: false }.deserialize(deserializer)
+    }
+}
 
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Value;
+#[derive(Clone, Copy)]
+struct TreeSeed {
+    refuses_repeated: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for TreeSeed {
+    type Value = Tree;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<Tree, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for TreeSeed {
+    type Value = Tree;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> std::result::Result<Tree, E> {
+        Ok(Tree::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_bool<E>(self, flag: bool) -> std::result::Result<Tree, E> {
+        Ok(Tree::Flag(flag))
     }
 
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_i64<E>(self, number: i64) -> std::result::Result<Tree, E> {
+        Ok(Tree::Number(number.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_u64<E>(self, number: u64) -> std::result::Result<Tree, E> {
+        Ok(Tree::Number(number.into()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Tree, E> {
+        let number = Number::from_f64(number);
+        number.map(Tree::Number).ok_or_else(|| E::custom("number out of range"))
     }
 
-    fn visit_str<E>(self, value: &str) -> std::result::Result<Value, E> {
-        Ok(value.into())
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Tree, E> {
+        Ok(Tree::Text(text.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Tree, A::Error> {
         let mut items = Vec::new();
-        while let Some(Unique(item)) = seq.next_element()? {
+        while let Some(item) = list.next_element_seed(self)? {
             items.push(item);
         }
-        Ok(items.into())
+        Ok(Tree::List(items))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
-        let mut object = Map::new();
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Tree, A::Error> {
+        let (mut fields, mut seen) = (Vec::new(), HashSet::new());
         while let Some(key) = map.next_key::<String>()? {
-            if object.contains_key(&key) {
+            if self.refuses_repeated && !seen.insert(key.clone()) {
                 return Err(de::Error::custom(format!("{key:?} appears twice")));
             }
-            let Unique(value) = map.next_value()?;
-            object.insert(key, value);
+            fields.push((key, map.next_value_seed(self)?));
         }
-        Ok(object.into())
+        Ok(Tree::Object(fields))
     }
 }
 

@@ -41,7 +41,8 @@ struct Readme;
 pub use codes::{Codes, codes_format};
 
 use bytepair::added::AddedToken;
-use bytepair::for_formats::{hexadecimal, quoted};
+use bytepair::for_formats::{byte_of, hexadecimal, quoted};
+use bytepair::units::byte_name;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, ErrorKind, Parts, Result};
 
@@ -70,14 +71,28 @@ fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
 }
 
+/// Refuses a tokenizer in which one of these does not hold, by the name of that part.
+fn require(format: &'static str, parts: &[(bool, &str)]) -> Result<()> {
+    match parts.iter().find(|(holds, _)| !holds) {
+        Some((_, part)) => Err(inexpressible(format, *part)),
+        None => Ok(()),
+    }
+}
+
+/// The byte of a token such as `<0x4A>`, with digits as they are written.
+fn byte_of_name(name: &str) -> Option<u8> {
+    byte_of(name.as_bytes()).filter(|&byte| byte_name(byte) == name)
+}
+
 /// Refuses what formats of ids and merges alone have no words for.
 fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
-    if parts.truncation.is_some() || parts.padding.is_some() {
-        return Err(inexpressible(format, "truncation and padding"));
-    }
-    if !parts.vocabulary.priorities().is_empty() {
-        return Err(inexpressible(format, "merges that share a priority"));
-    }
+    require(
+        format,
+        &[
+            (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
+            (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
+        ],
+    )?;
     let has_rules = |token: &&AddedToken| token.lstrip || token.rstrip || token.single_word;
     match parts.added.iter().find(has_rules) {
         Some(token) => {

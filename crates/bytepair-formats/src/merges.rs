@@ -12,30 +12,65 @@ use bytepair::{Error, Result};
 /// square of their length.
 const MAX_CHECKED_LEN: usize = 256;
 
-/// A line of `merges.txt`: its number, and the names of two tokens.
-pub(super) type NumberedMerge<'f> = (usize, &'f str, &'f str);
+/// A merge, and the number of its line.
+pub(super) struct NumberedMerge<'f> {
+    pub(super) line: usize,
+    pub(super) left: &'f str,
+    pub(super) right: &'f str,
+}
 
-/// The merges of a `merges.txt`. Only the first line may be a header: `#` is also a token.
+/// The merges of a `merges.txt`. Only the first line may be a header: `#` is also a token. Empty lines are none.
 pub(super) fn numbered_merges<'f>(
     format: &'static str,
     file: &'f [u8],
 ) -> Result<Vec<NumberedMerge<'f>>> {
-    let not_utf8 = |_| Error::format(format, "merges.txt", "not UTF-8");
-    let text = std::str::from_utf8(file).map_err(not_utf8)?;
-    let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
-    let lines = (1..).zip(lines).filter(|(number, line)| {
-        let is_header = *number == 1 && line.starts_with("#version");
-        !line.is_empty() && !is_header
-    });
-    let merge = |(number, line)| {
-        let problem = || {
-            let part = format!("line {number} of merges.txt");
-            Error::format(format, part, "not two tokens and a space")
-        };
-        let (left, right) = json::two_parts(line).ok_or_else(problem)?;
-        Ok((number, left, right))
+    let is_merge = |(line, text): &(usize, &str)| {
+        let is_header = *line == 1 && text.starts_with("#version");
+        !is_header && !matches!(*text, "" | "\r")
     };
-    lines.map(merge).collect()
+    lines(format, "merges.txt", file)?
+        .filter(is_merge)
+        .map(|line| merge(format, "merges.txt", line))
+        .collect()
+}
+
+/// The first `n_merges` merges of a file as GPT-1 and CLIP are published. The first line may be a header; no line may
+/// be empty.
+pub(super) fn merge_lines<'f>(
+    format: &'static str,
+    part: &str,
+    file: &'f [u8],
+    n_merges: usize,
+) -> Result<Vec<NumberedMerge<'f>>> {
+    let is_merge = |(line, text): &(usize, &str)| *line > 1 || !text.contains("#version");
+    let lines = lines(format, part, file)?.filter(is_merge).take(n_merges);
+    lines.map(|line| merge(format, part, line)).collect()
+}
+
+/// The names of the two tokens of each merge.
+pub(super) fn pairs<'f>(merges: &[NumberedMerge<'f>]) -> Vec<[&'f str; 2]> {
+    merges.iter().map(|merge| [merge.left, merge.right]).collect()
+}
+
+fn lines<'f>(
+    format: &'static str,
+    part: &str,
+    file: &'f [u8],
+) -> Result<impl Iterator<Item = (usize, &'f str)> + use<'f>> {
+    let text = std::str::from_utf8(file).map_err(|_| Error::format(format, part, "not UTF-8"))?;
+    Ok((1..).zip(text.split_terminator('\n')))
+}
+
+fn merge<'f>(
+    format: &'static str,
+    part: &str,
+    (line, text): (usize, &'f str),
+) -> Result<NumberedMerge<'f>> {
+    let names = json::two_parts(text.strip_suffix('\r').unwrap_or(text));
+    let problem =
+        || Error::format(format, format!("line {line} of {part}"), "not two tokens and a space");
+    let (left, right) = names.ok_or_else(problem)?;
+    Ok(NumberedMerge { line, left, right })
 }
 
 /// Refuses names that two others make but no merge does: `merges.txt` was cut off. Names in brackets may be
@@ -51,7 +86,7 @@ pub(super) fn check_made<'v>(
     let names: Vec<&str> = names.collect();
     let known: HashSet<&str> = names.iter().copied().collect();
     let made: HashSet<String> =
-        merges.iter().map(|(_, left, right)| [*left, *right].concat()).collect();
+        merges.iter().map(|merge| [merge.left, merge.right].concat()).collect();
     let lacks_merge = |name: &str| {
         let in_brackets = |(open, close)| name.starts_with(open) && name.ends_with(close);
         let end = name.strip_suffix(suffix).unwrap_or(name).len();
@@ -72,26 +107,4 @@ pub(super) fn check_made<'v>(
             Err(Error::format(format, "merges.txt", problem))
         }
     }
-}
-
-/// The first `n_merges` merges of a file as GPT-1 and CLIP are published, the two names of each. The first line may
-/// be a header; no line may be empty.
-pub(super) fn merge_lines(
-    format: &'static str,
-    part: &str,
-    file: &[u8],
-    n_merges: usize,
-) -> Result<Vec<[String; 2]>> {
-    let text = std::str::from_utf8(file).map_err(|_| Error::format(format, part, "not UTF-8"))?;
-    let lines = (1..).zip(text.split_terminator('\n'));
-    let lines = lines.filter(|(number, line)| *number > 1 || !line.contains("#version"));
-    let merges = lines.take(n_merges).map(|(number, line)| {
-        let names = json::two_parts(line.strip_suffix('\r').unwrap_or(line));
-        let problem = || {
-            let part = format!("line {number} of {part}");
-            Error::format(format, part, "not two tokens and a space")
-        };
-        names.map(|(left, right)| [left.to_owned(), right.to_owned()]).ok_or_else(problem)
-    });
-    merges.collect()
 }

@@ -5,7 +5,8 @@
 //! vocabulary is a line for each token: the token, a space or a tabulator, and how often it occurs. Left out:
 //! the third version of another program (`v3;…`), which is refused. Linear in the file.
 
-use super::codes::{Codes, Lines, Undone, text};
+use super::codes::{Codes, Undone, text};
+use super::merges::NumberedMerge;
 use super::quoted;
 use bytepair::Tokenizer;
 use bytepair::units::EndMarkKind;
@@ -42,9 +43,9 @@ pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
             let problem = format!("{} is not two symbols and a space", quoted(line.as_bytes()));
             Error::format(FORMAT, format!("line {}", place + 1), problem)
         })?;
-        pairs.push((place + 1, left.to_owned(), right.to_owned()));
+        pairs.push(NumberedMerge { line: place + 1, left, right });
     }
-    Codes::new(FORMAT, Lines { pairs }, end_mark, Undone::First)
+    Codes::new(FORMAT, pairs, end_mark, Undone::First)
 }
 
 /// The file of a tokenizer: version 0.2 where the end mark is a suffix, 0.1 where it is a unit.

@@ -14,13 +14,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::json::{self, Entries};
-
 use super::ranks::{self, Ranks};
-use super::{check_bare, inexpressible, quoted};
+use super::{check_bare, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;
 use bytepair::template::Template;
-use bytepair::units::Unit;
+use bytepair::units::{Unit, Units};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
@@ -59,13 +58,14 @@ pub struct Sidecar {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct SidecarRecord {
+struct SidecarRecord<'f> {
     #[serde(default)]
     name: Option<String>,
     pattern: String,
     #[serde(default)]
     flavour: FlavourRecord,
-    special_tokens: Entries,
+    #[serde(borrow)]
+    special_tokens: Entries<'f>,
     #[serde(default)]
     n_tokens: Option<usize>,
 }
@@ -127,7 +127,7 @@ pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
 
 /// What a sidecar says.
 pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
-    let record: SidecarRecord = json::parse(FORMAT, "the sidecar", file)?;
+    let record: SidecarRecord<'_> = json::parse(FORMAT, "the sidecar", file)?;
     let flavour = match record.flavour {
         FlavourRecord::Rust => Flavour::Rust,
         FlavourRecord::Oniguruma => Flavour::Oniguruma,
@@ -137,8 +137,9 @@ pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
         WHOLE_TEXT => Vec::new(),
         _ => vec![Stage::matches(pattern, Unmatched::Drop)],
     };
-    let (special_tokens, n_tokens) = (record.special_tokens.0, record.n_tokens);
-    Ok(Sidecar { name: record.name, split, special_tokens, n_tokens })
+    let special_tokens = record.special_tokens.0.into_iter();
+    let special_tokens = special_tokens.map(|(name, id)| (name.into_owned(), id)).collect();
+    Ok(Sidecar { name: record.name, split, special_tokens, n_tokens: record.n_tokens })
 }
 
 /// The files of a tokenizer.
@@ -201,23 +202,16 @@ fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
 
 fn check_pipeline(parts: &Parts) -> Result<()> {
     check_bare(FORMAT, parts)?;
-    let units = &parts.units;
-    if !matches!(units.unit, Unit::Byte(_)) {
-        return Err(inexpressible(FORMAT, "units of characters"));
-    }
-    if units.end_mark.is_some() || units.continuing_prefix.is_some() || units.unknown.is_some() {
-        return Err(inexpressible(FORMAT, "an end mark, a continuing prefix or an unknown token"));
-    }
-    if !parts.normalizer.steps().is_empty() {
-        return Err(inexpressible(FORMAT, "a normalizer"));
-    }
-    if parts.template != Template::default() {
-        return Err(inexpressible(FORMAT, "the special tokens that are put around a text"));
-    }
-    if parts.decode != Decode::default() {
-        return Err(inexpressible(FORMAT, "the rules of decoding"));
-    }
-    Ok(())
+    let Units { unit, end_mark, continuing_prefix, unknown, .. } = &parts.units;
+    let has_marks = end_mark.is_some() || continuing_prefix.is_some() || unknown.is_some();
+    let checks = [
+        (matches!(unit, Unit::Byte(_)), "units of characters"),
+        (!has_marks, "an end mark, a continuing prefix or an unknown token"),
+        (parts.normalizer.steps().is_empty(), "a normalizer"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+        (parts.decode == Decode::default(), "the rules of decoding"),
+    ];
+    require(FORMAT, &checks)
 }
 
 /// The one pattern, in the flavour that tiktoken reads.

@@ -1,6 +1,6 @@
 //! A compiled file read again, and every way to damage a small one.
 
-use super::checksum::checksum;
+use super::sections::checksum;
 use super::{BY_RANK, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION, read, read_from, write};
 use crate::native;
 use bytepair::for_formats::merge_table;

@@ -5,15 +5,18 @@
 //! encodings share a file, its name or the caller decides. Left out: the special tokens that these programs put around a text
 //! on request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
 //!
-//! What is known of each encoding is data (`table`). Recognising a file costs one pass over it.
+//! What is known of each is data (`published.json`); patterns and tokens are facts about those models. There, special tokens
+//! are rows of ids that follow each other from `first` on: `names` apart by spaces, or the `numbers` from one to before
+//! another, each in the place of `{}`, or Whisper's `times`, 50 for each second. Recognising a file costs one pass over it.
 
-mod table;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memchr_iter;
+use serde::Deserialize;
 
-use self::table::{ENCODINGS, Encoding, KnownFile, Specials};
 use super::tiktoken;
 use bytepair::Tokenizer;
 use bytepair::units::{ByteIds, byte_order};
@@ -24,13 +27,61 @@ use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 /// The first line of every published file.
 const FIRST_LINE: &[u8] = b"IQ== 0";
 
+/// A published encoding.
+#[derive(Debug, Deserialize)]
+struct Encoding {
+    /// The name under which it is known.
+    name: String,
+    /// Names of files, without their endings, that mean it.
+    file_names: Vec<String>,
+    /// Its file, among those that are known.
+    file: String,
+    /// The name of a pattern, or a pattern.
+    pattern: String,
+    /// Special tokens. Of several with one id the first names it.
+    special_tokens: Vec<Specials>,
+}
+
+/// How a file is recognised.
+#[derive(Debug, Deserialize)]
+struct KnownFile {
+    n_tokens: usize,
+    last_line: String,
+    /// Other lines, whose ranks lie ever further apart, by which a file that was cut off is known. Empty where they are
+    /// not known here.
+    lines: Vec<String>,
+}
+
+/// Special tokens whose ids follow each other.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Specials {
+    Names { first: TokenId, form: String, names: String },
+    Numbers { first: TokenId, form: String, numbers: [usize; 2] },
+    Times { first: TokenId, times: usize },
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Published {
+    files: HashMap<String, KnownFile>,
+    /// Of several with one file, the first is meant where the name of the file says nothing.
+    encodings: Vec<Encoding>,
+}
+
+static PUBLISHED: LazyLock<Published> =
+    LazyLock::new(|| serde_json::from_str(include_str!("published.json")).unwrap_or_default());
+
+fn encodings() -> impl Iterator<Item = &'static Encoding> {
+    PUBLISHED.encodings.iter()
+}
+
 /// Every name that [`read`] knows.
 ///
 /// ```
 /// assert!(bytepair_formats::encodings::names().any(|name| name == "o200k_harmony"));
 /// ```
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ENCODINGS.iter().map(|encoding| encoding.name)
+    encodings().map(|encoding| encoding.name.as_str())
 }
 
 /// The name of the published encoding that a file of ranks belongs to.
@@ -38,10 +89,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// `file_name` is the name of the file without its ending; it decides where encodings share a file, and may
 /// be empty.
 pub fn recognise(file: &[u8], file_name: &str) -> Option<&'static str> {
-    let candidates: Vec<_> =
-        ENCODINGS.iter().filter(|encoding| encoding.file.is_this(file)).collect();
-    let named = candidates.iter().find(|encoding| encoding.file_names.contains(&file_name));
-    named.or(candidates.first()).map(|encoding| encoding.name)
+    let candidates: Vec<_> = encodings().filter(|encoding| encoding.is_in(file)).collect();
+    let named = candidates.iter().find(|encoding| encoding.means(file_name));
+    named.or(candidates.first()).map(|encoding| encoding.name.as_str())
 }
 
 /// The tokenizer of a file of ranks, with pattern and special tokens of a named encoding.
@@ -52,14 +102,14 @@ pub fn recognise(file: &[u8], file_name: &str) -> Option<&'static str> {
 /// Where no encoding has the name, or the file is not the one of this encoding; otherwise as
 /// [`tiktoken::read`].
 pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<Tokenizer> {
-    let Some(encoding) = ENCODINGS.iter().find(|encoding| encoding.name == name) else {
+    let Some(encoding) = encodings().find(|encoding| encoding.name == name) else {
         let known: Vec<_> = names().collect();
         let problem = format!("{name:?} is not known; known are {}", known.join(", "));
         return Err(Error::option("encoding", problem));
     };
-    if !encoding.file.is_this(file) {
+    if !encoding.is_in(file) {
         check_whole(file, name, false)?;
-        let problem = format!("not the {} ranks of {name}", encoding.file.n_tokens);
+        let problem = format!("not the {} ranks of {name}", encoding.n_tokens());
         return Err(Error::format(tiktoken::FORMAT, "the file", problem));
     }
     let mut special_tokens = encoding.special_tokens();
@@ -82,26 +132,25 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
 /// Where lines are missing, at the end, at the beginning or within.
 pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> {
     let part = Part::new(file);
-    if ENCODINGS.iter().any(|encoding| encoding.file.is_this(file)) || part.lines.is_empty() {
+    if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
         return Ok(());
     }
-    let is_named = |encoding: &&Encoding| {
-        encoding.name == file_name || encoding.file_names.contains(&file_name)
-    };
+    let is_named = |encoding: &&Encoding| encoding.name == file_name || encoding.means(file_name);
     let is_of = |encoding: &&Encoding| {
         let is_chance = has_split && !is_named(encoding);
-        part.is_of(encoding.file, if is_chance { N_LINES_NO_CHANCE } else { 1 })
+        let n_wanted = if is_chance { N_LINES_NO_CHANCE } else { 1 };
+        encoding.known().is_some_and(|known| part.is_of(known, n_wanted))
     };
-    let of: Vec<_> = ENCODINGS.iter().filter(is_of).collect();
+    let of: Vec<_> = encodings().filter(is_of).collect();
     let by_name = match of.is_empty() && part.is_of_bytes() {
-        true => ENCODINGS.iter().find(is_named),
+        true => encodings().find(is_named),
         false => of.iter().copied().find(is_named),
     };
     let mut of = by_name.map_or(of, |encoding| vec![encoding]);
-    of.dedup_by_key(|encoding| encoding.file);
+    of.dedup_by_key(|encoding| &encoding.file);
     let whole: Vec<_> = of
         .iter()
-        .map(|encoding| format!("the {} ranks of {}", encoding.file.n_tokens, encoding.name))
+        .map(|encoding| format!("the {} ranks of {}", encoding.n_tokens(), encoding.name))
         .collect();
     let whole = match whole.is_empty() {
         true if part.is_of_bytes() && part.n_whole() < 256 => {
@@ -151,8 +200,8 @@ impl<'f> Part<'f> {
     }
 
     /// Whether all that is known of a file's lines is there or cut off, and enough of it there.
-    fn is_of(&self, known: KnownFile, n_wanted: usize) -> bool {
-        let n_known = known.n_tokens as usize;
+    fn is_of(&self, known: &KnownFile, n_wanted: usize) -> bool {
+        let n_known = known.n_tokens;
         if self.lines.len() > n_known || (self.lines.len() == n_known && !self.is_last_broken) {
             return false;
         }
@@ -204,22 +253,60 @@ impl Encoding {
         self.special_tokens.iter().flat_map(Specials::tokens).collect()
     }
 
+    fn known(&self) -> Option<&'static KnownFile> {
+        PUBLISHED.files.get(&self.file)
+    }
+
+    fn n_tokens(&self) -> usize {
+        self.known().map_or(0, |known| known.n_tokens)
+    }
+
+    /// Whether its file is this one.
+    fn is_in(&self, file: &[u8]) -> bool {
+        self.known().is_some_and(|known| known.is_this(file))
+    }
+
+    /// Whether a name of a file means it.
+    fn means(&self, file_name: &str) -> bool {
+        self.file_names.iter().any(|name| name == file_name)
+    }
+
     fn split(&self) -> Vec<Stage> {
-        bytepair_split::named(self.pattern).unwrap_or_else(|| {
-            let pattern = Pattern { source: self.pattern.to_owned(), flavour: Flavour::Rust };
+        bytepair_split::named(&self.pattern).unwrap_or_else(|| {
+            let pattern = Pattern { source: self.pattern.clone(), flavour: Flavour::Rust };
             vec![Stage::matches(pattern, Unmatched::Keep)]
         })
     }
 }
 
+impl Specials {
+    /// The tokens with their ids.
+    fn tokens(&self) -> Vec<(String, TokenId)> {
+        let (first, names): (_, Vec<String>) = match self {
+            Self::Names { first, form, names } => {
+                (first, names.split_whitespace().map(|name| form.replace("{}", name)).collect())
+            }
+            Self::Numbers { first, form, numbers: [start, end] } => {
+                let named = |number: usize| form.replace("{}", &number.to_string());
+                (first, (*start..*end).map(named).collect())
+            }
+            Self::Times { first, times } => {
+                let named = |step| format!("<|{}.{:02}|>", step / 50, step % 50 * 2);
+                (first, (0..*times).map(named).collect())
+            }
+        };
+        names.into_iter().zip(*first..).collect()
+    }
+}
+
 impl KnownFile {
-    fn is_this(self, file: &[u8]) -> bool {
+    fn is_this(&self, file: &[u8]) -> bool {
         let file = file.trim_ascii_end();
         let last_line = file.rsplit(|&byte| byte == b'\n').next();
         let first_line = file.split(|&byte| byte == b'\n').next();
         last_line == Some(self.last_line.as_bytes())
             && first_line.is_some_and(|line| has_token(without_mark(line)))
-            && memchr_iter(b'\n', file).count() + 1 == self.n_tokens as usize
+            && memchr_iter(b'\n', file).count() + 1 == self.n_tokens
     }
 }
 
@@ -228,7 +315,7 @@ mod tests {
     use super::*;
 
     fn ids(name: &str) -> std::collections::HashMap<String, TokenId> {
-        let encoding = ENCODINGS.iter().find(|encoding| encoding.name == name).unwrap();
+        let encoding = encodings().find(|encoding| encoding.name == name).unwrap();
         encoding.special_tokens().into_iter().collect()
     }
 
@@ -261,11 +348,13 @@ mod tests {
 
     #[test]
     fn no_encoding_says_a_content_twice_or_takes_the_id_of_a_rank() {
-        for encoding in ENCODINGS {
+        assert_eq!(encodings().count(), 14);
+        for encoding in encodings() {
             let tokens = encoding.special_tokens();
+            let n_tokens = TokenId::try_from(encoding.known().unwrap().n_tokens).unwrap();
             let all: std::collections::BTreeMap<_, _> = tokens.iter().cloned().collect();
             assert_eq!(all.len(), tokens.len(), "{}", encoding.name);
-            assert!(all.values().all(|id| *id >= encoding.file.n_tokens || *id == 50_256));
+            assert!(all.values().all(|id| *id >= n_tokens || *id == 50_256));
         }
     }
 

@@ -80,55 +80,61 @@ impl Metadata {
         Ok(Self { values })
     }
 
+    /// What stands under a key, if anything does and is as it is `wanted`.
+    fn get<'m, T>(
+        &'m self,
+        key: &str,
+        wanted: &str,
+        take: impl Fn(&'m Value) -> Option<T>,
+    ) -> Result<Option<T>> {
+        let Some(value) = self.values.get(key) else { return Ok(None) };
+        let wrong_type = || Error::format(FORMAT, key, format!("not {wanted}"));
+        take(value).map(Some).ok_or_else(wrong_type)
+    }
+
     pub(super) fn text(&self, key: &str) -> Result<Option<&str>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Text(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong_type(key, "a text")),
-        }
+        self.get(key, "a text", |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     pub(super) fn number(&self, key: &str) -> Result<Option<i64>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Number(number)) => Ok(Some(*number)),
-            Some(_) => Err(wrong_type(key, "a number")),
-        }
+        self.get(key, "a number", |value| match value {
+            Value::Number(number) => Some(*number),
+            _ => None,
+        })
     }
 
     pub(super) fn flag(&self, key: &str) -> Result<Option<bool>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Flag(flag)) => Ok(Some(*flag)),
-            Some(_) => Err(wrong_type(key, "true or false")),
-        }
+        self.get(key, "true or false", |value| match value {
+            Value::Flag(flag) => Some(*flag),
+            _ => None,
+        })
     }
 
     pub(super) fn texts(&self, key: &str) -> Result<Option<&[String]>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Texts(texts)) => Ok(Some(texts)),
-            Some(Value::Nothing) => Ok(Some(&[])),
-            Some(_) => Err(wrong_type(key, "an array of texts")),
-        }
+        self.get(key, "an array of texts", |value| match value {
+            Value::Texts(texts) => Some(texts.as_slice()),
+            Value::Nothing => Some(&[]),
+            _ => None,
+        })
     }
 
     pub(super) fn numbers(&self, key: &str) -> Result<Option<&[i64]>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Numbers(numbers)) => Ok(Some(numbers)),
-            Some(Value::Nothing) => Ok(Some(&[])),
-            Some(_) => Err(wrong_type(key, "an array of whole numbers")),
-        }
+        self.get(key, "an array of whole numbers", |value| match value {
+            Value::Numbers(numbers) => Some(numbers.as_slice()),
+            Value::Nothing => Some(&[]),
+            _ => None,
+        })
     }
 
     pub(super) fn floats(&self, key: &str) -> Result<Option<&[f32]>> {
-        match self.values.get(key) {
-            None => Ok(None),
-            Some(Value::Floats(floats)) => Ok(Some(floats)),
-            Some(Value::Nothing) => Ok(Some(&[])),
-            Some(_) => Err(wrong_type(key, "an array of floating-point numbers")),
-        }
+        self.get(key, "an array of floating-point numbers", |value| match value {
+            Value::Floats(floats) => Some(floats.as_slice()),
+            Value::Nothing => Some(&[]),
+            _ => None,
+        })
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -138,10 +144,6 @@ impl Metadata {
 
 /// Shorter values are read over, in bytes: a file may be asked where it is for longer ones.
 const MAX_READ_OVER: u64 = 4 << 10;
-
-fn wrong_type(key: &str, wanted: &str) -> Error {
-    Error::format(FORMAT, key, format!("not {wanted}"))
-}
 
 const U32: u32 = 4;
 const FLOAT: u32 = 6;
@@ -242,6 +244,7 @@ impl<F: Read + Seek> Source<F> {
         })
     }
 
+    /// The elements of an array. Collecting results sets no memory aside for a length that is not trusted.
     fn elements(&mut self, kind: u32, length: u64, key: &str) -> Result<Value> {
         if length == 0 {
             return Ok(Value::Nothing);
@@ -252,16 +255,18 @@ impl<F: Read + Seek> Source<F> {
             return Err(Error::format(FORMAT, key, problem));
         }
         Ok(match kind {
-            TEXT => Value::Texts((0..length).map(|_| self.text(key)).collect_growing()?),
+            TEXT => Value::Texts((0..length).map(|_| self.text(key)).collect::<Result<_>>()?),
             FLOAT => {
                 let float = |_| self.array(key).map(f32::from_le_bytes);
-                Value::Floats((0..length).map(float).collect_growing()?)
+                Value::Floats((0..length).map(float).collect::<Result<_>>()?)
             }
             FLAG | DOUBLE | ARRAY => {
                 self.skip_elements(kind, length, key, 0)?;
                 Value::Flags
             }
-            _ => Value::Numbers((0..length).map(|_| self.number(kind, key)).collect_growing()?),
+            _ => {
+                Value::Numbers((0..length).map(|_| self.number(kind, key)).collect::<Result<_>>()?)
+            }
         })
     }
 
@@ -308,21 +313,6 @@ impl<F: Read + Seek> Source<F> {
         let left = self.n_bytes.saturating_sub(self.file.stream_position()?);
         let distance = i64::try_from(length).ok().filter(|_| length <= left).ok_or_else(cut_off)?;
         Ok(self.file.seek_relative(distance)?)
-    }
-}
-
-/// Collects without setting memory aside by a length that is not trusted.
-trait CollectGrowing<T> {
-    fn collect_growing(self) -> Result<Vec<T>>;
-}
-
-impl<T, I: Iterator<Item = Result<T>>> CollectGrowing<T> for I {
-    fn collect_growing(self) -> Result<Vec<T>> {
-        let mut all = Vec::new();
-        for item in self {
-            all.push(item?);
-        }
-        Ok(all)
     }
 }
 

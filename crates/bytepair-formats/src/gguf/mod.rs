@@ -20,11 +20,390 @@
 
 mod metadata;
 mod pre_tokenizers;
-mod read;
 #[cfg(test)]
 mod tests;
 
-pub use read::{read, read_split};
+use std::collections::HashMap;
+use std::io::{Read, Seek};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use self::metadata::Metadata;
+use self::pre_tokenizers::{OF_CHARACTERS, Split, UNKNOWN_NAME, pre_tokenizer};
+use crate::assembly::{Document, Pipeline};
+use crate::huggingface::{self, Added};
+use crate::json::two_parts;
+use crate::quoted;
+use crate::sentencepiece::merges::{Scored, cut_stages, push_merges};
+use bytepair::added::AddedToken;
+use bytepair::decode::{LeadingSpaces, SentencePieceDecode};
+use bytepair::for_formats::byte_of;
+use bytepair::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
+use bytepair::template::{Sequence, Template, TemplatePiece};
+use bytepair::units::bytes_of_printable;
+use bytepair::units::{ByteIds, Units};
+use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{Error, Result};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// The name of the format in messages.
 const FORMAT: &str = "GGUF";
+
+const MODEL: &str = "tokenizer.ggml.model";
+const PRE: &str = "tokenizer.ggml.pre";
+const TOKENS: &str = "tokenizer.ggml.tokens";
+const TYPES: &str = "tokenizer.ggml.token_type";
+const SCORES: &str = "tokenizer.ggml.scores";
+const MERGES: &str = "tokenizer.ggml.merges";
+
+/// The kinds of tokens.
+const NORMAL: i64 = 1;
+const UNKNOWN: i64 = 2;
+const CONTROL: i64 = 3;
+const USER_DEFINED: i64 = 4;
+const UNUSED: i64 = 5;
+const BYTE: i64 = 6;
+
+/// The tokenizer in a GGUF file; only the beginning of the file is read.
+///
+/// # Errors
+/// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
+pub fn read(file: impl Read + Seek) -> Result<Tokenizer> {
+    read_split(file, None)
+}
+
+/// The tokenizer in a GGUF file, split by these stages, if any are given, instead of those that the file names.
+///
+/// # Errors
+/// As [`read`], and where the file has a vocabulary that merges without splitting.
+pub fn read_split(file: impl Read + Seek, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
+    let metadata = Metadata::read(file)?;
+    let tokens = Tokens::new(&metadata)?;
+    match metadata.text(MODEL)? {
+        Some("gpt2") => read_bytes(&metadata, &tokens, stages),
+        Some("llama") if stages.is_some() => {
+            let problem =
+                "pattern= has no meaning for \"llama\", whose texts are not split; leave it out";
+            Err(Error::format(FORMAT, MODEL, problem))
+        }
+        Some("llama") => read_scores(&metadata, &tokens),
+        Some(name) => {
+            let problem = format!("{name:?} is not supported; gpt2 and llama are");
+            Err(Error::format(FORMAT, MODEL, problem))
+        }
+        None => Err(Error::format(FORMAT, MODEL, "missing: the file has no tokenizer")),
+    }
+}
+
+/// A token as it is listed.
+#[derive(Clone, Copy)]
+struct Listed<'m> {
+    id: TokenId,
+    text: &'m str,
+    kind: i64,
+}
+
+/// Texts and kinds of the tokens.
+struct Tokens<'m> {
+    texts: &'m [String],
+    kinds: &'m [i64],
+}
+
+impl<'m> Tokens<'m> {
+    fn new(metadata: &'m Metadata) -> Result<Self> {
+        let missing = || Error::format(FORMAT, TOKENS, "missing: the file has no vocabulary");
+        let texts = metadata.texts(TOKENS)?.ok_or_else(missing)?;
+        let kinds = metadata.numbers(TYPES)?.unwrap_or(&[]);
+        if !kinds.is_empty() && kinds.len() != texts.len() {
+            return Err(Error::format(FORMAT, TYPES, "not one for each token"));
+        }
+        if let Some(kind) = kinds.iter().find(|kind| !(NORMAL..=BYTE).contains(kind)) {
+            return Err(Error::format(FORMAT, TYPES, format!("{kind} is not known")));
+        }
+        let mut ids = HashMap::new();
+        for (id, text) in texts.iter().enumerate() {
+            if let Some(other) = ids.insert(text, id) {
+                let problem = format!("the ids {other} and {id} have the same text");
+                return Err(Error::format(FORMAT, TOKENS, problem));
+            }
+        }
+        if let Some(id) = ids.get(&String::new()) {
+            return Err(Error::format(FORMAT, TOKENS, format!("the text of {id} is empty")));
+        }
+        Ok(Self { texts, kinds })
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Listed<'m>> {
+        let kinds = self.kinds.iter().copied().chain(std::iter::repeat(NORMAL));
+        (0..).zip(self.texts).zip(kinds).map(|((id, text), kind)| Listed { id, text, kind })
+    }
+
+    fn of_kinds(&self, kinds: &[i64]) -> impl Iterator<Item = Listed<'m>> {
+        self.iter().filter(|token| kinds.contains(&token.kind))
+    }
+
+    /// Special tokens, and those that are always found.
+    fn added(&self) -> Vec<AddedToken> {
+        let added = |token: Listed<'_>| AddedToken {
+            id: token.id,
+            content: token.text.to_owned(),
+            special: token.kind == CONTROL,
+            ..AddedToken::default()
+        };
+        self.of_kinds(&[CONTROL, USER_DEFINED]).map(added).collect()
+    }
+}
+
+fn read_bytes(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    stages: Option<Vec<Stage>>,
+) -> Result<Tokenizer> {
+    let name = metadata.text(PRE)?.unwrap_or("default");
+    if OF_CHARACTERS.contains(&name) {
+        let problem =
+            format!("{name:?} merges characters, not bytes; such a vocabulary is not supported");
+        return Err(Error::format(FORMAT, PRE, problem));
+    }
+    let pre = pre_tokenizer(name);
+    let stages = match (stages, pre.map(|pre| pre.split)) {
+        (Some(stages), _) => stages,
+        (None, Some(Split::Named(pattern))) => bytepair_split::named(pattern).unwrap_or_default(),
+        (None, Some(Split::Patterns(patterns))) => {
+            patterns.iter().map(|source| stage(source)).collect()
+        }
+        (None, Some(Split::ByteCharacters(pipeline))) => {
+            return read_byte_characters(metadata, tokens, pipeline);
+        }
+        (None, None) => {
+            let problem = format!(
+                "the split pattern of {name:?} is not known here; if you know it, give it by \
+                 pattern="
+            );
+            return Err(Error::format(FORMAT, PRE, problem));
+        }
+    };
+    let pre = pre.unwrap_or(&UNKNOWN_NAME);
+    let composing = pre.composes.then_some(NormalizeStep::Form(UnicodeForm::Nfc));
+    let mut vocabulary = Vocabulary::new();
+    for Listed { id, text, kind } in tokens.iter() {
+        let bytes_of_text = || bytes_of_printable(text).map(|bytes| (TokenKind::PLAIN, bytes));
+        let as_it_stands = (TokenKind::Added, text.as_bytes().to_vec());
+        let (kind, bytes) = match kind {
+            CONTROL | USER_DEFINED | UNUSED => as_it_stands,
+            UNKNOWN => (TokenKind::Unknown, as_it_stands.1),
+            // Characters that stand for no byte: no text is written so, and the token is only ever decoded.
+            _ => bytes_of_text().unwrap_or(as_it_stands),
+        };
+        vocabulary.insert(id, Token { kind, bytes: &bytes })?;
+    }
+    push_listed_merges(metadata, tokens, &mut vocabulary)?;
+    let unicode = UnicodeTables::latest();
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(composing.into_iter().collect(), unicode),
+        pre_tokenizer: Splitter::new(stages, &unicode)?.into(),
+        added: tokens.added(),
+        ignore_merges: pre.ignore_merges,
+        template: template(metadata, tokens, pre.marks_begin)?,
+        ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))
+    })
+}
+
+fn stage(source: &str) -> Stage {
+    let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
+    Stage::matches(pattern, Unmatched::Keep)
+}
+
+/// A vocabulary whose published pre-tokenizer cuts between the characters that stand for bytes.
+fn read_byte_characters(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    pipeline: Pipeline,
+) -> Result<Tokenizer> {
+    let added = tokens.of_kinds(&[CONTROL, USER_DEFINED]);
+    let merges = listed_merges(metadata)?.iter().enumerate();
+    let document = Document {
+        pipeline,
+        added_tokens: added
+            .map(|token| Added {
+                id: token.id,
+                content: token.text.to_owned(),
+                special: token.kind == CONTROL,
+                ..Added::default()
+            })
+            .collect(),
+        post_processor: Value::Null,
+        unknown: None,
+        vocab: tokens.iter().map(|token| (token.text.to_owned(), token.id.into())).collect(),
+        merges: merges
+            .map(|(place, line)| two_tokens(place, line).map(|(left, right)| [left, right]))
+            .collect::<Result<_>>()?,
+    };
+    let tokenizer = huggingface::read(&document.into_bytes())?;
+    Tokenizer::new(Parts {
+        template: template(metadata, tokens, false)?,
+        ..tokenizer.parts().clone()
+    })
+}
+
+fn listed_merges(metadata: &Metadata) -> Result<&[String]> {
+    metadata.texts(MERGES)?.ok_or_else(|| Error::format(FORMAT, MERGES, "missing"))
+}
+
+fn two_tokens(place: usize, line: &str) -> Result<(&str, &str)> {
+    let problem = || {
+        Error::format(FORMAT, format!("merge {place}"), "not two tokens and a space between them")
+    };
+    two_parts(line).ok_or_else(problem)
+}
+
+fn push_listed_merges(
+    metadata: &Metadata,
+    tokens: &Tokens<'_>,
+    vocabulary: &mut Vocabulary,
+) -> Result<()> {
+    let merges = listed_merges(metadata)?;
+    let takes_part = |kind: i64| ![CONTROL, USER_DEFINED, UNKNOWN, UNUSED].contains(&kind);
+    let ids: HashMap<&str, TokenId> = tokens
+        .iter()
+        .filter(|token| takes_part(token.kind))
+        .map(|token| (token.text, token.id))
+        .collect();
+    let mut joined = String::new();
+    for (place, line) in merges.iter().enumerate() {
+        let problem = |problem: String| Error::format(FORMAT, format!("merge {place}"), problem);
+        let (left, right) = two_tokens(place, line)?;
+        joined.clear();
+        joined.extend([left, right]);
+        let id = |text: &str| {
+            let missing = || problem(format!("{} is not a token", quoted(text.as_bytes())));
+            ids.get(text).copied().ok_or_else(missing)
+        };
+        let merge = Merge { left: id(left)?, right: id(right)?, result: id(&joined)? };
+        vocabulary.push_merge_to(merge);
+    }
+    Ok(())
+}
+
+fn read_scores(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
+    let flag = |key: &str| metadata.flag(key);
+    if flag("tokenizer.ggml.remove_extra_whitespaces")? == Some(true) {
+        let problem = "llama.cpp itself ignores it for this model";
+        return Err(Error::format(FORMAT, "tokenizer.ggml.remove_extra_whitespaces", problem));
+    }
+    let charsmap = "tokenizer.ggml.precompiled_charsmap";
+    if metadata.has(charsmap) && metadata.numbers(charsmap)?.is_none_or(|map| !map.is_empty()) {
+        return Err(Error::format(FORMAT, charsmap, "has no meaning for this model"));
+    }
+    let adds_space = flag("tokenizer.ggml.add_space_prefix")?.unwrap_or(true);
+    let vocabulary = scored_vocabulary(metadata, tokens)?;
+    let unicode = UnicodeTables::latest();
+    let pieces = || tokens.of_kinds(&[NORMAL, UNUSED]).map(|token| token.text);
+    let unknown = tokens.of_kinds(&[UNKNOWN]).next();
+    let prefix = NormalizeStep::Prepend {
+        text: SPACE_SYMBOL.to_owned(),
+        only_first: false,
+        unless_there: false,
+    };
+    let escape = NormalizeStep::Replace { from: " ".to_owned(), to: SPACE_SYMBOL.to_owned() };
+    let controls = tokens.of_kinds(&[CONTROL]);
+    let mut controls: Vec<_> = controls.map(|token| token.text.to_owned()).collect();
+    controls.sort();
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(
+            adds_space.then_some(prefix).into_iter().chain([escape]).collect(),
+            unicode,
+        ),
+        pre_tokenizer: Splitter::new(cut_stages(pieces, false), &unicode)?.into(),
+        added: tokens.added(),
+        template: template(metadata, tokens, true)?,
+        decode: SentencePieceDecode {
+            leading: if adds_space { LeadingSpaces::OneGoes } else { LeadingSpaces::Stay },
+            unknown: " \u{2047} ".to_owned(),
+            controls,
+        }
+        .into(),
+        ..Parts::new(
+            Units {
+                unknown: unknown.map(|token| token.text.to_owned()),
+                byte_fallback: true,
+                ..Units::characters()
+            },
+            Arc::new(vocabulary),
+        )
+    })
+}
+
+fn scored_vocabulary(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Vocabulary> {
+    let scores = metadata.floats(SCORES)?.unwrap_or(&[]);
+    if scores.len() != tokens.texts.len() || scores.iter().any(|score| score.is_nan()) {
+        return Err(Error::format(FORMAT, SCORES, "not a number for each token"));
+    }
+    let mut vocabulary = Vocabulary::new();
+    let mut pieces = Vec::new();
+    let mut n_bytes = 0;
+    for (Listed { id, text, kind }, &score) in tokens.iter().zip(scores) {
+        let byte = byte_of(text.as_bytes()).map(|byte| [byte]);
+        let (kind, bytes) = match (kind, &byte) {
+            (BYTE, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
+            (BYTE, None) => {
+                return Err(Error::format(
+                    FORMAT,
+                    format!("token {id}"),
+                    "it does not name a byte",
+                ));
+            }
+            (UNKNOWN, _) => (TokenKind::Unknown, text.as_bytes()),
+            (CONTROL | USER_DEFINED, _) => (TokenKind::Added, text.as_bytes()),
+            _ => (TokenKind::PLAIN, text.as_bytes()),
+        };
+        n_bytes += usize::from(kind == TokenKind::Byte);
+        if kind == TokenKind::PLAIN {
+            pieces.push(Scored { id, text, score: score + 0.0 });
+        }
+        vocabulary.insert(id, Token { kind, bytes })?;
+    }
+    if n_bytes != 256 {
+        let problem = format!("{n_bytes} of the 256 bytes have a token");
+        return Err(Error::format(FORMAT, TOKENS, problem));
+    }
+    push_merges(FORMAT, &mut vocabulary, &pieces)?;
+    Ok(vocabulary)
+}
+
+/// The marks of the beginning and the end of a text.
+fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Result<Template> {
+    let mark = |add: &str, id: &str, default: bool| -> Result<Vec<TokenId>> {
+        if !metadata.flag(add)?.unwrap_or(default) {
+            return Ok(Vec::new());
+        }
+        let found = metadata.number(id)?.and_then(|id| TokenId::try_from(id).ok());
+        match found.filter(|&id| (id as usize) < tokens.texts.len()) {
+            Some(id) => Ok(vec![id]),
+            None => {
+                Err(Error::format(FORMAT, id, format!("missing or not a token, but {add} is set")))
+            }
+        }
+    };
+    let before = mark("tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", marks_begin)?;
+    let after = mark("tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", false)?;
+    let between = mark("tokenizer.ggml.add_sep_token", "tokenizer.ggml.seperator_token_id", false)?;
+    let template = Template::around(&before, &after);
+    if between.is_empty() {
+        return Ok(template);
+    }
+    // The second text gets no mark of a beginning; all types are 0, as those of RoBERTa.
+    let special = |ids: Vec<TokenId>| (!ids.is_empty()).then(|| TemplatePiece::special(ids, 0));
+    let text = |which| Some(TemplatePiece::Text { which, type_id: 0 });
+    let pair = [
+        special(before),
+        text(Sequence::First),
+        special([after.clone(), between].concat()),
+        text(Sequence::Second),
+        special(after),
+    ];
+    Ok(Template { pair: pair.into_iter().flatten().collect(), ..template })
+}

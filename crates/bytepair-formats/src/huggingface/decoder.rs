@@ -10,12 +10,12 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::component::{
-    Metaspace, Pattern, Placed, Prepends, byte_level, flag, metaspace, no_type, owned, pattern,
-    refuse, sequence,
+use super::node::{
+    Metaspace, Node, Prepends, Wanted, byte_level, flag, metaspace, no_type, owned, refuse,
+    sequence, wanted,
 };
-use super::node::{Node, problem};
-use super::{name_pattern, prefix_pattern, sentencepiece};
+use super::{FORMAT, name_pattern, prefix_pattern, sentencepiece};
+use crate::json::check_steps;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep};
 use bytepair::for_formats::{Compiled, Invalid, byte_of, matches_of};
@@ -24,20 +24,6 @@ use bytepair::segment::Segment;
 use bytepair::units::{Units, bytes_of_printable, printable_name, published_name};
 use bytepair::vocabulary::{Token, TokenKind, Vocabulary};
 use bytepair::{Parts, Result, Tokenizer};
-
-/// A step of the decoder.
-#[derive(Debug)]
-pub(super) enum Decoder {
-    ByteLevel,
-    Metaspace(Metaspace),
-    Suffix(String),
-    Replace { pattern: Pattern, content: String },
-    ByteFallback,
-    Fuse,
-    Strip { content: char, start: usize, stop: usize },
-    WordPiece { prefix: String, cleanup: bool },
-    Ctc { pad_token: String, word_delimiter_token: String, cleanup: bool },
-}
 
 const DECODERS: &[&str] = &[
     "Sequence",
@@ -52,41 +38,61 @@ const DECODERS: &[&str] = &[
     "CTC",
 ];
 
-pub(super) fn push_decoders(node: &Node<'_>, steps: &mut Vec<Placed<Decoder>>) -> Result<()> {
+/// Reads a decoder.
+pub(super) fn decoding(node: &Node<'_>) -> Result<Vec<DecodeStep>> {
+    let mut steps = Vec::new();
+    push_steps(node, &mut steps)?;
+    check_steps(FORMAT, &node.path, steps.len()).map(|()| steps)
+}
+
+fn push_steps(node: &Node<'_>, steps: &mut Vec<DecodeStep>) -> Result<()> {
     let kind = match node.kind(DECODERS)? {
         Some(kind) => kind,
         None => decoder_by_fields(node).ok_or_else(|| no_type(node))?,
     };
-    let is = match kind {
+    steps.push(match kind {
         "Sequence" => {
             let items = node.required("decoders")?.items()?;
-            return items.iter().try_for_each(|item| push_decoders(item, steps));
+            return items.iter().try_for_each(|item| push_steps(item, steps));
         }
-        "ByteLevel" => byte_level(node).map(|_| Decoder::ByteLevel)?,
-        "Metaspace" => Decoder::Metaspace(metaspace(node)?),
-        "BPEDecoder" => Decoder::Suffix(owned(node, "suffix")?),
-        "Replace" => Decoder::Replace {
-            pattern: pattern(&node.required("pattern")?)?,
-            content: owned(node, "content")?,
-        },
-        "ByteFallback" => Decoder::ByteFallback,
-        "Fuse" => Decoder::Fuse,
-        "Strip" => Decoder::Strip {
+        "ByteLevel" => byte_level(node).map(|_| DecodeStep::ByteLevel)?,
+        "Metaspace" => {
+            let Metaspace { replacement, prepends, .. } = metaspace(node)?;
+            DecodeStep::Metaspace { replacement, drops_first: prepends != Prepends::Never }
+        }
+        "BPEDecoder" => DecodeStep::Suffix { suffix: owned(node, "suffix")? },
+        "Replace" => replace(node)?,
+        "ByteFallback" => DecodeStep::ByteFallback,
+        "Fuse" => DecodeStep::Fuse,
+        "Strip" => DecodeStep::Strip {
             content: node.required("content")?.character()?,
             start: node.required("start")?.whole()?,
             stop: node.required("stop")?.whole()?,
         },
-        "WordPiece" => {
-            Decoder::WordPiece { prefix: owned(node, "prefix")?, cleanup: flag(node, "cleanup")? }
-        }
-        _ => Decoder::Ctc {
-            pad_token: owned(node, "pad_token")?,
-            word_delimiter_token: owned(node, "word_delimiter_token")?,
+        "WordPiece" => DecodeStep::WordPiece {
+            prefix: owned(node, "prefix")?,
             cleanup: flag(node, "cleanup")?,
         },
-    };
-    steps.push(Placed { path: node.path.clone(), is });
+        _ => DecodeStep::Ctc {
+            pad: owned(node, "pad_token")?,
+            delimiter: owned(node, "word_delimiter_token")?,
+            cleanup: flag(node, "cleanup")?,
+        },
+    });
     Ok(())
+}
+
+fn replace(node: &Node<'_>) -> Result<DecodeStep> {
+    let pattern = node.required("pattern")?;
+    let (wanted, to) = (wanted(&pattern)?, owned(node, "content")?);
+    match wanted {
+        Wanted::String(from) if from.is_empty() => Err(pattern.problem("the empty text")),
+        Wanted::String(from) => Ok(DecodeStep::Replace { from, to }),
+        Wanted::Regex(source) => {
+            matches_of(&source).map_err(|error| pattern.problem(error.to_string()))?;
+            Ok(DecodeStep::ReplacePattern { pattern: source, to })
+        }
+    }
 }
 
 /// The type that the library finds for a decoder without one.
@@ -109,49 +115,6 @@ pub(super) struct Context<'c> {
     pub(super) vocabulary: &'c Vocabulary,
     pub(super) added: &'c [AddedToken],
     pub(super) normalizer: &'c Normalizer,
-}
-
-pub(super) fn decode(row: Option<Vec<Placed<Decoder>>>, context: &Context<'_>) -> Result<Decode> {
-    let Some(row) = row else {
-        let separator = " ".to_owned();
-        return Ok(Decode::Chain(DecodeChain { steps: Vec::new(), separator }));
-    };
-    let steps = row.into_iter().map(decode_step).collect::<Result<Vec<_>>>()?;
-    let rules = rules(&steps, context).filter(|rules| context.agrees(&steps, rules));
-    Ok(match rules {
-        Some(rules) => Decode::Rules(rules),
-        None => Decode::Chain(DecodeChain { steps, separator: String::new() }),
-    })
-}
-
-fn decode_step(step: Placed<Decoder>) -> Result<DecodeStep> {
-    let Placed { path, is } = step;
-    let problem = |what: String| problem(&format!("{path}.pattern"), what);
-    Ok(match is {
-        Decoder::ByteLevel => DecodeStep::ByteLevel,
-        Decoder::Metaspace(metaspace) => DecodeStep::Metaspace {
-            replacement: metaspace.replacement,
-            drops_first: metaspace.prepends != Prepends::Never,
-        },
-        Decoder::Suffix(suffix) => DecodeStep::Suffix { suffix },
-        Decoder::Replace { pattern: Pattern::String(from), .. } if from.is_empty() => {
-            return Err(problem("the empty text".to_owned()));
-        }
-        Decoder::Replace { pattern: Pattern::String(from), content } => {
-            DecodeStep::Replace { from, to: content }
-        }
-        Decoder::Replace { pattern: Pattern::Regex(pattern), content } => {
-            matches_of(&pattern).map_err(|error| problem(error.to_string()))?;
-            DecodeStep::ReplacePattern { pattern, to: content }
-        }
-        Decoder::ByteFallback => DecodeStep::ByteFallback,
-        Decoder::Fuse => DecodeStep::Fuse,
-        Decoder::Strip { content, start, stop } => DecodeStep::Strip { content, start, stop },
-        Decoder::WordPiece { prefix, cleanup } => DecodeStep::WordPiece { prefix, cleanup },
-        Decoder::Ctc { pad_token, word_delimiter_token, cleanup } => {
-            DecodeStep::Ctc { pad: pad_token, delimiter: word_delimiter_token, cleanup }
-        }
-    })
 }
 
 /// The rules that a list of known shape stands for, as far as plain text goes.
@@ -218,6 +181,18 @@ impl<'s> Rest<'s> {
 }
 
 impl Context<'_> {
+    /// The decoder of a file that has these steps, or none.
+    pub(super) fn decode(&self, steps: Option<Vec<DecodeStep>>) -> Decode {
+        let Some(steps) = steps else {
+            let separator = " ".to_owned();
+            return Decode::Chain(DecodeChain { steps: Vec::new(), separator });
+        };
+        match rules(&steps, self).filter(|rules| self.agrees(&steps, rules)) {
+            Some(rules) => Decode::Rules(rules),
+            None => Decode::Chain(DecodeChain { steps, separator: String::new() }),
+        }
+    }
+
     /// Whether rules and steps do the same to every token of the vocabulary.
     fn agrees(&self, steps: &[DecodeStep], rules: &DecodeRules) -> bool {
         let has_marks = self.units.end_mark.is_some() || self.units.continuing_prefix.is_some();
@@ -241,7 +216,7 @@ impl Context<'_> {
             return Some(HashMap::new());
         }
         let names: HashMap<String, &str> =
-            self.shown_names().flatten().map(|name| (name_pattern(name), name)).collect();
+            shown_names(self.vocabulary).flatten().map(|name| (name_pattern(name), name)).collect();
         let mut renamed = HashMap::with_capacity(steps.len());
         for step in steps.iter().rev() {
             let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
@@ -267,15 +242,7 @@ impl Context<'_> {
             let bytes = bytes_of_printable(written);
             bytes.as_deref().unwrap_or(written.as_bytes()) == name.as_bytes()
         };
-        self.shown_names().all(|name| name.is_some_and(comes_back))
-    }
-
-    /// The names of tokens that are no text; nothing for one that is not UTF-8.
-    fn shown_names(&self) -> impl Iterator<Item = Option<&str>> {
-        let is_shown =
-            |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
-        let tokens = self.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
-        tokens.map(|token| std::str::from_utf8(token.bytes).ok())
+        shown_names(self.vocabulary).all(|name| name.is_some_and(comes_back))
     }
 
     /// A mark must be found where it stands, and nowhere else.
@@ -322,17 +289,18 @@ impl Context<'_> {
     }
 }
 
+/// The names of tokens that are no text; nothing for one that is not UTF-8.
+fn shown_names(vocabulary: &Vocabulary) -> impl Iterator<Item = Option<&str>> {
+    let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
+    let tokens = vocabulary.iter().map(|(_, token)| token).filter(is_shown);
+    tokens.map(|token| std::str::from_utf8(token.bytes).ok())
+}
+
 /// The decoder of a tokenizer.
 pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     match &parts.decode {
-        Decode::Rules(rules) => {
-            let steps = all_steps(rules, parts)?;
-            Ok(sequence(steps.iter().map(value).collect(), "decoders"))
-        }
-        Decode::SentencePiece(rules) => {
-            let steps = sentencepiece::decoding(rules, parts)?;
-            Ok(sequence(steps.iter().map(value).collect(), "decoders"))
-        }
+        Decode::Rules(rules) => Ok(listed(&all_steps(rules, parts)?)),
+        Decode::SentencePiece(rules) => Ok(listed(&sentencepiece::decoding(rules, parts)?)),
         Decode::Chain(DecodeChain { steps, separator }) => {
             match (separator.as_str(), steps.as_slice()) {
                 (" ", []) => Ok(Value::Null),
@@ -347,22 +315,23 @@ pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     }
 }
 
+fn listed(steps: &[DecodeStep]) -> Value {
+    sequence(steps.iter().map(value).collect(), "decoders")
+}
+
 /// The text of tokens as a `tokenizer.json` writes them, which need not be in the vocabulary.
 ///
 /// # Errors
 /// Where a `tokenizer.json` has no words for how this tokenizer decodes.
 pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String> {
     let parts = tokenizer.parts();
+    let without_separator = |steps| DecodeChain { steps, separator: String::new() };
     let chain = match &parts.decode {
         Decode::Chain(chain) => chain.clone(),
         Decode::Rules(rules) => {
-            let steps = all_steps(rules, parts).or_else(|_| steps(rules, &parts.units))?;
-            DecodeChain { steps, separator: String::new() }
+            without_separator(all_steps(rules, parts).or_else(|_| steps(rules, &parts.units))?)
         }
-        Decode::SentencePiece(rules) => {
-            let steps = sentencepiece::decoding(rules, parts)?;
-            DecodeChain { steps, separator: String::new() }
-        }
+        Decode::SentencePiece(rules) => without_separator(sentencepiece::decoding(rules, parts)?),
     };
     let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
     let invalid = Invalid::Become(DecodeErrors::Replace);
@@ -376,12 +345,10 @@ const MAX_RESPELLED: usize = 64;
 /// A step for each token whose name `ByteLevel` would take for bytes: it spells the name in letters that stand for
 /// the bytes of that name.
 fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
-    let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
-    let names = parts.vocabulary.iter().map(|(_, token)| token).filter(is_shown);
-    let names = names.filter_map(|token| std::str::from_utf8(token.bytes).ok());
     let is_other = |name: &&str| {
         bytes_of_printable(name).is_some_and(|bytes| bytes.as_slice() != name.as_bytes())
     };
+    let names = shown_names(&parts.vocabulary).flatten();
     let mut names: Vec<&str> = names.filter(is_other).take(MAX_RESPELLED + 1).collect();
     if names.len() > MAX_RESPELLED {
         return refuse(format!(

@@ -1,37 +1,31 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
 //! Each part of the file has a module with what stands there, how it is read and how it is written: `normalizer`,
-//! `pre_tokenizer` (with `stages`, the table of the library's own cutters), `model`, `decoder`, `post_processor`, `added`
-//! and `lengths`. `read` and `write` put the parts together. Reading takes the tokens of `model` and `added` to a
-//! `vocabulary`; writing gives them `names`, spells out what only `sentencepiece` has (`precompiled` says which texts
-//! that changes), and reads the file again (`proof`). Both refuse what the other side has no equal part for, by name. The special tokens of a file always count there; here a call must allow
-//! them (`allowed_special=all`), and template, truncation and padding are only applied on request
-//! (`add_special_tokens`).
+//! `pre_tokenizer`, `model`, `decoder` and `post_processor`. `read` and `write` put the parts together. Reading takes the
+//! tokens of the model and the added ones to a `vocabulary`; writing gives them `names`, spells out what only
+//! `sentencepiece` has, and reads the file again. Both refuse what the other side has no equal part for, by name.
+//!
+//! The special tokens of a file always count there; here a call must allow them (`allowed_special=all`), and template,
+//! truncation and padding are only applied on request (`add_special_tokens`).
 //!
 //! Left out: replacements of what a pattern with backtracking matches, files in which two tokens have one id.
 
-mod added;
-mod component;
 mod decoder;
-mod file;
-mod lengths;
-mod lists;
 mod model;
 mod names;
 mod node;
 mod normalizer;
 mod post_processor;
 mod pre_tokenizer;
-mod precompiled;
-mod proof;
 mod read;
 mod sentencepiece;
-mod stages;
 mod vocabulary;
 mod write;
 
 pub use self::decoder::text_of_written;
+pub(crate) use self::post_processor::template_value;
 pub use self::read::read;
+pub(crate) use self::vocabulary::Added;
 pub use self::write::{write, write_with_changes};
 
 /// The name of the format in messages.

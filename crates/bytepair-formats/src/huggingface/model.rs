@@ -4,18 +4,21 @@
 //! wrong.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::component::refuse;
-use super::lists::{Entries, Merges, entries, merges as read_merges};
 use super::names::Names;
-use super::node::{Node, Repeated, Tree, problem, step};
-use crate::json::two_parts;
+use super::node::{Node, Repeated, problem, refuse, step};
+use crate::json::{Entries, Name, Tree, two_parts};
 use bytepair::units::{EndMarkKind, Units};
-use bytepair::vocabulary::{TokenId, Vocabulary};
+use bytepair::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair::{Parts, Result};
+
+/// The names of the two tokens that a merge joins.
+pub(super) type Pair<'f> = (Cow<'f, str>, Cow<'f, str>);
 
 /// What a model has to be.
 #[derive(Default, Deserialize)]
@@ -43,10 +46,10 @@ pub(super) struct Model<'f> {
     pub(super) byte_fallback: Option<bool>,
     #[serde(default)]
     pub(super) ignore_merges: Option<bool>,
-    #[serde(borrow, deserialize_with = "entries")]
+    #[serde(borrow)]
     pub(super) vocab: Entries<'f>,
-    #[serde(borrow, deserialize_with = "read_merges")]
-    pub(super) merges: Merges<'f>,
+    #[serde(borrow, deserialize_with = "merges")]
+    pub(super) merges: Vec<Pair<'f>>,
 }
 
 impl<'f> Model<'f> {
@@ -114,10 +117,10 @@ fn entries_of<'t>(vocab: &Node<'t>) -> Result<Entries<'t>> {
         })?;
         Ok((Cow::Borrowed(name.as_str()), id))
     };
-    fields.iter().map(entry).collect()
+    fields.iter().map(entry).collect::<Result<_>>().map(Entries)
 }
 
-fn merges_of<'t>(merges: &Node<'t>) -> Result<Merges<'t>> {
+fn merges_of<'t>(merges: &Node<'t>) -> Result<Vec<Pair<'t>>> {
     let Tree::List(items) = merges.tree else { return Err(merges.problem("expected a list")) };
     let is_lines = matches!(items.first(), Some(Tree::Text(_)));
     let mut pairs = Vec::with_capacity(items.len());
@@ -148,6 +151,101 @@ fn merges_of<'t>(merges: &Node<'t>) -> Result<Merges<'t>> {
     Ok(pairs)
 }
 
+/// Reads a list of merges straight from the file.
+fn merges<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<Pair<'de>>, D::Error> {
+    deserializer.deserialize_seq(MergesVisitor)
+}
+
+struct MergesVisitor;
+
+impl<'de> Visitor<'de> for MergesVisitor {
+    type Value = Vec<Pair<'de>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of merges")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut list: A,
+    ) -> std::result::Result<Vec<Pair<'de>>, A::Error> {
+        let mut merges = Vec::new();
+        let (mut has_one, mut has_two) = (false, false);
+        while let Some(Line { merge, in_one }) = list.next_element()? {
+            has_one |= in_one;
+            has_two |= !in_one;
+            merges.extend(merge);
+        }
+        match has_one && has_two {
+            true => Err(de::Error::custom("merges of two shapes")),
+            false => Ok(merges),
+        }
+    }
+}
+
+/// A merge as `["a", "b"]` or `"a b"`.
+struct Line<'f> {
+    /// `None` where the line names a version.
+    merge: Option<Pair<'f>>,
+    /// Whether both tokens stand in one string.
+    in_one: bool,
+}
+
+impl<'de> Deserialize<'de> for Line<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(LineVisitor)
+    }
+}
+
+struct LineVisitor;
+
+impl LineVisitor {
+    /// A line of two tokens, each as `name` keeps it.
+    fn line<'de, 'l, E: de::Error>(
+        self,
+        line: &'l str,
+        name: impl Fn(&'l str) -> Cow<'de, str>,
+    ) -> std::result::Result<Line<'de>, E> {
+        if line.starts_with("#version") {
+            return Ok(Line { merge: None, in_one: true });
+        }
+        let wrong = || E::invalid_value(de::Unexpected::Str(line), &self);
+        let (left, right) = two_parts(line).ok_or_else(wrong)?;
+        Ok(Line { merge: Some((name(left), name(right))), in_one: true })
+    }
+}
+
+impl<'de> Visitor<'de> for LineVisitor {
+    type Value = Line<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a merge: two tokens in a list, or in one string with a space between")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, line: &'de str) -> std::result::Result<Line<'de>, E> {
+        self.line(line, Cow::Borrowed)
+    }
+
+    fn visit_str<E: de::Error>(self, line: &str) -> std::result::Result<Line<'de>, E> {
+        self.line(line, |name| Cow::Owned(name.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(
+        self,
+        mut parts: A,
+    ) -> std::result::Result<Line<'de>, A::Error> {
+        let missing = |length| de::Error::invalid_length(length, &self);
+        let Name(left) = parts.next_element()?.ok_or_else(|| missing(0))?;
+        let Name(right) = parts.next_element()?.ok_or_else(|| missing(1))?;
+        match parts.next_element::<de::IgnoredAny>()? {
+            Some(_) => Err(missing(3)),
+            None => Ok(Line { merge: Some((left, right)), in_one: false }),
+        }
+    }
+}
+
 /// The model of a tokenizer.
 pub(super) fn model(parts: &Parts, names: &Names) -> Result<Value> {
     let vocabulary = &parts.vocabulary;
@@ -166,13 +264,13 @@ pub(super) fn model(parts: &Parts, names: &Names) -> Result<Value> {
         "byte_fallback": units.byte_fallback,
         "ignore_merges": names.ignore_merges,
         "vocab": vocab,
-        "merges": merges(vocabulary, units, names)?,
+        "merges": merge_values(vocabulary, units, names)?,
     }))
 }
 
-fn merges(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<Value>> {
+fn merge_values(vocabulary: &Vocabulary, units: &Units, names: &Names) -> Result<Vec<Value>> {
     let prefix = units.continuing_prefix.as_deref().unwrap_or("");
-    let merge = |merge: &bytepair::vocabulary::Merge| {
+    let merge = |merge: &Merge| {
         let (left, right) = (names.get(merge.left)?, names.get(merge.right)?);
         let joined = right.strip_prefix(prefix).map(|rest| format!("{left}{rest}"));
         if joined.as_deref() != Some(names.get(merge.result)?) {

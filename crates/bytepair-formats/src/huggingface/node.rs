@@ -1,28 +1,23 @@
-//! JSON values with their places in the file, so that an error says which one is meant.
+//! JSON values with their places in the file, so that an error says which one is meant, and what components of a
+//! `tokenizer.json` have in common.
 //!
 //! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that nobody asks for are passed
 //! over: the library does the same, so they can change nothing. Costs a copy of every text; the vocabulary and
 //! the added tokens, which are long, are read without it.
+//!
+//! A row of components is read flat, since a sequence in a sequence says no more than one. Older files have
+//! components without a type; these are told by their fields, in the library's order.
 
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::Number;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::FORMAT;
-use crate::quoted;
+use crate::json::Tree;
+use crate::{inexpressible, quoted};
 use bytepair::{Error, Result};
-
-/// A JSON value. Objects keep all of their fields, also those whose names appear twice.
-#[derive(Debug, PartialEq)]
-pub(super) enum Tree {
-    Null,
-    Flag(bool),
-    Number(Number),
-    Text(String),
-    List(Vec<Tree>),
-    Object(Vec<(String, Tree)>),
-}
+use bytepair_split::{Flavour, Pattern};
 
 /// What the library makes of a field that appears twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,64 +218,131 @@ impl fmt::Display for Tree {
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
+/// The values of a part.
+pub(super) fn tree(name: &str, value: &RawValue) -> Result<Tree> {
+    serde_json::from_str(value.get()).map_err(|error| {
+        // Its place is one in this part, not in the file.
+        let message = error.to_string();
+        problem(name, message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what))
+    })
+}
+
+/// The form of what is looked for.
+#[derive(Debug)]
+pub(super) enum Wanted {
+    String(String),
+    Regex(String),
+}
+
+pub(super) fn wanted(node: &Node<'_>) -> Result<Wanted> {
+    let problem = || node.problem(r#"expected {"String": …} or {"Regex": …}"#);
+    let (kind, content) = node.variant().map_err(|_| problem())?;
+    let text = content.ok_or_else(problem)?.text()?.to_owned();
+    match kind {
+        "String" => Ok(Wanted::String(text)),
+        "Regex" => Ok(Wanted::Regex(text)),
+        _ => Err(problem()),
     }
 }
 
-struct TreeVisitor;
+pub(super) fn owned(node: &Node<'_>, field: &str) -> Result<String> {
+    Ok(node.required(field)?.text()?.to_owned())
+}
 
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+pub(super) fn flag(node: &Node<'_>, field: &str) -> Result<bool> {
+    node.required(field)?.flag()
+}
 
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value")
+/// A flag that may be missing, but not null.
+pub(super) fn flag_or(node: &Node<'_>, field: &str, default: bool) -> Result<bool> {
+    node.get(field)?.map_or(Ok(default), |field| field.flag())
+}
+
+pub(super) fn no_type(node: &Node<'_>) -> Error {
+    node.problem("has no type, and no component without a type has these fields")
+}
+
+/// `ByteLevel`, which is a pre-tokenizer, a decoder and a post-processor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByteLevel {
+    pub(super) add_prefix_space: bool,
+    pub(super) trim_offsets: bool,
+    pub(super) use_regex: bool,
+}
+
+/// `Metaspace`, which is a pre-tokenizer and a decoder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Metaspace {
+    pub(super) replacement: char,
+    pub(super) prepends: Prepends,
+    pub(super) split: bool,
+}
+
+/// Which pieces get a space before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prepends {
+    Always,
+    First,
+    Never,
+}
+
+pub(super) fn byte_level(node: &Node<'_>) -> Result<ByteLevel> {
+    Ok(ByteLevel {
+        add_prefix_space: flag(node, "add_prefix_space")?,
+        trim_offsets: flag(node, "trim_offsets")?,
+        use_regex: flag_or(node, "use_regex", true)?,
+    })
+}
+
+pub(super) fn metaspace(node: &Node<'_>) -> Result<Metaspace> {
+    let schemes =
+        [("always", Prepends::Always), ("first", Prepends::First), ("never", Prepends::Never)];
+    let scheme = node.get("prepend_scheme")?;
+    let prepends = scheme.map_or(Ok(Prepends::Always), |field| field.one_of(&schemes))?;
+    let adds = node.optional("add_prefix_space")?;
+    if let Some(adds) = adds
+        && !adds.flag()?
+        && prepends != Prepends::Never
+    {
+        let problem_is = "is false, though prepend_scheme, which is \"always\" where it is not given, puts a \
+                          space there; the library refuses this too: set prepend_scheme to \"never\"";
+        return Err(adds.problem(problem_is));
     }
+    node.optional("str_rep")?.map(|field| field.text()).transpose()?;
+    Ok(Metaspace {
+        replacement: node.required("replacement")?.character()?,
+        prepends,
+        split: node.optional("split")?.map_or(Ok(true), |field| field.flag())?,
+    })
+}
 
-    fn visit_unit<E>(self) -> std::result::Result<Tree, E> {
-        Ok(Tree::Null)
-    }
+/// Refuses what the format has no words for.
+pub(super) fn refuse<T>(part: impl Into<String>) -> Result<T> {
+    Err(inexpressible(FORMAT, part))
+}
 
-    fn visit_bool<E>(self, flag: bool) -> std::result::Result<Tree, E> {
-        Ok(Tree::Flag(flag))
-    }
-
-    fn visit_i64<E>(self, number: i64) -> std::result::Result<Tree, E> {
-        Ok(Tree::Number(number.into()))
-    }
-
-    fn visit_u64<E>(self, number: u64) -> std::result::Result<Tree, E> {
-        Ok(Tree::Number(number.into()))
-    }
-
-    fn visit_f64<E: de::Error>(self, number: f64) -> std::result::Result<Tree, E> {
-        let number = Number::from_f64(number);
-        number.map(Tree::Number).ok_or_else(|| E::custom("number out of range"))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Tree, E> {
-        Ok(Tree::Text(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> std::result::Result<Tree, E> {
-        Ok(Tree::Text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<Tree, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
-            items.push(item);
+/// A pattern in the words of Oniguruma.
+pub(super) fn translated(written: &Pattern) -> Result<String> {
+    match bytepair_split::translated(written, Flavour::Oniguruma) {
+        Ok(pattern) => Ok(pattern.source),
+        Err(problem) => {
+            let source = quoted(written.source.as_bytes());
+            refuse(format!("the pattern {source}: {problem}"))
         }
-        Ok(Tree::List(items))
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Tree, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Tree::Object(fields))
+/// The name of a value in a table of names.
+pub(super) fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &'static str {
+    names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
+}
+
+/// Nothing, the one value, or a sequence of them.
+pub(super) fn sequence(mut values: Vec<Value>, field: &str) -> Value {
+    match values.len() {
+        0 => Value::Null,
+        1 => values.swap_remove(0),
+        _ => json!({"type": "Sequence", field: values}),
     }
 }
 

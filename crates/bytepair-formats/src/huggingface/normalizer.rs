@@ -4,30 +4,21 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::component::{
-    Pattern, Placed, flag, no_type, owned, pattern, refuse, sequence, translated,
+use super::node::{
+    Node, Wanted, flag, no_type, owned, problem, refuse, sequence, translated, wanted,
 };
-use super::node::{Node, problem};
-use super::{END_OF_WORD, RESERVED};
+use super::{END_OF_WORD, FORMAT, RESERVED};
+use crate::json::check_steps;
 use bytepair::normalize::{BertRules, CharsMap, NormalizeStep, TextPattern, UnicodeForm};
 use bytepair::units::EndMarkKind;
 use bytepair::{Parts, Result};
-use bytepair_split::Flavour;
 use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Flavour, Pattern};
 
-/// A step of the normalizer.
-#[derive(Debug)]
-pub(super) enum Normalizer {
-    Lowercase,
-    Form(UnicodeForm),
-    Replace { pattern: Pattern, content: String },
-    Prepend(String),
-    Strip { left: bool, right: bool },
-    StripAccents,
-    Bert(BertRules),
-    Nmt,
-    ByteLevel,
-    Precompiled(String),
+/// A step of the normalizer. A pattern is compiled once it is known that it is no end mark.
+enum Step {
+    Known(NormalizeStep),
+    ReplaceMatches { path: String, pattern: String, to: String },
 }
 
 const NORMALIZERS: &[&str] = &[
@@ -48,40 +39,64 @@ const NORMALIZERS: &[&str] = &[
     "ByteLevel",
 ];
 
-pub(super) fn push_normalizers(node: &Node<'_>, steps: &mut Vec<Placed<Normalizer>>) -> Result<()> {
+fn push_steps(node: &Node<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let kind = match node.kind(NORMALIZERS)? {
         Some(kind) => kind,
         None => normalizer_by_fields(node).ok_or_else(|| no_type(node))?,
     };
-    let is = match kind {
+    let step = match kind {
         "Sequence" => {
             let items = node.required("normalizers")?.items()?;
-            return items.iter().try_for_each(|item| push_normalizers(item, steps));
+            return items.iter().try_for_each(|item| push_steps(item, steps));
         }
-        "Bert" | "BertNormalizer" => Normalizer::Bert(bert_rules(node)?),
-        "Strip" => {
-            Normalizer::Strip { left: flag(node, "strip_left")?, right: flag(node, "strip_right")? }
-        }
-        "StripAccents" => Normalizer::StripAccents,
-        "NFC" => Normalizer::Form(UnicodeForm::Nfc),
-        "NFD" => Normalizer::Form(UnicodeForm::Nfd),
-        "NFKC" => Normalizer::Form(UnicodeForm::Nfkc),
-        "NFKD" => Normalizer::Form(UnicodeForm::Nfkd),
-        "Lowercase" => Normalizer::Lowercase,
-        "Nmt" => Normalizer::Nmt,
+        "Bert" | "BertNormalizer" => NormalizeStep::Bert(bert_rules(node)?),
+        "Strip" => NormalizeStep::Strip {
+            left: flag(node, "strip_left")?,
+            right: flag(node, "strip_right")?,
+        },
+        "StripAccents" => NormalizeStep::StripAccents,
+        "NFC" => NormalizeStep::Form(UnicodeForm::Nfc),
+        "NFD" => NormalizeStep::Form(UnicodeForm::Nfd),
+        "NFKC" => NormalizeStep::Form(UnicodeForm::Nfkc),
+        "NFKD" => NormalizeStep::Form(UnicodeForm::Nfkd),
+        "Lowercase" => NormalizeStep::Lowercase,
+        "Nmt" => NormalizeStep::Nmt,
         "Precompiled" if node.count("type") != 1 => {
             return Err(problem(&format!("{}.type", node.path), "appears twice"));
         }
-        "Precompiled" => Normalizer::Precompiled(owned(node, "precompiled_charsmap")?),
-        "Replace" => Normalizer::Replace {
-            pattern: pattern(&node.required("pattern")?)?,
-            content: owned(node, "content")?,
+        "Precompiled" => NormalizeStep::Precompiled(map(&node.required("precompiled_charsmap")?)?),
+        "Replace" => {
+            steps.push(replace(node)?);
+            return Ok(());
+        }
+        "Prepend" => NormalizeStep::Prepend {
+            text: owned(node, "prepend")?,
+            only_first: false,
+            unless_there: false,
         },
-        "Prepend" => Normalizer::Prepend(owned(node, "prepend")?),
-        _ => Normalizer::ByteLevel,
+        _ => NormalizeStep::ByteChars,
     };
-    steps.push(Placed { path: node.path.clone(), is });
+    steps.push(Step::Known(step));
     Ok(())
+}
+
+fn map(charsmap: &Node<'_>) -> Result<CharsMap> {
+    let data = STANDARD.decode(charsmap.text()?).map_err(|_| charsmap.problem("is not base64"))?;
+    CharsMap::parse(&data).map_err(|error| charsmap.problem(error.to_string()))
+}
+
+fn replace(node: &Node<'_>) -> Result<Step> {
+    let pattern = node.required("pattern")?;
+    let (wanted, to) = (wanted(&pattern)?, owned(node, "content")?);
+    match wanted {
+        Wanted::String(from) if from.is_empty() => {
+            Err(pattern.problem("the empty text, which would match everywhere"))
+        }
+        Wanted::String(from) => Ok(Step::Known(NormalizeStep::Replace { from, to })),
+        Wanted::Regex(source) => {
+            Ok(Step::ReplaceMatches { path: pattern.path, pattern: source, to })
+        }
+    }
 }
 
 /// The type that the library finds for a normalizer without one.
@@ -108,69 +123,45 @@ fn bert_rules(node: &Node<'_>) -> Result<BertRules> {
 }
 
 /// What a normalizer does.
+#[derive(Default)]
 pub(super) struct Normalizing {
     pub(super) steps: Vec<NormalizeStep>,
     /// A mark that is put at the end of each word of `\S+`.
     pub(super) end_mark: Option<String>,
 }
 
-pub(super) fn normalizing(row: Option<Vec<Placed<Normalizer>>>) -> Result<Normalizing> {
-    let mut row = row.unwrap_or_default();
-    let end_mark = end_mark(&row);
-    row.truncate(row.len() - if end_mark.is_some() { 2 } else { 0 });
-    let steps = row.iter().map(step_of).collect::<Result<_>>()?;
+/// Reads a normalizer.
+pub(super) fn normalizing(node: &Node<'_>) -> Result<Normalizing> {
+    let mut steps = Vec::new();
+    push_steps(node, &mut steps)?;
+    check_steps(FORMAT, &node.path, steps.len())?;
+    let end_mark = end_mark(&steps);
+    steps.truncate(steps.len() - if end_mark.is_some() { 2 } else { 0 });
+    let steps = steps.into_iter().map(compiled).collect::<Result<_>>()?;
     Ok(Normalizing { steps, end_mark })
 }
 
 /// The mark, where the last two steps are those that `write` puts there for one.
-fn end_mark(row: &[Placed<Normalizer>]) -> Option<String> {
-    use Normalizer::Replace;
-    use Pattern::{Regex, String};
-    let [.., Placed { is: reserving, .. }, Placed { is: marking, .. }] = row else { return None };
-    let Replace { pattern: String(mark), content: reserved } = reserving else { return None };
-    let Replace { pattern: Regex(place), content } = marking else { return None };
+fn end_mark(steps: &[Step]) -> Option<String> {
+    let [.., Step::Known(reserving), Step::ReplaceMatches { pattern, to: marked, .. }] = steps
+    else {
+        return None;
+    };
+    let NormalizeStep::Replace { from: mark, to: reserved } = reserving else { return None };
     let is_mark = reserved == RESERVED
-        && place == END_OF_WORD
-        && content == mark
+        && pattern == END_OF_WORD
+        && marked == mark
         && mark.chars().count() == 1;
     is_mark.then(|| mark.clone())
 }
 
-fn step_of(step: &Placed<Normalizer>) -> Result<NormalizeStep> {
-    Ok(match &step.is {
-        Normalizer::Lowercase => NormalizeStep::Lowercase,
-        Normalizer::Form(form) => NormalizeStep::Form(*form),
-        Normalizer::Replace { pattern, content } => replace(step, pattern, content)?,
-        Normalizer::Prepend(text) => {
-            NormalizeStep::Prepend { text: text.clone(), only_first: false, unless_there: false }
-        }
-        Normalizer::Strip { left, right } => NormalizeStep::Strip { left: *left, right: *right },
-        Normalizer::StripAccents => NormalizeStep::StripAccents,
-        Normalizer::Bert(rules) => NormalizeStep::Bert(*rules),
-        Normalizer::Nmt => NormalizeStep::Nmt,
-        Normalizer::ByteLevel => NormalizeStep::ByteChars,
-        Normalizer::Precompiled(charsmap) => {
-            let problem = |what: String| step.problem("precompiled_charsmap", what);
-            let data =
-                STANDARD.decode(charsmap).map_err(|_| problem("is not base64".to_owned()))?;
-            let map = CharsMap::parse(&data).map_err(|error| problem(error.to_string()))?;
-            NormalizeStep::Precompiled(map)
-        }
-    })
-}
-
-fn replace(step: &Placed<Normalizer>, pattern: &Pattern, content: &str) -> Result<NormalizeStep> {
-    let to = content.to_owned();
-    match pattern {
-        Pattern::String(from) if from.is_empty() => {
-            Err(step.problem("pattern", "the empty text, which would match everywhere"))
-        }
-        Pattern::String(from) => Ok(NormalizeStep::Replace { from: from.clone(), to }),
-        Pattern::Regex(source) => {
-            let pattern =
-                bytepair_split::Pattern { source: source.clone(), flavour: Flavour::Oniguruma };
+fn compiled(step: Step) -> Result<NormalizeStep> {
+    match step {
+        Step::Known(step) => Ok(step),
+        Step::ReplaceMatches { path, pattern, to } => {
+            let pattern = Pattern { source: pattern, flavour: Flavour::Oniguruma };
             let pattern = TextPattern::new(pattern, &UnicodeTables::latest())
-                .map_err(|error| step.problem("pattern", error.to_string()))?;
+                .map_err(|error| problem(&path, error.to_string()))?;
             Ok(NormalizeStep::ReplaceMatches { pattern, to })
         }
     }

@@ -1,4 +1,5 @@
-//! The post-processor of a `tokenizer.json`: special tokens around texts, and how spans are reported.
+//! What stands around texts in a `tokenizer.json`: its post-processor, that is special tokens and how spans are reported,
+//! and truncation and padding.
 //!
 //! A post-processor is always told by its fields, whatever its type says: one that calls itself `BertProcessing` and
 //! has the fields of `RobertaProcessing` is the latter.
@@ -7,157 +8,21 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::component::{ByteLevel, Placed, byte_level, flag, no_type};
+use super::FORMAT;
 use super::names::Names;
-use super::node::{Node, Repeated, problem};
-use bytepair::template::{OffsetRules, Sequence, Template, TemplatePiece};
+use super::node::{Node, Repeated, byte_level, flag, name_of, no_type, problem};
+use crate::json::check_steps;
+use bytepair::template::{
+    OffsetRules, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
+};
 use bytepair::units::{Units, published_name};
 use bytepair::vocabulary::{TokenId, Vocabulary};
 use bytepair::{Parts, Result};
 
-/// A step of the post-processor.
-#[derive(Debug)]
-pub(super) enum PostProcessor {
-    ByteLevel(ByteLevel),
-    Template {
-        single: Vec<Placed<Piece>>,
-        pair: Vec<Placed<Piece>>,
-        special_tokens: Vec<SpecialToken>,
-    },
-    Roberta {
-        around: Around,
-        trim_offsets: bool,
-        add_prefix_space: bool,
-    },
-    Bert(Around),
-}
-
-/// The tokens before and behind a text.
-#[derive(Debug)]
-pub(super) struct Around {
-    pub(super) cls: (String, TokenId),
-    pub(super) sep: (String, TokenId),
-}
-
-/// A part of a template.
-#[derive(Debug)]
-pub(super) enum Piece {
-    First { type_id: u32 },
-    Second { type_id: u32 },
-    Special { name: String, type_id: u32 },
-}
-
-/// What the name of a special token in a template stands for.
-#[derive(Debug)]
-pub(super) struct SpecialToken {
-    pub(super) path: String,
-    pub(super) name: String,
-    pub(super) ids: Vec<TokenId>,
-    pub(super) tokens: Vec<String>,
-}
-
 const POST_PROCESSORS: &[&str] =
     &["Sequence", "ByteLevel", "TemplateProcessing", "RobertaProcessing", "BertProcessing"];
 
-pub(super) fn push_post_processors(
-    node: &Node<'_>,
-    row: &mut Vec<Placed<PostProcessor>>,
-) -> Result<()> {
-    let node = &Node { repeated: Repeated::Refused, ..node.clone() };
-    let kind = node.kind(POST_PROCESSORS)?;
-    let is = if let Ok(roberta) = roberta_of(node) {
-        roberta
-    } else if let Ok(around) = around(node) {
-        PostProcessor::Bert(around)
-    } else if let Ok(byte_level) = byte_level(node)
-        && kind == Some("ByteLevel")
-        && node.count("type") == 1
-    {
-        PostProcessor::ByteLevel(byte_level)
-    } else if let Ok(template) = template(node) {
-        template
-    } else {
-        match kind {
-            Some("RobertaProcessing") => roberta_of(node)?,
-            Some("BertProcessing") => PostProcessor::Bert(around(node)?),
-            Some("TemplateProcessing") => template(node)?,
-            Some("ByteLevel") => {
-                node.required("type")?;
-                PostProcessor::ByteLevel(byte_level(node)?)
-            }
-            Some(_) => {
-                node.required("type")?;
-                let items = node.required("processors")?.items()?;
-                return items.iter().try_for_each(|item| push_post_processors(item, row));
-            }
-            None => return Err(no_type(node)),
-        }
-    };
-    row.push(Placed { path: node.path.clone(), is });
-    Ok(())
-}
-
-fn roberta_of(node: &Node<'_>) -> Result<PostProcessor> {
-    Ok(PostProcessor::Roberta {
-        around: around(node)?,
-        trim_offsets: flag(node, "trim_offsets")?,
-        add_prefix_space: flag(node, "add_prefix_space")?,
-    })
-}
-
-fn around(node: &Node<'_>) -> Result<Around> {
-    let token = |field: &str| -> Result<(String, TokenId)> {
-        let token = node.required(field)?;
-        match token.items()?.as_slice() {
-            [name, id] => Ok((name.text()?.to_owned(), id.whole()?)),
-            _ => Err(token.problem("expected a token and its id in a list")),
-        }
-    };
-    Ok(Around { cls: token("cls")?, sep: token("sep")? })
-}
-
-fn template(node: &Node<'_>) -> Result<PostProcessor> {
-    let pieces = |field: &str| -> Result<Vec<Placed<Piece>>> {
-        node.required(field)?.items()?.iter().map(piece).collect()
-    };
-    // Of a name that appears twice the last counts, and both must be sound.
-    let tokens = node.required("special_tokens")?.entries()?;
-    let token = |(name, token): &(&str, Node<'_>)| -> Result<SpecialToken> {
-        token.required("id")?.text()?;
-        let ids = token.required("ids")?.items()?;
-        let tokens = token.required("tokens")?.items()?;
-        Ok(SpecialToken {
-            path: token.path.clone(),
-            name: (*name).to_owned(),
-            ids: ids.iter().map(Node::whole).collect::<Result<_>>()?,
-            tokens: tokens
-                .iter()
-                .map(|token| token.text().map(str::to_owned))
-                .collect::<Result<_>>()?,
-        })
-    };
-    Ok(PostProcessor::Template {
-        single: pieces("single")?,
-        pair: pieces("pair")?,
-        special_tokens: tokens.iter().map(token).collect::<Result<_>>()?,
-    })
-}
-
-fn piece(node: &Node<'_>) -> Result<Placed<Piece>> {
-    let (kind, content) = node.variant()?;
-    let content = content.ok_or_else(|| node.problem("expected an object"))?;
-    let type_id = content.required("type_id")?.whole()?;
-    let id = content.required("id")?;
-    let is = match kind {
-        "SpecialToken" => Piece::Special { name: id.text()?.to_owned(), type_id },
-        "Sequence" => match id.one_of(&[("A", true), ("B", false)])? {
-            true => Piece::First { type_id },
-            false => Piece::Second { type_id },
-        },
-        _ => return Err(node.problem("expected a Sequence or a SpecialToken")),
-    };
-    Ok(Placed { path: content.path, is })
-}
+const TEXTS: &[(&str, Sequence)] = &[("A", Sequence::First), ("B", Sequence::Second)];
 
 /// The most texts and ids of a template. Every text that is encoded gets all of them, and a name may stand for
 /// many ids.
@@ -166,14 +31,16 @@ const MAX_PARTS: usize = 1000;
 /// What a post-processor does. In the template each id has a name.
 #[derive(Default)]
 pub(super) struct Finishing {
-    pub(super) template: Option<Template>,
+    template: Option<Template>,
     pub(super) offsets: Option<OffsetRules>,
+    n_read: usize,
 }
 
-pub(super) fn finishing(row: &[Placed<PostProcessor>]) -> Result<Finishing> {
+/// Reads a post-processor.
+pub(super) fn finishing(node: &Node<'_>) -> Result<Finishing> {
     let mut finishing = Finishing::default();
-    row.iter().try_for_each(|processor| finishing.push(processor))?;
-    Ok(finishing)
+    finishing.push(&Node { repeated: Repeated::Refused, ..node.clone() })?;
+    check_steps(FORMAT, &node.path, finishing.n_read).map(|()| finishing)
 }
 
 impl Finishing {
@@ -194,108 +61,190 @@ impl Finishing {
         Ok(template)
     }
 
-    fn push(&mut self, processor: &Placed<PostProcessor>) -> Result<()> {
-        let path = processor.path.as_str();
-        match &processor.is {
-            PostProcessor::ByteLevel(byte_level) => {
-                self.trim(path, byte_level.trim_offsets, byte_level.add_prefix_space)
+    fn push(&mut self, node: &Node<'_>) -> Result<()> {
+        let kind = node.kind(POST_PROCESSORS)?;
+        let is_byte_level = kind == Some("ByteLevel") && node.count("type") == 1;
+        self.n_read += 1;
+        if let (Ok(around), Ok(offsets)) = (around(node, true), roberta_offsets(node)) {
+            return self.add(node, Some(offsets), Some(around));
+        }
+        if let Ok(around) = around(node, false) {
+            return self.add(node, None, Some(around));
+        }
+        if let Ok(found) = byte_level(node)
+            && is_byte_level
+        {
+            let (trim, prefix_space) = (found.trim_offsets, found.add_prefix_space);
+            return self.add(node, Some(OffsetRules { trim, prefix_space }), None);
+        }
+        if let Ok(draft) = Draft::of(node) {
+            return self.add(node, None, Some(draft.template(&node.path)?));
+        }
+        self.n_read -= 1;
+        self.push_sequence(node, kind)
+    }
+
+    /// Takes the members of a sequence, or says what the post-processor that a node calls itself lacks.
+    fn push_sequence(&mut self, node: &Node<'_>, kind: Option<&str>) -> Result<()> {
+        match kind {
+            Some("RobertaProcessing") => around(node, true).and(roberta_offsets(node)).map(drop),
+            Some("BertProcessing") => around(node, false).map(drop),
+            Some("TemplateProcessing") => Draft::of(node).map(drop),
+            Some("ByteLevel") => node.required("type").and(byte_level(node)).map(drop),
+            Some(_) => {
+                node.required("type")?;
+                let items = node.required("processors")?.items()?;
+                items.iter().try_for_each(|item| self.push(item))
             }
-            PostProcessor::Roberta { around, trim_offsets, add_prefix_space } => {
-                self.trim(path, *trim_offsets, *add_prefix_space)?;
-                self.set(path, around_as_roberta(around))
+            None => Err(no_type(node)),
+        }
+    }
+
+    fn add(
+        &mut self,
+        node: &Node<'_>,
+        offsets: Option<OffsetRules>,
+        template: Option<Template>,
+    ) -> Result<()> {
+        if let Some(rules) = offsets.filter(|rules| rules.trim)
+            && self.offsets.replace(rules).is_some()
+        {
+            return Err(node.problem("trims offsets a second time"));
+        }
+        if let Some(template) = template
+            && self.template.replace(template).is_some()
+        {
+            return Err(node.problem("a second template"));
+        }
+        Ok(())
+    }
+}
+
+fn roberta_offsets(node: &Node<'_>) -> Result<OffsetRules> {
+    let trim = flag(node, "trim_offsets")?;
+    Ok(OffsetRules { trim, prefix_space: flag(node, "add_prefix_space")? })
+}
+
+/// A token before each text, and one behind it. `RoBERTa` has type 0 for all, and two separators between two texts.
+fn around(node: &Node<'_>, is_roberta: bool) -> Result<Template> {
+    let token = |field: &str, type_id: u32| -> Result<TemplatePiece> {
+        let token = node.required(field)?;
+        match token.items()?.as_slice() {
+            [name, id] => {
+                let names = vec![name.text()?.to_owned()];
+                Ok(TemplatePiece::Special { ids: vec![id.whole()?], type_id, names })
             }
-            PostProcessor::Bert(around) => self.set(path, around_as_bert(around)),
-            PostProcessor::Template { single, pair, special_tokens } => {
-                let by_name: HashMap<&str, &SpecialToken> =
-                    special_tokens.iter().map(|token| (token.name.as_str(), token)).collect();
-                if let Some(piece) =
-                    single.iter().find(|piece| matches!(piece.is, Piece::Second { .. }))
-                {
-                    return Err(piece.problem("id", "a second text, which a single text lacks"));
+            _ => Err(token.problem("expected a token and its id in a list")),
+        }
+    };
+    let text = |which, type_id| TemplatePiece::Text { which, type_id };
+    let single = vec![token("cls", 0)?, text(Sequence::First, 0), token("sep", 0)?];
+    let second = match is_roberta {
+        true => vec![token("sep", 0)?, text(Sequence::Second, 0), token("sep", 0)?],
+        false => vec![text(Sequence::Second, 1), token("sep", 1)?],
+    };
+    Ok(Template { pair: single.iter().cloned().chain(second).collect(), single })
+}
+
+/// A template as the file has it.
+struct Draft {
+    single: Vec<Piece>,
+    pair: Vec<Piece>,
+    special_tokens: HashMap<String, SpecialToken>,
+}
+
+/// A part of a template, and its place.
+struct Piece {
+    path: String,
+    /// A special token has no ids yet, and the name under which the file lists it.
+    is: TemplatePiece,
+}
+
+/// What the name of a special token in a template stands for.
+struct SpecialToken {
+    path: String,
+    ids: Vec<TokenId>,
+    names: Vec<String>,
+}
+
+impl Draft {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let pieces = |field: &str| -> Result<Vec<Piece>> {
+            node.required(field)?.items()?.iter().map(piece).collect()
+        };
+        let (single, pair) = (pieces("single")?, pieces("pair")?);
+        // Of a name that appears twice the last counts, and both must be sound.
+        let entries = node.required("special_tokens")?.entries()?;
+        let token = |(name, token): (&str, Node<'_>)| -> Result<(String, SpecialToken)> {
+            token.required("id")?.text()?;
+            let ids = token.required("ids")?.items()?;
+            let names = token.required("tokens")?.items()?;
+            let ids = ids.iter().map(Node::whole).collect::<Result<_>>()?;
+            let name_of = |name: &Node<'_>| name.text().map(str::to_owned);
+            let names = names.iter().map(name_of).collect::<Result<_>>()?;
+            Ok((name.to_owned(), SpecialToken { path: token.path, ids, names }))
+        };
+        let special_tokens = entries.into_iter().map(token).collect::<Result<_>>()?;
+        Ok(Self { single, pair, special_tokens })
+    }
+
+    fn template(self, path: &str) -> Result<Template> {
+        let is_second = |piece: &&Piece| {
+            matches!(piece.is, TemplatePiece::Text { which: Sequence::Second, .. })
+        };
+        if let Some(second) = self.single.iter().find(is_second) {
+            let problem_is = "a second text, which a single text lacks";
+            return Err(problem(&format!("{}.id", second.path), problem_is));
+        }
+        Ok(Template {
+            single: self.pieces(&self.single, &format!("{path}.single"))?,
+            pair: self.pieces(&self.pair, &format!("{path}.pair"))?,
+        })
+    }
+
+    /// The pieces with the ids of their special tokens.
+    fn pieces(&self, pieces: &[Piece], path: &str) -> Result<Vec<TemplatePiece>> {
+        let listed = |piece: &Piece| match &piece.is {
+            TemplatePiece::Special { names, .. } => self.special_tokens.get(names.first()?),
+            TemplatePiece::Text { .. } => None,
+        };
+        let n_ids = |piece| listed(piece).map_or(1, |token| token.ids.len().max(1));
+        let n_parts: usize = pieces.iter().map(n_ids).sum();
+        if n_parts > MAX_PARTS {
+            let problem_is = format!("has {n_parts} texts and ids, more than {MAX_PARTS}");
+            return Err(problem(path, problem_is));
+        }
+        let with_ids = |piece: &Piece| match (&piece.is, listed(piece)) {
+            (text @ TemplatePiece::Text { .. }, _) => Ok(text.clone()),
+            (TemplatePiece::Special { names, .. }, None) => {
+                let problem_is = format!("{:?} is not in special_tokens", names.concat());
+                Err(problem(&format!("{}.id", piece.path), problem_is))
+            }
+            (TemplatePiece::Special { type_id, .. }, Some(token)) => {
+                if token.ids.len() != token.names.len() {
+                    return Err(problem(&token.path, "does not have one token for each id"));
                 }
-                self.set(
-                    path,
-                    Template {
-                        single: pieces(single, &format!("{path}.single"), &by_name)?,
-                        pair: pieces(pair, &format!("{path}.pair"), &by_name)?,
-                    },
-                )
+                let (ids, names) = (token.ids.clone(), token.names.clone());
+                Ok(TemplatePiece::Special { ids, type_id: *type_id, names })
             }
-        }
-    }
-
-    fn trim(&mut self, path: &str, trim: bool, prefix_space: bool) -> Result<()> {
-        if !trim {
-            return Ok(());
-        }
-        match self.offsets.replace(OffsetRules { trim, prefix_space }) {
-            Some(_) => Err(problem(path, "trims offsets a second time")),
-            None => Ok(()),
-        }
-    }
-
-    fn set(&mut self, path: &str, template: Template) -> Result<()> {
-        match self.template.replace(template) {
-            Some(_) => Err(problem(path, "a second template")),
-            None => Ok(()),
-        }
+        };
+        pieces.iter().map(with_ids).collect()
     }
 }
 
-/// A special token as it is named there, and its id.
-type Named = (String, TokenId);
-
-fn text(which: Sequence, type_id: u32) -> TemplatePiece {
-    TemplatePiece::Text { which, type_id }
-}
-
-fn special((name, id): &Named, type_id: u32) -> TemplatePiece {
-    TemplatePiece::Special { ids: vec![*id], type_id, names: vec![name.clone()] }
-}
-
-fn around_as_bert(Around { cls, sep }: &Around) -> Template {
-    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
-    let second = [text(Sequence::Second, 1), special(sep, 1)];
-    Template { pair: single.iter().cloned().chain(second).collect(), single }
-}
-
-/// All types are 0 there, and two separators stand between the texts.
-fn around_as_roberta(Around { cls, sep }: &Around) -> Template {
-    let single = vec![special(cls, 0), text(Sequence::First, 0), special(sep, 0)];
-    let second = [special(sep, 0), text(Sequence::Second, 0), special(sep, 0)];
-    Template { pair: single.iter().cloned().chain(second).collect(), single }
-}
-
-fn pieces(
-    pieces: &[Placed<Piece>],
-    path: &str,
-    tokens: &HashMap<&str, &SpecialToken>,
-) -> Result<Vec<TemplatePiece>> {
-    let n_ids = |piece: &Placed<Piece>| match &piece.is {
-        Piece::First { .. } | Piece::Second { .. } => 1,
-        Piece::Special { name, .. } => {
-            tokens.get(name.as_str()).map_or(1, |token| token.ids.len().max(1))
+fn piece(node: &Node<'_>) -> Result<Piece> {
+    let (kind, content) = node.variant()?;
+    let content = content.ok_or_else(|| node.problem("expected an object"))?;
+    let type_id = content.required("type_id")?.whole()?;
+    let id = content.required("id")?;
+    let is = match kind {
+        "SpecialToken" => {
+            TemplatePiece::Special { ids: Vec::new(), type_id, names: vec![id.text()?.to_owned()] }
         }
+        "Sequence" => TemplatePiece::Text { which: id.one_of(TEXTS)?, type_id },
+        _ => return Err(node.problem("expected a Sequence or a SpecialToken")),
     };
-    let n_parts: usize = pieces.iter().map(n_ids).sum();
-    if n_parts > MAX_PARTS {
-        let problem_is = format!("has {n_parts} texts and ids, more than {MAX_PARTS}");
-        return Err(problem(path, problem_is));
-    }
-    let piece = |piece: &Placed<Piece>| match &piece.is {
-        Piece::First { type_id } => Ok(text(Sequence::First, *type_id)),
-        Piece::Second { type_id } => Ok(text(Sequence::Second, *type_id)),
-        Piece::Special { name, type_id } => {
-            let missing = || piece.problem("id", format!("{name:?} is not in special_tokens"));
-            let token = tokens.get(name.as_str()).ok_or_else(missing)?;
-            if token.ids.len() != token.tokens.len() {
-                return Err(problem(&token.path, "does not have one token for each id"));
-            }
-            let (ids, names) = (token.ids.clone(), token.tokens.clone());
-            Ok(TemplatePiece::Special { ids, type_id: *type_id, names })
-        }
-    };
-    pieces.iter().map(piece).collect()
+    Ok(Piece { path: content.path, is })
 }
 
 /// The post-processor of a tokenizer.
@@ -310,66 +259,122 @@ pub(super) fn post_processor(parts: &Parts, names: &Names) -> Result<Value> {
     if parts.template == Template::default() {
         return Ok(if trim || parts.units.is_bytes() { byte_level } else { Value::Null });
     }
-    let mut special_tokens = Map::new();
-    let Template { single, pair } = &parts.template;
-    let template = json!({
-        "type": "TemplateProcessing",
-        "single": values(single, names, &mut special_tokens)?,
-        "pair": values(pair, names, &mut special_tokens)?,
-        "special_tokens": special_tokens,
-    });
+    let template = template_value(&parts.template, |id| names.get(id))?;
     Ok(match trim {
         true => json!({"type": "Sequence", "processors": [byte_level, template]}),
         false => template,
     })
 }
 
-fn values(
-    pieces: &[TemplatePiece],
-    names: &Names,
-    special_tokens: &mut Map<String, Value>,
-) -> Result<Vec<Value>> {
-    let piece = |piece: &TemplatePiece| {
-        Ok(match piece {
-            TemplatePiece::Text { which, type_id } => {
-                let id = match which {
-                    Sequence::First => "A",
-                    Sequence::Second => "B",
-                };
-                json!({"Sequence": {"id": id, "type_id": type_id}})
-            }
-            TemplatePiece::Special { ids, type_id, names: own } => {
-                let id = entered_name(ids, own, names, special_tokens)?;
-                json!({"SpecialToken": {"id": id, "type_id": type_id}})
-            }
-        })
+/// A template as the file has it. Special tokens that the template does not name are asked for.
+pub(crate) fn template_value<'n>(
+    template: &Template,
+    name: impl Fn(TokenId) -> Result<&'n str>,
+) -> Result<Value> {
+    let mut special_tokens = Map::new();
+    let mut values = |pieces: &[TemplatePiece]| -> Result<Vec<Value>> {
+        let value = |piece: &TemplatePiece| {
+            Ok(match piece {
+                TemplatePiece::Text { which, type_id } => {
+                    json!({"Sequence": {"id": name_of(TEXTS, which), "type_id": type_id}})
+                }
+                TemplatePiece::Special { ids, type_id, names } => {
+                    let names: Vec<&str> = match names.as_slice() {
+                        [] => ids.iter().map(|&id| name(id)).collect::<Result<_>>()?,
+                        names => names.iter().map(String::as_str).collect(),
+                    };
+                    let id = entered_name(ids, &names, &mut special_tokens);
+                    json!({"SpecialToken": {"id": id, "type_id": type_id}})
+                }
+            })
+        };
+        pieces.iter().map(value).collect()
     };
-    pieces.iter().map(piece).collect()
+    let (single, pair) = (values(&template.single)?, values(&template.pair)?);
+    Ok(json!({
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": pair,
+        "special_tokens": special_tokens,
+    }))
 }
 
 /// Enters special tokens, and gives the name under which they stand.
 ///
-/// Several together are named by their names, and where another row is named so, with a number behind.
-fn entered_name(
-    ids: &[TokenId],
-    own: &[String],
-    names: &Names,
-    entered: &mut Map<String, Value>,
-) -> Result<String> {
-    let tokens: Vec<&str> = match own {
-        [] => ids.iter().map(|&id| names.get(id)).collect::<Result<_>>()?,
-        own => own.iter().map(String::as_str).collect(),
-    };
-    let mut name = tokens.concat();
+/// Several together are named by their names, and where another row is named so, with a `+` behind.
+fn entered_name(ids: &[TokenId], names: &[&str], entered: &mut Map<String, Value>) -> String {
+    let mut name = names.concat();
     loop {
-        let entry = json!({"id": name, "ids": ids, "tokens": tokens});
+        let entry = json!({"id": name, "ids": ids, "tokens": names});
         match entered.get(&name) {
             None => {
                 entered.insert(name.clone(), entry);
-                return Ok(name);
+                return name;
             }
-            Some(known) if *known == entry => return Ok(name),
+            Some(known) if *known == entry => return name,
             Some(_) => name.push('+'),
         }
     }
+}
+
+const STRATEGIES: &[(&str, TruncationStrategy)] = &[
+    ("LongestFirst", TruncationStrategy::LongestFirst),
+    ("OnlyFirst", TruncationStrategy::OnlyFirst),
+    ("OnlySecond", TruncationStrategy::OnlySecond),
+];
+
+const SIDES: &[(&str, Side)] = &[("Left", Side::Left), ("Right", Side::Right)];
+
+pub(super) fn truncation(node: &Node<'_>) -> Result<Truncation> {
+    Ok(Truncation {
+        max_length: node.required("max_length")?.whole()?,
+        stride: node.required("stride")?.whole()?,
+        strategy: node.required("strategy")?.one_of(STRATEGIES)?,
+        side: node.get("direction")?.map_or(Ok(Side::Right), |field| field.one_of(SIDES))?,
+    })
+}
+
+pub(super) fn padding(node: &Node<'_>) -> Result<Padding> {
+    let multiple_of = node.optional("pad_to_multiple_of")?;
+    Ok(Padding {
+        length: length(&node.required("strategy")?)?,
+        multiple_of: multiple_of.map(|field| field.whole()).transpose()?,
+        side: node.required("direction")?.one_of(SIDES)?,
+        id: node.required("pad_id")?.whole()?,
+        type_id: node.required("pad_type_id")?.whole()?,
+        token: node.required("pad_token")?.text()?.to_owned(),
+    })
+}
+
+/// A length, or `None` for that of the longest text.
+fn length(strategy: &Node<'_>) -> Result<Option<usize>> {
+    match strategy.variant()? {
+        ("BatchLongest", None) => Ok(None),
+        ("Fixed", Some(length)) => length.whole().map(Some),
+        _ => Err(strategy.problem(r#"expected "BatchLongest" or {"Fixed": …}"#)),
+    }
+}
+
+/// A truncation as the file has it.
+pub(super) fn truncation_value(truncation: &Truncation) -> Value {
+    let Truncation { max_length, stride, strategy, side } = truncation;
+    json!({
+        "direction": name_of(SIDES, side),
+        "max_length": max_length,
+        "strategy": name_of(STRATEGIES, strategy),
+        "stride": stride,
+    })
+}
+
+/// A padding as the file has it.
+pub(super) fn padding_value(padding: &Padding) -> Value {
+    let Padding { length, multiple_of, side, id, type_id, token } = padding;
+    json!({
+        "strategy": length.map_or_else(|| json!("BatchLongest"), |length| json!({"Fixed": length})),
+        "direction": name_of(SIDES, side),
+        "pad_to_multiple_of": multiple_of,
+        "pad_id": id,
+        "pad_type_id": type_id,
+        "pad_token": token,
+    })
 }

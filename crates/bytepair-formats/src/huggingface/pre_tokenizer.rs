@@ -5,43 +5,43 @@
 //! bytes. One before the end means that later cutters see the characters that stand for bytes: these are
 //! put in place of the bytes, and units are characters.
 //!
+//! Each of the library's own cutters (`Digits`, `Punctuation`, `Whitespace` and their kin) is one stage with a pattern of
+//! the characters that the library's version of Unicode takes for digits and so on. Reading and writing share these
+//! stages, so what was read is written back as it was.
+//!
 //! To be written, the rounds are one row of changes and stages, from which the library's own pre-tokenizers are taken
 //! one by one. A stage that is none of them becomes a `Split` with a pattern for Oniguruma; a change that is
 //! none is refused.
 
 use serde_json::{Value, json};
 
-use super::component::{
-    self, ByteLevel, Metaspace, Placed, Prepends, byte_level, flag, metaspace, no_type, pattern,
-    refuse, sequence, translated,
+use super::node::{
+    ByteLevel, Metaspace, Node, Prepends, Wanted, byte_level, flag, metaspace, name_of, no_type,
+    problem, refuse, sequence, translated, wanted,
 };
-use super::node::{Node, problem};
-use super::stages::{self, BEHAVIOURS};
+use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
 use crate::gpt2::is_gpt2_split;
+use crate::json::check_steps;
 use bytepair::for_formats::normalize_step;
 use bytepair::normalize::{NormalizeStep, Normalizer};
 use bytepair::pretokenize::{self, Round};
 use bytepair::{Error, Parts, Result};
-use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::unicode::{PublishedClass, UnicodeTables, published_class};
 use bytepair_split::{
-    Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped,
+    Behaviour, Flavour, Pattern, Splitter, Stage, UNICODE_SCRIPTS, Unmatched, each_begins, escaped,
 };
 
-/// A step of the pre-tokenizer.
-#[derive(Debug)]
-pub(super) enum PreTokenizer {
-    Split { pattern: component::Pattern, behaviour: Behaviour, invert: bool },
-    ByteLevel(ByteLevel),
-    Metaspace(Metaspace),
-    Whitespace,
-    WhitespaceSplit,
-    Digits { individual: bool },
-    Punctuation(Behaviour),
-    Bert,
-    Delimiter(char),
-    FixedLength(usize),
-    UnicodeScripts,
-}
+/// The pieces of `Whitespace`.
+const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";
+
+/// All five behaviours by name.
+const BEHAVIOURS: &[(&str, Behaviour)] = &[
+    ("Isolated", Behaviour::Isolated),
+    ("Removed", Behaviour::Removed),
+    ("MergedWithPrevious", Behaviour::MergedWithPrevious),
+    ("MergedWithNext", Behaviour::MergedWithNext),
+    ("Contiguous", Behaviour::Contiguous),
+];
 
 const PRE_TOKENIZERS: &[&str] = &[
     "Sequence",
@@ -61,39 +61,8 @@ const PRE_TOKENIZERS: &[&str] = &[
 /// How many characters are a piece where a file does not say so.
 const FIXED_LENGTH: usize = 5;
 
-pub(super) fn push_pre_tokenizers(
-    node: &Node<'_>,
-    row: &mut Vec<Placed<PreTokenizer>>,
-) -> Result<()> {
-    let is = match node.kind(PRE_TOKENIZERS)?.ok_or_else(|| no_type(node))? {
-        "Sequence" => {
-            let items = node.required("pretokenizers")?.items()?;
-            return items.iter().try_for_each(|item| push_pre_tokenizers(item, row));
-        }
-        "Split" => PreTokenizer::Split {
-            pattern: pattern(&node.required("pattern")?)?,
-            behaviour: node.required("behavior")?.one_of(BEHAVIOURS)?,
-            invert: flag(node, "invert")?,
-        },
-        "ByteLevel" => PreTokenizer::ByteLevel(byte_level(node)?),
-        "Metaspace" => PreTokenizer::Metaspace(metaspace(node)?),
-        "Whitespace" => PreTokenizer::Whitespace,
-        "WhitespaceSplit" => PreTokenizer::WhitespaceSplit,
-        "Digits" => PreTokenizer::Digits { individual: flag(node, "individual_digits")? },
-        "Punctuation" => PreTokenizer::Punctuation(
-            node.get("behavior")?
-                .map_or(Ok(Behaviour::Isolated), |field| field.one_of(BEHAVIOURS))?,
-        ),
-        "BertPreTokenizer" => PreTokenizer::Bert,
-        "CharDelimiterSplit" => PreTokenizer::Delimiter(node.required("delimiter")?.character()?),
-        "FixedLength" => PreTokenizer::FixedLength(
-            node.get("length")?.map_or(Ok(FIXED_LENGTH), |field| field.whole())?,
-        ),
-        _ => PreTokenizer::UnicodeScripts,
-    };
-    row.push(Placed { path: node.path.clone(), is });
-    Ok(())
-}
+/// The longest pieces of a fixed length: as often as a pattern may repeat.
+const MAX_FIXED: usize = 1000;
 
 /// What a pre-tokenizer does.
 #[derive(Default)]
@@ -101,6 +70,7 @@ pub(super) struct Cutting {
     pub(super) rounds: Vec<Draft>,
     /// Whether the last of the row makes bytes of the text.
     pub(super) is_byte_level: bool,
+    n_read: usize,
 }
 
 /// A round that is not compiled.
@@ -124,13 +94,11 @@ impl Draft {
     }
 }
 
-/// The longest pieces of a fixed length: as often as a pattern may repeat.
-const MAX_FIXED: usize = 1000;
-
-pub(super) fn cutting(row: Option<Vec<Placed<PreTokenizer>>>) -> Result<Cutting> {
+/// Reads a pre-tokenizer.
+pub(super) fn cutting(node: &Node<'_>) -> Result<Cutting> {
     let mut cutting = Cutting::default();
-    row.unwrap_or_default().iter().try_for_each(|pre_tokenizer| cutting.push(pre_tokenizer))?;
-    Ok(cutting)
+    cutting.push(node)?;
+    check_steps(FORMAT, &node.path, cutting.n_read).map(|()| cutting)
 }
 
 impl Cutting {
@@ -157,35 +125,42 @@ impl Cutting {
         ))
     }
 
-    fn push(&mut self, pre_tokenizer: &Placed<PreTokenizer>) -> Result<()> {
+    fn push(&mut self, node: &Node<'_>) -> Result<()> {
+        let kind = node.kind(PRE_TOKENIZERS)?.ok_or_else(|| no_type(node))?;
+        if kind == "Sequence" {
+            let items = node.required("pretokenizers")?.items()?;
+            return items.iter().try_for_each(|item| self.push(item));
+        }
+        self.n_read += 1;
         if std::mem::take(&mut self.is_byte_level) {
             self.change(NormalizeStep::ByteChars);
         }
-        let path = pre_tokenizer.path.as_str();
-        match &pre_tokenizer.is {
-            PreTokenizer::Split { pattern, behaviour, invert } => {
-                let pattern = Pattern { source: source(pattern), flavour: Flavour::Oniguruma };
-                let path = format!("{}.pattern", pre_tokenizer.path);
-                self.cut(Stage { pattern, behaviour: *behaviour, invert: *invert }, &path);
+        let stage = match kind {
+            "Split" => {
+                let (pattern, path) = pattern(&node.required("pattern")?)?;
+                let behaviour = node.required("behavior")?.one_of(BEHAVIOURS)?;
+                let invert = flag(node, "invert")?;
+                self.cut(Stage { pattern, behaviour, invert }, &path);
+                return Ok(());
             }
-            PreTokenizer::ByteLevel(byte_level) => self.push_byte_level(*byte_level, path),
-            PreTokenizer::Metaspace(metaspace) => self.push_metaspace(*metaspace, path),
-            PreTokenizer::Whitespace => self.cut(stages::whitespace(), path),
-            PreTokenizer::WhitespaceSplit => self.cut(stages::whitespace_split(), path),
-            PreTokenizer::Digits { individual } => self.cut(stages::digits(*individual), path),
-            PreTokenizer::Punctuation(behaviour) => self.cut(stages::punctuation(*behaviour), path),
-            PreTokenizer::Bert => {
-                self.cut(stages::whitespace_split(), path);
-                self.cut(stages::punctuation(Behaviour::Isolated), path);
+            "ByteLevel" => return byte_level(node).map(|found| self.push_byte_level(found, node)),
+            "Metaspace" => return metaspace(node).map(|found| self.push_metaspace(found, node)),
+            "Whitespace" => whitespace(),
+            "WhitespaceSplit" => whitespace_split(),
+            "Digits" => digits(flag(node, "individual_digits")?),
+            "Punctuation" => punctuation(
+                node.get("behavior")?
+                    .map_or(Ok(Behaviour::Isolated), |field| field.one_of(BEHAVIOURS))?,
+            ),
+            "BertPreTokenizer" => {
+                self.cut(whitespace_split(), &node.path);
+                punctuation(Behaviour::Isolated)
             }
-            PreTokenizer::Delimiter(delimiter) => self.cut(stages::delimiter(*delimiter), path),
-            PreTokenizer::FixedLength(length) if !(1..=MAX_FIXED).contains(length) => {
-                let problem_is = format!("is {length}, not 1 to {MAX_FIXED}");
-                return Err(pre_tokenizer.problem("length", problem_is));
-            }
-            PreTokenizer::FixedLength(length) => self.cut(stages::fixed_length(*length), path),
-            PreTokenizer::UnicodeScripts => self.cut(stages::unicode_scripts(), path),
-        }
+            "CharDelimiterSplit" => delimiter(node.required("delimiter")?.character()?),
+            "FixedLength" => fixed_length(length(node)?),
+            _ => unicode_scripts(),
+        };
+        self.cut(stage, &node.path);
         Ok(())
     }
 
@@ -212,24 +187,24 @@ impl Cutting {
         self.last().steps.push(step);
     }
 
-    fn push_byte_level(&mut self, byte_level: ByteLevel, path: &str) {
+    fn push_byte_level(&mut self, byte_level: ByteLevel, node: &Node<'_>) {
         self.is_byte_level = true;
         if byte_level.add_prefix_space {
             self.prepend(" ".to_owned(), false);
         }
         if byte_level.use_regex {
-            self.cut(stages::byte_level(), path);
+            self.cut(gpt2_pieces(), &node.path);
         }
     }
 
-    fn push_metaspace(&mut self, metaspace: Metaspace, path: &str) {
+    fn push_metaspace(&mut self, metaspace: Metaspace, node: &Node<'_>) {
         let replacement = metaspace.replacement.to_string();
         self.change(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
         if metaspace.prepends != Prepends::Never {
             self.prepend(replacement, metaspace.prepends == Prepends::First);
         }
         if metaspace.split {
-            self.cut(each_begins(metaspace.replacement), path);
+            self.cut(each_begins(metaspace.replacement), &node.path);
         }
     }
 
@@ -238,10 +213,21 @@ impl Cutting {
     }
 }
 
-fn source(pattern: &component::Pattern) -> String {
-    match pattern {
-        component::Pattern::Regex(source) => source.clone(),
-        component::Pattern::String(text) => text.chars().map(escaped).collect(),
+/// What a `Split` looks for, and where that stands in the file.
+fn pattern(node: &Node<'_>) -> Result<(Pattern, String)> {
+    let source = match wanted(node)? {
+        Wanted::Regex(source) => source,
+        Wanted::String(text) => text.chars().map(escaped).collect(),
+    };
+    Ok((Pattern { source, flavour: Flavour::Oniguruma }, node.path.clone()))
+}
+
+/// The number of characters of a piece of a `FixedLength`.
+fn length(node: &Node<'_>) -> Result<usize> {
+    let Some(length) = node.get("length")? else { return Ok(FIXED_LENGTH) };
+    match length.whole()? {
+        whole if (1..=MAX_FIXED).contains(&whole) => Ok(whole),
+        whole => Err(length.problem(format!("is {whole}, not 1 to {MAX_FIXED}"))),
     }
 }
 
@@ -298,7 +284,7 @@ impl Writer<'_> {
                     Act::Cut(stage) => Some(*stage),
                     Act::Change(_) => None,
                 });
-                let (value, n_taken) = match stages::published(&cuts.collect::<Vec<_>>()) {
+                let (value, n_taken) = match published(&cuts.collect::<Vec<_>>()) {
                     Some(published) => published,
                     None => (split(stage)?, 1),
                 };
@@ -370,7 +356,89 @@ fn split(stage: &Stage) -> Result<Value> {
     Ok(json!({
         "type": "Split",
         "pattern": {"Regex": translated(&stage.pattern)?},
-        "behavior": stages::name_of(stage.behaviour),
+        "behavior": name_of(BEHAVIOURS, &stage.behaviour),
         "invert": stage.invert,
     }))
+}
+
+fn rust(source: &str) -> Pattern {
+    Pattern { source: source.to_owned(), flavour: Flavour::Rust }
+}
+
+/// The pieces of `ByteLevel` with `use_regex`.
+fn gpt2_pieces() -> Stage {
+    let pattern = Pattern { source: BYTE_LEVEL_PATTERN.to_owned(), flavour: Flavour::Oniguruma };
+    Stage::matches(pattern, Unmatched::Keep)
+}
+
+fn whitespace() -> Stage {
+    Stage::matches(rust(WORDS_AND_SIGNS), Unmatched::Drop)
+}
+
+fn whitespace_split() -> Stage {
+    Stage::matches(rust(WORD), Unmatched::Drop)
+}
+
+fn digits(individual: bool) -> Stage {
+    let digit = published_class(PublishedClass::Digits);
+    let source = if individual { digit } else { format!("{digit}+") };
+    Stage::matches(rust(&source), Unmatched::Keep)
+}
+
+fn punctuation(behaviour: Behaviour) -> Stage {
+    Stage { pattern: rust(&published_class(PublishedClass::Punctuation)), behaviour, invert: false }
+}
+
+fn delimiter(delimiter: char) -> Stage {
+    Stage::matches(rust(&format!("[^{}]+", escaped(delimiter))), Unmatched::Drop)
+}
+
+/// Pieces of one script each.
+fn unicode_scripts() -> Stage {
+    let pattern = Pattern { source: UNICODE_SCRIPTS.to_owned(), flavour: Flavour::Cutter };
+    Stage::matches(pattern, Unmatched::Drop)
+}
+
+/// Pieces of so many characters; the last may have fewer.
+fn fixed_length(length: usize) -> Stage {
+    Stage::matches(rust(&format!("(?s:.{{1,{length}}})")), Unmatched::Keep)
+}
+
+/// The cutter that a row of stages begins with, if it is one of the library's own, and how many it takes.
+fn published(stages: &[&Stage]) -> Option<(Value, usize)> {
+    let (first, second) = (*stages.first()?, stages.get(1).copied());
+    let isolated = punctuation(Behaviour::Isolated);
+    if *first == whitespace_split() && second == Some(&isolated) {
+        return Some((json!({"type": "BertPreTokenizer"}), 2));
+    }
+    let fixed = [
+        (whitespace(), json!({"type": "Whitespace"})),
+        (whitespace_split(), json!({"type": "WhitespaceSplit"})),
+        (unicode_scripts(), json!({"type": "UnicodeScripts"})),
+        (digits(true), json!({"type": "Digits", "individual_digits": true})),
+        (digits(false), json!({"type": "Digits", "individual_digits": false})),
+    ];
+    if let Some((_, value)) = fixed.into_iter().find(|(stage, _)| stage == first) {
+        return Some((value, 1));
+    }
+    if *first == punctuation(first.behaviour) {
+        let behavior = name_of(BEHAVIOURS, &first.behaviour);
+        return Some((json!({"type": "Punctuation", "behavior": behavior}), 1));
+    }
+    numbered(first).map(|value| (value, 1))
+}
+
+/// A cutter with a number or a character of its own.
+fn numbered(stage: &Stage) -> Option<Value> {
+    let source = stage.pattern.source.as_str();
+    let length = source.strip_prefix("(?s:.{1,").and_then(|rest| rest.strip_suffix("})"));
+    if let Some(length) = length.and_then(|digits| digits.parse().ok())
+        && *stage == fixed_length(length)
+    {
+        return Some(json!({"type": "FixedLength", "length": length}));
+    }
+    let code = source.strip_prefix(r"[^\x{")?.strip_suffix("}]+")?;
+    let character = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+    let is_same = *stage == delimiter(character);
+    is_same.then(|| json!({"type": "CharDelimiterSplit", "delimiter": character.to_string()}))
 }

@@ -1,24 +1,29 @@
 //! A `tokenizer.json` to our parts.
 //!
 //! Each part is read on its own, and an error names the value that it is about by its path. What the library
-//! looks at is either taken over exactly or refused; what it passes over is passed over. An added token has the
+//! looks at is either taken over exactly or refused; what it passes over is passed over: a field that it never looks at
+//! may hold anything, and one that appears twice is refused or counts as it last stands there. An added token has the
 //! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
+//!
+//! The long parts (vocabulary, merges, added tokens) are read straight into their types. Where that fails, and for all
+//! other parts, a tree of values (`node`) is read, which knows its place in the file. Linear in the file.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
-use super::added::{Added, listed};
-use super::component::Placed;
-use super::decoder::{Context, decode, push_decoders};
-use super::file::{File, tree};
-use super::lengths::{padding, truncation};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::decoder::{Context, decoding};
 use super::model::Model;
-use super::node::{Node, Repeated, Tree, problem};
-use super::normalizer::{Normalizing, normalizing, push_normalizers};
-use super::post_processor::{finishing, push_post_processors};
-use super::pre_tokenizer::{Cutting, cutting, push_pre_tokenizers};
-use super::vocabulary::vocabulary;
+use super::node::{Node, Repeated, problem, step, tree};
+use super::normalizer::{Normalizing, normalizing};
+use super::post_processor::{finishing, padding, truncation};
+use super::pre_tokenizer::{Cutting, cutting};
+use super::vocabulary::{Added, listed, vocabulary};
 use super::{FORMAT, WORD};
-use crate::json;
+use crate::json::{self, Name, Tree};
 use bytepair::Result;
 use bytepair::normalize::Normalizer;
 use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_order};
@@ -60,11 +65,10 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     if model.dropout.is_some_and(|dropout| !(0.0..=1.0).contains(&dropout)) {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
-    let listed = listed(file)?;
-    let normalizing = normalizing(row(file, "normalizer", push_normalizers)?)?;
-    let cutting = cutting(row(file, "pre_tokenizer", push_pre_tokenizers)?)?;
-    let processors = row(file, "post_processor", push_post_processors)?;
-    let mut finishing = finishing(&processors.unwrap_or_default())?;
+    let listed = listed(file.all("added_tokens"))?;
+    let normalizing = row(file, "normalizer", normalizing)?.unwrap_or_default();
+    let cutting = row(file, "pre_tokenizer", cutting)?.unwrap_or_default();
+    let mut finishing = row(file, "post_processor", finishing)?.unwrap_or_default();
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
     check_end_mark(&units, &listed)?;
@@ -72,7 +76,7 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     let normalizer = Normalizer::new(normalizing.steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
-    let decode = decode(row(file, "decoder", push_decoders)?, &context)?;
+    let decode = context.decode(row(file, "decoder", decoding)?);
     let units = with_alphabet(units, &vocabulary);
     Ok(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
@@ -87,10 +91,6 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
         decode,
         ..Parts::new(units, Arc::new(vocabulary))
     })
-}
-
-fn check_steps(part: &str, n_steps: usize) -> Result<()> {
-    json::check_steps(FORMAT, part, n_steps)
 }
 
 /// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
@@ -112,16 +112,8 @@ fn part<T>(
 }
 
 /// A part that is a row of components.
-fn row<T>(
-    file: &File<'_>,
-    name: &str,
-    push: impl Fn(&Node<'_>, &mut Vec<Placed<T>>) -> Result<()>,
-) -> Result<Option<Vec<Placed<T>>>> {
-    part(file, name, Repeated::LastCounts, |node| {
-        let mut row = Vec::new();
-        push(node, &mut row)?;
-        check_steps(name, row.len()).map(|()| row)
-    })
+fn row<T>(file: &File<'_>, name: &str, read: impl Fn(&Node<'_>) -> Result<T>) -> Result<Option<T>> {
+    part(file, name, Repeated::LastCounts, read)
 }
 
 fn check_version(file: &File<'_>) -> Result<()> {
@@ -147,7 +139,8 @@ fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Res
     }
     let mark = |kind| move |text| EndMark { text, kind };
     let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
-    let is_in_model = |name: &&String| model.vocab.iter().any(|(known, _)| known == name.as_str());
+    let is_in_model =
+        |name: &&String| model.vocab.0.iter().any(|(known, _)| known == name.as_str());
     let unknown = model.unk_token.as_ref().filter(is_in_model).cloned();
     Ok(Units {
         unit: if cutting.is_byte_level { Unit::Byte(ByteIds::Printable) } else { Unit::Character },
@@ -189,5 +182,98 @@ fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
         unit: Unit::Byte(if is_by_value { ByteIds::Value } else { ByteIds::Printable }),
         missing: if is_complete { Missing::Error } else { units.missing },
         ..units
+    }
+}
+
+/// The fields of a file; the library looks at no others.
+const FIELDS: [&str; 9] = [
+    "version",
+    "truncation",
+    "padding",
+    "added_tokens",
+    "normalizer",
+    "pre_tokenizer",
+    "post_processor",
+    "decoder",
+    "model",
+];
+
+/// The parts of a file.
+struct File<'f> {
+    parts: Vec<(Cow<'f, str>, &'f RawValue)>,
+    /// The model, where it was read with the file; else it is one of the parts.
+    model: Option<Model<'f>>,
+}
+
+impl<'f> File<'f> {
+    /// All parts, none of them read.
+    fn read(file: &'f [u8]) -> Result<Self> {
+        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: false })
+    }
+
+    /// The model and the other parts, if the model has the shape that files are written in.
+    fn read_with_model(file: &'f [u8]) -> Option<(Model<'f>, Self)> {
+        let mut file: Self =
+            json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: true }).ok()?;
+        file.model.take().map(|model| (model, file))
+    }
+
+    fn set_model<E: de::Error>(&mut self, model: Model<'f>) -> std::result::Result<(), E> {
+        match self.model.replace(model) {
+            Some(_) => Err(E::duplicate_field("model")),
+            None => Ok(()),
+        }
+    }
+
+    /// What stands under a name, each time.
+    fn all(&self, name: &str) -> impl Iterator<Item = &'f RawValue> {
+        self.parts.iter().filter(move |(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// # Errors
+    /// Where there is a field that the format does not have: the library fails on those.
+    fn check_fields(&self) -> Result<()> {
+        match self.parts.iter().find(|(name, _)| !FIELDS.contains(&name.as_ref())) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let problem_is = format!("no such field; there are {}", FIELDS.join(", "));
+                Err(problem(step(name).trim_start_matches('.'), problem_is))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FileVisitor {
+    reads_model: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<File<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<File<'de>, A::Error> {
+        let mut file = File { parts: Vec::new(), model: None };
+        while let Some(Name(name)) = map.next_key()? {
+            match self.reads_model && name == "model" {
+                true => file.set_model(map.next_value()?)?,
+                false => file.parts.push((name, map.next_value()?)),
+            }
+        }
+        Ok(file)
     }
 }

@@ -1,4 +1,4 @@
-//! Vocabulary, merges and added tokens of a `tokenizer.json`.
+//! Vocabulary, merges and added tokens of a `tokenizer.json`: what stands there, and what it means.
 //!
 //! A name in the file does not say what kind of token it is. It is text if a merge knows it or it is one
 //! character long; else it may be the unknown token or an added one. A name that no text can spell (it is
@@ -9,17 +9,79 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
 use super::FORMAT;
-use super::added::Added;
-use super::model::Model;
-use super::node::problem;
-use crate::{check_id_range, quoted};
-use bytepair::Result;
+use super::model::{Model, Pair};
+use super::node::{Node, Repeated, problem, tree};
+use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{HashKey, vocabulary_with_room};
 use bytepair::units::bytes_of_printable;
 use bytepair::units::{EndMarkKind, Units};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{Parts, Result};
+
+/// An added token as it is listed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
+pub(crate) struct Added {
+    pub(crate) id: TokenId,
+    pub(crate) content: String,
+    pub(crate) single_word: bool,
+    pub(crate) lstrip: bool,
+    pub(crate) rstrip: bool,
+    pub(crate) normalized: bool,
+    pub(crate) special: bool,
+}
+
+impl Added {
+    /// The added token at a place.
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let flag = |field: &str| node.required(field)?.flag();
+        Ok(Self {
+            id: node.required("id")?.whole()?,
+            content: node.required("content")?.text()?.to_owned(),
+            single_word: flag("single_word")?,
+            lstrip: flag("lstrip")?,
+            rstrip: flag("rstrip")?,
+            normalized: flag("normalized")?,
+            special: flag("special")?,
+        })
+    }
+}
+
+/// The entries of the added tokens, which may be many.
+pub(super) fn listed<'f>(values: impl Iterator<Item = &'f RawValue>) -> Result<Vec<Added>> {
+    let mut listed = Vec::new();
+    for value in values {
+        if let Ok(tokens) = serde_json::from_str(value.get()) {
+            listed = tokens;
+            continue;
+        }
+        let tree = tree("added_tokens", value)?;
+        let tokens = Node::new("added_tokens", &tree, Repeated::Refused).items()?;
+        listed = tokens.iter().map(Added::of).collect::<Result<_>>()?;
+    }
+    Ok(listed)
+}
+
+/// The list of the added tokens of a tokenizer.
+pub(super) fn added_tokens(parts: &Parts) -> Vec<Added> {
+    let mut added: Vec<_> = parts.added.iter().collect();
+    added.sort_by_key(|token| token.id);
+    let listed = |token: &AddedToken| Added {
+        id: token.id,
+        content: token.content.clone(),
+        single_word: token.single_word,
+        lstrip: token.lstrip,
+        rstrip: token.rstrip,
+        normalized: token.normalized,
+        special: token.special,
+    };
+    added.into_iter().map(listed).collect()
+}
 
 /// Ids by name; of a name that comes twice the last counts.
 ///
@@ -114,9 +176,10 @@ pub(super) fn vocabulary(
     units: &Units,
     listed: &[Added],
 ) -> Result<(Vocabulary, Vec<AddedToken>)> {
-    let n_tokens = model.vocab.len() + listed.len();
-    check_id_range(FORMAT, model.vocab.iter().map(|(_, id)| *id), n_tokens)?;
-    let ids = Ids::new(&model.vocab);
+    let vocab = &model.vocab.0;
+    let n_tokens = vocab.len() + listed.len();
+    check_id_range(FORMAT, vocab.iter().map(|(_, id)| *id), n_tokens)?;
+    let ids = Ids::new(vocab);
     check_marks(units, &ids)?;
     let merges = merges(model, units, &ids)?;
     // Where a whole piece may be a token, it may be an added one too; never a special one, whose characters
@@ -126,10 +189,10 @@ pub(super) fn vocabulary(
     let is_added = listed.iter().filter(is_no_text).map(|token| token.content.as_str()).collect();
     let mut kinds = Kinds { units, is_added, is_merged: Vec::new() };
     merges.iter().for_each(|merge| kinds.mark_merged(merge));
-    let n_bytes = model.vocab.iter().map(|(name, _)| name.len()).sum();
+    let n_bytes = vocab.iter().map(|(name, _)| name.len()).sum();
     let mut vocabulary = vocabulary_with_room(n_tokens, n_bytes, merges.len());
-    for (name, id) in &model.vocab {
-        if ids.len() < model.vocab.len() && ids.get(name) != Some(*id) {
+    for (name, id) in vocab {
+        if ids.len() < vocab.len() && ids.get(name) != Some(*id) {
             continue;
         }
         let (kind, bytes) = kinds.token(name, *id);
@@ -207,7 +270,7 @@ fn merge<'n>(
 }
 
 /// A merge in a message.
-fn merge_name(rank: usize, (left, right): &(Cow<'_, str>, Cow<'_, str>)) -> String {
+fn merge_name(rank: usize, (left, right): &Pair<'_>) -> String {
     format!("model.merges[{rank}], {} {}", quoted(left.as_bytes()), quoted(right.as_bytes()))
 }
 
@@ -275,14 +338,6 @@ fn is_only_added(vocabulary: &Vocabulary, id: TokenId) -> bool {
     vocabulary.token(id).is_some_and(|token| token.kind == TokenKind::Added)
 }
 
-/// The byte of a token such as `<0x41>`.
-fn byte_of_name(name: &str) -> Option<u8> {
-    let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
-    let is_written_so = digits.len() == 2
-        && !digits.bytes().any(|digit| digit.is_ascii_lowercase() || digit == b'+');
-    u8::from_str_radix(digits, 16).ok().filter(|_| is_written_so)
-}
-
 fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Result<()> {
     let Some(name) = units.unknown.as_deref() else { return Ok(()) };
     let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
@@ -333,10 +388,10 @@ fn added(
     let mut next_id = TokenId::try_from(ids.len()).unwrap_or(TokenId::MAX);
     for token in listed.iter().filter(|token| !token.content.is_empty()) {
         let content = token.content.as_str();
-        let known =
-            places.get(content).map(|&place| (place, added[place].id, added[place].special));
+        let place = places.get(content).copied();
+        let known = place.map(|place| &added[place]);
         let in_model = ids.get(content);
-        let id = known.map(|(_, id, _)| id).or(in_model);
+        let id = known.map(|known| known.id).or(in_model);
         let is_new = id.is_none();
         let id = id.unwrap_or(next_id);
         if is_new {
@@ -344,7 +399,7 @@ fn added(
             insert(vocabulary, id, content, token)?;
             next_id += 1;
         }
-        let was_special = known.is_some_and(|(_, _, special)| special);
+        let was_special = known.is_some_and(|known| known.special);
         let token = AddedToken {
             id,
             content: token.content.clone(),
@@ -356,7 +411,7 @@ fn added(
             whole_piece: finds_whole && in_model.is_some() && is_only_added(vocabulary, id),
             in_model: in_model.is_some(),
         };
-        if let Some((place, ..)) = known {
+        if let Some(place) = place {
             added[place] = token;
             continue;
         }

@@ -1,31 +1,38 @@
-//! Our parts to a `tokenizer.json`.
+//! Our parts to a `tokenizer.json`, and the proof that it says what they do.
 //!
-//! Every part is checked before it is written, and the file is read again (`proof`): names must be unique, merges must
-//! give the token of the joined names, added tokens must get the ids that they have here. Patterns are translated to
-//! Oniguruma with proof (`component`). A one-character end mark that is a unit becomes a normalizer that
-//! puts it at the end of every word; everywhere else in the text that character is made unknown before.
+//! Every part is checked before it is written: names must be unique, merges must give the token of the joined names,
+//! added tokens must get the ids that they have here. Patterns are translated to Oniguruma with proof (`node`). A
+//! one-character end mark that is a unit becomes a normalizer that puts it at the end of every word; everywhere else in
+//! the text that character is made unknown before.
+//!
+//! Then the file is read again and compared, part by part: tokens, merges, added tokens, special tokens around a text and
+//! lengths, and what each token is decoded to. Left out: normalizer and split patterns, which are translated with a
+//! proof of their own, and what becomes of units without a token, which the format cannot say
+//! (`docs/explanation/formats.md`). The proof costs about what writing the file does; every token is decoded only where
+//! the steps are not the same.
 
 use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::added::added_tokens;
-use super::component::refuse;
 use super::decoder::decoder;
-use super::lengths::{padding_value, truncation_value};
 use super::model::model;
 use super::names::Names;
+use super::node::refuse;
 use super::normalizer::{moved, normalizer};
-use super::post_processor::post_processor;
+use super::post_processor::{padding_value, post_processor, truncation_value};
 use super::pre_tokenizer::pre_tokenizer;
-use super::proof::prove;
+use super::read::parts as parts_of_file;
 use super::sentencepiece::spelled_out;
+use super::vocabulary::added_tokens;
 use super::{FORMAT, RESERVED, WORD};
-use crate::Written;
+use crate::{Written, inexpressible, quoted, require};
+use bytepair::added::AddedToken;
+use bytepair::decode::DecodeErrors;
 use bytepair::for_formats::unprepared;
 use bytepair::units::EndMarkKind;
-use bytepair::vocabulary::TokenKind;
-use bytepair::{Parts, Result, Tokenizer};
+use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{Error, Parts, Result, Tokenizer};
 use bytepair_split::{Splitter, Unmatched};
 
 /// The file of a tokenizer, from which every text gets the same ids.
@@ -107,4 +114,99 @@ fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
 
 fn contains(bytes: &[u8], text: &str) -> bool {
     memchr::memmem::find(bytes, text.as_bytes()).is_some()
+}
+
+/// Refuses a file that does not hold these parts, in which merges are ignored or need not be.
+fn prove(parts: &Parts, ignores_merges: bool, file: &[u8]) -> Result<()> {
+    let unreadable = |error: Error| inexpressible(FORMAT, format!("this tokenizer: {error}"));
+    let again = parts_of_file(file).map_err(unreadable)?;
+    check_tokens(&parts.vocabulary, &again.vocabulary)?;
+    let is_same = [
+        (parts.vocabulary.merges() == again.vocabulary.merges(), "the order of these merges"),
+        (found(&parts.added).eq(found(&again.added)), "these rules of added tokens"),
+        (ignores_merges == again.ignore_merges, "when merges are ignored"),
+        (parts.template.single == again.template.single, "these special tokens around a text"),
+        (parts.template.pair == again.template.pair, "these special tokens around two texts"),
+        (parts.truncation == again.truncation, "this truncation"),
+        (parts.padding == again.padding, "this padding"),
+    ];
+    require(FORMAT, &is_same)?;
+    check_decoding(parts, again)
+}
+
+/// The added tokens, but for whether they stand in the vocabulary too, which says nothing about ids.
+fn found(added: &[AddedToken]) -> impl Iterator<Item = AddedToken> {
+    let mut added: Vec<_> = added.to_vec();
+    added.sort_by_key(|token| token.id);
+    added.into_iter().map(|token| AddedToken { in_model: false, ..token })
+}
+
+/// An empty token without marks is the same whatever its kind: no text gives it, and it is decoded to nothing. The
+/// format reads it as an added token, rank files (Whisper's has one) as a text token.
+fn is_same(token: Option<Token<'_>>, again: Option<Token<'_>>) -> bool {
+    let is_blank = |token: Token<'_>| {
+        token.bytes.is_empty() && matches!(token.kind, TokenKind::PLAIN | TokenKind::Added)
+    };
+    token == again || token.is_some_and(is_blank) && again.is_some_and(is_blank)
+}
+
+fn check_tokens(vocabulary: &Vocabulary, again: &Vocabulary) -> Result<()> {
+    let n_ids = TokenId::try_from(vocabulary.len().max(again.len())).unwrap_or(TokenId::MAX);
+    match (0..n_ids).find(|&id| !is_same(vocabulary.token(id), again.token(id))) {
+        Some(id) => {
+            let token = vocabulary.token(id).or_else(|| again.token(id));
+            let name = token.map_or_else(String::new, |token| quoted(token.bytes));
+            refuse(format!("the token {name} with the id {id}: it would be read as another"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// How many tokens are decoded together.
+const N_TOGETHER: usize = 64;
+
+/// Refuses a file with which a token would become other text.
+///
+/// Where tokens and decoder are the same, so is the text. Tokens that are no text are looked at alone and three in a
+/// row, as a decoder may treat the first or the last otherwise; ordinary ones together.
+fn check_decoding(parts: &Parts, again: Parts) -> Result<()> {
+    if parts.decode == again.decode {
+        return Ok(());
+    }
+    let both = Both { here: unprepared(parts.clone())?, there: unprepared(again)? };
+    let (plain, others): (Vec<_>, Vec<_>) =
+        parts.vocabulary.iter().partition(|(_, token)| token.kind == TokenKind::PLAIN);
+    for (id, _) in others {
+        both.check_text(&[id])?;
+        both.check_text(&[id; 3])?;
+    }
+    let ids: Vec<TokenId> = plain.into_iter().map(|(id, _)| id).collect();
+    for row in ids.chunks(N_TOGETHER) {
+        if both.check_text(row).is_err() {
+            row.iter().try_for_each(|id| both.check_text(&[*id]))?;
+            both.check_text(row)?;
+        }
+    }
+    Ok(())
+}
+
+/// A tokenizer, and what its file is read as.
+struct Both {
+    here: Tokenizer,
+    there: Tokenizer,
+}
+
+impl Both {
+    fn check_text(&self, ids: &[TokenId]) -> Result<()> {
+        let text = |tokenizer: &Tokenizer| tokenizer.decode(ids, DecodeErrors::Replace, false);
+        let (here, there) = (text(&self.here)?, text(&self.there)?);
+        let (Some(&id), true) = (ids.first(), here != there) else { return Ok(()) };
+        let token = self.here.parts().vocabulary.token(id);
+        let name = quoted(token.map_or(&[], |token| token.bytes));
+        refuse(format!(
+            "the token {name} with the id {id}: it would be decoded to {}, not to {}",
+            quoted(there.as_bytes()),
+            quoted(here.as_bytes())
+        ))
+    }
 }

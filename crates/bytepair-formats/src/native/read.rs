@@ -1,27 +1,28 @@
 //! A `.bytepair` file to a tokenizer.
 //!
 //! Checks what the types of the schema cannot say: the version, the Unicode tables, and what added tokens, kinds and
-//! steps have to be; `tokens` checks the tables. Of what can be said in several ways, one is the way of the format, so
-//! that what is read is written as it was. Left out: whether the parts fit each other, which [`Tokenizer::new`] checks.
+//! steps have to be; `records` checks the tables. Of what can be said in several ways, one is the way of the format, so
+//! that what is read is written as it was. A parser of the whole file says where it stopped, not in which field; so the
+//! fields of a file that is refused are read one by one once more. Left out: whether the parts fit each other, which [`Tokenizer::new`] checks.
 //! Cost: time and memory linear in the file.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::naming::bad_field;
-use super::schema::{File, RoundRecord, StepRecord};
-use super::tokens::vocabulary;
+use super::records::{File, RoundRecord, StepRecord, TokenRecord, vocabulary};
 use super::{FORMAT, VERSION};
 use crate::json;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeStep};
 use bytepair::normalize::Normalizer;
 use bytepair::pretokenize::PreTokenizer;
+use bytepair::template::{OffsetRules, Padding, Template, Truncation};
 use bytepair::units::Units;
-use bytepair::vocabulary::{TokenKind, Vocabulary};
+use bytepair::vocabulary::{TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
@@ -178,4 +179,41 @@ fn decode(mut decode: Decode) -> Result<Decode> {
         rules.controls.sort();
     }
     Ok(decode)
+}
+
+/// The error of the first field whose value is not what it should be. Fields that are missing, unknown, or there twice the
+/// parser names itself.
+fn bad_field(file: &[u8]) -> Option<Error> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(file) else { return None };
+    fields.into_iter().find_map(|(name, value)| {
+        let problem = problem(&name, value)?;
+        Some(Error::format(FORMAT, name, problem.to_string()))
+    })
+}
+
+fn problem(name: &str, value: Value) -> Option<serde_json::Error> {
+    match name {
+        "format" | "unicode" => problem_of::<String>(value),
+        "version" => problem_of::<u32>(value),
+        "normalizer" => problem_of::<Vec<StepRecord>>(value),
+        "rounds" => problem_of::<Vec<RoundRecord>>(value),
+        "units" => problem_of::<Units>(value),
+        "ignore_merges" => problem_of::<bool>(value),
+        "dropout" => problem_of::<Option<f64>>(value),
+        "template" => problem_of::<Template>(value),
+        "truncation" => problem_of::<Option<Truncation>>(value),
+        "padding" => problem_of::<Option<Padding>>(value),
+        "offsets" => problem_of::<OffsetRules>(value),
+        "decode" => problem_of::<Decode>(value),
+        "added_tokens" => problem_of::<Vec<AddedToken>>(value),
+        "tokens" => problem_of::<Vec<Option<TokenRecord>>>(value),
+        "merges" => problem_of::<Vec<[TokenId; 3]>>(value),
+        "priorities" => problem_of::<Vec<u32>>(value),
+        "merge_counts" => problem_of::<Vec<i64>>(value),
+        _ => None,
+    }
+}
+
+fn problem_of<T: DeserializeOwned>(value: Value) -> Option<serde_json::Error> {
+    serde_json::from_value::<T>(value).err()
 }

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::classes::Class;
 use super::{ADDED_TOKENS, CONFIG, FORMAT, Pair, SPECIAL_TOKENS};
-use crate::json;
+use crate::huggingface::Added;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
@@ -32,29 +32,9 @@ struct Described {
     special: Option<bool>,
 }
 
-/// A token as a `tokenizer.json` lists it, without its id.
-#[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
-struct Listed {
-    content: String,
-    single_word: bool,
-    lstrip: bool,
-    rstrip: bool,
-    normalized: bool,
-    special: bool,
-}
-
-/// A token with its id.
-#[derive(Serialize)]
-struct WithId<'t> {
-    id: Option<TokenId>,
-    #[serde(flatten)]
-    token: &'t Listed,
-}
-
-/// The tokens of one tokenizer.
+/// The tokens of one tokenizer. Their ids are given last.
 pub(super) struct AddedTokens {
-    tokens: Vec<Listed>,
+    tokens: Vec<Added>,
     places: HashMap<String, usize>,
     roles: HashMap<&'static str, String>,
 }
@@ -87,7 +67,7 @@ impl AddedTokens {
             token.lstrip |= takes_space;
             added.roles.insert(role, token.content.clone());
             if listed.is_none() && added.contains(&token.content) {
-                added.replace(Listed { special: true, ..token });
+                added.replace(Added { special: true, ..token });
             } else {
                 added.make_special(token);
             }
@@ -127,18 +107,14 @@ impl AddedTokens {
         Ok(())
     }
 
-    /// The list of a `tokenizer.json`.
-    pub(super) fn written(&self, ids: &Ids<'_>) -> Result<Vec<Value>> {
-        let written = |token: &Listed| {
-            let id = ids.get(token.content.as_str()).copied();
-            serde_json::to_value(WithId { id, token })
-                .map_err(|error| json::problem(FORMAT, "added tokens", &error))
-        };
-        self.tokens.iter().map(written).collect()
+    /// The list of a `tokenizer.json`, with ids that [`Self::number`] gave.
+    pub(super) fn written(&self, ids: &Ids<'_>) -> Vec<Added> {
+        let id = |token: &Added| ids.get(token.content.as_str()).copied().unwrap_or_default();
+        self.tokens.iter().map(|token| Added { id: id(token), ..token.clone() }).collect()
     }
 
     /// Puts a token in the place of the one of its name, or behind all.
-    fn replace(&mut self, token: Listed) {
+    fn replace(&mut self, token: Added) {
         if let Some(&place) = self.places.get(&token.content) {
             self.tokens[place] = token;
             return;
@@ -148,10 +124,10 @@ impl AddedTokens {
     }
 
     /// Makes the token of this name special, or puts this one behind all.
-    fn make_special(&mut self, token: Listed) {
+    fn make_special(&mut self, token: Added) {
         match self.places.get(&token.content) {
             Some(&place) => self.tokens[place].special = true,
-            None => self.replace(Listed { special: true, ..token }),
+            None => self.replace(Added { special: true, ..token }),
         }
     }
 }
@@ -171,7 +147,7 @@ fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<&'s [Valu
 }
 
 /// A token, which is special if `special` and it does not say otherwise.
-fn listed_token(token: &Value, special: bool) -> Result<Listed> {
+fn listed_token(token: &Value, special: bool) -> Result<Added> {
     let problem = || {
         let problem =
             format!("{token} is not an added token: expected a string, or an object with content");
@@ -183,7 +159,8 @@ fn listed_token(token: &Value, special: bool) -> Result<Listed> {
     };
     let described: Described = serde_json::from_value(described).map_err(|_| problem())?;
     let special = described.special.unwrap_or(special);
-    Ok(Listed {
+    Ok(Added {
+        id: 0,
         content: described.content,
         single_word: described.single_word == Some(true),
         lstrip: described.lstrip == Some(true),

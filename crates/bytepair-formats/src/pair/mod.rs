@@ -19,9 +19,10 @@ use serde_json::{Map, Value};
 
 use self::added::{AddedTokens, Ids};
 use self::classes::Class;
+use self::template::Tokens;
 use super::assembly::Document;
-use super::json::{self, Entries, Unique};
-use super::merges::{check_made, numbered_merges};
+use super::json::{self, Entries};
+use super::merges::{check_made, numbered_merges, pairs};
 use super::{gpt2, huggingface};
 use bytepair::Tokenizer;
 use bytepair::{Error, Result};
@@ -66,7 +67,7 @@ pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
 /// As for [`read`], as far as they do not come from what a `tokenizer.json` says.
 pub fn tokenizer_json(pair: &Pair<'_>) -> Result<Vec<u8>> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
-    let mut ids: Ids<'_> = entries.iter().map(|(name, id)| (name.as_str(), *id)).collect();
+    let mut ids: Ids<'_> = entries.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
     if ids.len() < entries.len() {
         return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
     }
@@ -76,16 +77,17 @@ pub fn tokenizer_json(pair: &Pair<'_>) -> Result<Vec<u8>> {
     let added = AddedTokens::of(pair, &config, class)?;
     let prefix_space = class.prefix_space(&config)?;
     let pipeline = class.pipeline(prefix_space);
-    let names = entries.iter().map(|(name, _)| name.as_str());
+    let names = entries.iter().map(|(name, _)| name.as_ref());
     check_made(FORMAT, names, &merges, pipeline.suffix(), |name| added.contains(name))?;
     added.number(&mut ids)?;
+    let tokens = Tokens { added: &added, ids: &ids };
     let document = Document {
         pipeline,
-        added_tokens: added.written(&ids)?,
-        post_processor: template::post_processor(class, &config, (&added, &ids), prefix_space)?,
+        added_tokens: added.written(&ids),
+        post_processor: template::post_processor(class, &config, &tokens, prefix_space)?,
         unknown: added.of_role("unk").filter(|_| !pipeline.suffix().is_empty()).map(str::to_owned),
-        merges: merges.iter().map(|(_, left, right)| [*left, *right].map(str::to_owned)).collect(),
-        vocab: entries.iter().map(|(name, id)| (name.clone(), (*id).into())).collect(),
+        merges: pairs(&merges),
+        vocab: entries.iter().map(|(name, id)| (name.clone().into_owned(), (*id).into())).collect(),
     };
     Ok(document.into_bytes())
 }
@@ -108,9 +110,9 @@ impl Pair<'_> {
         let Some((_, file)) = self.settings.iter().find(|(other, _)| *other == name) else {
             return Ok(Map::new());
         };
-        match json::parse(FORMAT, name, file)? {
-            Unique(Value::Object(object)) => Ok(object),
-            Unique(_) => Err(Error::format(FORMAT, name, "expected a JSON object")),
+        match json::parse_unique(FORMAT, name, file)? {
+            Value::Object(object) => Ok(object),
+            _ => Err(Error::format(FORMAT, name, "expected a JSON object")),
         }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! Left out: the language and the task of Whisper's prefix, which a call chooses. Costs a look-up for each token.
 
-use std::collections::BTreeSet;
-
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::added::{AddedTokens, Ids};
 use super::classes::{Around, Class};
 use super::{CONFIG, FORMAT, switch};
 use crate::assembly::roberta;
+use crate::huggingface::template_value;
+use bytepair::template::{Sequence, Template, TemplatePiece};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
@@ -19,102 +19,108 @@ const START: &str = "<|startoftranscript|>";
 /// What follows where no time stamps are asked for.
 const NO_TIMESTAMPS: &str = "<|notimestamps|>";
 
+/// The tokens that settings name, and the ids of all.
+pub(super) struct Tokens<'t> {
+    pub(super) added: &'t AddedTokens,
+    pub(super) ids: &'t Ids<'t>,
+}
+
+impl<'t> Tokens<'t> {
+    /// The token of a role, which must be there.
+    fn role(&self, role: &str) -> Result<&'t str> {
+        let missing = || Error::format(FORMAT, CONFIG, format!("{role}_token is missing"));
+        self.added.of_role(role).ok_or_else(missing)
+    }
+
+    fn id(&self, name: &str) -> Result<TokenId> {
+        let missing = || Error::format(FORMAT, CONFIG, format!("the token {name:?} has no id"));
+        self.ids.get(name).copied().ok_or_else(missing)
+    }
+
+    /// The token of a role, with its id.
+    fn role_with_id(&self, role: &str) -> Result<(&'t str, TokenId)> {
+        let name = self.role(role)?;
+        Ok((name, self.id(name)?))
+    }
+
+    fn special(&self, names: &[&str], type_id: u32) -> Result<Vec<TemplatePiece>> {
+        let piece = |&name: &&str| {
+            let (ids, names) = (vec![self.id(name)?], vec![name.to_owned()]);
+            Ok(TemplatePiece::Special { ids, type_id, names })
+        };
+        names.iter().map(piece).collect()
+    }
+
+    /// A template, by the names of its special tokens.
+    fn written(&self, around: &Names<'_>) -> Result<Value> {
+        let text = |which, type_id| vec![TemplatePiece::Text { which, type_id }];
+        let Names { begin, end, between } = around;
+        let first = text(Sequence::First, 0);
+        let single = [self.special(begin, 0)?, first.clone(), self.special(end, 0)?];
+        let (behind_first, before_second) = *between;
+        let pair = [
+            self.special(begin, 0)?,
+            first,
+            self.special(behind_first, 0)?,
+            self.special(before_second, 1)?,
+            text(Sequence::Second, 1),
+            self.special(end, 1)?,
+        ];
+        let template = Template { single: single.concat(), pair: pair.concat() };
+        template_value(&template, |_| Ok(""))
+    }
+}
+
+/// The names of special tokens before and behind one text or two, and between two: behind the first and before the second.
+struct Names<'n> {
+    begin: &'n [&'n str],
+    end: &'n [&'n str],
+    between: (&'n [&'n str], &'n [&'n str]),
+}
+
 /// The `post_processor` of a class; nothing where it puts nothing around a text.
 pub(super) fn post_processor(
     class: &Class,
     config: &Map<String, Value>,
-    (added, ids): (&AddedTokens, &Ids<'_>),
+    tokens: &Tokens<'_>,
     prefix_space: bool,
 ) -> Result<Value> {
-    let role = |role: &str| {
-        let missing = || Error::format(FORMAT, CONFIG, format!("{role}_token is missing"));
-        added.of_role(role).ok_or_else(missing)
-    };
-    let with_id = |name: &str| -> Result<_> {
-        let name = role(name)?;
-        Ok((name, id(name, ids)?))
-    };
     match class.template {
         Around::Roberta => {
-            let ends = (with_id("cls")?, with_id("sep")?);
-            Ok(roberta(ends, true, prefix_space))
+            let (cls, sep) = (tokens.role_with_id("cls")?, tokens.role_with_id("sep")?);
+            Ok(roberta(cls, sep, true, prefix_space))
         }
         Around::Clip => {
-            let ends = (with_id("bos")?, with_id("eos")?);
-            Ok(roberta(ends, false, false))
+            let (bos, eos) = (tokens.role_with_id("bos")?, tokens.role_with_id("eos")?);
+            Ok(roberta(bos, eos, false, false))
         }
         Around::Deberta => {
-            let (cls, sep) = ([role("cls")?], [role("sep")?]);
-            Template { single: (&cls, &sep), pair: (&cls, &[sep[0], sep[0]], &[], &sep) }
-                .written(ids)
+            let (cls, sep) = ([tokens.role("cls")?], [tokens.role("sep")?]);
+            let between = [sep[0], sep[0]];
+            tokens.written(&Names { begin: &cls, end: &sep, between: (&between, &[]) })
         }
         Around::Whisper => {
             let prefix: &[&str] = match switch(config, "predict_timestamps")? {
                 Some(true) => &[START],
                 _ => &[START, NO_TIMESTAMPS],
             };
-            let known = |&name| if ids.contains_key(name) { Ok(name) } else { role("unk") };
+            let known =
+                |&name| if tokens.ids.contains_key(name) { Ok(name) } else { tokens.role("unk") };
             let begin = prefix.iter().map(known).collect::<Result<Vec<_>>>()?;
-            let end = [role("eos")?];
-            Template { single: (&begin, &end), pair: (&begin, &[], &[], &end) }.written(ids)
+            let end = [tokens.role("eos")?];
+            tokens.written(&Names { begin: &begin, end: &end, between: (&[], &[]) })
         }
         Around::AsAsked => {
             let asked = |role| -> Result<_> {
                 let is_asked = switch(config, &format!("add_{role}_token"))? == Some(true);
-                Ok(added.of_role(role).filter(|_| is_asked))
+                Ok(tokens.added.of_role(role).filter(|_| is_asked))
             };
             let (begin, end) = (asked("bos")?, asked("eos")?);
             if begin.is_none() && end.is_none() {
                 return Ok(Value::Null);
             }
             let (begin, end) = (begin.as_slice(), end.as_slice());
-            Template { single: (begin, end), pair: (begin, end, begin, end) }.written(ids)
+            tokens.written(&Names { begin, end, between: (end, begin) })
         }
-    }
-}
-
-fn id(name: &str, ids: &Ids<'_>) -> Result<TokenId> {
-    let missing = || Error::format(FORMAT, CONFIG, format!("the token {name:?} has no id"));
-    ids.get(name).copied().ok_or_else(missing)
-}
-
-/// The names of special tokens: before and behind one text; before, behind, before and behind two.
-struct Template<'n> {
-    single: (&'n [&'n str], &'n [&'n str]),
-    pair: (&'n [&'n str], &'n [&'n str], &'n [&'n str], &'n [&'n str]),
-}
-
-impl Template<'_> {
-    fn written(&self, ids: &Ids<'_>) -> Result<Value> {
-        let Self { single: (begin, end), pair: (first, behind_first, second, behind_second) } =
-            self;
-        let special = |names: &[&str], type_id: u32| -> Vec<Value> {
-            let token = |name| json!({"SpecialToken": {"id": name, "type_id": type_id}});
-            names.iter().map(token).collect()
-        };
-        let text =
-            |name: &str, type_id: u32| vec![json!({"Sequence": {"id": name, "type_id": type_id}})];
-        let single = [special(begin, 0), text("A", 0), special(end, 0)].concat();
-        let pair = [
-            special(first, 0),
-            text("A", 0),
-            special(behind_first, 0),
-            special(second, 1),
-            text("B", 1),
-            special(behind_second, 1),
-        ];
-        let names: BTreeSet<_> = [begin, end, first, behind_first, second, behind_second]
-            .into_iter()
-            .copied()
-            .flatten()
-            .collect();
-        let listed = |name: &&str| {
-            Ok((name.to_string(), json!({"id": name, "ids": [id(name, ids)?], "tokens": [name]})))
-        };
-        let special_tokens = names.into_iter().map(listed).collect::<Result<Map<_, _>>>()?;
-        Ok(json!({
-            "type": "TemplateProcessing", "single": single, "pair": pair.concat(),
-            "special_tokens": special_tokens
-        }))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) fn push_merges(
     vocabulary: &mut Vocabulary,
     pieces: &[Scored<'_>],
 ) -> Result<()> {
-    let [beginnings, endings] = [Side::Beginning, Side::End].map(|side| nested(pieces, side));
+    let [beginnings, endings] = [Side::Beginning, Side::End].map(|side| Nested::of(pieces, side));
     let (mut lefts, mut rights) = (Vec::new(), Vec::new());
     let mut order: Vec<_> = (0..pieces.len()).collect();
     order.retain(|&place| !is_one_character(pieces[place].text));
@@ -48,8 +48,8 @@ pub(crate) fn push_merges(
             priority += 1;
         }
         last_score = Some(piece.score);
-        parts_of(pieces, place, (&beginnings, Side::Beginning), &mut lefts);
-        parts_of(pieces, place, (&endings, Side::End), &mut rights);
+        beginnings.parts_of(pieces, place, &mut lefts);
+        endings.parts_of(pieces, place, &mut rights);
         for (left, right) in fitting(&lefts, &rights, piece.text.len()) {
             let (Some(left_id), Some(right_id)) = (left.id, right.id) else {
                 let unit = left.id.map_or(left.text, |_| right.text);
@@ -138,25 +138,6 @@ impl Side {
     }
 }
 
-/// By place of a piece: the place of the longest other piece that stands on one side of it.
-fn nested(pieces: &[Scored<'_>], side: Side) -> Vec<Option<usize>> {
-    let with_key = |(place, piece): (usize, &Scored<'_>)| (side.key(piece.text), place);
-    let mut order: Vec<_> = pieces.iter().enumerate().map(with_key).collect();
-    order.sort_unstable_by(|one, other| {
-        let texts = || side.order(pieces[one.1].text, pieces[other.1].text);
-        one.0.cmp(&other.0).then_with(texts)
-    });
-    let mut longest = vec![None; pieces.len()];
-    let mut open: Vec<usize> = Vec::new();
-    for (_, place) in order {
-        let text = pieces[place].text;
-        while open.pop_if(|part| !side.has(text, pieces[*part].text)).is_some() {}
-        longest[place] = open.last().copied();
-        open.push(place);
-    }
-    longest
-}
-
 /// What stands on one side of a piece: another piece, or a character that is none.
 #[derive(Clone, Copy)]
 struct Beside<'p> {
@@ -164,20 +145,42 @@ struct Beside<'p> {
     id: Option<TokenId>,
 }
 
-/// Everything on one side of a piece, the longest first.
-fn parts_of<'p>(
-    pieces: &[Scored<'p>],
-    place: usize,
-    (nested, side): (&[Option<usize>], Side),
-    parts: &mut Vec<Beside<'p>>,
-) {
-    parts.clear();
-    let inner = std::iter::successors(nested[place], |&place| nested[place]);
-    parts
-        .extend(inner.map(|place| Beside { text: pieces[place].text, id: Some(pieces[place].id) }));
-    let character = side.character(pieces[place].text);
-    if parts.last().is_none_or(|part| part.text.len() > character.len()) {
-        parts.push(Beside { text: character, id: None });
+/// Which pieces stand on one side of others.
+struct Nested {
+    side: Side,
+    /// By place of a piece: the place of the longest other piece on that side of it.
+    longest: Vec<Option<usize>>,
+}
+
+impl Nested {
+    fn of(pieces: &[Scored<'_>], side: Side) -> Self {
+        let with_key = |(place, piece): (usize, &Scored<'_>)| (side.key(piece.text), place);
+        let mut order: Vec<_> = pieces.iter().enumerate().map(with_key).collect();
+        order.sort_unstable_by(|one, other| {
+            let texts = || side.order(pieces[one.1].text, pieces[other.1].text);
+            one.0.cmp(&other.0).then_with(texts)
+        });
+        let mut longest = vec![None; pieces.len()];
+        let mut open: Vec<usize> = Vec::new();
+        for (_, place) in order {
+            let text = pieces[place].text;
+            while open.pop_if(|part| !side.has(text, pieces[*part].text)).is_some() {}
+            longest[place] = open.last().copied();
+            open.push(place);
+        }
+        Self { side, longest }
+    }
+
+    /// Everything on this side of a piece, the longest first.
+    fn parts_of<'p>(&self, pieces: &[Scored<'p>], place: usize, parts: &mut Vec<Beside<'p>>) {
+        parts.clear();
+        let inner = std::iter::successors(self.longest[place], |&place| self.longest[place]);
+        let beside = |place: usize| Beside { text: pieces[place].text, id: Some(pieces[place].id) };
+        parts.extend(inner.map(beside));
+        let character = self.side.character(pieces[place].text);
+        if parts.last().is_none_or(|part| part.text.len() > character.len()) {
+            parts.push(Beside { text: character, id: None });
+        }
     }
 }
 

@@ -13,15 +13,205 @@
 mod as_map;
 pub(crate) mod merges;
 mod model;
-mod read;
 #[cfg(test)]
 mod tests;
 mod trained;
-mod wire;
 mod write;
 
-pub use read::{read, roles};
-pub use write::{write, write_with_changes};
+pub use self::write::{write, write_with_changes};
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use self::merges::{Scored, cut_stages, push_merges};
+use self::model::{BPE, Model, Piece, PieceKind, Roles};
+use crate::byte_of_name;
+use bytepair::added::AddedToken;
+use bytepair::decode::{LeadingSpaces, SentencePieceDecode};
+use bytepair::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
+use bytepair::units::Units;
+use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
+use bytepair::{Error, Result};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Stage};
 
 /// The name of the format in messages.
 const FORMAT: &str = "SentencePiece model";
+
+/// The tokenizer of a model file.
+///
+/// # Errors
+/// Where the file is damaged, its type is not BPE, or it asks for something that is not supported.
+pub fn read(file: &[u8]) -> Result<Tokenizer> {
+    let model = Model::parse(file)?;
+    check_type(&model)?;
+    check_pieces(&model)?;
+    let unicode = UnicodeTables::latest();
+    let step = NormalizeStep::SentencePiece(SentencePiece::new(rules(&model)?)?);
+    let unknown = pieces_of(&model, PieceKind::Unknown).next().map(|(_, piece)| piece.text.clone());
+    let units = Units {
+        unknown,
+        fuse_unknown: !model.trainer.byte_fallback,
+        byte_fallback: model.trainer.byte_fallback,
+        ..Units::characters()
+    };
+    Tokenizer::new(Parts {
+        normalizer: Normalizer::new(vec![step], unicode),
+        pre_tokenizer: Splitter::new(stages(&model), &unicode)?.into(),
+        added: added(&model),
+        decode: decode(&model).into(),
+        ..Parts::new(units, Arc::new(vocabulary(&model)?))
+    })
+}
+
+/// The pieces of a model that begin and end texts and stand for what is unknown, by role: `bos`, `eos`, `unk`.
+///
+/// # Errors
+/// Where the file is damaged.
+pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
+    let Roles { bos, eos, unk } = Roles::parse(file)?;
+    let roles = [("bos", bos), ("eos", eos), ("unk", unk)];
+    Ok(roles
+        .into_iter()
+        .filter(|(_, role)| role.is_there)
+        .map(|(name, role)| (name, role.piece))
+        .collect())
+}
+
+fn check_type(model: &Model) -> Result<()> {
+    let name = match model.trainer.model_type {
+        BPE => return Ok(()),
+        1 => "Unigram",
+        3 => "word",
+        4 => "character",
+        _ => "unknown",
+    };
+    let problem = format!("it is a model of the type {name}; only BPE is supported");
+    Err(Error::format(FORMAT, "model_type", problem))
+}
+
+fn check_pieces(model: &Model) -> Result<()> {
+    let mut texts = HashSet::new();
+    let mut bytes = HashSet::new();
+    for (id, piece) in (0_u32..).zip(&model.pieces) {
+        let problem = |problem: &str| {
+            Err(Error::format(FORMAT, format!("piece {id}, {:?}", piece.text), problem))
+        };
+        let is_one_character = piece.text.chars().nth(1).is_none();
+        match piece.kind {
+            _ if !texts.insert(piece.text.as_str()) => return problem("it appears twice"),
+            PieceKind::Control if is_one_character => {
+                return problem("a control symbol of one character stops encoding");
+            }
+            PieceKind::Unused if !is_one_character => {
+                return problem("pieces of the type UNUSED are not supported");
+            }
+            PieceKind::UserDefined if piece.text.contains('\0') => {
+                return problem("a user-defined symbol with a NUL in it");
+            }
+            PieceKind::Byte => match byte_of_name(&piece.text) {
+                Some(byte) if model.trainer.byte_fallback => drop(bytes.insert(byte)),
+                Some(_) => return problem("a byte, but byte_fallback is off"),
+                None => return problem("it does not name a byte"),
+            },
+            _ => {}
+        }
+    }
+    let missing = |problem| Err(Error::format(FORMAT, "the pieces", problem));
+    match pieces_of(model, PieceKind::Unknown).count() {
+        0 => missing("no piece has the type UNKNOWN"),
+        1 if model.trainer.byte_fallback && bytes.len() < 256 => {
+            missing("byte_fallback is on, but not every byte has a piece")
+        }
+        1 => Ok(()),
+        _ => missing("more than one piece has the type UNKNOWN"),
+    }
+}
+
+fn pieces_of(model: &Model, kind: PieceKind) -> impl Iterator<Item = (TokenId, &Piece)> {
+    (0..).zip(&model.pieces).filter(move |(_, piece)| piece.kind == kind)
+}
+
+fn rules(model: &Model) -> Result<SentencePieceRules> {
+    let spec = &model.normalizer;
+    let characters = match spec.charsmap.as_slice() {
+        [] => None,
+        charsmap => Some(CharsMap::parse(charsmap)?),
+    };
+    Ok(SentencePieceRules {
+        characters,
+        verbatim: pieces_of(model, PieceKind::UserDefined)
+            .map(|(_, piece)| piece.text.clone())
+            .collect(),
+        adds_space: spec.adds_dummy_prefix,
+        removes_extra_spaces: spec.removes_extra_whitespaces,
+        escapes_spaces: spec.escapes_whitespaces,
+        space_is_suffix: model.trainer.space_is_suffix,
+    })
+}
+
+fn stages(model: &Model) -> Vec<Stage> {
+    let pieces = || pieces_of(model, PieceKind::Normal).map(|(_, piece)| piece.text.as_str());
+    let fuses_unknown = !model.trainer.byte_fallback;
+    cut_stages(pieces, fuses_unknown)
+}
+
+/// Control symbols and the unknown token, which are special, and user-defined symbols, which are always found in the
+/// normalized text. One of these with a space in it never stands there once spaces became `▁`.
+fn added(model: &Model) -> Vec<AddedToken> {
+    let escapes = model.normalizer.escapes_whitespaces;
+    let added = (0..).zip(&model.pieces).filter_map(|(id, piece)| {
+        let is_symbol = piece.kind == PieceKind::UserDefined;
+        let is_special = matches!(piece.kind, PieceKind::Control | PieceKind::Unknown);
+        let is_found = is_special || is_symbol && !(escapes && piece.text.contains(' '));
+        is_found.then(|| AddedToken {
+            id,
+            content: piece.text.clone(),
+            special: is_special,
+            normalized: is_symbol,
+            in_model: true,
+            ..AddedToken::default()
+        })
+    });
+    added.collect()
+}
+
+fn decode(model: &Model) -> SentencePieceDecode {
+    let spec = &model.normalizer;
+    let mut controls: Vec<_> =
+        pieces_of(model, PieceKind::Control).map(|(_, piece)| piece.text.clone()).collect();
+    controls.sort();
+    SentencePieceDecode {
+        leading: match (spec.removes_extra_whitespaces, spec.adds_dummy_prefix) {
+            (true, _) => LeadingSpaces::EachGoes,
+            (false, true) => LeadingSpaces::OneGoes,
+            (false, false) => LeadingSpaces::Stay,
+        },
+        unknown: model.trainer.unknown_surface.split('\0').next().unwrap_or("").to_owned(),
+        controls,
+    }
+}
+
+fn vocabulary(model: &Model) -> Result<Vocabulary> {
+    let mut vocabulary = Vocabulary::new();
+    for (id, piece) in (0..).zip(&model.pieces) {
+        let byte = byte_of_name(&piece.text).map(|byte| [byte]);
+        let (kind, bytes) = match (piece.kind, &byte) {
+            (PieceKind::Byte, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
+            (PieceKind::Unknown, _) => (TokenKind::Unknown, piece.text.as_bytes()),
+            (PieceKind::Control | PieceKind::UserDefined, _) => {
+                (TokenKind::Added, piece.text.as_bytes())
+            }
+            _ => (TokenKind::PLAIN, piece.text.as_bytes()),
+        };
+        vocabulary.insert(id, Token { kind, bytes })?;
+    }
+    let normal: Vec<_> = (0..)
+        .zip(&model.pieces)
+        .filter(|(_, piece)| matches!(piece.kind, PieceKind::Normal | PieceKind::Unused))
+        .map(|(id, piece)| Scored { id, text: &piece.text, score: piece.score + 0.0 })
+        .collect();
+    push_merges(FORMAT, &mut vocabulary, &normal)?;
+    Ok(vocabulary)
+}

@@ -3,9 +3,12 @@
 //! What was only for training (`trainer_spec`, but for a few fields) is left out, and so is
 //! `self_test_data`. Other fields that are not known are refused, since they could change what the model
 //! means.
+//!
+//! The file is a message of protocol buffers, of which as much is read as model files use. Fields are read where they lie:
+//! nothing is copied or set aside by a length that a file states. Groups, which nobody writes any more, are refused. Takes
+//! one pass.
 
 use super::FORMAT;
-use super::wire::{self, Field, Fields};
 use bytepair::{Error, Result};
 
 /// What a model file says.
@@ -160,10 +163,10 @@ impl Model {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut file = Vec::new();
         for piece in &self.pieces {
-            wire::put_bytes(&mut file, 1, &piece.to_bytes());
+            put_bytes(&mut file, 1, &piece.to_bytes());
         }
-        wire::put_bytes(&mut file, 2, &self.trainer.to_bytes(self.pieces.len()));
-        wire::put_bytes(&mut file, 3, &self.normalizer.to_bytes());
+        put_bytes(&mut file, 2, &self.trainer.to_bytes(self.pieces.len()));
+        put_bytes(&mut file, 3, &self.normalizer.to_bytes());
         file
     }
 }
@@ -190,10 +193,10 @@ impl Piece {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        wire::put_bytes(&mut bytes, 1, self.text.as_bytes());
-        wire::put_float(&mut bytes, 2, self.score);
+        put_bytes(&mut bytes, 1, self.text.as_bytes());
+        put_float(&mut bytes, 2, self.score);
         if self.kind != PieceKind::Normal {
-            wire::put_number(&mut bytes, 3, self.kind as u64);
+            put_number(&mut bytes, 3, self.kind as u64);
         }
         bytes
     }
@@ -233,11 +236,11 @@ impl Trainer {
 
     fn to_bytes(&self, n_pieces: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
-        wire::put_number(&mut bytes, 3, self.model_type);
-        wire::put_number(&mut bytes, 4, n_pieces as u64);
-        wire::put_number(&mut bytes, 24, self.space_is_suffix.into());
-        wire::put_number(&mut bytes, 35, self.byte_fallback.into());
-        wire::put_bytes(&mut bytes, 44, self.unknown_surface.as_bytes());
+        put_number(&mut bytes, 3, self.model_type);
+        put_number(&mut bytes, 4, n_pieces as u64);
+        put_number(&mut bytes, 24, self.space_is_suffix.into());
+        put_number(&mut bytes, 35, self.byte_fallback.into());
+        put_bytes(&mut bytes, 44, self.unknown_surface.as_bytes());
         bytes
     }
 }
@@ -260,11 +263,198 @@ impl Normalizer {
 
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        wire::put_bytes(&mut bytes, 1, b"user_defined");
-        wire::put_bytes(&mut bytes, 2, &self.charsmap);
-        wire::put_number(&mut bytes, 3, self.adds_dummy_prefix.into());
-        wire::put_number(&mut bytes, 4, self.removes_extra_whitespaces.into());
-        wire::put_number(&mut bytes, 5, self.escapes_whitespaces.into());
+        put_bytes(&mut bytes, 1, b"user_defined");
+        put_bytes(&mut bytes, 2, &self.charsmap);
+        put_number(&mut bytes, 3, self.adds_dummy_prefix.into());
+        put_number(&mut bytes, 4, self.removes_extra_whitespaces.into());
+        put_number(&mut bytes, 5, self.escapes_whitespaces.into());
         bytes
+    }
+}
+
+/// The value of a field as it lies in the file.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value<'f> {
+    /// Whole numbers, truth values, choices.
+    Varint(u64),
+    /// Four bytes, mostly a floating-point number.
+    Fixed32([u8; 4]),
+    /// Eight bytes.
+    Fixed64([u8; 8]),
+    /// A text, bytes or another message.
+    Bytes(&'f [u8]),
+}
+
+/// The fields of a message, in the order in which they lie there.
+struct Fields<'f> {
+    rest: &'f [u8],
+    /// The name of the message in errors.
+    message: &'static str,
+}
+
+/// A field: its number and its value.
+struct Field<'f> {
+    number: u64,
+    value: Value<'f>,
+    message: &'static str,
+}
+
+impl<'f> Fields<'f> {
+    fn new(message: &'static str, bytes: &'f [u8]) -> Self {
+        Self { rest: bytes, message }
+    }
+
+    /// The next field; `None` at the end.
+    fn next(&mut self) -> Result<Option<Field<'f>>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let Self { message, .. } = *self;
+        let damaged = || Error::format(FORMAT, message, "cut off or damaged");
+        let key = self.varint().ok_or_else(damaged)?;
+        let value = self.value(key & 7).ok_or_else(damaged)?;
+        Ok(Some(Field { number: key >> 3, value, message }))
+    }
+
+    fn value(&mut self, wire_type: u64) -> Option<Value<'f>> {
+        match wire_type {
+            0 => self.varint().map(Value::Varint),
+            1 => self.take(8)?.try_into().ok().map(Value::Fixed64),
+            2 => {
+                let length = usize::try_from(self.varint()?).ok()?;
+                self.take(length).map(Value::Bytes)
+            }
+            5 => self.take(4)?.try_into().ok().map(Value::Fixed32),
+            _ => None,
+        }
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'f [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0_u64;
+        for place in 0..10 {
+            let byte = *self.take(1)?.first()?;
+            value |= u64::from(byte & 0x7F) << (7 * place);
+            if byte < 0x80 {
+                return (place < 9 || byte < 2).then_some(value);
+            }
+        }
+        None
+    }
+}
+
+impl<'f> Field<'f> {
+    fn bytes(&self) -> Result<&'f [u8]> {
+        match self.value {
+            Value::Bytes(bytes) => Ok(bytes),
+            _ => Err(self.wrong_type()),
+        }
+    }
+
+    fn text(&self) -> Result<&'f str> {
+        let not_utf8 = |_| Error::format(FORMAT, self.part(), "not UTF-8");
+        std::str::from_utf8(self.bytes()?).map_err(not_utf8)
+    }
+
+    fn number(&self) -> Result<u64> {
+        match self.value {
+            Value::Varint(number) => Ok(number),
+            _ => Err(self.wrong_type()),
+        }
+    }
+
+    fn flag(&self) -> Result<bool> {
+        Ok(self.number()? != 0)
+    }
+
+    fn float(&self) -> Result<f32> {
+        match self.value {
+            Value::Fixed32(bytes) => Ok(f32::from_le_bytes(bytes)),
+            _ => Err(self.wrong_type()),
+        }
+    }
+
+    /// An error about a field that is not known.
+    fn unknown(&self) -> Error {
+        Error::format(FORMAT, self.part(), "not a field that is known")
+    }
+
+    fn part(&self) -> String {
+        format!("field {} of {}", self.number, self.message)
+    }
+
+    fn wrong_type(&self) -> Error {
+        Error::format(FORMAT, self.part(), "of the wrong type")
+    }
+}
+
+/// Appends a field that holds a text, bytes or a message.
+fn put_bytes(out: &mut Vec<u8>, number: u64, bytes: &[u8]) {
+    put_varint(out, number << 3 | 2);
+    put_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a field that holds a number.
+fn put_number(out: &mut Vec<u8>, number: u64, value: u64) {
+    put_varint(out, number << 3);
+    put_varint(out, value);
+}
+
+/// Appends a field that holds a floating-point number.
+fn put_float(out: &mut Vec<u8>, number: u64, value: f32) {
+    put_varint(out, number << 3 | 5);
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "seven bits at a time")]
+fn put_varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn fields_are_read_as_they_were_written(number in 1_u64..1 << 29, value: u64, bytes: Vec<u8>, score: f32) {
+            let mut file = Vec::new();
+            put_number(&mut file, number, value);
+            put_bytes(&mut file, number, &bytes);
+            put_float(&mut file, number, score);
+            let mut fields = Fields::new("test", &file);
+            let found: Vec<_> = std::iter::from_fn(|| fields.next().unwrap()).map(|field| field.value).collect();
+            prop_assert_eq!(found, [Value::Varint(value), Value::Bytes(&bytes), Value::Fixed32(score.to_le_bytes())]);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(file: Vec<u8>) {
+            let mut fields = Fields::new("test", &file);
+            while let Ok(Some(_)) = fields.next() {}
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_file_is_refused() {
+        for file in [
+            &b"\x0A\xFF\xFF\xFF\xFF\x07ab"[..],
+            b"\x0A",
+            b"\x0D\0\0",
+            b"\x0B",
+            b"\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02",
+        ] {
+            assert!(Fields::new("test", file).next().is_err());
+        }
     }
 }

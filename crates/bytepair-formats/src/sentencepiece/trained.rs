@@ -16,7 +16,7 @@ use super::FORMAT;
 use super::as_map::{StepsAsMap, as_map, is_map};
 use super::merges::cut_stages;
 use crate::live::live_merges;
-use crate::{Change, inexpressible, quoted};
+use crate::{Change, inexpressible, quoted, require};
 use bytepair::Parts;
 use bytepair::Result;
 use bytepair::added::AddedToken;
@@ -199,10 +199,7 @@ fn check_others(parts: &Parts) -> Result<()> {
         (parts.dropout.is_none(), "dropout"),
         (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
     ];
-    match checks.into_iter().find(|(holds, _)| !holds) {
-        Some((_, part)) => refuse(part),
-        None => Ok(()),
-    }
+    require(FORMAT, &checks)
 }
 
 /// Refuses cuts that a token reaches across, as nothing is cut in a model.

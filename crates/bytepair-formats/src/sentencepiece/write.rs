@@ -209,10 +209,9 @@ fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
 }
 
 /// All merges with their ranks, in an order that says nothing.
-fn merges(vocabulary: &Vocabulary) -> Vec<(TokenId, TokenId, TokenId, usize)> {
-    let ranked = vocabulary.merges().iter().zip(ranks(vocabulary));
-    let mut all: Vec<_> =
-        ranked.map(|(merge, rank)| (merge.left, merge.right, merge.result, rank)).collect();
+fn merges(vocabulary: &Vocabulary) -> Vec<([TokenId; 3], usize)> {
+    let merges = vocabulary.merges().iter().map(|merge| [merge.left, merge.right, merge.result]);
+    let mut all: Vec<_> = merges.zip(ranks(vocabulary)).collect();
     all.sort_unstable();
     all
 }
