@@ -37,7 +37,7 @@ const HEADS_SHARE: usize = 8;
 const BLOCKS_SHARE: usize = 4;
 const MIN_BLOCKS: usize = 16 << 20;
 
-/// Who shares the memory of a limit.
+/// What the memory of a limit is shared between.
 #[derive(Clone, Copy)]
 struct MemoryShare {
     n_threads: usize,
@@ -236,8 +236,7 @@ impl CorpusCounter {
 
     /// What was counted: the pieces and a report.
     ///
-    /// The order of the pieces is arbitrary, but depends on nothing but the pieces; whoever needs another
-    /// one calls [`PieceCounts::sort`].
+    /// The order of the pieces is arbitrary, but depends on nothing but the pieces; [`PieceCounts::sort`] gives another.
     ///
     /// # Errors
     /// Where a count exceeds 63 bits.
@@ -382,7 +381,8 @@ impl Gathered {
         Self { kept, dropper: Dropper::new(min_count) }
     }
 
-    fn take(&mut self, source_starts: &[u64], (piece, count, position): Sum<'_>) -> Result<()> {
+    fn take(&mut self, source_starts: &[u64], sum: Sum<'_>) -> Result<()> {
+        let Sum { piece, count, position } = sum;
         if self.dropper.keeps(piece, count)? {
             self.kept.ask_for_room(piece.len())?;
             let first = self.kept.knows_first().then(|| first(source_starts, position));

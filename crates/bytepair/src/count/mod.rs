@@ -2,7 +2,7 @@
 //!
 //! [`PieceCounts`] of parts of a corpus merge commutatively and associatively into the counts of the
 //! whole, so how the work was divided never shows in the result. Counts are checked 64-bit numbers.
-//! The order of pieces is that in which they were added, unless somebody sorts them; only training with
+//! The order of pieces is that in which they were added, until they are sorted; only training with
 //! ties decided by first occurrence, and what shows pieces to users, needs it.
 //!
 //! The way of a text into counts:
@@ -214,7 +214,7 @@ impl PieceCounts {
 
     /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
     ///
-    /// For those who show pieces to users. Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) puts pieces
+    /// Needed only where users see the pieces. Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) puts pieces
     /// in this order by itself; with other tie rules the order does not matter.
     pub fn sort(&mut self) {
         let order = match &self.firsts {

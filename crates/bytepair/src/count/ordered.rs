@@ -5,8 +5,8 @@
 //! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
 //! or two.
 //!
-//! The hash is known, so that the order is the same in every process, and whoever knows it can write pieces that all
-//! belong into one place. Where searches take many steps for long, the owner gives the table a key that nobody
+//! The hash is the same in every process, as the order must be. So an adversary can write pieces that all belong into one
+//! place. Where searches take many steps for long, the owner gives the table a key that nobody
 //! knows; from then on entries lie by another hash, and are sorted in the end.
 
 use std::cmp::Ordering;

@@ -3,7 +3,7 @@
 //! On disk a record is five numbers (group, count, source and offset of the first occurrence, length) and
 //! the bytes of the piece. A number has seven bits in each byte, the lowest first, and the highest bit of a byte
 //! says that more follow; so most records take some five bytes beside their piece. Such files are private:
-//! nobody else reads them, and they may change at any time. Takes O(1) for each byte.
+//! no other program reads them, and they may change at any time. Takes O(1) for each byte.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
@@ -91,7 +91,7 @@ impl Record {
         self.key == other.key && self.piece == other.piece
     }
 
-    /// Adds another record of the piece. A sum that saturates is an error for whoever takes it.
+    /// Adds another record of the piece. A sum that saturates becomes an error where it is read.
     fn add(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.first = self.first.min(other.first);

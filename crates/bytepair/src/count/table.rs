@@ -83,8 +83,14 @@ struct Tables {
     budget: usize,
 }
 
-/// A piece of the whole, how often it occurs and its smallest position.
-pub(super) type Sum<'r> = (&'r [u8], i64, u64);
+/// A piece of the whole.
+#[derive(Clone, Copy)]
+pub(super) struct Sum<'p> {
+    pub(super) piece: &'p [u8],
+    pub(super) count: i64,
+    /// The smallest position at which it was counted.
+    pub(super) position: u64,
+}
 
 /// What is known of a piece, in one run or in several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +122,7 @@ impl Total {
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
         let count = i64::try_from(self.count);
         let count = count.map_err(|_| Error::count(piece, CountProblem::Sum))?;
-        Ok((piece, count, self.first))
+        Ok(Sum { piece, count, position: self.first })
     }
 }
 

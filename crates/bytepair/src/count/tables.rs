@@ -49,28 +49,28 @@ pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<SortedTable> {
 pub(super) fn merge<T: Send>(
     tables: &[SortedTable],
     n_threads: usize,
-    collect: impl Fn(Range<'_>) -> Result<T> + Sync,
+    collect: impl Fn(HashRange<'_>) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {
     let n_pieces: usize = tables.iter().map(|table| table.short.len() + table.long.len()).sum();
     let n_threads = n_threads.min(n_pieces / MIN_PIECES_PER_THREAD).max(1);
     let n_ranges = if n_threads == 1 { 1 } else { n_threads * N_RANGES_PER_THREAD };
     let merged = in_parallel(n_threads, n_ranges * 2, |index| {
         let (index, is_long) = (index % n_ranges, index >= n_ranges);
-        collect(Range { tables, index, n_ranges, is_long })
+        collect(HashRange { tables, index, n_ranges, is_long })
     });
     merged.into_iter().collect()
 }
 
 /// The pieces of one kind in one range of hashes, in all tables.
 #[derive(Clone, Copy)]
-pub(super) struct Range<'r> {
+pub(super) struct HashRange<'r> {
     tables: &'r [SortedTable],
     index: usize,
     n_ranges: usize,
     is_long: bool,
 }
 
-impl<'r> Range<'r> {
+impl<'r> HashRange<'r> {
     /// How many pieces there are at most, and how many bytes they have, if none stands in several tables and short
     /// ones are of usual length.
     pub(super) fn size(self) -> (usize, usize) {
@@ -161,8 +161,8 @@ fn merge_sorted<'r, E, K: Ord>(
 pub(super) fn contents(tables: Vec<CountTable>, n_threads: usize) -> Vec<(Vec<u8>, i64, u64)> {
     let parts = merge(&sorted(tables), n_threads, |range| {
         let mut contents = Vec::new();
-        range.try_for_each(|(piece, count, first)| {
-            contents.push((piece.to_vec(), count, first));
+        range.try_for_each(|sum| {
+            contents.push((sum.piece.to_vec(), sum.count, sum.position));
             Ok(())
         })?;
         Ok(contents)

@@ -18,7 +18,7 @@
 
 use super::batch::Batches;
 use super::limits::TokenFilter;
-use super::pairs::{PairIndex, Pairs};
+use super::pairs::{PairCount, PairIndex, Pairs};
 use super::plan::{Created, Plan, Sides, Step};
 use super::ranking::Ranking;
 use super::share::{Change, Share, Sums};
@@ -185,7 +185,7 @@ impl<'e> Engine<'e> {
         }
         let tallies = self.sum_tallies();
         if is_exact {
-            let mut counts: Vec<_> = tallies.iter().map(|&(.., count)| count).collect();
+            let mut counts: Vec<_> = tallies.iter().map(|pair| pair.count).collect();
             counts.sort_unstable_by(|one, other| other.cmp(one));
             let enough = counts.get(n_wanted).map_or(1, |count| count + 1);
             let highest = counts.first().copied();
@@ -212,27 +212,27 @@ impl<'e> Engine<'e> {
     }
 
     /// How often each pair occurs that was tallied.
-    fn sum_tallies(&self) -> Vec<(TokenId, TokenId, i64)> {
+    fn sum_tallies(&self) -> Vec<PairCount> {
         let shares: Vec<_> = self.workers.shares().collect();
         if let [share] = &shares[..] {
             return share.survey.counts().collect();
         }
         let mut sums = Pairs::with_capacity(0);
-        for (left, right, count) in shares.iter().flat_map(|share| share.survey.counts()) {
-            sums.add(left, right, count);
+        for pair in shares.iter().flat_map(|share| share.survey.counts()) {
+            sums.add(pair.left, pair.right, pair.count);
         }
         sums.iter().collect()
     }
 
     /// The pairs that reach the floor and may be merged.
-    fn frequent_pairs(&self, counts: &[(TokenId, TokenId, i64)], floor: i64) -> Pairs {
-        let is_frequent = |&&(left, right, count): &&(TokenId, TokenId, i64)| {
-            count >= floor && self.batches.filter.allows(left, right)
+    fn frequent_pairs(&self, counts: &[PairCount], floor: i64) -> Pairs {
+        let is_frequent = |pair: &&PairCount| {
+            pair.count >= floor && self.batches.filter.allows(pair.left, pair.right)
         };
         let frequent = counts.iter().filter(is_frequent);
         let mut pairs = Pairs::with_capacity(frequent.clone().count() * 2);
-        frequent.for_each(|&(left, right, count)| {
-            pairs.push(left, right, count);
+        frequent.for_each(|pair| {
+            pairs.push(pair.left, pair.right, pair.count);
         });
         pairs
     }

@@ -33,6 +33,14 @@ pub(super) struct Pairs {
     entries: LargeRow<PairEntry>,
 }
 
+/// Two tokens, and how often they stand beside each other.
+#[derive(Clone, Copy)]
+pub(super) struct PairCount {
+    pub(super) left: TokenId,
+    pub(super) right: TokenId,
+    pub(super) count: i64,
+}
+
 #[derive(Clone, Copy)]
 struct PairEntry {
     key: u64,
@@ -93,10 +101,10 @@ impl Pairs {
     }
 
     /// All pairs with their counts, in the order in which they came.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (TokenId, TokenId, i64)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = PairCount> {
         self.entries.iter().map(|entry| {
             let (left, right) = pair_of(entry.key);
-            (left, right, entry.count)
+            PairCount { left, right, count: entry.count }
         })
     }
 
@@ -349,7 +357,7 @@ mod tests {
                 }
             }
             proptest::prop_assert_eq!(ours.len(), standard.len());
-            for (left, right, count) in ours.iter() {
+            for PairCount { left, right, count } in ours.iter() {
                 proptest::prop_assert_eq!(standard.get(&(left, right)), Some(&count));
                 let pair = ours.index(left, right).unwrap();
                 proptest::prop_assert_eq!((ours.tokens(pair), ours.count(pair)), ((left, right), count));

@@ -1,4 +1,4 @@
-//! What all shares of the corpus look at while they work, and nobody changes meanwhile.
+//! What the threads of all shares read during a step. It changes only between steps.
 
 use super::pairs::{PairIndex, Pairs};
 use super::row::MAX_IDS;

@@ -17,7 +17,7 @@
 //! Each step is one pass over the slots: time linear in them. The few pairs that the sketch leaves are gathered, 512 at a
 //! time, so that their tallies are prefetched side by side.
 
-use super::pairs::{NO_LIST, Places};
+use super::pairs::{NO_LIST, PairCount, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
@@ -181,11 +181,11 @@ impl Survey {
 
 impl Survey {
     /// How often each tallied pair occurs here.
-    pub(super) fn counts(&self) -> impl Iterator<Item = (TokenId, TokenId, i64)> {
+    pub(super) fn counts(&self) -> impl Iterator<Item = PairCount> {
         let tallies = self.tallies.iter().filter(|tally| tally.n_slots > 0);
         tallies.map(|tally| {
             let (left, right) = tally.tokens();
-            (left, right, tally.count)
+            PairCount { left, right, count: tally.count }
         })
     }
 }

@@ -99,7 +99,7 @@ impl Workers {
         assert!(!self.signals.has_failed.load(Ordering::Relaxed), "a training thread failed");
     }
 
-    /// Whether a step together would have to wake somebody.
+    /// Whether a thread sleeps, which a step in parallel would have to wake.
     pub(super) fn is_asleep(&self) -> bool {
         self.signals.n_asleep.load(Ordering::Relaxed) > 0
     }
