@@ -48,7 +48,7 @@ impl Dialect {
         if let Some(part) = contradiction(&own, &changed(own.clone())?, has)? {
             return Err(is_another(part));
         }
-        // A model has its own rules in place of the steps of its dialect.
+        // A model has its own rules instead of the steps of its dialect.
         let is_of_model = |name: &&String| own.is_model() && *name == bytepair::Dialect::MODEL;
         let dialect = if let Some(name) = name.as_ref().filter(|name| !is_of_model(name)) {
             let mut dialect = changed(named_dialect(name)?)?;

@@ -27,7 +27,7 @@ pub fn unprepared(parts: Parts) -> Result<Tokenizer> {
     Tokenizer::unprepared(parts)
 }
 
-/// What merges the pieces of a tokenizer. It is made when it is first asked for.
+/// What merges the pieces of a tokenizer. It is made at first use.
 pub fn encoder(tokenizer: &Tokenizer) -> &Encoder {
     tokenizer.encoder()
 }
@@ -42,12 +42,12 @@ pub fn vocabulary_with_room(n_tokens: usize, n_bytes: usize, n_merges: usize) ->
     Vocabulary::with_capacity(n_tokens, n_bytes, n_merges)
 }
 
-/// Gives a vocabulary these merges, in place of any others.
+/// Gives a vocabulary these merges instead of any others.
 pub fn set_merges(vocabulary: &mut Vocabulary, merges: Vec<Merge>) {
     vocabulary.set_merges(merges);
 }
 
-/// Gives a vocabulary the merges of a table, in place of any others.
+/// Gives a vocabulary the merges of a table instead of any others.
 pub fn set_merge_table(vocabulary: &mut Vocabulary, table: PackedMerges) {
     vocabulary.set_merge_table(table);
 }

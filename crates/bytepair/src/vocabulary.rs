@@ -169,8 +169,7 @@ impl Vocabulary {
         self.index().find(token.hash(), |&id| self.token(id) == Some(token)).copied()
     }
 
-    /// The only id that a token may have, as far as its hash tells, or one of a few: what is to be asked for before the
-    /// token is looked up.
+    /// The only id that a token may have by its hash, or one of a few: the one to prefetch before the token is looked up.
     #[inline]
     pub(crate) fn likely_id(&self, token: Token<'_>) -> Option<TokenId> {
         self.index().find(token.hash(), |_| true).copied()
@@ -241,7 +240,7 @@ impl Vocabulary {
 
     /// The merges; the place of a merge is its rank, unless there are priorities.
     ///
-    /// Of a vocabulary that was read from a compiled file the list is made when it is first asked for.
+    /// For a vocabulary that was read from a compiled file, the list is made at first use.
     pub fn merges(&self) -> &[Merge] {
         self.merges.as_slice()
     }
@@ -256,12 +255,12 @@ impl Vocabulary {
         self.merges.table()
     }
 
-    /// Takes these merges, in place of any others.
+    /// Takes these merges instead of any others.
     pub(crate) fn set_merges(&mut self, merges: Vec<Merge>) {
         self.merges.change(|list| *list = merges);
     }
 
-    /// Takes the merges by pair, in place of any others.
+    /// Takes the merges by pair instead of any others.
     pub(crate) fn set_merge_table(&mut self, table: PackedMerges) {
         self.merges = MergeList::of_table(table);
     }

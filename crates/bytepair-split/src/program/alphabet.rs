@@ -40,7 +40,7 @@ impl SymbolSet {
         Self(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
 
-    /// The symbols not in this set; those past the alphabet are in it too, and never asked for.
+    /// The symbols not in this set; those past the alphabet are in it too, and never looked up.
     pub(crate) fn negated(&self) -> Self {
         Self(self.0.map(|word| !word))
     }

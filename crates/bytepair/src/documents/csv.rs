@@ -38,7 +38,7 @@ pub struct BadRecord {
 /// What a block held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// The columns that were asked for, in that order.
+    /// The requested columns, in this order.
     pub columns: Vec<Column>,
     /// The records of another length, in order.
     pub bad: Vec<BadRecord>,

@@ -56,7 +56,7 @@ const N_BITS_PER_PAIR: usize = 16;
 /// Stands for bytes that are no character. Nothing is cut beside them.
 const NO_CHARACTER: u32 = u32::MAX;
 
-/// How many merges ahead the bytes of tokens are asked for.
+/// How many merges ahead the bytes of tokens are prefetched.
 const N_AHEAD: usize = 16;
 
 /// Marks a byte that stands for all characters that end, or begin, with it.

@@ -1,6 +1,6 @@
 //! The whole result of encoding: ids with where each came from, cut to a length and filled up.
 //!
-//! Everything but the ids costs more than the ids do, so it is made only where it is asked for: texts are traced
+//! Everything but the ids costs more than the ids do, so it is made only on request: texts are traced
 //! through each change (`trace`), and offsets become characters at the end (`characters`). What is cut off
 //! is kept as further encodings. The rules are those of the library that reads `tokenizer.json`, but that
 //! overflowing parts have the types that the template says, and no overflowing parts of their own.

@@ -138,7 +138,7 @@ impl<T: Copy> LargeRow<T> {
     #[inline]
     fn spare(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().wrapping_add(self.len).cast();
-        // SAFETY: the memory has room for `room` values, of which `len` come before, and nobody else has the row; whatever
+        // SAFETY: the memory has room for `room` values, `len` of them come before, and nobody else has the row; whatever
         // it holds may be called uninitialised.
         unsafe { std::slice::from_raw_parts_mut(start, self.room - self.len) }
     }

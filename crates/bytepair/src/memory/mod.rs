@@ -1,9 +1,9 @@
-//! Memory that may not be there: asked for before it is taken, so that its end is an error.
+//! Checked allocation: memory is tested before it is allocated, so that running out of it is an error.
 //!
-//! The standard library ends the process where memory ends. So whatever grows with a text, a file or a number of pieces
-//! asks here first: a row that is about to grow for its room, work on a long piece for what it will take. Small
-//! requests are left out, and so is what several threads take at the same moment; room beyond what is asked for
-//! stands in for both. Asking takes some microseconds, and nothing where little is asked for.
+//! The standard library ends the process if memory runs out. So everything that grows with a text, a file or a number of
+//! pieces is tested here first: the room of a row before it grows, the work space for a long piece. Small allocations are
+//! not tested, and neither is what several threads allocate at the same moment; some more memory must remain for both. A
+//! test takes some microseconds, and nothing for small sizes.
 
 pub(crate) mod large_pages;
 pub(crate) mod prefetch;
@@ -13,11 +13,11 @@ use std::io::Read;
 
 use crate::error::{ErrorKind, Result};
 
-/// Less is not asked for, in bytes.
+/// Smaller sizes are not tested, in bytes.
 const MIN_ASKED: usize = 1 << 20;
 
-/// What must be left besides, in bytes. It is also more than what allocators keep for themselves, so that asking
-/// changes nothing of how they work.
+/// What must remain besides, in bytes. This is also more than allocators keep for themselves, so the test does not change
+/// how they work.
 const SPARE: usize = 64 << 20;
 
 /// How much of a part of a file is read at once where its length is not to be believed, in bytes.

@@ -62,7 +62,7 @@ impl Plain {
         self.run_len_by_characters(text)
     }
 
-    /// The same one by one.
+    /// [`Self::run_len`], one character at a time.
     fn run_len_by_characters(&self, text: &[u8]) -> usize {
         let mut rest = behind_ascii(text);
         while let Some(len) = self.len(rest) {
@@ -96,7 +96,7 @@ impl Plain {
     }
 }
 
-/// What is left of a text behind the ASCII characters that it begins with, eight of which are looked at side by side.
+/// The rest of a text after the ASCII characters at its beginning, which are examined eight at a time.
 #[inline]
 fn behind_ascii(mut text: &[u8]) -> &[u8] {
     while let Some((eight, rest)) = text.split_first_chunk() {

@@ -53,7 +53,7 @@ struct Compiled {
     /// By byte: whether a verbatim text begins with it.
     begins_verbatim: [bool; 256],
     /// By the first of two bytes and the second: whether they stand so in a text that is changed or kept as one.
-    /// Made when it is first asked for.
+    /// Made at first use.
     joined: OnceLock<Vec<[bool; 256]>>,
 }
 

@@ -77,7 +77,7 @@ pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
     Some(key_or_none(text, start, end)).filter(|&key| key != NO_KEY)
 }
 
-/// The same for a piece that is not empty, [`NO_KEY`] if it is too long.
+/// The key of the piece `text[start..end]`, which is not empty; [`NO_KEY`] if it is too long.
 ///
 /// Takes constant time: reads 16 bytes at once where the text has them.
 #[inline]
@@ -104,7 +104,7 @@ pub(crate) fn run_key(piece: &[u8]) -> Option<u128> {
     is_run.then(|| key_of_run(*first, piece.len()))
 }
 
-/// The key of a piece that begins with these bytes, of which the last one comes again to its end.
+/// The key of a piece that begins with these bytes and repeats the last of them to its end.
 #[inline]
 pub(crate) fn key_of_run(first: [u8; 8], len: usize) -> u128 {
     u128::from(u64::from_le_bytes(first)) | (len as u128) << 64 | RUN
@@ -132,7 +132,7 @@ fn few_bytes(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |word, &byte| word << 8 | u128::from(byte))
 }
 
-/// The piece of a key: 16 bytes, of which the first `len` are the piece.
+/// The piece of a key: the first `len` of 16 bytes.
 #[inline]
 pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {
     let bytes = key.to_le_bytes();

@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 /// Bytes of a vector.
 pub(crate) const VECTOR_LEN: usize = 64;
 
-/// A number of which every bit pattern is a value. Implemented here alone.
+/// A number whose every bit pattern is a value. Implemented only here.
 pub(crate) trait Number: Copy {}
 impl Number for u8 {}
 impl Number for u32 {}

@@ -30,7 +30,7 @@ pub struct Parts {
     pub added: Vec<AddedToken>,
     /// Whether a piece that is a token as a whole is that token, whatever the merges would give.
     pub ignore_merges: bool,
-    /// How likely a merge is skipped where a call asks for that; a hint of its file, without effect else.
+    /// The probability that a merge is skipped, if a call requests dropout; a hint of the file, without effect otherwise.
     pub dropout: Option<f64>,
     /// Special tokens put around a text on request.
     pub template: Template,

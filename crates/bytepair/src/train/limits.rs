@@ -59,7 +59,7 @@ struct Shape {
 enum Extent {
     /// Characters, or bytes that are no part of any.
     Whole,
-    /// The beginning of a character, so many bytes of which are missing.
+    /// The beginning of a character; this many of its bytes are missing.
     Beginning { missing: u32 },
     /// So many bytes that continue a character, without its first.
     Inside { len: u32 },

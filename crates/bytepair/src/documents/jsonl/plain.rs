@@ -97,7 +97,7 @@ impl<'l> Line<'l> {
         }
     }
 
-    /// The value that was asked for.
+    /// The requested value.
     fn wanted(&mut self, text: &mut Vec<u8>) -> Option<Plain> {
         match self.rest.first()? {
             b'"' => self.append_string(text).map(|()| Plain::Text),

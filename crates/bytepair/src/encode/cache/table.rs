@@ -124,7 +124,7 @@ impl Table {
         }
     }
 
-    /// Puts a slot in, in place of the one that has its key, if there is one.
+    /// Puts a slot in, replacing the one with the same key, if there is one.
     pub(super) fn insert(&mut self, slot: Slot) {
         if self.is_full() && self.slots.len() < self.max_len {
             self.grow();

@@ -22,7 +22,7 @@ pub(in crate::encode) struct Block {
     kernel: Kernel,
     /// A bit for each character that begins a part.
     part_starts: u64,
-    /// A bit for each character no part of which is joined by a token to the previous one, or to a part of it.
+    /// A bit for each character that no token joins, in whole or in part, to the previous one or to a part of it.
     apart: u64,
 }
 
@@ -70,7 +70,7 @@ impl Block {
         self.part_starts
     }
 
-    /// A bit for each character no part of which is joined by a token to the previous one, or to a part of it.
+    /// A bit for each character that no token joins, in whole or in part, to the previous one or to a part of it.
     pub(in crate::encode) fn apart(&self) -> u64 {
         self.apart
     }

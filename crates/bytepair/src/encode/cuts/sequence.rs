@@ -56,8 +56,8 @@ impl Sequence {
         }
     }
 
-    /// The same; `take_some` takes at least one character at the beginning of what is left of a piece, and returns where
-    /// they end.
+    /// [`Self::take`] with a given kernel: `take_some` takes at least one character at the beginning of the rest of a piece,
+    /// and returns where they end.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "compiled for vectors where it is called from them")]
     fn take_by(
@@ -112,7 +112,7 @@ impl Sequence {
         self.starts[numbers.start]..self.starts[last] + self.lens[last] as usize
     }
 
-    /// How many pieces those up to this one are of, of which the first may have begun before.
+    /// The number of pieces of the characters up to this one; the first piece may have begun before.
     pub(super) fn n_pieces_begun(&self, number: usize) -> usize {
         let up_to_it = u64::MAX >> (MAX_CHARACTERS - number);
         let is_begun = u32::from(self.piece_starts & 1 == 0);

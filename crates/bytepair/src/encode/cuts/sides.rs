@@ -1,9 +1,9 @@
-//! Both sides of each character: what tells whether a token spans two of them without asking for all their parts.
+//! Both sides of each character: whether a token spans two characters, mostly without a look-up of the pair.
 //!
-//! In vocabularies of bytes a token may end in the middle of a character, so it may join the last byte of one, or all of
-//! it, to the first byte of another, or to all of it. A row for each character says which last bytes may stand before
-//! it and which first bytes behind it, exactly, and in 64 groups which whole characters: only where one of the
-//! group is among them need the pair itself be asked for. Takes 2 MiB, made with the pairs. Left out: characters of
+//! In byte vocabularies a token may end inside a character, so it may join the last byte of one character, or all of it, to
+//! the first byte of another, or to all of it. A row for each character says exactly which last bytes may come before it
+//! and which first bytes after it, and in 64 groups which whole characters: only if the group of the next character is
+//! among them is the pair itself looked up. Takes 2 MiB, made with the pairs. Left out: characters of
 //! four bytes, and bytes that are none.
 
 #[cfg(target_arch = "x86_64")]

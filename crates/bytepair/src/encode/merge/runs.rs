@@ -14,7 +14,7 @@
 //! given up is left to the other algorithms as it was. Nothing is asked of the vocabulary beforehand.
 //!
 //! *Cost:* O(n) for n symbols to find the runs and to write the tokens, and for each rank a few look-ups for each run: a
-//! line of 200 dashes takes some dozen of them in place of 400. Left out: pieces of many runs.
+//! line of 200 dashes takes some dozen of them instead of 400. Left out: pieces of many runs.
 
 use crate::merge_table::{Lookup, Merges, RankedMerge};
 use crate::vocabulary::TokenId;

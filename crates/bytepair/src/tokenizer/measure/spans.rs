@@ -133,7 +133,7 @@ pub(super) struct Cursor<'s> {
 }
 
 impl Cursor<'_> {
-    /// How many spans share a byte with a range behind those that were asked for before.
+    /// How many spans share a byte with a range that comes after all earlier ranges.
     pub(super) fn n_within(&mut self, range: &Range<usize>) -> u64 {
         let Spans { starts, ends } = self.spans;
         while starts.get(self.n_begun).is_some_and(|&start| start < range.end) {

@@ -16,7 +16,7 @@ use super::{ALL_BITS, FIRST, Kinds, N_AT_ONCE};
 /// What [`Kinds::of`] gives. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers ask for it only where these instructions were found.
+    // SAFETY: callers use it only where these instructions were found.
     unsafe { kinds_by_eight(all, n_characters) }
 }
 

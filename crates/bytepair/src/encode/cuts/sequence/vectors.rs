@@ -50,7 +50,7 @@ struct Window {
 /// What [`Sequence::take`] does. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn take(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from: Place) -> bool {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers ask for it only where these instructions were found.
+    // SAFETY: callers use it only where these instructions were found.
     unsafe { take_windows(sequence, pieces, from) }
 }
 

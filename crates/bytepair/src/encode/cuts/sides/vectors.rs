@@ -41,7 +41,7 @@ const fn first_bit(offset: usize) -> u32 {
 /// What [`Sides::joined`] gives. Call only where [`crate::piece::vectors::are_here`].
 pub(super) fn joined(sides: &Sides, rows: &[u32]) -> [u64; 2] {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers ask for it only where these instructions were found.
+    // SAFETY: callers use it only where these instructions were found.
     unsafe { joined_by_eight(sides, rows) }
 }
 
