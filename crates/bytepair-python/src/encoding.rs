@@ -1,4 +1,4 @@
-//! `Encoding`: ids with all that is known of each. Lists are made when they are asked for.
+//! `Encoding`: ids with all that is known of each. Lists are made on request.
 //!
 //! An encoding that was read from a pickle, or merged of those of several tokenizers, holds the names of its tokens; others
 //! ask their tokenizer.

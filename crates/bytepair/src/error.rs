@@ -77,7 +77,7 @@ pub enum ErrorKind {
     VocabularyTooLarge,
     /// A vocabulary size that leaves no room for what must be in it.
     VocabularyTooSmall {
-        /// The size asked for.
+        /// The requested size.
         requested: usize,
         /// The number of alphabet, unknown and special tokens.
         needed: usize,

@@ -76,7 +76,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     read_from(file, file.len() as u64)
 }
 
-/// The tokenizer of a file of `n_bytes` bytes, of which no more than a part is in memory at once.
+/// The tokenizer of a file of `n_bytes` bytes; no more than a part of it is in memory at once.
 ///
 /// # Errors
 /// Where the file is damaged, of another version, or cannot be read.

@@ -69,7 +69,7 @@ impl<R: Read> Sections<R> {
             sum.update(block);
             n_left -= block.len();
             taken = taken.and_then(|()| take(block));
-            // Whether it is damaged is told if that does not take long: it may be nothing but a hole on the disk.
+            // Damage is reported if finding it does not take long: the file may be sparse.
             if taken.is_err() && n_left > MAX_READ_ON {
                 return taken;
             }

@@ -1,12 +1,12 @@
 //! JSON values with their places in the file, so that an error says which one is meant, and what components of a
 //! `tokenizer.json` have in common.
 //!
-//! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that nobody asks for are passed
-//! over: the library does the same, so they can change nothing. Costs a copy of every text; the vocabulary and
-//! the added tokens, which are long, are read without it.
+//! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that no reader requests are ignored: the library
+//! does the same, so they cannot change anything. Costs a copy of every text; the vocabulary and the added tokens, which
+//! are long, are read without a copy.
 //!
-//! A row of components is read flat, since a sequence in a sequence says no more than one. Older files have
-//! components without a type; these are told by their fields, in the library's order.
+//! A list of components is read flat, since a sequence inside a sequence means the same as one. Older files have
+//! components without a type; these are recognised by their fields, in the library's order.
 
 use std::fmt;
 

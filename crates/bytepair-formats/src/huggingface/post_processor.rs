@@ -266,7 +266,7 @@ pub(super) fn post_processor(parts: &Parts, names: &Names) -> Result<Value> {
     })
 }
 
-/// A template as the file has it. Special tokens that the template does not name are asked for.
+/// A template as the file has it. `name` gives the special tokens that the template does not name.
 pub(crate) fn template_value<'n>(
     template: &Template,
     name: impl Fn(TokenId) -> Result<&'n str>,

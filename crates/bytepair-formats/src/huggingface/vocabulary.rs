@@ -260,7 +260,7 @@ fn merges(model: &Model<'_>, units: &Units, ids: &Ids<'_>) -> Result<Vec<Merge>>
     Ok(merges)
 }
 
-/// The merge of three ids, or the name of which there is none.
+/// The merge of three ids, or the name that has no id.
 fn merge<'n>(
     ids: &[Option<TokenId>; 3],
     names: &[(u64, &'n str); 3],

@@ -16,7 +16,7 @@ use bytepair::{Error, Result};
 /// What Whisper's texts begin with.
 const START: &str = "<|startoftranscript|>";
 
-/// What follows where no time stamps are asked for.
+/// What follows if no time stamps are requested.
 const NO_TIMESTAMPS: &str = "<|notimestamps|>";
 
 /// The tokens that settings name, and the ids of all.

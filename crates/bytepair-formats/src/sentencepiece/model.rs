@@ -4,7 +4,7 @@
 //! `self_test_data`. Other fields that are not known are refused, since they could change what the model
 //! means.
 //!
-//! The file is a message of protocol buffers, of which as much is read as model files use. Fields are read where they lie:
+//! The file is a message of protocol buffers; as much of that format is read as model files use. Fields are read in place:
 //! nothing is copied or set aside by a length that a file states. Groups, which nobody writes any more, are refused. Takes
 //! one pass.
 

@@ -45,7 +45,7 @@ impl Row {
         self.n_words = self.n_words.saturating_add(1);
     }
 
-    /// Adds a token of the piece. `written` is asked for where spans are trimmed.
+    /// Adds a token of the piece. `written` is called if spans are trimmed.
     pub(crate) fn push(
         &mut self,
         id: TokenId,

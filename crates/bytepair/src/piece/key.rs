@@ -33,7 +33,7 @@ pub(crate) struct Keyed<V> {
     pub(crate) value: V,
 }
 
-/// In the key of a slot: its value is of another kind. No key that is asked for has this bit.
+/// In the key of a slot: its value is of another kind. No key that is looked up has this bit.
 pub(crate) const MARK: u128 = 1 << 126;
 
 /// How pieces are looked for in a table of such slots, and how characters are gone through.

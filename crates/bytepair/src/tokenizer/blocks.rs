@@ -316,7 +316,7 @@ mod tests {
         encoder_without(None, picks, ignore_merges)
     }
 
-    /// The same, perhaps without a byte: there is the token of two of it instead.
+    /// [`encoder`], perhaps without a byte: the token of this byte twice takes its place.
     fn encoder_without(missing: Option<u8>, picks: &[(u8, u8)], ignore_merges: bool) -> Encoder {
         let mut vocabulary = Vocabulary::new();
         for byte in 0..=255 {
