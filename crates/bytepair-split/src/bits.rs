@@ -150,6 +150,21 @@ impl Bits {
     }
 }
 
+/// Where pieces start, and which of them match nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marked {
+    pub(crate) starts: Bits,
+    pub(crate) unmatched: Bits,
+}
+
+impl Marked {
+    /// Makes room for places up to and including `last`.
+    pub(crate) fn reserve(&mut self, last: usize) {
+        self.starts.reserve(last);
+        self.unmatched.reserve(last);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

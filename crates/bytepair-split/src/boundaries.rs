@@ -6,8 +6,7 @@
 
 use std::ops::Range;
 
-use crate::bits::Bits;
-use crate::marked::Marked;
+use crate::bits::{Bits, Marked};
 use crate::stages::behaviour::Dropped;
 use crate::windows::Scratch;
 

@@ -25,7 +25,6 @@ mod bits;
 mod boundaries;
 mod engine;
 mod error;
-mod marked;
 mod parser;
 mod program;
 mod splitter;
@@ -44,8 +43,7 @@ pub use self::error::{Error, ErrorKind, Result};
 pub use self::parser::cutters::UNICODE_SCRIPTS;
 pub use self::splitter::{OpenPiece, Splitter};
 pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
-pub use self::stages::marks::{each_begins, first_begins};
-pub use self::stages::named::{named, names};
+pub use self::stages::named::{each_begins, first_begins, named, names};
 pub use self::translate::{cuts_alike, translated};
 
 /// The examples of the README are tests.

@@ -24,8 +24,7 @@ use crate::program::Target;
 use crate::stage::Stage;
 use crate::stages::behaviour::{Dropped, Join};
 use crate::stages::holding::Holding;
-use crate::stages::step::Step;
-use crate::stages::together;
+use crate::stages::step::{self, Step};
 use crate::symbol;
 use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
@@ -78,7 +77,7 @@ impl Splitter {
             kernel: Kernel::fast(),
             builds_windows_at_once: false,
         };
-        Self::with_options(stages, unicode, options, together::groups)
+        Self::with_options(stages, unicode, options, step::groups)
     }
 
     /// Compiles the stages with this kernel for windows, which are built for the first text; or without windows.
@@ -90,7 +89,7 @@ impl Splitter {
     ) -> Result<Self> {
         let options =
             CompileOptions { targets: &Target::BEST_FIRST, kernel, builds_windows_at_once: true };
-        Self::with_options(stages, unicode, options, together::groups)
+        Self::with_options(stages, unicode, options, step::groups)
     }
 
     /// Compiles every stage to the naive engine, with as many steps as it needs.

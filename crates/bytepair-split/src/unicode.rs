@@ -15,9 +15,7 @@
 //! Cost: properties and lower-case mappings are parsed once per process, when they are first needed (a
 //! millisecond at most), and kept: all of them together take about a megabyte.
 
-mod character_set;
 mod published_classes;
-mod scripts;
 
 pub use published_classes::{PublishedClass, published_class};
 
@@ -25,10 +23,11 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use character_set::CharacterSet;
-
 const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
 const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
+
+/// What the names of the lines of scripts begin with.
+const SCRIPT: &str = "Script=";
 
 /// The character sets and lower-case mappings of one version of Unicode. Cheap to copy.
 ///
@@ -162,6 +161,20 @@ impl UnicodeTables {
             Some(_) => None,
             None => self.category(name).or_else(|| self.binary(name)).or_else(|| self.script(name)),
         }
+    }
+
+    /// Every script with its characters, as ascending ranges; there may be none. A character is of one script at most.
+    ///
+    /// These are the scripts of the cutter `UnicodeScripts`: the differences of a library concern it alone, while a
+    /// pattern's `\p{Latin}` is of 16.0.0 in every table.
+    pub fn scripts(&self) -> Vec<(&'static str, Vec<RangeInclusive<char>>)> {
+        let lines = self.text.lines().filter(|line| line.starts_with(SCRIPT));
+        let rows = lines.filter_map(|line| line.split_once(' '));
+        let scripts = rows.map(|(name, ranges)| {
+            let changes = line_of(self.changes, name).unwrap_or_default();
+            (name.trim_start_matches(SCRIPT), changed(parse_ranges(ranges), changes))
+        });
+        scripts.collect()
     }
 
     /// The lower case of one character, whatever surrounds it; most are one character, `İ` is two.
@@ -394,6 +407,47 @@ const LONG_CATEGORIES: [(&str, &str); 39] = [
     ("unassigned", "cn"),
     ("punct", "p"),
 ];
+
+/// A set of characters, for questions about one character at a time: ascending ranges, and a summary of each page of 256
+/// code points, which answers for most characters. The others take a binary search among the ranges.
+struct CharacterSet {
+    pages: Vec<Page>,
+    ranges: Vec<RangeInclusive<char>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Page {
+    None,
+    All,
+    Some,
+}
+
+impl CharacterSet {
+    fn new(ranges: Vec<RangeInclusive<char>>) -> Self {
+        let mut pages = vec![Page::None; (char::MAX as usize >> 8) + 1];
+        ranges.iter().for_each(|range| mark(&mut pages, range));
+        Self { pages, ranges }
+    }
+
+    fn contains(&self, character: char) -> bool {
+        match self.pages[character as usize >> 8] {
+            Page::None => false,
+            Page::All => true,
+            Page::Some => {
+                let after = self.ranges.partition_point(|range| *range.start() <= character);
+                after > 0 && character <= *self.ranges[after - 1].end()
+            }
+        }
+    }
+}
+
+fn mark(pages: &mut [Page], range: &RangeInclusive<char>) {
+    let (start, end) = (*range.start() as usize, *range.end() as usize);
+    for (page, state) in pages.iter_mut().enumerate().take((end >> 8) + 1).skip(start >> 8) {
+        let is_whole = start <= page << 8 && (page << 8) + 0xFF <= end;
+        *state = if is_whole { Page::All } else { Page::Some };
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,7 @@
 
 use super::running::{CHUNK, Found, Lane, N_LANES, Position, Reached, Running};
 use super::scan::{Scan, Task};
-use crate::marked::Marked;
+use crate::bits::Marked;
 
 /// Shorter stretches are not worth the effort.
 const MIN_LEN: usize = 2048;

@@ -32,7 +32,7 @@ use std::collections::HashSet;
 
 use super::running::{Marks, Position, Reached, Running, State};
 use super::table::{Attempt, Automaton, Visitor, WithoutMemo};
-use crate::marked::Marked;
+use crate::bits::Marked;
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;

@@ -14,8 +14,7 @@ use crate::automaton::lanes;
 use crate::automaton::running::Running;
 use crate::automaton::scan::Scan;
 use crate::automaton::table::Automaton;
-use crate::bits::Bits;
-use crate::marked::Marked;
+use crate::bits::{Bits, Marked};
 use crate::windows::{Kernel, Scratch, WindowRun, Windows};
 
 /// Bytes to be split for each entry of the automaton's table before windows are built.

@@ -22,7 +22,7 @@ use self::backtrack::{Backtracker, GaveUp};
 use self::machine::Machine;
 use self::repeats::Repeats;
 use crate::automaton::scan::{Scan, Task};
-use crate::marked::Marked;
+use crate::bits::Marked;
 use crate::windows::Scratch;
 
 /// The compiled pattern of a stage.

@@ -18,7 +18,7 @@
 
 use std::ops::Range;
 
-use crate::marked::Marked;
+use crate::bits::Marked;
 use crate::stage::{Behaviour, Stage};
 
 /// What a stage leaves out.

@@ -3,17 +3,13 @@
 //! | | |
 //! |---|---|
 //! | [`behaviour`] | what becomes of matches and of the rest |
-//! | [`together`] | neighbouring stages that one engine can do at once |
-//! | [`step`] | what a splitter does in one go: a stage or several, with their engine |
+//! | [`step`] | what a splitter does in one go: a stage, or several that one engine can do at once |
 //! | [`holding`] | texts that no piece contains, in whatever text |
-//! | [`named`] | the stages of published models |
-//! | [`marks`] | stages that cut at the mark for spaces |
+//! | [`named`] | the stages of published models, and those that cut at the mark for spaces |
 
 pub(crate) mod behaviour;
 pub(crate) mod holding;
-pub(crate) mod marks;
 pub(crate) mod named;
 pub(crate) mod step;
 #[cfg(test)]
 mod tests;
-pub(crate) mod together;

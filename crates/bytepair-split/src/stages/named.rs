@@ -1,13 +1,16 @@
-//! The split patterns of published models, by name: `named.txt` has them as data.
+//! Stages that files are read to: the split patterns of published models, by name (`named.txt` has them as data), and those
+//! that cut a text at the mark that replaces its spaces, `▁` for most models.
 //!
 //! Patterns are facts about those models and unchanged there, except that some characters are written as
 //! numbers. Where one is a row of Hugging Face's own cutters, `Digits` is `\p{N}` and `Punctuation` is `\p{P}` with the
 //! ASCII symbols. Left out: whatever a model does besides splitting (normalization, prefix spaces, added tokens), and
 //! Falcon's stages, the last of which look at characters that represent bytes.
 //!
-//! Cost: a walk over the file, some ten kilobytes, for each call.
+//! What cuts raw texts recognizes the stages of marks by their equality.
+//!
+//! Cost: a walk over the file, some ten kilobytes, for each call of [`named`].
 
-use crate::stage::{Behaviour, Flavour, Pattern, Stage};
+use crate::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 
 /// Entries, with an empty line before each.
 const NAMED: &str = include_str!("named.txt");
@@ -76,9 +79,44 @@ fn treatment(key: &str) -> Option<(Behaviour, bool)> {
     }
 }
 
+/// The stage in which each mark begins a piece, as `Metaspace` of Hugging Face cuts.
+///
+/// ```
+/// use bytepair_split::{Splitter, each_begins, unicode::UnicodeTables};
+///
+/// let splitter = Splitter::new(vec![each_begins('_')], &UnicodeTables::latest())?;
+/// assert_eq!(splitter.pieces(b"_a__b")?, [&b"_a"[..], b"_", b"_b"]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
+pub fn each_begins(mark: char) -> Stage {
+    let mark = escaped(mark);
+    marked_words(format!("{mark}?[^{mark}]+|{mark}"))
+}
+
+/// The stage in which the first of several marks begins a piece, as files of SentencePiece are read.
+///
+/// The mark must be a character that patterns read as it is.
+///
+/// ```
+/// use bytepair_split::{Splitter, first_begins, unicode::UnicodeTables};
+///
+/// let splitter = Splitter::new(vec![first_begins('_')], &UnicodeTables::latest())?;
+/// assert_eq!(splitter.pieces(b"_a__b")?, [&b"_a"[..], b"__b"]);
+/// # Ok::<(), bytepair_split::Error>(())
+/// ```
+pub fn first_begins(mark: char) -> Stage {
+    marked_words(format!("{mark}*[^{mark}]+|{mark}+"))
+}
+
+fn marked_words(source: String) -> Stage {
+    Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Splitter;
+    use crate::unicode::UnicodeTables;
 
     #[test]
     fn every_line_of_the_file_belongs_to_an_entry() {
@@ -97,5 +135,16 @@ mod tests {
         assert_eq!(source("gemma", 0), " ");
         assert!(source("deepseek-v3", 2).contains("[^\r\n\\p{L}"));
         assert!(names().all(|name| !source(name, 0).contains(['␠', '␊', '␍'])));
+    }
+
+    #[test]
+    fn pieces_begin_with_marks() {
+        let pieces = |stage| {
+            let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+            let pieces = splitter.pieces("a▁▁b c▁".as_bytes()).unwrap().join(&b'|');
+            String::from_utf8(pieces).unwrap()
+        };
+        assert_eq!(pieces(each_begins('▁')), "a|▁|▁b c|▁");
+        assert_eq!(pieces(first_begins('▁')), "a|▁▁b c|▁");
     }
 }

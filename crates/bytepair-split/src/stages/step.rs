@@ -1,14 +1,23 @@
-//! What a splitter does in one go: a stage, or several that are equivalent to one, with the engine for it.
+//! What a splitter does in one go: a stage, or neighbouring ones that one engine can do at once, because each has characters
+//! of its own.
 //!
-//! Left out: which stages are equivalent to one ([`super::together`]), and which engine is chosen (`engine::compile`).
+//! Some vocabularies take digits first, then ideographs, then the rest by a long pattern. That is three walks over the text,
+//! two of which find nothing in most texts. Two stages whose matches are pieces and whose rest is kept are equivalent to one
+//! stage of both patterns, if no character can be matched by both, if no match is empty, and if neither pattern looks around
+//! its match (`docs/explanation/splitting.md` has the proof).
+//!
+//! Left out: combinations that are too large for an automaton, whose stages are done one by one, and which engine is chosen
+//! (`engine::compile`). Cost: a walk over the patterns, and one intersection of sets for each stage.
+
+use std::ops::Range;
 
 use super::behaviour::{self, Join};
-use super::together;
 use crate::automaton::running::Running;
 use crate::engine::compile::{CompileOptions, compile};
 use crate::engine::{Engine, backtrack};
 use crate::parser::Parsed;
-use crate::stage::Stage;
+use crate::parser::tree::{CharSet, Node};
+use crate::stage::{Behaviour, Stage};
 
 /// What is done in one go: a stage, or several that are as one.
 pub(crate) struct Step {
@@ -26,7 +35,7 @@ impl Step {
         options: CompileOptions<'_>,
     ) -> Option<Self> {
         let [stage, _, ..] = stages else { return None };
-        let engine = compile(&together::one(parsed), &stage.pattern, options).ok()?;
+        let engine = compile(&one(parsed), &stage.pattern, options).ok()?;
         let is_quick = matches!(engine, Engine::Automaton(_));
         is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
     }
@@ -65,5 +74,90 @@ impl Step {
             ),
             Engine::Repeats(repeats) => format!("{}, {rest}", repeats.in_words()),
         }
+    }
+}
+
+/// The stages, in groups of neighbours that can be done at once.
+pub(crate) fn groups(stages: &[Stage], parsed: &[Parsed]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut known: Option<CharSet> = None;
+    for (index, (stage, Parsed { root, .. })) in stages.iter().zip(parsed).enumerate() {
+        let is_plain = (stage.behaviour, stage.invert) == (Behaviour::Isolated, false);
+        let own = symbols(root).filter(|_| is_plain && !root.is_nullable());
+        let both = known.as_ref().zip(own.as_ref());
+        let is_one_flavour =
+            index > 0 && stages[index - 1].pattern.flavour == stage.pattern.flavour;
+        match (both, groups.last_mut()) {
+            (Some((known, own)), Some(group)) if is_one_flavour && are_apart(known, own) => {
+                group.end = index + 1;
+            }
+            _ => {
+                groups.push(index..index + 1);
+                known = None;
+            }
+        }
+        known = match (known, own) {
+            (Some(known), Some(own)) => Some(known.union(&own)),
+            (_, own) => own,
+        };
+    }
+    groups
+}
+
+/// The pattern of a group: no place has matches of two of them. None looks at words.
+fn one(parsed: &[Parsed]) -> Parsed {
+    let roots = parsed.iter().map(|parsed| parsed.root.clone());
+    Parsed { root: Node::alternate(roots.collect()), word: None }
+}
+
+/// All symbols that matches may hold; `None` if more than these is looked at.
+fn symbols(node: &Node) -> Option<CharSet> {
+    match node {
+        Node::Empty => Some(CharSet::empty()),
+        Node::Set(set) => Some(set.clone()),
+        Node::Concat(nodes) | Node::Alternate(nodes) => {
+            nodes.iter().try_fold(CharSet::empty(), |all, node| Some(all.union(&symbols(node)?)))
+        }
+        Node::Repeat { inside, .. } | Node::Atomic(inside) => symbols(inside),
+        Node::Look(..) | Node::Anchor(_) => None,
+    }
+}
+
+fn are_apart(one: &CharSet, other: &CharSet) -> bool {
+    one.clone().intersection(other) == CharSet::empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parser;
+    use crate::unicode::UnicodeTables;
+    use crate::{Flavour, Pattern};
+
+    fn found(sources: &[&str], behaviour: Behaviour) -> Vec<Range<usize>> {
+        let flavour = Flavour::Oniguruma;
+        let stage = |source: &&str| {
+            let pattern = Pattern { source: (*source).to_owned(), flavour };
+            Stage { pattern, behaviour, invert: false }
+        };
+        let stages: Vec<_> = sources.iter().map(stage).collect();
+        let parse = |source| parser::parse(source, flavour, &UnicodeTables::latest()).unwrap();
+        groups(&stages, &sources.iter().map(|source| parse(source)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    #[expect(clippy::single_range_in_vec_init, reason = "one group is one range")]
+    fn stages_of_other_characters_are_one_and_those_that_look_around_stand_alone() {
+        let isolated = |sources: &[&str]| found(sources, Behaviour::Isolated);
+        assert_eq!(isolated(&[r"\p{N}{1,3}", "[一-龥]+", r"\s?\p{L}+|."]), [0..2, 2..3]);
+        assert_eq!(isolated(&["a", "b+?", "(?>cd|e*f)"]), [0..3]);
+        assert_eq!(isolated(&["a", "b", "a", "b"]), [0..2, 2..4]);
+        assert_eq!(isolated(&["a", "ba"]), [0..1, 1..2]);
+        for second in ["b*", "b$", r"b\b", "b(?!c)", "(?<=c)b", "[^b]"] {
+            assert_eq!(isolated(&["a", second]), [0..1, 1..2], "{second}");
+            assert_eq!(isolated(&[second, "a"]), [0..1, 1..2], "{second}");
+        }
+        assert_eq!(found(&["a", "b"], Behaviour::Contiguous), [0..1, 1..2]);
+        assert!(isolated(&[]).is_empty());
     }
 }

@@ -24,8 +24,7 @@ use super::reader::{Reader, Source, Span, clip};
 use super::tables::{Group, MAX_WORDS, SPAN, WORD, Words, all_words};
 use crate::automaton::running::{Position, Reached, Running};
 use crate::automaton::scan::{Scan, Task};
-use crate::bits::Bits;
-use crate::marked::Marked;
+use crate::bits::{Bits, Marked};
 
 /// With more places in a span than one of so many, the automaton is faster.
 const MIN_BYTES_PER_UNKNOWN: usize = 12;
