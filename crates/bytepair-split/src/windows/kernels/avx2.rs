@@ -137,7 +137,7 @@ vectors! {
     }
 }
 
-/// The letters of ASCII, and what any other byte gets.
+/// The letters of ASCII as eight tables of 16, and what any other byte gets.
 #[derive(Clone, Copy)]
 pub(crate) struct AsciiTable {
     parts: [__m256i; 128 / PART],

@@ -102,13 +102,24 @@ vectors! {
     }
 }
 
-/// The letters of ASCII, and what any other byte gets.
+/// The letters of ASCII as two tables of 64, and what any other byte gets.
 #[derive(Clone, Copy)]
 pub(crate) struct AsciiTable {
     halves: [__m512i; 2],
     other: __m512i,
 }
 
+/// Reads the characters of two and three bytes, and marks the bytes inside of them.
+///
+/// ```text
+/// for each word with the first byte of a character:
+///     short, long = the characters of two and of three bytes that `wide_word` read
+///     leads = leads without both; others are read one by one later
+///     inner = one byte behind each of both, and a second one behind the long ones
+/// ```
+///
+/// Bytes inside of a character that lie in the next word are carried there. Behind the end of the text zeros are read, which
+/// continue no character.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 #[inline]
 fn read_wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {

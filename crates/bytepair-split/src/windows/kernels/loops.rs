@@ -28,10 +28,13 @@ pub(super) trait Vectors: Copy {
     /// The letters of ASCII, and what any other byte gets.
     type Ascii: Copy;
 
+    /// The word of these bytes.
     fn load(self, bytes: &[u8; WORD]) -> Self::Word;
+    /// Writes a word.
     fn store(self, bytes: &mut [u8; WORD], word: Self::Word);
     /// The byte in all places.
     fn fill(self, byte: u8) -> Self::Word;
+    /// The bits that are set in both.
     fn and(self, one: Self::Word, other: Self::Word) -> Self::Word;
     /// The bytes of `yes` where a bit is set, and those of `no` elsewhere.
     fn choose(self, bits: u64, yes: Self::Word, no: Self::Word) -> Self::Word;
@@ -39,9 +42,13 @@ pub(super) trait Vectors: Copy {
     fn non_zero(self, word: Self::Word) -> u64;
     /// Which bytes are at least so great.
     fn at_least(self, word: Self::Word, least: u8) -> u64;
+    /// A table as look-ups want it.
     fn table(self, table: &Table) -> Self::Table;
+    /// The byte of the table for each number of a letter; numbers are within the kernel's limit.
     fn look_up(self, table: Self::Table, word: Self::Word) -> Self::Word;
+    /// The letters of ASCII as reading wants them.
     fn ascii(self, ascii: &AsciiLetters) -> Self::Ascii;
+    /// The letter of each byte that is ASCII, and one for all others.
     fn letters(self, ascii: &Self::Ascii, word: Self::Word) -> Self::Word;
     /// Moves a word of letters from one place to another, which is not behind it, and leaves out those of inner bytes.
     fn pack(self, letters: &mut [u8], from: usize, to: usize, inner: u64);
@@ -196,6 +203,7 @@ fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usiz
     n_letters - (n_bytes.next_multiple_of(WORD) - n_bytes)
 }
 
+/// Adds the places where a group of `N` lookups holds, without looking for edges where there are none.
 #[inline(always)]
 fn look_up<const N: usize, V: Vectors>(
     vectors: V,

@@ -93,6 +93,9 @@ fn read(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]
     }
 }
 
+/// Reads characters of two and three bytes one by one: the way of AVX2 too.
+///
+/// Cost: about eight CPU cycles for each.
 #[inline(never)]
 pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
     let Characters { leads, inner } = characters;
