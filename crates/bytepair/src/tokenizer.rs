@@ -430,9 +430,9 @@ impl Tokenizer {
         }
     }
 
-    /// Calls `work` with so many workers.
+    /// Calls `work` with so many workers, which share what their caches learn.
     fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
-        self.workers.with_many(n, work)
+        self.workers.with_many(n, |workers| worker::sharing(workers, work))
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.

@@ -34,6 +34,19 @@ pub(super) struct Worker {
     pub(super) marks: PieceMarks,
 }
 
+/// Calls `work` with workers whose caches share what they learn meanwhile.
+pub(super) fn sharing<R>(
+    workers: &mut [Box<Worker>],
+    work: impl FnOnce(&mut [Box<Worker>]) -> R,
+) -> R {
+    if workers.len() > 1 {
+        PieceCache::begin_sharing(workers.iter_mut().map(|worker| &mut worker.cache));
+    }
+    let result = work(workers);
+    workers.iter_mut().for_each(|worker| worker.cache.end_sharing());
+    result
+}
+
 /// Appends the ids of one piece, from the cache if it is there.
 #[inline]
 pub(super) fn append_ids(

@@ -24,7 +24,7 @@
 //! - The index has up to 4 MiB. Each bucket drops what was written longest ago.
 //!
 //! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads
-//! ever worked at the same time.
+//! ever worked at the same time. Threads of one call share what they learn through a log ([`shared_log`]).
 //!
 //! # Why a result can never be wrong
 //!
@@ -47,6 +47,7 @@ pub(super) mod characters;
 mod eight;
 mod misses;
 mod ring;
+mod shared_log;
 mod table;
 mod value;
 
@@ -54,6 +55,7 @@ use std::ops::Range;
 
 pub(crate) use self::misses::{Filled, Known, Miss, splice};
 use self::ring::{Index, Ring};
+use self::shared_log::SharedLog;
 use self::table::{MIN_LEN, Slot, Table};
 use self::value::{MAX_IDS, n_packed, packed, unpacked};
 use crate::hash::hash_long;
@@ -82,6 +84,8 @@ pub(crate) struct PieceCache {
     #[cfg(target_arch = "x86_64")]
     row: Option<Box<PieceRow>>,
     kernel: Kernel,
+    /// Present while other threads learn too ([`shared_log`]).
+    log: Option<SharedLog>,
 }
 
 /// What a piece is found by.
@@ -124,6 +128,7 @@ impl PieceCache {
             #[cfg(target_arch = "x86_64")]
             row: None,
             kernel: Kernel::fast(),
+            log: None,
         }
     }
 
@@ -237,7 +242,7 @@ impl PieceCache {
     /// Remembers the ids of a piece that is not known.
     pub(crate) fn insert(&mut self, piece: Query<'_>, ids: &[TokenId]) {
         if self.ring.is_used_up() {
-            *self = Self { kernel: self.kernel, ..Self::default() };
+            *self = Self { kernel: self.kernel, log: self.log.take(), ..Self::default() };
         }
         match piece.key {
             CacheKey::Exact(key) => self.insert_short(key, ids),
@@ -250,14 +255,37 @@ impl PieceCache {
     }
 
     fn insert_short(&mut self, key: u128, ids: &[TokenId]) {
-        let slot = if let Some(value) = packed(ids) {
-            Slot { key, value }
-        } else {
-            let in_ring = || self.ring.push_ids(ids).map(|place| value::in_ring(place, ids.len()));
-            let Some(value) = value::close(ids).or_else(in_ring) else { return };
-            Slot { key: key | MARK, value }
+        let marked = |value| Slot { key: key | MARK, value };
+        let whole = packed(ids).map(|value| Slot { key, value });
+        let Some(slot) = whole.or_else(|| value::close(ids).map(marked)) else {
+            let place = self.ring.push_ids(ids);
+            let slot = place.map(|place| marked(value::in_ring(place, ids.len())));
+            slot.into_iter().for_each(|slot| self.table.insert(slot));
+            return;
         };
         self.table.insert(slot);
+        if self.log.as_mut().is_some_and(|log| log.note(slot)) {
+            self.exchange();
+        }
+    }
+
+    /// Gives caches of one tokenizer a log of what they learn, until [`Self::end_sharing`].
+    pub(crate) fn begin_sharing<'c>(caches: impl Iterator<Item = &'c mut Self>) {
+        let log = SharedLog::default();
+        caches.for_each(|cache| cache.log = Some(log.for_another()));
+    }
+
+    /// Reads what others have learned by now, and leaves the log.
+    pub(crate) fn end_sharing(&mut self) {
+        self.exchange();
+        self.log = None;
+    }
+
+    /// Appends what was learned to the log, and remembers what others have learned.
+    #[cold]
+    fn exchange(&mut self) {
+        let new = self.log.as_mut().map(SharedLog::exchange).unwrap_or_default();
+        new.into_iter().for_each(|slot| self.table.insert(slot));
     }
 }
 
