@@ -87,8 +87,8 @@ ASKED_IN = {
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
     "encode/cache/eight.rs": ("piece/vectors.rs", "are_here"),
     "encode/cache/characters/vectors.rs": ("piece/vectors.rs", "are_here"),
-    "encode/cuts/sequence/vectors.rs": ("piece/vectors.rs", "are_here"),
-    "encode/cuts/sides/vectors.rs": ("piece/vectors.rs", "are_here"),
+    "encode/cuts/block/vectors.rs": ("piece/vectors.rs", "are_here"),
+    "encode/cuts/neighbours/vectors.rs": ("piece/vectors.rs", "are_here"),
 }
 ALWAYS_THERE = {"sse", "sse2"}
 

@@ -1,19 +1,27 @@
 //! The merges of a vocabulary by pair: the one table that every encoder looks pairs up in.
 //!
 //! Most vocabularies fit a table whose slot is one word (`packed`, by a `layout`), which files can hold as it is
-//! (`stored`). Others have a hash map of twice the size (`wide`): those of more than some 30,000 tokens whose ids are not in
-//! the order of their ranks, and those whose merges share a priority across tokens. Takes O(1) expected time for a look-up.
+//! (`stored`). Others have a hash map of twice the size ([`WideMerges`]): those of more than some 30,000 tokens whose ids are
+//! not in the order of their ranks, and those whose merges share a priority across tokens.
+//!
+//! Takes O(1) expected time for a look-up. The hash map has a key that nobody knows outside of the process, so that merges
+//! which were chosen to collide do not.
 
 mod layout;
 mod packed;
 mod stored;
-mod wide;
-
-use std::sync::Arc;
 
 pub use self::packed::PackedMerges;
 pub use self::stored::Description;
-use self::wide::WideMerges;
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+
+use self::layout::ranks;
+use crate::hash::HashKey;
+use crate::pair_key::pair_key;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The merges by pair, in one of two forms.
@@ -89,15 +97,50 @@ impl Lookup for Merges {
     }
 }
 
+/// Merges by pair, whatever their ids and ranks are.
+#[derive(Clone, Debug)]
+pub(crate) struct WideMerges {
+    by_pair: HashTable<(u64, RankedMerge)>,
+    hash_key: HashKey,
+}
+
+impl WideMerges {
+    /// The merges of a vocabulary. Of two merges of a pair the later one counts.
+    fn new(vocabulary: &Vocabulary) -> Self {
+        let ranks = ranks(vocabulary);
+        let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
+        let hash_key = HashKey::of_process();
+        let hash = |key| hash_key.fold(key, 0);
+        let mut by_pair = HashTable::with_capacity(vocabulary.merges().len());
+        for (place, merge) in (0..).zip(vocabulary.merges()) {
+            let key = pair_key(merge.left, merge.right);
+            let ranked = RankedMerge { rank: rank_at(place), result: merge.result };
+            match by_pair.entry(hash(key), |&(other, _)| other == key, |&(key, _)| hash(key)) {
+                Entry::Occupied(mut entry) => entry.get_mut().1 = ranked,
+                Entry::Vacant(entry) => drop(entry.insert((key, ranked))),
+            }
+        }
+        Self { by_pair, hash_key }
+    }
+}
+
+impl Lookup for WideMerges {
+    #[inline]
+    fn get(&self, left: TokenId, right: TokenId) -> RankedMerge {
+        let key = pair_key(left, right);
+        let found = self.by_pair.find(self.hash_key.fold(key, 0), |&(other, _)| other == key);
+        found.map_or(NO_MERGE, |&(_, merge)| merge)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-    use std::ops::Range;
-
     use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
     use super::*;
     use crate::pair_key::pair_hash;
     use crate::vocabulary::Merge;
+    use std::collections::HashMap;
+    use std::ops::Range;
 
     /// Made-up merges, as many as `n_merges`, of ids in a range; results ascend if they are asked to.
     fn made_up(n_merges: u32, ids: Range<u32>, is_ascending: bool) -> Vocabulary {

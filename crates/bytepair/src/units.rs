@@ -5,7 +5,6 @@
 //! in the vocabulary is decided in `encode`, by the rules stored here. Costs one pass over a piece.
 
 mod alphabet;
-mod printable;
 mod written;
 
 use std::ops::Range;
@@ -13,9 +12,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::alphabet::byte_order;
-pub use self::printable::published_name;
-pub use self::printable::{bytes_of_printable, printable, printable_name};
-pub use self::written::byte_name;
+pub use self::written::{byte_name, bytes_of_printable, printable, printable_name, published_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 

@@ -24,8 +24,8 @@ use crate::memory::prefetch::prefetch;
 use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece::{
+    Starts,
     row::{PieceRow, STEP_LEN},
-    starts::Starts,
 };
 use bytepair_split::Boundaries;
 

@@ -2,9 +2,16 @@
 //!
 //! Text without spaces consists of pieces of some dozen characters that hardly ever recur, and these consist of parts of
 //! one to three characters that recur all the time. The work depends on the kind of a part, and one prediction in four
-//! would be wrong. So the parts of a [`Block`] are sorted by words of bits, and each kind has a loop of its own:
+//! would be wrong. So the parts of a [`Block`] are classified by words of bits, and each class has a loop of its own:
 //!
-//! - *One character*: its ids are in a [row by code point](super::cache::characters) after its first occurrence.
+//! ```text
+//! for each block of some dozen characters:
+//!     look up the ids of all characters, and prefetch the merges of pairs that are a part
+//!     merge the parts of three characters once, then all pairs that are left
+//!     write the ids of parts in order; those of no class are merged one by one
+//! ```
+//!
+//! - *One character*: its ids are in a [table by code point](super::cache::characters) after its first occurrence.
 //! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
 //!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
 //!   three take two or three; the last one is prefetched before parts of two are looked up.
@@ -16,15 +23,14 @@
 
 use std::ops::Range;
 
-use super::cache::characters::{self, Kinds, MAX_IDS, N_AT_ONCE, n_ids};
-use super::cuts::{Block, Cuts, MAX_CHARACTERS, Place, Taken};
+use super::cache::characters::{self, CharacterKinds, MAX_IDS, N_AT_ONCE, n_ids};
+use super::cuts::{Block, Cuts, MAX_CHARACTERS, Pieces, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Scratch};
 use crate::error::Result;
 use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
 
-const _: () =
-    assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters have their kinds told at once");
+const _: () = assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters are classified at once");
 
 /// What parts are encoded with.
 pub(crate) struct PartsContext<'m> {
@@ -32,52 +38,48 @@ pub(crate) struct PartsContext<'m> {
     pub(crate) scratch: &'m mut Scratch,
 }
 
-/// Long pieces of a text.
-#[derive(Clone, Copy)]
-pub(crate) struct Pieces<'p> {
-    pub(crate) text: &'p [u8],
-    /// In the order of the text.
-    pub(crate) places: &'p [Range<usize>],
-}
-
 /// Encodes long pieces. Holds nothing but memory.
 #[derive(Default)]
 pub(crate) struct ByParts {
     block: Block,
-    found: Found,
-    row: Row,
+    ids: BlockIds,
+    row: PartIds,
 }
 
 /// What is known of the characters of a block and of its parts.
-struct Found {
+struct BlockIds {
     /// By character: its ids, packed; a part that is done has its ids at its first character.
-    ids: [u64; N_AT_ONCE],
-    kinds: Kinds,
+    by_character: [u64; N_AT_ONCE],
+    kinds: CharacterKinds,
     /// By the first character of a part of three that is two tokens now: these, packed.
     pairs: [u64; N_AT_ONCE],
 }
 
 /// Parts of three characters after their first merge, if there is one.
 #[derive(Default)]
-struct Begun {
+struct OnceMerged {
     /// Those that are two tokens now, and those that are three for good.
     of_two: u64,
     of_three: u64,
 }
 
-/// Ids of parts in a row, and where they begin.
-struct Row {
+/// The ids of parts next to each other, and where those of each begin.
+struct PartIds {
     ids: [TokenId; (MAX_CHARACTERS + 1) * MAX_IDS],
     begins: [usize; MAX_CHARACTERS],
 }
 
-impl Default for Found {
+impl Default for BlockIds {
     fn default() -> Self {
-        Self { ids: [0; N_AT_ONCE], kinds: Kinds::default(), pairs: [0; N_AT_ONCE] }
+        Self {
+            by_character: [0; N_AT_ONCE],
+            kinds: CharacterKinds::default(),
+            pairs: [0; N_AT_ONCE],
+        }
     }
 }
 
-impl Default for Row {
+impl Default for PartIds {
     fn default() -> Self {
         let ids = [0; (MAX_CHARACTERS + 1) * MAX_IDS];
         Self { ids, begins: [0; MAX_CHARACTERS] }
@@ -107,7 +109,7 @@ impl ByParts {
         while from.piece < places.len() {
             let prefetch = |code| context.scratch.characters.prefetch(code);
             let known = (cuts, &context.encoder.symbols);
-            let taken = self.block.take(known, (text, places), from, prefetch);
+            let taken = self.block.take(known, pieces, from, prefetch);
             from = match taken {
                 Taken::Parts(next) => {
                     self.append_block(context, pieces, (begins, ids))?;
@@ -132,7 +134,7 @@ impl ByParts {
         loop {
             let next = others & to_do;
             let before_next = to_do & (next & next.wrapping_neg()).wrapping_sub(1);
-            self.row.append(before_next, &self.found.ids, ids);
+            self.row.append(before_next, &self.ids.by_character, ids);
             if next == 0 {
                 break;
             }
@@ -149,20 +151,20 @@ impl ByParts {
         Ok(())
     }
 
-    /// Looks characters up, and prefetches pairs of them that may be merged.
+    /// Looks characters up, and prefetches the merges of pairs that are a part.
     fn look_up(&mut self, context: &mut PartsContext<'_>, text: &[u8]) {
-        let Self { block, found, .. } = self;
+        let Self { block, ids: found, .. } = self;
         let characters = &mut context.scratch.characters;
-        let all = found.ids.iter_mut().zip(block.codes());
+        let all = found.by_character.iter_mut().zip(block.codes());
         all.for_each(|(ids, &code)| *ids = characters.get(code));
-        found.tell_kinds(block);
+        found.classify(block);
         for number in bits(found.kinds.new) {
             let character = &text[block.range(number..number + 1)];
             let code = block.codes()[number];
-            found.ids[number] = characters.found(code, character, context.encoder);
+            found.by_character[number] = characters.found(code, character, context.encoder);
         }
         if found.kinds.new > 0 {
-            found.tell_kinds(block);
+            found.classify(block);
         }
         let single = found.kinds.single;
         for second in bits(!block.part_starts() & single & single << 1 & block.apart()) {
@@ -173,8 +175,8 @@ impl ByParts {
     /// Finds the ids of parts that are two characters or three, of one id each; a bit for each part whose ids are not known
     /// then.
     fn merge_small_parts(&mut self, encoder: &Encoder) -> u64 {
-        let Self { block, found, .. } = self;
-        let Kinds { known, single, .. } = found.kinds;
+        let Self { block, ids: found, .. } = self;
+        let CharacterKinds { known, single, .. } = found.kinds;
         let parts = block.part_starts();
         let ends = (parts | 1 << block.codes().len()) >> 1;
         let of_one = parts & ends & known;
@@ -182,7 +184,7 @@ impl ByParts {
         let two = single & (single & block.apart()) >> 1;
         let of_two = parts & !ends & ends >> 1 & two;
         let of_three = parts & !ends & !(ends >> 1) & ends >> 2 & two & two >> 1;
-        // Those of three first, so that what they prefetch has arrived when those of two are done.
+        // Those of three first, so that what they prefetch is there when those of two are done.
         let begun = found.merge_threes(encoder, of_three);
         let done = found.merge_pairs(encoder, of_two, |found, number| {
             [number, number + 1].map(|number| found.id(number))
@@ -194,7 +196,7 @@ impl ByParts {
         parts & !of_one & !(done | begun.of_three | done_of_three)
     }
 
-    /// Appends the ids of a part that no row has.
+    /// Appends the ids of a part that is in none of the classes.
     fn append_part(
         &self,
         context: &mut PartsContext<'_>,
@@ -208,7 +210,7 @@ impl ByParts {
         }
         let scratch = &mut *context.scratch;
         scratch.ids.clear();
-        part.for_each(|number| characters::append(self.found.ids[number], &mut scratch.ids));
+        part.for_each(|number| characters::append(self.ids.by_character[number], &mut scratch.ids));
         context.encoder.merge_symbols(scratch, ids)
     }
 
@@ -217,21 +219,21 @@ impl ByParts {
         let all = ((1 << part.len()) - 1) << part.start;
         let behind_first = all & (all << 1);
         part.len() <= MAX_SCAN_LEN / MAX_IDS
-            && self.found.kinds.first & all == all
+            && self.ids.kinds.first & all == all
             && self.block.apart() & behind_first == behind_first
     }
 }
 
-impl Found {
-    /// Tells of what kind the characters of a block are.
+impl BlockIds {
+    /// Finds the kinds of the characters of a block.
     #[inline]
-    fn tell_kinds(&mut self, block: &Block) {
-        self.kinds = Kinds::of(&self.ids, block.codes().len(), block.kernel());
+    fn classify(&mut self, block: &Block) {
+        self.kinds = CharacterKinds::of(&self.by_character, block.codes().len(), block.kernel());
     }
 
     /// Merges the lowest pair of each part of three characters, the leftmost of two, and prefetches the remaining pair.
-    fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> Begun {
-        let mut begun = Begun::default();
+    fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> OnceMerged {
+        let mut begun = OnceMerged::default();
         for number in bits(parts) {
             let [a, b, c] = [number, number + 1, number + 2].map(|number| self.id(number));
             let [left, right] = [encoder.merges.get(a, b), encoder.merges.get(b, c)];
@@ -272,7 +274,7 @@ impl Found {
     #[inline]
     fn set(&mut self, number: usize, ids: &[TokenId]) -> u64 {
         characters::packed(ids).map_or(0, |packed| {
-            self.ids[number] = packed;
+            self.by_character[number] = packed;
             1 << number
         })
     }
@@ -280,11 +282,11 @@ impl Found {
     /// The first id of a character.
     #[inline]
     fn id(&self, number: usize) -> TokenId {
-        characters::unpacked(self.ids[number])[0]
+        characters::unpacked(self.by_character[number])[0]
     }
 }
 
-impl Row {
+impl PartIds {
     /// Appends the ids of parts by their first characters.
     fn append(&mut self, parts: u64, ids_of: &[u64; N_AT_ONCE], out: &mut Vec<TokenId>) {
         let (n_before, mut n_done) = (out.len(), 0);

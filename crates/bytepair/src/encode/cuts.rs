@@ -1,28 +1,39 @@
 //! Where a long piece can be cut without changing its ids: between characters that no merge joins.
 //!
+//! ```text
+//! for each merge of the vocabulary, once:
+//!     note the pair (last character of its left part, first character of its right part),
+//!     or in place of a character the byte that stands for all that end, or begin, with it
+//!
+//! a place between two characters is a cut if no such pair is noted for them
+//! ```
+//!
 //! A token that spans two neighbouring characters was made by a merge whose left part ends with the first and
 //! whose right part begins with the second. If the merges have none such, no token spans them, and the ids of
 //! the piece are those of its parts, one after the other (the proof is in `docs/explanation/encoding.md`). So
 //! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
 //! merged quickly and remembered.
 //!
-//! Built once from the merges, in about 30 ns for each of them, with a large tokenizer that is read from a file or when
-//! enough text came that it matters for. A question
-//! takes one look-up in a small table for two ASCII characters, for others two [rows](sides) and perhaps one in a
-//! bitmap, where a bit that is set by chance keeps two characters together, never apart. Left out: vocabularies whose units carry marks,
-//! whose text tokens are not their parts put together, or that leave unknown characters out, so that those around them
-//! become neighbours. Where bytes may be unknown, callers see to it that none is.
+//! *Why it is safe*: pairs are kept in bitmaps by hash. A bit that is set by chance keeps two characters together, never
+//! apart, and a longer part has the same ids.
+//!
+//! *Cost*: built once from the merges, in about 30 ns for each of them, with a large tokenizer that is read from a file or
+//! when enough text came that it matters for. A question takes one look-up in a small table for two ASCII characters, for
+//! others two [`neighbours`] and perhaps one in a bitmap.
+//!
+//! Left out: vocabularies whose units carry marks, whose text tokens are not their parts put together, or that leave
+//! unknown characters out, so that those around them become neighbours. Where bytes may be unknown, callers make sure
+//! that none is.
 
 mod block;
-mod sequence;
-mod sides;
+mod neighbours;
 
 use std::collections::HashSet;
 
-pub(super) use self::block::{Block, Taken};
-pub(super) use self::sequence::{MAX_CHARACTERS, Place};
-use self::sides::Sides;
-pub(super) use self::sides::{OTHER, row};
+pub(crate) use self::block::Pieces;
+pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
+use self::neighbours::NeighbourTable;
+pub(super) use self::neighbours::{OTHER, code_point};
 use super::merge::Symbols;
 use crate::hash::fold;
 use crate::units::{Missing, Units};
@@ -39,7 +50,7 @@ pub(super) struct Cuts {
     /// with it are joined to what stands before, as in vocabularies of bytes.
     fragments: [[bool; 256]; 2],
     /// What is known of most characters.
-    sides: Sides,
+    neighbours: NeighbourTable,
     /// By the last byte of a character and the first of the next: the lowest id that is made by joining a part of one of
     /// them to the other, or to a part of it; `TokenId::MAX` where none is.
     in_part: Vec<TokenId>,
@@ -77,7 +88,7 @@ impl Cuts {
         let (mut pairs, mut in_part) = (Pairs::new(), vec![TokenId::MAX; 1 << 16]);
         let merges = vocabulary.merges();
         for (place, &merge) in merges.iter().enumerate() {
-            ask_ahead(vocabulary, &merges[place..]);
+            prefetch_ahead(vocabulary, &merges[place..]);
             let (last, first) = meeting(vocabulary, merge)?;
             if last.code.max(first.code) >= FRAGMENT {
                 let least = &mut in_part[border(last.byte, first.byte)];
@@ -92,9 +103,9 @@ impl Cuts {
     fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
         let n_words = (n_distinct(pairs) * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
         let (of_ascii, of_others, fragments) = ([0; 128], vec![0; n_words], [[false; 256]; 2]);
-        let sides = Sides::new(pairs);
+        let neighbours = NeighbourTable::new(pairs);
         let in_part = Vec::new();
-        let mut cuts = Self { of_ascii, of_others, fragments, sides, in_part, must_be_known };
+        let mut cuts = Self { of_ascii, of_others, fragments, neighbours, in_part, must_be_known };
         for &(left, right) in pairs {
             for (is_joined, side) in cuts.fragments.iter_mut().zip([left, right]) {
                 is_joined[(side & 0xFF) as usize] |= side & FRAGMENT == FRAGMENT;
@@ -112,11 +123,11 @@ impl Cuts {
     /// Where the part of a piece ends that begins at `start`: at a cut, or at the end of the piece.
     #[inline]
     pub(super) fn end(&self, piece: &[u8], start: usize, symbols: &Symbols) -> usize {
-        let (mut before, mut len) = sides::row(piece, start);
+        let (mut before, mut len) = neighbours::code_point(piece, start);
         let (mut place_before, mut place) = (start, start + len);
         while place < piece.len() {
             let here;
-            (here, len) = sides::row(piece, place);
+            (here, len) = neighbours::code_point(piece, place);
             let is_joined = match before.max(here) {
                 OTHER => self.joins(character(piece, place_before).0, character(piece, place).0),
                 _ => self.joins_known(before, here),
@@ -130,13 +141,13 @@ impl Cuts {
         piece.len()
     }
 
-    /// Whether a token joins two characters that have rows; [`Self::joins`] is for all characters.
+    /// Whether some token may span two characters, by code points other than [`OTHER`]: what [`Self::joins`] finds by bytes.
     #[inline]
     fn joins_known(&self, left: u32, right: u32) -> bool {
         if left < 128 && right < 128 {
             return self.of_ascii[left as usize] >> right & 1 > 0;
         }
-        let [left, right] = [left, right].map(|row| self.sides.of(row));
+        let [left, right] = [left, right].map(|code| self.neighbours.of(code));
         left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)
     }
 
@@ -155,7 +166,8 @@ impl Cuts {
     #[inline]
     pub(super) fn are_apart(&self, left: u32, right: u32) -> bool {
         left.max(right) < 128
-            || left.max(right) < OTHER && !self.sides.of(left).joins_part(self.sides.of(right))
+            || left.max(right) < OTHER
+                && !self.neighbours.of(left).joins_part(self.neighbours.of(right))
     }
 
     /// Whether a piece can be cut at a place, whatever else it holds.
@@ -260,9 +272,9 @@ struct End {
     byte: u8,
 }
 
-/// Asks for the tokens of merges that come soon, which lie anywhere.
+/// Fetches the tokens of merges that come soon, which lie anywhere.
 #[inline]
-fn ask_ahead(vocabulary: &Vocabulary, merges: &[Merge]) {
+fn prefetch_ahead(vocabulary: &Vocabulary, merges: &[Merge]) {
     if let Some(merge) = merges.get(2 * N_AHEAD) {
         [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.prefetch(id));
     }

@@ -1,20 +1,21 @@
 //! Pieces to their ids, by the merges of a vocabulary.
 //!
 //! ```text
-//! piece ──in the cache?────────────────────────────────────────▶ ids     cache
-//!       ──a token as a whole?──────────────────────────────────▶ id      whole
-//!       ──cut where no token can span────▶ parts                         cuts, by_parts
-//!       ──units of the vocabulary────────▶ symbols                       merge::symbols, cache::characters
-//!       ──merge the pair of lowest rank, again and again───────▶ ids     merge
+//! piece ──in the cache?─────────────────────────▶ ids    PieceCache::append_known, PieceCache::append
+//!       ──a token as a whole?───────────────────▶ id     Encoder::whole_token
+//!       ──cut where no token can span──▶ parts           Encoder::parts, ByParts::append
+//!       ──units of the vocabulary──────▶ symbols         Symbols::push_ids, Encoder::push_characters
+//!       ──merge the pair of lowest rank, ───────▶ ids    Encoder::merge_symbols
+//!         again and again
 //! ```
 //!
 //! `merge` has the definition and the algorithms that agree with it: start there. A piece of text is mostly a word that
 //! the `cache` knows. `cuts` makes long pieces short where the vocabulary proves that nothing changes, `by_parts` encodes
 //! the parts of several pieces together, and `characters` leaves out the first merges of a character, where they are
-//! proven to happen in any case. `spelling` writes a raw piece as the vocabulary has it.
+//! proven to happen in any case. A [`Spelling`] writes a raw piece as the vocabulary has it.
 //!
-//! Other questions about a piece have a file each: `spans` says what text each id stands for, `course` lists every merge
-//! on the way, and `growing` continues a piece that becomes longer. `reachability` finds tokens that no piece is ever
+//! Other questions about a piece have a file each: `course` says what text each id stands for and lists every merge on the
+//! way, and `growing` continues a piece that becomes longer. `reachability` finds tokens that no piece is ever
 //! encoded with.
 
 mod by_parts;
@@ -24,18 +25,16 @@ mod cuts;
 mod growing;
 mod merge;
 mod reachability;
-mod spans;
-mod spelling;
 mod whole;
 
-pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
+pub(crate) use by_parts::{ByParts, PartsContext};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
+pub(crate) use cuts::Pieces;
 pub(crate) use growing::Growing;
 pub use merge::Dropout;
 pub(crate) use merge::Dropping;
-pub(crate) use spelling::Spelling;
 pub(crate) use whole::{N_PREFETCHED, Repeated};
 
 use std::collections::HashSet;
@@ -113,6 +112,36 @@ pub struct Scratch {
     n_bytes: usize,
     /// What is known of them. Belongs to one tokenizer.
     characters: Characters,
+}
+
+/// A character that a normalizer writes otherwise in every text, as `▁` for a space, and what it writes.
+///
+/// Where that is all that happens to a text, its pieces need not be rewritten: they are known as they stand there, and
+/// only one that is new is written as the vocabulary has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Spelling {
+    pub(crate) from: u8,
+    pub(crate) to: char,
+}
+
+impl Spelling {
+    /// A piece as the vocabulary has it, if it is not written so.
+    #[inline]
+    pub(crate) fn of(&self, piece: &[u8]) -> Option<Vec<u8>> {
+        if !piece.contains(&self.from) {
+            return None;
+        }
+        let mut spelled = Vec::with_capacity(piece.len() + self.to.len_utf8());
+        let mut bytes = [0; 4];
+        let to = self.to.encode_utf8(&mut bytes).as_bytes();
+        for &byte in piece {
+            match byte == self.from {
+                true => spelled.extend_from_slice(to),
+                false => spelled.push(byte),
+            }
+        }
+        Some(spelled)
+    }
 }
 
 impl Encoder {

@@ -291,3 +291,12 @@ fn merges_are_dropped_as_often_as_published_libraries_drop_them() {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn every_such_character_is_written_otherwise_and_nothing_else(piece in "[ab é▁]{0,20}") {
+        let spelled = Spelling { from: b' ', to: '▁' }.of(piece.as_bytes());
+        let expected = piece.contains(' ').then(|| piece.replace(' ', "▁").into_bytes());
+        prop_assert_eq!(spelled, expected);
+    }
+}

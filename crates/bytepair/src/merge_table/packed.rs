@@ -12,7 +12,8 @@
 //!     the bucket is full              -> look at the next one; else no merge
 //! ```
 //!
-//! Keys are exact, so no pair is ever taken for another. The bitmap is small enough for a processor's own cache.
+//! *Invariant*: all buckets between that of a merge's hash and the one that has it are full. So a search may end at a bucket
+//! with room. Keys are exact, so no pair is ever taken for another. The bitmap is small enough for a processor's own cache.
 //!
 //! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that a search passes many
 //! full buckets: files hold tables, so the hash is known. Takes O(1) expected time for a look-up, at most O(log n).

@@ -1,11 +1,13 @@
 //! The character map that SentencePiece compiles into its models.
 //!
 //! It says which text replaces which: keys lie in a double array (a trie in one row of 32-bit units,
-//! walked byte by byte), the texts behind it, each ended by a NUL. Two libraries ask it different
-//! questions: SentencePiece takes the longest key that a text begins with, Hugging Face's `Precompiled`
-//! looks whole clusters up. Reading copies the map once and checks its sizes; a walk that a damaged map
-//! would lead out of itself ends there. A look-up takes one step for each byte of the key. `double_array` lays out the
-//! map of any keys.
+//! walked byte by byte), the texts behind it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
+//! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key. `double_array`
+//! lays out the map of any keys.
+//!
+//! Two libraries look different things up. SentencePiece takes the longest key that a text begins with. Hugging Face's
+//! `Precompiled` takes each grapheme cluster of less than six bytes, and each character of the others; of the keys that the
+//! looked-up text begins with, the *shortest* replaces the whole of it ([`for_each_part`]).
 //!
 //! Layout of a unit: bit 31 marks a value (the other bits hold it), bits 0-7 are the label, bit 8 says
 //! that a key ends here, bit 9 scales the offset in bits 10-30 by 256.
@@ -14,6 +16,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::aligned::{Change, Symbol};
 use super::double_array::double_array;
 use super::growth::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
@@ -250,6 +255,43 @@ fn label(unit: u32) -> u32 {
 
 fn ends_key(unit: u32) -> bool {
     unit & (1 << 8) != 0
+}
+
+/// Clusters of so many bytes are looked up character by character.
+const LONG_CLUSTER: usize = 6;
+
+/// Calls `visit` with each part of a text and what replaces it, in order.
+pub(super) fn for_each_part<'t>(
+    map: &'t CharsMap,
+    text: &'t str,
+    mut visit: impl FnMut(&'t str, Option<&'t str>),
+) {
+    for cluster in text.graphemes(true) {
+        let whole = (cluster.len() < LONG_CLUSTER).then(|| map.shortest(cluster.as_bytes()));
+        if let Some(Some(replacement)) = whole {
+            visit(cluster, Some(replacement));
+            continue;
+        }
+        for part in cluster.split_inclusive(|_| true) {
+            visit(part, map.shortest(part.as_bytes()));
+        }
+    }
+}
+
+/// The changes that put a replacement in the place of a part.
+///
+/// What is longer adds its last characters; what is shorter lets the last character before the rest of the
+/// text skip the others, also where that character stands before an empty replacement. At the beginning of
+/// a text nothing does, and spans behind it lag: that is how the library counts.
+pub(super) fn push_changes(changes: &mut Vec<Change>, part: &str, replacement: &str) {
+    let n_before = part.chars().count();
+    let n_after = replacement.chars().count();
+    let added = |index: usize| isize::from(index >= n_before);
+    let new = replacement.chars().enumerate();
+    changes.extend(new.map(|(index, character)| (Symbol::Character(character), added(index))));
+    if let Some((_, change)) = changes.last_mut().filter(|_| n_after < n_before) {
+        *change -= (n_before - n_after).cast_signed();
+    }
 }
 
 #[cfg(test)]

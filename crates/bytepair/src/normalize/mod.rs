@@ -7,7 +7,6 @@
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
-mod characters;
 mod charsmap;
 mod double_array;
 mod forms;
@@ -16,7 +15,6 @@ mod never;
 mod operation;
 mod pattern;
 mod plain;
-mod precompiled;
 mod sentencepiece;
 #[cfg(test)]
 mod tests;

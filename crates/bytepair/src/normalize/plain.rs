@@ -62,7 +62,7 @@ impl Plain {
         self.run_len_by_characters(text)
     }
 
-    /// [`Self::run_len`], one character at a time.
+    /// The definition of [`Self::run_len`]: character by character.
     fn run_len_by_characters(&self, text: &[u8]) -> usize {
         let mut rest = behind_ascii(text);
         while let Some(len) = self.len(rest) {

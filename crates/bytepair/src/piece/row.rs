@@ -28,8 +28,8 @@ use crate::memory::prefetch::prefetch;
 use crate::piece::key::{
     FACTORS, Keyed, MARK, MAX_KEY_LEN, N_BEFORE_RUN, high_hash, key_of_run, run_key,
 };
-use crate::piece::starts::{WORD_LEN, Word};
 use crate::piece::vectors::{load, load_row, store};
+use crate::piece::{WORD_LEN, Word};
 
 /// Pieces in a step.
 pub(crate) const STEP_LEN: usize = 8;
@@ -399,8 +399,8 @@ fn splat(byte: u8) -> __m512i {
 #[expect(unsafe_code, reason = "a call of a function with vectors")]
 mod tests {
     use super::*;
+    use crate::piece::Starts;
     use crate::piece::key::{NO_KEY, key_or_none};
-    use crate::piece::starts::Starts;
 
     /// The keys of all pieces of a text, those of runs among them.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]

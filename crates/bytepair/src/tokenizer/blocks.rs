@@ -22,7 +22,7 @@ use super::worker::{Worker, append_by_parts, append_ids, append_new, is_by_parts
 use crate::encode::{CacheKey, Encoder, Filled, Known, Miss, N_PREFETCHED, Pending, Query, splice};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow};
-use crate::piece::starts::Starts;
+use crate::piece::Starts;
 use crate::vocabulary::TokenId;
 use bytepair_split::{Boundaries, Splitter};
 

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::printable::printable;
-use super::{ByteIds, END_MARK, EndMarkKind, Unit, Units};
+use super::{ByteIds, END_MARK, EndMarkKind, Unit, Units, printable};
 use crate::error::Result;
 use crate::vocabulary::{Form, TokenKind};
 

@@ -5,9 +5,15 @@
 //! neighbours, or none of as low a rank, its bytes become its ids whatever is around, and before anything joins
 //! these to others (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!
-//! Each character is encoded once, when it first comes, and has eight bytes in a row by code point: at most three
-//! ids, their number, and whether a piece may start from them. The row has half a megabyte for each thread. The
-//! kinds of some dozen characters are found together ([`Kinds`]), by vectors where the processor has them.
+//! ```text
+//! for each character of a piece:
+//!     its ids, if they are made before anything joins a part of it to a neighbour, on both sides
+//!     else its bytes
+//! ```
+//!
+//! Each character is encoded once, when it first comes, and has eight bytes in a table by code point: at most three
+//! ids, their number, and whether a piece may start from them. The table has half a megabyte for each thread. Some dozen
+//! characters are classified together ([`CharacterKinds`]), by vectors where the processor has them.
 //!
 //! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`],
 //! which say what tokens join.
@@ -16,7 +22,7 @@
 mod vectors;
 
 use crate::encode::Encoder;
-use crate::encode::cuts::{Cuts, N_CODES, OTHER, row};
+use crate::encode::cuts::{Cuts, N_CODES, OTHER, code_point};
 use crate::memory::prefetch::prefetch;
 use crate::merge_table::{Lookup, Merges};
 use crate::piece::key::Kernel;
@@ -36,12 +42,12 @@ pub(in crate::encode) const NEW: u64 = 0;
 /// It has no ids that fit.
 const UNFIT: u64 = 1 << 63;
 
-/// Characters whose kinds are found together.
+/// Characters that are classified together.
 pub(in crate::encode) const N_AT_ONCE: usize = 64;
 
 /// Of what kind some characters are, by what [`Characters::get`] gives for each; a bit for each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::encode) struct Kinds {
+pub(in crate::encode) struct CharacterKinds {
     /// Those whose ids are known, those from whose ids a piece may start, and those of these that are one id.
     pub(in crate::encode) known: u64,
     pub(in crate::encode) first: u64,
@@ -57,7 +63,7 @@ pub(in crate::encode) struct Characters {
     rows: Vec<u64>,
 }
 
-impl Kinds {
+impl CharacterKinds {
     /// Those of the first characters, 63 at most; what stands behind them counts no more.
     #[inline]
     pub(in crate::encode) fn of(
@@ -132,7 +138,7 @@ impl Encoder {
     /// The ids of a character, packed.
     fn ids_of_character(&self, code: u32, character: &[u8]) -> u64 {
         let mut ids = Vec::new();
-        // An error is reported when a part with this character is encoded.
+        // An error is reported when a part that has the character is encoded.
         let symbols = self.symbols.push_ids(character, &mut ids, |unit| self.unknown_unit(unit));
         let highest = merge_few(&self.merges, &mut ids);
         let Some(packed) = packed(&ids).filter(|_| symbols.is_ok()) else { return UNFIT };
@@ -176,7 +182,7 @@ impl Encoder {
         let borders = Borders { cuts, piece, is_ascending: self.merges.is_ascending() };
         let (mut place, mut before) = (0, None);
         while place < piece.len() {
-            let (code, len) = row(piece, place);
+            let (code, len) = code_point(piece, place);
             let end = place + len;
             let found = match code {
                 128..OTHER => characters.found(code, &piece[place..end], self),
@@ -185,7 +191,7 @@ impl Encoder {
             let is_alone = is_first(found)
                 && before.is_none_or(|before| borders.are_free(found, place, || [before, code]))
                 && (end == piece.len()
-                    || borders.are_free(found, end, || [code, row(piece, end).0]));
+                    || borders.are_free(found, end, || [code, code_point(piece, end).0]));
             match is_alone {
                 true => append(found, ids),
                 false => {
@@ -239,7 +245,7 @@ fn first_uses(vocabulary: &Vocabulary, merges: &Merges) -> Vec<u32> {
     for (id, token) in vocabulary.iter() {
         let is_plain = token.kind == TokenKind::PLAIN && (2..=3).contains(&token.bytes.len());
         if let (true, Some(code)) = (is_plain, codes.get_mut(id as usize)) {
-            let (found, len) = row(token.bytes, 0);
+            let (found, len) = code_point(token.bytes, 0);
             *code = if len == token.bytes.len() { found } else { OTHER };
         }
     }

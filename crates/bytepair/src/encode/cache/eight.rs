@@ -35,11 +35,10 @@ use std::arch::x86_64::{
     _mm512_setr_epi64, _pdep_u32,
 };
 
-use super::misses::{Known, Miss};
-use super::value::{ABSENT, MORE};
-use super::{Pending, PieceCache};
+use super::table::{ABSENT, MORE};
+use super::{Known, Miss, Pending, PieceCache};
+use crate::piece::Word;
 use crate::piece::row::{EightSlots, PieceRow, STEP_LEN};
-use crate::piece::starts::Word;
 use crate::piece::vectors::store;
 use crate::vocabulary::TokenId;
 
@@ -97,7 +96,7 @@ struct Step {
     /// The number of the first piece in its row.
     number: usize,
     /// A bit for each lane that has a piece.
-    asked: u8,
+    in_use: u8,
     /// A bit for each piece that is nowhere in the table.
     absent: u8,
     found: EightSlots,
@@ -109,13 +108,13 @@ impl RowLookup<'_> {
     #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
     fn append(mut self, known: &mut Known<'_>) {
         for number in (0..self.row.len()).step_by(STEP_LEN) {
-            let asked = ((1_u32 << (self.row.len() - number).min(STEP_LEN)) - 1) as u8;
+            let in_use = ((1_u32 << (self.row.len() - number).min(STEP_LEN)) - 1) as u8;
             let found = self.row.find(self.cache.table.slots(), number);
-            if found.known & asked == asked {
-                StepIds::of(&found, asked).write(u32::MAX, known.ids);
+            if found.known & in_use == in_use {
+                StepIds::of(&found, in_use).write(u32::MAX, known.ids);
                 continue;
             }
-            let mut step = Step { number, asked, absent: 0, found };
+            let mut step = Step { number, in_use, absent: 0, found };
             self.look_beside(&mut step);
             self.append_apart(&step, known);
         }
@@ -125,12 +124,12 @@ impl RowLookup<'_> {
     #[target_feature(enable = "avx512f,avx512dq,bmi1")]
     #[inline]
     fn look_beside(&mut self, step: &mut Step) {
-        let &mut Step { number, asked, ref mut found, .. } = step;
-        let has_key = asked & !self.row.long(number);
+        let &mut Step { number, in_use, ref mut found, .. } = step;
+        let has_key = in_use & !self.row.long(number);
         if has_key & !(found.known | found.marked) == 0 {
             return;
         }
-        let beside = asked & self.row.look_beside(self.cache.table.slots(), number, found);
+        let beside = in_use & self.row.look_beside(self.cache.table.slots(), number, found);
         if beside != 0 {
             let home = self.row.homes(number)[beside.trailing_zeros() as usize];
             self.cache.table.note_elsewhere(home, home ^ 1);
@@ -143,8 +142,8 @@ impl RowLookup<'_> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,bmi1,bmi2,popcnt")]
     #[inline]
     fn append_apart(&mut self, step: &Step, known: &mut Known<'_>) {
-        let ids = StepIds::of(&step.found, step.asked);
-        let mut left = step.asked & !step.found.known;
+        let ids = StepIds::of(&step.found, step.in_use);
+        let mut left = step.in_use & !step.found.known;
         let mut written = 0;
         while left != 0 {
             let lane = left.trailing_zeros() as usize;
@@ -190,8 +189,8 @@ impl StepIds {
     #[target_feature(enable = "avx512f,avx512dq,bmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a mask")]
-    fn of(found: &EightSlots, asked: u8) -> Self {
-        let ([some, more], slots) = (found.values, found.known & asked);
+    fn of(found: &EightSlots, in_use: u8) -> Self {
+        let ([some, more], slots) = (found.values, found.known & in_use);
         let known = _pdep_u32(slots.into(), 0x5555);
         let has_more = _mm512_movepi32_mask(_mm512_and_si512(some, _mm512_set1_epi64(MORE.into())));
         if known as u16 & has_more == 0 {

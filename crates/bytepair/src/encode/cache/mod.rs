@@ -30,7 +30,7 @@
 //!
 //! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one
 //!    tokenizer, which never changes, and what is inserted are ids that were just merged.
-//! 2. A key is the piece: two pieces never have the same (`piece_key.rs`), and keys are compared whole.
+//! 2. A key is the piece: two pieces never have the same (`piece/key.rs`), and keys are compared whole.
 //! 3. A hash is not the piece: the entry in the ring has the bytes of its piece, and they are compared.
 //! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known
 //!    from its number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not
@@ -38,31 +38,41 @@
 //!
 //! The tests hold a cache of any size to that: a piece has its own ids or none.
 //!
+//! # Misses
+//!
+//! The lookup writes the ids of known pieces next to each other, as if the others were not there, and notes where
+//! each of these belongs. After some hundred pieces the misses are encoded one after the other, so that what this
+//! needs stays in the processor's caches and the lookup is not left for each. Then their ids are [spliced](splice) in:
+//!
+//! ```text
+//! splice(ids, misses, filled):                  ids A B C D with misses behind A and behind C
+//!     move the ids behind the first miss away   A | B C D
+//!     for each miss: write its ids,             A x
+//!         then those up to the next miss        A x B C    then    A x B C y D
+//! ```
+//!
 //! # Cost
 //!
-//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`eight`]).
+//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`eight`]). Each id behind
+//! the first miss is copied twice, sixteen at a time.
 
 pub(super) mod characters;
 #[cfg(target_arch = "x86_64")]
 mod eight;
-mod misses;
 mod ring;
 mod shared_log;
 mod table;
-mod value;
 
 use std::ops::Range;
 
-pub(crate) use self::misses::{Filled, Known, Miss, splice};
 use self::ring::{Index, Ring};
 use self::shared_log::SharedLog;
-use self::table::{MIN_LEN, Slot, Table};
-use self::value::{MAX_IDS, n_packed, packed, unpacked};
+use self::table::{MAX_IDS, MIN_LEN, Slot, Table, n_packed, packed, unpacked};
 use crate::hash::hash_long;
 use crate::piece::key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
 #[cfg(target_arch = "x86_64")]
 use crate::piece::row::PieceRow;
-use crate::piece::starts::{WORD_LEN, Word};
+use crate::piece::{WORD_LEN, Word};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
@@ -75,7 +85,7 @@ const MIN_BLOCK_LEN: usize = 24;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids; where the key has [`MARK`], more of them or their place in the ring ([`value`]).
+    /// By key: up to four ids; where the key has [`MARK`], more of them or their place in the ring ([`table`]).
     table: Table,
     /// By hash: places in the ring.
     index: Index,
@@ -224,10 +234,10 @@ impl PieceCache {
     /// Appends the ids of the value of a marked slot, unless they were overwritten.
     #[inline]
     fn append_marked(&self, value: u128, ids: &mut Vec<TokenId>) -> bool {
-        if value::append_close(value, ids) {
+        if table::append_inline(value, ids) {
             return true;
         }
-        let (place, n_ids) = value::place_in_ring(value);
+        let (place, n_ids) = table::place_in_ring(value);
         self.ring.append_ids(place, n_ids, ids)
     }
 
@@ -257,9 +267,9 @@ impl PieceCache {
     fn insert_short(&mut self, key: u128, ids: &[TokenId]) {
         let marked = |value| Slot { key: key | MARK, value };
         let whole = packed(ids).map(|value| Slot { key, value });
-        let Some(slot) = whole.or_else(|| value::close(ids).map(marked)) else {
+        let Some(slot) = whole.or_else(|| table::inlined(ids).map(marked)) else {
             let place = self.ring.push_ids(ids);
-            let slot = place.map(|place| marked(value::in_ring(place, ids.len())));
+            let slot = place.map(|place| marked(table::in_ring(place, ids.len())));
             slot.into_iter().for_each(|slot| self.table.insert(slot));
             return;
         };
@@ -321,6 +331,79 @@ fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], ids: &mut Vec<
             ids.truncate(ids.len() - MAX_IDS + n_ids);
         }
         _ => ids.extend_from_slice(&row[..n_ids]),
+    }
+}
+
+/// A piece that the cache did not know.
+#[derive(Clone, Debug)]
+pub(crate) struct Miss {
+    /// Where it is in the text.
+    pub(crate) piece: Range<usize>,
+    /// How many ids of known pieces are before its own.
+    pub(crate) n_before: usize,
+}
+
+/// What a lookup writes to: the ids of the pieces that are known, and those that are not.
+pub(crate) struct Known<'k> {
+    pub(crate) ids: &'k mut Vec<TokenId>,
+    pub(crate) misses: &'k mut Vec<Miss>,
+}
+
+/// The ids of misses.
+#[derive(Default)]
+pub(crate) struct Filled {
+    pub(crate) ids: Vec<TokenId>,
+    /// By miss: where its ids are among these.
+    pub(crate) places: Vec<Range<usize>>,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Miss {
+    /// Whether the piece will be found at once when it comes again. Most long ones are misses each time, known or
+    /// not.
+    pub(super) fn is_short(&self) -> bool {
+        self.piece.len() <= MAX_KEY_LEN
+    }
+}
+
+/// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does
+/// not count.
+const STEP_LEN: usize = 16;
+
+/// Puts the ids of misses between those of known pieces. `behind` is memory that is used again.
+pub(crate) fn splice(
+    ids: &mut Vec<TokenId>,
+    misses: &[Miss],
+    filled: &mut Filled,
+    behind: &mut Vec<TokenId>,
+) {
+    let Some(first) = misses.first().map(|miss| miss.n_before) else { return };
+    let n_all = ids.len() + filled.ids.len();
+    behind.clear();
+    behind.extend_from_slice(&ids[first..]);
+    let n_behind = behind.len();
+    // Each copy may read and write a step beyond its end.
+    behind.resize(n_behind + STEP_LEN, 0);
+    filled.ids.resize(filled.ids.len() + STEP_LEN, 0);
+    ids.resize(n_all + STEP_LEN, 0);
+    let ends = misses[1..].iter().map(|miss| miss.n_before - first).chain([n_behind]);
+    let (mut at, mut start) = (first, 0);
+    for (place, end) in filled.places.iter().zip(ends) {
+        copy(&filled.ids, place.clone(), &mut ids[at..]);
+        at += place.len();
+        copy(behind, start..end, &mut ids[at..]);
+        at += end - start;
+        start = end;
+    }
+    ids.truncate(n_all);
+}
+
+/// Copies some ids to the front of others, and up to a step more.
+#[inline]
+fn copy(from: &[TokenId], place: Range<usize>, to: &mut [TokenId]) {
+    for done in (0..place.len()).step_by(STEP_LEN) {
+        let start = place.start + done;
+        to[done..done + STEP_LEN].copy_from_slice(&from[start..start + STEP_LEN]);
     }
 }
 

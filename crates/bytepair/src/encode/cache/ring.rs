@@ -14,8 +14,8 @@
 //! ```
 //!
 //! *Invariant*: an entry lies in one stretch of the ring, and the number of its place is given to no other. So a
-//! place is valid until its entry is overwritten, which `get` sees from the two numbers; nothing has to be told
-//! that an entry is gone. After a terabyte the numbers are used up, and the cache starts anew.
+//! place is valid until its entry is overwritten, which `entry` sees from the two numbers; nothing has to be noted
+//! when an entry goes. After a terabyte the numbers are used up, and the cache starts anew.
 //!
 //! *Cost*: a line of the processor's cache for a short piece, two or more for a long one. A text that comes again
 //! reads its entries nearly in the order in which they were written.
@@ -213,7 +213,7 @@ const _: () = assert!(MAX_INDEX_LEN / BUCKET_LEN <= 1 << (64 - PLACE_BITS));
 /// Places of long pieces by hash: a set-associative table whose buckets are eight slots.
 ///
 /// A new slot is the first of its bucket and the last one drops out, so a bucket holds what was written last. A
-/// slot may be that of another piece or of an entry that was overwritten: only the entry tells.
+/// slot may be that of another piece or of an entry that was overwritten: the entry decides.
 ///
 /// With three of eight slots taken on average before the index grows, one piece in 84 is in a bucket of nine or
 /// more, which forgets each before it comes again; with five it would be one in eight.

@@ -1,19 +1,30 @@
 //! The parts of long pieces, some dozen characters at a time, of one piece or of several that follow each other.
 //!
-//! The rows of characters take two megabytes, and pairs are in a bitmap. Taken one after the other, each look-up would wait
-//! for memory, and again after each mispredicted cut: one in four in text without spaces. So all characters of a block are
-//! prefetched before the first pair is examined, and the result is a word of bits, one for each character. [`Cuts::end`] is
-//! the definition.
+//! ```text
+//! take characters, up to 63: where each is, its code point, whether it begins a piece      (Sequence)
+//! prefetch what is known of each
+//! for each character, as a bit of a word:
+//!     joined = a token may span it and the one before
+//! a part begins at each character that is not joined, or begins a piece
+//! take the last part back: it may go on
+//! ```
 //!
-//! Cost: some nanoseconds for each character. Left out: parts as long as a block, which are left to the definition.
+//! The neighbours of characters take two megabytes, and pairs are in a bitmap. Taken one after the other, each look-up would
+//! wait for memory, and again after each mispredicted cut: one in four in text without spaces. So all characters of a block
+//! are prefetched before the first pair is examined, and the result is a word of bits, one for each character.
+//! [`Cuts::end`] is the definition.
+//!
+//! Characters are taken one by one, which is the definition, or by vectors. Cost: some nanoseconds for each character.
+//! Left out: parts as long as a block, which are left to the definition, and what a character of four bytes is.
 
-use std::ops::Range;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
-use super::sequence::{Place, Sequence};
-use super::sides::OTHER;
+use super::neighbours::{self, OTHER};
 use super::{Cuts, N_CODES, character};
 use crate::encode::merge::Symbols;
 use crate::piece::key::Kernel;
+use std::ops::Range;
 
 /// Some characters. Holds nothing from one block to the next but its memory.
 pub(in crate::encode) struct Block {
@@ -53,7 +64,7 @@ impl Block {
         self.kernel
     }
 
-    /// This block without vectors.
+    /// This block, used without vectors.
     #[cfg(test)]
     pub(in crate::encode) fn plain(mut self) -> Self {
         self.kernel = Kernel::OneByOne;
@@ -81,17 +92,18 @@ impl Block {
     }
 
     /// Takes the parts of pieces of a text that begin at a place and behind, as many as it has room for. `prefetch` is called
-    /// with the code of each character before parts are determined.
+    /// with the code point of each character before parts are found.
     pub(in crate::encode) fn take(
         &mut self,
         (cuts, symbols): (&Cuts, &Symbols),
-        (text, pieces): (&[u8], &[Range<usize>]),
+        pieces: Pieces<'_>,
         from: Place,
         prefetch: impl Fn(u32),
     ) -> Taken {
-        let is_all = self.sequence.take((text, pieces), from, self.kernel);
+        let Pieces { text, places } = pieces;
+        let is_all = self.sequence.take(pieces, from, self.kernel);
         self.codes().iter().for_each(|&code| {
-            cuts.sides.prefetch(code);
+            cuts.neighbours.prefetch(code);
             prefetch(code);
         });
         let joined = self.joined(cuts, text);
@@ -101,7 +113,7 @@ impl Block {
         }
         self.part_starts = cut_before | self.piece_starts() | 1;
         if is_all {
-            return Taken::Parts(Place { piece: pieces.len(), at: text.len() });
+            return Taken::Parts(Place { piece: places.len(), at: text.len() });
         }
         // The last part may go on.
         let number = self.part_starts.ilog2() as usize;
@@ -117,16 +129,16 @@ impl Block {
 
     /// A bit for each character that may be joined to the one before, whether or not they are of one piece.
     fn joined(&mut self, cuts: &Cuts, text: &[u8]) -> u64 {
-        let [in_part, whole] = cuts.sides.joined(self.codes(), self.kernel);
+        let [in_part, whole] = cuts.neighbours.joined(self.codes(), self.kernel);
         let codes = self.codes();
         // Nothing stands before the first. Of pairs that may be joined as a whole the bitmap knows more.
         let mut joined = in_part & !1;
-        let mut asked = whole & !in_part & !1;
-        while asked > 0 {
-            let number = asked.trailing_zeros() as usize;
-            asked &= asked - 1;
+        let mut possible = whole & !in_part & !1;
+        while possible > 0 {
+            let number = possible.trailing_zeros() as usize;
+            possible &= possible - 1;
             let [left, right] =
-                [number - 1, number].map(|number| cuts.sides.of(codes[number]).code);
+                [number - 1, number].map(|number| cuts.neighbours.of(codes[number]).code);
             joined |= u64::from(cuts.has(left, right)) << number;
         }
         let is_plain = codes.iter().fold(true, |all, code| all & (128..OTHER).contains(code));
@@ -137,7 +149,7 @@ impl Block {
         }
     }
 
-    /// A bit for each character that rows do not decide: it or the previous one has no row, or both are ASCII.
+    /// A bit for each character of which neighbours say nothing: it or the one before has none, or both are ASCII.
     fn odd(&self) -> u64 {
         let codes = self.codes();
         let is_odd = |pair: &[u32]| pair[0].max(pair[1]) == OTHER || pair[0].max(pair[1]) < 128;
@@ -145,7 +157,7 @@ impl Block {
         odd.fold(0, |all, bit| all | bit)
     }
 
-    /// The result of [`Self::joined`] if rows do not decide all characters, from those that they decide.
+    /// What [`Self::joined`] gives where some characters have no neighbours noted.
     fn look_at_odd(&mut self, cuts: &Cuts, text: &[u8], joined: u64) -> u64 {
         let mut odd = self.odd();
         let mut joined = joined & !odd;
@@ -176,3 +188,200 @@ impl Block {
 }
 
 const _: () = assert!(OTHER == N_CODES);
+
+/// Characters of a sequence, at most: a word has a bit for each of them and one for what comes behind.
+pub(in crate::encode) const MAX_CHARACTERS: usize = 63;
+
+/// Room for them, and for what a step that takes several writes behind.
+const ROOM: usize = 80;
+
+/// Long pieces of a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces<'p> {
+    pub(crate) text: &'p [u8],
+    /// In the order of the text.
+    pub(crate) places: &'p [Range<usize>],
+}
+
+/// A place in one of several pieces: which one, and where in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::encode) struct Place {
+    pub(in crate::encode) piece: usize,
+    pub(in crate::encode) at: usize,
+}
+
+/// Some characters. What stands behind the last means nothing, but for the place of one that there was no room for.
+pub(super) struct Sequence {
+    /// Where each begins in the text, and its length in bytes.
+    starts: [usize; ROOM],
+    lens: [u32; ROOM],
+    codes: [u32; ROOM],
+    len: usize,
+    piece_starts: u64,
+}
+
+impl Default for Sequence {
+    fn default() -> Self {
+        Self { starts: [0; ROOM], lens: [0; ROOM], codes: [0; ROOM], len: 0, piece_starts: 0 }
+    }
+}
+
+impl Sequence {
+    /// Takes the characters of pieces of a text from a place on, as many as there is room for; returns whether these are
+    /// all.
+    pub(super) fn take(&mut self, pieces: Pieces<'_>, from: Place, kernel: Kernel) -> bool {
+        match kernel {
+            Kernel::OneByOne => self.take_by(pieces, from, Self::take_one),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Eight => vectors::take(self, pieces, from),
+        }
+    }
+
+    /// [`Self::take`] with a given kernel: `take_some` takes at least one character at the beginning of the rest of a piece,
+    /// and returns where they end.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "compiled for vectors where it is called from them")]
+    fn take_by(
+        &mut self,
+        Pieces { text, places }: Pieces<'_>,
+        from: Place,
+        take_some: impl Fn(&mut Self, &[u8], Range<usize>) -> usize,
+    ) -> bool {
+        (self.len, self.piece_starts) = (0, 0);
+        places[from.piece..].iter().all(|piece| {
+            // Of the first one some may be done.
+            let mut rest = from.at.max(piece.start)..piece.end;
+            self.piece_starts |= u64::from(rest.start == piece.start) << self.len;
+            while !rest.is_empty() && self.len < MAX_CHARACTERS {
+                rest.start = take_some(self, text, rest.clone());
+            }
+            self.starts[self.len] = rest.start;
+            rest.is_empty()
+        })
+    }
+
+    /// Takes the first character of what is left of a piece.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "four at most")]
+    fn take_one(&mut self, text: &[u8], piece: Range<usize>) -> usize {
+        let (code, len) = neighbours::code_point(&text[..piece.end], piece.start);
+        let number = self.len;
+        self.starts[number] = piece.start;
+        (self.codes[number], self.lens[number]) = (code, len as u32);
+        self.len += 1;
+        piece.start + len
+    }
+
+    /// By [`neighbours::code_point`]: [`OTHER`](neighbours::OTHER) for all that has no code of its own.
+    pub(super) fn codes(&self) -> &[u32] {
+        &self.codes[..self.len]
+    }
+
+    /// A bit for each that begins a piece, also for the one that there was no room for.
+    pub(super) fn piece_starts(&self) -> u64 {
+        self.piece_starts
+    }
+
+    /// Where one begins in the text, or would if there was room for it.
+    pub(super) fn start(&self, number: usize) -> usize {
+        self.starts[number]
+    }
+
+    /// Where some of one piece are.
+    pub(super) fn range(&self, numbers: Range<usize>) -> Range<usize> {
+        let last = numbers.end - 1;
+        self.starts[numbers.start]..self.starts[last] + self.lens[last] as usize
+    }
+
+    /// The number of pieces of the characters up to this one; the first piece may have begun before.
+    pub(super) fn n_pieces_begun(&self, number: usize) -> usize {
+        let up_to_it = u64::MAX >> (MAX_CHARACTERS - number);
+        let is_begun = u32::from(self.piece_starts & 1 == 0);
+        ((self.piece_starts & up_to_it).count_ones() + is_begun) as usize
+    }
+
+    /// Takes the others back.
+    pub(super) fn keep_first(&mut self, len: usize) {
+        self.len = len;
+        self.piece_starts &= (1 << len) - 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// All that is taken of pieces, sequence by sequence: whether a piece begins, where, how long, and the code.
+    fn taken(text: &[u8], pieces: &[Range<usize>], kernel: Kernel) -> Vec<(bool, usize, u32, u32)> {
+        let (mut sequence, mut all) = (Sequence::default(), Vec::new());
+        let mut from = Place { piece: 0, at: 0 };
+        loop {
+            let is_all = sequence.take(Pieces { text, places: pieces }, from, kernel);
+            let is_first = |number: usize| sequence.piece_starts >> number & 1 > 0;
+            all.extend((0..sequence.len).map(|number| {
+                let (start, len) = (sequence.starts[number], sequence.lens[number]);
+                (is_first(number), start, len, sequence.codes[number])
+            }));
+            if is_all {
+                return all;
+            }
+            let n_begun = sequence.n_pieces_begun(sequence.len);
+            from = Place { piece: from.piece + n_begun - 1, at: sequence.start(sequence.len) };
+        }
+    }
+
+    /// Bytes between which a character is one or none.
+    const BYTES: [u8; 22] = [
+        0, 0x61, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1,
+        0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF4, 0xFF,
+    ];
+
+    #[test]
+    fn every_row_of_three_bytes_is_taken_by_vectors_as_one_by_one() {
+        let pairs = BYTES.iter().flat_map(|first| BYTES.map(|second| [*first, second]));
+        let threes = pairs.flat_map(|[first, second]| BYTES.map(|third| [first, second, third]));
+        // At the beginning of a window, and where it ends.
+        let before = ["", "a", "aa"].map(|ascii| ascii.to_owned() + &"中".repeat(20));
+        let before: Vec<&[u8]> = before.iter().map(String::as_bytes).chain([&[][..]]).collect();
+        for (three, before) in
+            threes.flat_map(|three| before.iter().map(move |before| (three, before)))
+        {
+            for behind in [&[][..], "\u{80}中a".as_bytes(), &[0x80]] {
+                let text = [before, &three[..], behind].concat();
+                let all = 0..text.len();
+                let by = |kernel| taken(&text, std::slice::from_ref(&all), kernel);
+                assert_eq!(by(Kernel::fast()), by(Kernel::OneByOne), "{text:X?}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn characters_are_taken_by_vectors_as_one_by_one(
+            parts in prop::collection::vec(
+                prop_oneof![
+                    8 => "[aé中文߿ࠀ￿]{1,30}".prop_map(String::into_bytes),
+                    1 => "[中😀]{1,90}".prop_map(String::into_bytes),
+                    1 => prop::collection::vec(prop::sample::select(&BYTES[..]), 1..6),
+                ],
+                0..20,
+            ),
+            lens in prop::collection::vec(1..100_usize, 1..8),
+        ) {
+            let text = parts.concat();
+            let mut end = 0;
+            let pieces = lens.iter().cycle().map_while(|len| {
+                let start = end;
+                end = text.len().min(start + len);
+                (start < text.len()).then_some(start..end)
+            });
+            let pieces: Vec<_> =
+                pieces.enumerate().filter(|(number, _)| number % 3 != 1).map(|(_, piece)| piece).collect();
+            let expected = taken(&text, &pieces, Kernel::OneByOne);
+            prop_assert_eq!(taken(&text, &pieces, Kernel::fast()), &expected[..]);
+            let lens: usize = expected.iter().map(|(_, _, len, _)| *len as usize).sum();
+            prop_assert_eq!(lens, pieces.iter().map(Range::len).sum::<usize>());
+        }
+    }
+}

@@ -77,7 +77,12 @@ fn taken(
     let mut from = Place { piece: 0, at: 0 };
     while from.piece < pieces.len() {
         let cuts = encoder.cuts().unwrap();
-        from = match block.take((cuts, &encoder.symbols), (text, pieces), from, |_| ()) {
+        from = match block.take(
+            (cuts, &encoder.symbols),
+            Pieces { text, places: pieces },
+            from,
+            |_| (),
+        ) {
             Taken::Parts(next) => {
                 let n_characters = block.codes().len();
                 let starts =
@@ -247,7 +252,7 @@ proptest! {
             .collect();
         let cuts = Cuts::of_pairs(&pairs, false);
         for (left, right) in CHARACTERS.iter().flat_map(|left| CHARACTERS.map(|right| (left, right))) {
-            let [left_row, right_row] = [*left, right].map(|text| sides::row(text.as_bytes(), 0).0);
+            let [left_row, right_row] = [*left, right].map(|text| neighbours::code_point(text.as_bytes(), 0).0);
             let is_joined = cuts.joins_known(left_row, right_row);
             let (left, right) = (code(left.as_bytes()), code(right.as_bytes()));
             let lefts = [left, FRAGMENT | last_byte(left)];

@@ -31,7 +31,7 @@ const N_WORDS: usize = VECTOR_LEN / 8;
 /// plain follows. Call only where the instructions [are here](crate::piece::vectors::are_here).
 pub(super) fn run_len(plain: &Plain, text: &[u8]) -> (usize, bool) {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers use it only where these instructions were found.
+    // SAFETY: callers come here only where `vectors::are_here` found these instructions.
     unsafe { by_vectors(plain, text) }
 }
 

@@ -208,8 +208,8 @@ proptest! {
         });
         let ids: Vec<_> = ids.collect();
         let ids = ids.first_chunk().unwrap();
-        let kinds = Kinds::of(ids, n_characters, Kernel::OneByOne);
-        prop_assert_eq!(Kinds::of(ids, n_characters, Kernel::fast()), kinds);
+        let kinds = CharacterKinds::of(ids, n_characters, Kernel::OneByOne);
+        prop_assert_eq!(CharacterKinds::of(ids, n_characters, Kernel::fast()), kinds);
         for (number, (is_first, all)) in all.iter().enumerate().take(n_characters) {
             let has = |bits: u64| bits >> number & 1 > 0;
             prop_assert_eq!(has(kinds.known), !all.is_empty());
@@ -217,7 +217,7 @@ proptest! {
             prop_assert_eq!(has(kinds.single), *is_first && all.len() == 1);
             prop_assert_eq!(has(kinds.new), *is_first && all.is_empty());
         }
-        let Kinds { known, first, single, new } = kinds;
+        let CharacterKinds { known, first, single, new } = kinds;
         prop_assert_eq!((known | first | single | new) >> n_characters, 0);
     }
 }

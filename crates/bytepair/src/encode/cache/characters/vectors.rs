@@ -1,5 +1,5 @@
-//! Of what kind characters are, eight at a time, with AVX-512: the bits of their packed ids that tell it are tested, and the
-//! answers are bits already. The definition is [`Kinds::one_by_one`].
+//! The classes of characters, eight at a time, with AVX-512: each class is some bits of their packed ids, and testing these
+//! gives a bit for each character. The definition is [`CharacterKinds::one_by_one`].
 //!
 //! Cost: about a cycle for a character, where the definition takes 4.
 #![expect(
@@ -11,17 +11,17 @@ use std::arch::x86_64::{_mm512_set1_epi64, _mm512_test_epi64_mask, _mm512_testn_
 
 use crate::piece::vectors::load;
 
-use super::{ALL_BITS, FIRST, Kinds, N_AT_ONCE};
+use super::{ALL_BITS, CharacterKinds, FIRST, N_AT_ONCE};
 
-/// What [`Kinds::of`] gives. Call only where [`crate::piece::vectors::are_here`].
-pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
+/// What [`CharacterKinds::of`] gives. Call only where [`crate::piece::vectors::are_here`].
+pub(super) fn kinds(all: &[u64; N_AT_ONCE], n_characters: usize) -> CharacterKinds {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers use it only where these instructions were found.
+    // SAFETY: callers come here only where `vectors::are_here` found these instructions.
     unsafe { kinds_by_eight(all, n_characters) }
 }
 
 #[target_feature(enable = "avx512f")]
-fn kinds_by_eight(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
+fn kinds_by_eight(all: &[u64; N_AT_ONCE], n_characters: usize) -> CharacterKinds {
     let (mut known, mut first, mut several, mut new) = (0, 0, 0, 0);
     for (step, eight) in all.as_chunks::<8>().0.iter().enumerate() {
         let eight = load(eight);
@@ -36,5 +36,5 @@ fn kinds_by_eight(all: &[u64; N_AT_ONCE], n_characters: usize) -> Kinds {
     }
     let here = (1 << n_characters) - 1;
     let (known, first) = (known & here, first & here);
-    Kinds { known, first, single: known & first & !several, new: new & here }
+    CharacterKinds { known, first, single: known & first & !several, new: new & here }
 }

@@ -1,4 +1,16 @@
-//! Characters of a sequence as many at a time as begin in 64 bytes of text, with AVX-512 (VBMI, VBMI2).
+//! Takes characters of a text, as many at a time as begin in 64 bytes of text, with AVX-512 (VBMI, VBMI2).
+//!
+//! ```text
+//! until the piece ends or 63 characters are taken:
+//!     find the bytes that begin characters in the next 64 bytes, and the first byte that is out of place
+//!     for each sixteen characters up to there:
+//!         pick four bytes of each, and put their code points together
+//!         store places, lengths and code points; stop at the first that is none
+//!     if none was taken: take one by the definition
+//! ```
+//!
+//! *Invariant*: what is stored behind the last character that counts means nothing; the next step overwrites it, and there
+//! is always room for it.
 //!
 //! Bits say where characters begin, by their first byte, and which bytes have to follow these. Up to the first place where
 //! another byte stands, all is as UTF-8 has it, but for three bytes that say what two say, or half of a character. The
@@ -9,7 +21,7 @@
 //! Cost: about 4 cycles for a character, where the definition takes 7.
 #![expect(
     unsafe_code,
-    reason = "vector instructions; with those of `sides` and `characters` new Chinese takes a tenth less time"
+    reason = "vector instructions; with those of `neighbours` and `characters` new Chinese takes a tenth less time"
 )]
 
 use std::arch::x86_64::{
@@ -23,7 +35,7 @@ use std::arch::x86_64::{
 };
 use std::ops::Range;
 
-use super::{MAX_CHARACTERS, Place, ROOM, Sequence};
+use super::{MAX_CHARACTERS, Pieces, Place, ROOM, Sequence};
 use crate::piece::row::numbers;
 use crate::piece::vectors::{VECTOR_LEN, load, store};
 
@@ -48,14 +60,14 @@ struct Window {
 }
 
 /// What [`Sequence::take`] does. Call only where [`crate::piece::vectors::are_here`].
-pub(super) fn take(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from: Place) -> bool {
+pub(super) fn take(sequence: &mut Sequence, pieces: Pieces<'_>, from: Place) -> bool {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers use it only where these instructions were found.
+    // SAFETY: callers come here only where `vectors::are_here` found these instructions.
     unsafe { take_windows(sequence, pieces, from) }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
-fn take_windows(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from: Place) -> bool {
+fn take_windows(sequence: &mut Sequence, pieces: Pieces<'_>, from: Place) -> bool {
     sequence.take_by(pieces, from, |sequence, text, piece| {
         let is_long = text[piece.start] >= FIRST_OF_FOUR;
         match if is_long { 0 } else { take_window(sequence, text, piece.clone()) } {
@@ -73,18 +85,18 @@ fn take_windows(sequence: &mut Sequence, pieces: (&[u8], &[Range<usize>]), from:
 fn take_window(sequence: &mut Sequence, text: &[u8], piece: Range<usize>) -> usize {
     let window = window(text, piece.clone());
     let (n_whole, n_bytes) = window.whole();
-    let n_asked = n_whole.min(MAX_CHARACTERS - sequence.len);
+    let n_wanted = n_whole.min(MAX_CHARACTERS - sequence.len);
     let starts = _mm512_maskz_compress_epi8(window.begins, numbers());
     let [two, three] = [window.two, window.three].map(|some| _pext_u64(some, window.begins));
     let mut n_done = 0;
-    while n_done < n_asked {
+    while n_done < n_wanted {
         let lanes = _mm512_add_epi8(numbers(), _mm512_set1_epi8((n_done as u8).cast_signed()));
         let starts = _mm512_castsi512_si128(_mm512_permutexvar_epi8(lanes, starts));
         let starts = _mm512_cvtepu8_epi32(starts);
         let lens = [two, three].map(|some| (some >> n_done) as u16);
         let (codes, none) = codes(window.bytes, starts, lens);
         sequence.store((codes, lens), (piece.start, starts));
-        let n_good = none.trailing_zeros().min((n_asked - n_done) as u32) as usize;
+        let n_good = none.trailing_zeros().min((n_wanted - n_done) as u32) as usize;
         sequence.len += n_good;
         n_done += n_good;
         if n_good < STEP_LEN {

@@ -1,8 +1,8 @@
 //! Which characters may be joined to the one before, eight at a time, with AVX-512.
 //!
-//! The rows of eight characters are turned into a vector for each of their four words, so that a lane is a character, and
+//! The neighbours of eight characters are turned into a vector for each of their four words, so that a lane is a character, and
 //! the lane before it the one that it is asked about; before the first lane comes the last of the eight before. The
-//! definitions are [`Side::joins_part`] and [`Side::may_join`]. Left out: what the bitmap knows of pairs.
+//! definitions are [`Neighbours::joins_part`] and [`Neighbours::may_join`]. Left out: what the bitmap knows of pairs.
 //!
 //! Cost: about 3 cycles for a character, where the definitions take 5.
 #![expect(
@@ -17,48 +17,51 @@ use std::arch::x86_64::{
 
 use std::mem::offset_of;
 
-use super::{Side, Sides};
+use super::{NeighbourTable, Neighbours};
 use crate::piece::row::{STEP_LEN, transposed};
 use crate::piece::vectors::load_row;
 
-/// The words of a row. The last is of several numbers; where the bits of each begin.
-const BEFORE: usize = offset_of!(Side, before) / 8;
-const BEHIND: usize = offset_of!(Side, behind) / 8;
-const FOLLOWERS: usize = offset_of!(Side, followers) / 8;
+/// The words of the neighbours of a character. The last is of several numbers; where the bits of each begin.
+const BEFORE: usize = offset_of!(Neighbours, before) / 8;
+const BEHIND: usize = offset_of!(Neighbours, behind) / 8;
+const FOLLOWERS: usize = offset_of!(Neighbours, followers) / 8;
 const REST: usize = 3;
-const GROUP: u32 = first_bit(offset_of!(Side, group));
-const LAST: u32 = first_bit(offset_of!(Side, last));
-const FIRST: u32 = first_bit(offset_of!(Side, first));
-const IS_LONG: u32 = first_bit(offset_of!(Side, is_long));
+const GROUP: u32 = first_bit(offset_of!(Neighbours, group));
+const LAST: u32 = first_bit(offset_of!(Neighbours, last));
+const FIRST: u32 = first_bit(offset_of!(Neighbours, first));
+const IS_LONG: u32 = first_bit(offset_of!(Neighbours, is_long));
 
-/// Where the bits of a byte of the last word begin, by its place in the row.
+/// Where the bits of a byte of the last word begin, by its place in them.
 #[expect(clippy::cast_possible_truncation, reason = "less than 64")]
 const fn first_bit(offset: usize) -> u32 {
-    assert!(offset / 8 == REST && size_of::<Side>() == 8 * (REST + 1), "a row is four words");
+    assert!(
+        offset / 8 == REST && size_of::<Neighbours>() == 8 * (REST + 1),
+        "neighbours are four words"
+    );
     8 * (offset % 8) as u32
 }
 
-/// What [`Sides::joined`] gives. Call only where [`crate::piece::vectors::are_here`].
-pub(super) fn joined(sides: &Sides, rows: &[u32]) -> [u64; 2] {
+/// What [`NeighbourTable::joined`] gives. Call only where [`crate::piece::vectors::are_here`].
+pub(super) fn joined(neighbours: &NeighbourTable, code_points: &[u32]) -> [u64; 2] {
     debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers use it only where these instructions were found.
-    unsafe { joined_by_eight(sides, rows) }
+    // SAFETY: callers come here only where `vectors::are_here` found these instructions.
+    unsafe { joined_by_eight(neighbours, code_points) }
 }
 
 #[target_feature(enable = "avx512f")]
-fn joined_by_eight(sides: &Sides, rows: &[u32]) -> [u64; 2] {
+fn joined_by_eight(neighbours: &NeighbourTable, code_points: &[u32]) -> [u64; 2] {
     let (mut in_part, mut whole) = (0, 0);
     let mut before = [_mm512_setzero_si512(); 4];
-    for (step, rows) in rows.chunks(STEP_LEN).enumerate() {
-        // Lanes behind the last are those of whatever row.
-        let side = |lane: usize| load_row(sides.of(rows.get(lane).copied().unwrap_or(0)));
+    for (step, eight) in code_points.chunks(STEP_LEN).enumerate() {
+        // Lanes behind the last are those of any character.
+        let side = |lane: usize| load_row(neighbours.of(eight.get(lane).copied().unwrap_or(0)));
         let here = transposed(side);
         let [part, all] = joined_to(before, here);
         in_part |= u64::from(part) << (step * STEP_LEN);
         whole |= u64::from(all) << (step * STEP_LEN);
         before = here;
     }
-    let here = (1 << rows.len()) - 1;
+    let here = (1 << code_points.len()) - 1;
     [in_part & here, whole & here]
 }
 

@@ -1,10 +1,15 @@
-//! Both sides of each character: whether a token spans two characters, mostly without a look-up of the pair.
+//! The neighbours that tokens join to each character: a row of four words by code point.
 //!
-//! In byte vocabularies a token may end inside a character, so it may join the last byte of one character, or all of it, to
-//! the first byte of another, or to all of it. A row for each character says exactly which last bytes may come before it
-//! and which first bytes after it, and in 64 groups which whole characters: only if the group of the next character is
-//! among them is the pair itself looked up. Takes 2 MiB, made with the pairs. Left out: characters of
-//! four bytes, and bytes that are none.
+//! In vocabularies of bytes a token may end in the middle of a character, so it may join the last byte of one, or all of
+//! it, to the first byte of another, or to all of it.
+//!
+//! ```text
+//! joins_part(left, right):  right.before has the last byte of left, or left.behind has the first byte of right    exact
+//! may_join(left, right):    left.followers has the group of right, one of 64                                      a filter
+//! ```
+//!
+//! Only a pair that passes the filter is looked up in the bitmap of pairs. Takes 2 MiB, made with the pairs. Left out:
+//! characters of four bytes, and bytes that are none.
 
 #[cfg(target_arch = "x86_64")]
 mod vectors;
@@ -15,13 +20,13 @@ use crate::memory::large_pages::LargeRow;
 use crate::memory::prefetch::prefetch;
 use crate::piece::key::Kernel;
 
-/// The row of all else, and of what is no character.
+/// In place of a code point: all else, and what is no character.
 pub(in crate::encode) const OTHER: u32 = N_CODES;
 
-/// What is known of a character.
+/// What tokens may join to a character.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)] // read by `vectors`
-pub(super) struct Side {
+pub(super) struct Neighbours {
     /// A bit for each last byte, less 0x80, of a character that a token may join before it.
     before: u64,
     /// A bit for each first byte, less 0xC0, of a character that a token may join behind it.
@@ -38,15 +43,15 @@ pub(super) struct Side {
     is_long: bool,
 }
 
-/// The rows of all characters, by their codes.
+/// The neighbours of all characters, by code point.
 #[derive(Debug)]
-pub(super) struct Sides(LargeRow<Side>);
+pub(super) struct NeighbourTable(LargeRow<Neighbours>);
 
-impl Sides {
-    /// Those of the pairs that tokens join, each a character or the byte that stands for parts of some.
+impl NeighbourTable {
+    /// The neighbours in pairs that tokens join. Each side of a pair is a character, or the byte that stands for parts of some.
     pub(super) fn new(pairs: &[(u32, u32)]) -> Self {
         let mut rows = LargeRow::with_room(OTHER as usize + 1);
-        (0..=OTHER).for_each(|row| rows.push(side(row)));
+        (0..=OTHER).for_each(|code| rows.push(alone(code)));
         // By the byte that stands for parts: what may stand before those that begin with it, or behind those that end so.
         let (mut before, mut behind) = ([0; 256], [0; 256]);
         for &(left, right) in pairs {
@@ -69,33 +74,33 @@ impl Sides {
         Self(rows)
     }
 
-    /// Asks for the row of a character, which is going to be looked at.
+    /// Fetches the neighbours of a character ahead of their use.
     #[inline]
-    pub(super) fn prefetch(&self, row: u32) {
-        prefetch(&self.0, row as usize);
+    pub(super) fn prefetch(&self, code_point: u32) {
+        prefetch(&self.0, code_point as usize);
     }
 
-    /// The row of a character.
+    /// The neighbours of a character.
     #[inline]
-    pub(super) fn of(&self, row: u32) -> &Side {
-        &self.0[row.min(OTHER) as usize]
+    pub(super) fn of(&self, code_point: u32) -> &Neighbours {
+        &self.0[code_point.min(OTHER) as usize]
     }
 
     /// A bit for each of some characters, 63 at most, that may be joined to the one before: in part, and as a whole.
     /// What is said of the first means nothing.
-    pub(super) fn joined(&self, rows: &[u32], kernel: Kernel) -> [u64; 2] {
+    pub(super) fn joined(&self, code_points: &[u32], kernel: Kernel) -> [u64; 2] {
         match kernel {
-            Kernel::OneByOne => self.joined_one_by_one(rows),
+            Kernel::OneByOne => self.joined_one_by_one(code_points),
             #[cfg(target_arch = "x86_64")]
-            Kernel::Eight => vectors::joined(self, rows),
+            Kernel::Eight => vectors::joined(self, code_points),
         }
     }
 
-    fn joined_one_by_one(&self, rows: &[u32]) -> [u64; 2] {
+    fn joined_one_by_one(&self, code_points: &[u32]) -> [u64; 2] {
         let (mut in_part, mut whole) = (0, 0);
         let mut before = self.of(OTHER);
-        for (number, &row) in rows.iter().enumerate() {
-            let here = self.of(row);
+        for (number, &code_point) in code_points.iter().enumerate() {
+            let here = self.of(code_point);
             in_part |= u64::from(before.joins_part(here)) << number;
             whole |= u64::from(before.may_join(here)) << number;
             before = here;
@@ -104,7 +109,7 @@ impl Sides {
     }
 }
 
-impl Side {
+impl Neighbours {
     /// Whether some token joins a part of this character to a part of the next one, or to all of it.
     #[inline]
     pub(super) fn joins_part(&self, next: &Self) -> bool {
@@ -120,41 +125,42 @@ impl Side {
 }
 
 /// A character, before anything is known of it.
-fn side(row: u32) -> Side {
-    let Some(character) = char::from_u32(row) else {
-        return Side::default();
+fn alone(code_point: u32) -> Neighbours {
+    let Some(character) = char::from_u32(code_point) else {
+        return Neighbours::default();
     };
     let mut bytes = [0; 4];
     let code = code(character.encode_utf8(&mut bytes).as_bytes());
     let is_long = code > 0x7F;
     let first = if is_long { bytes[0] & 0x3F } else { 0 };
     let last = last_byte(code).to_le_bytes()[0] & 0x3F;
-    Side { code, group: group(code), last, first, is_long, ..Side::default() }
+    Neighbours { code, group: group(code), last, first, is_long, ..Neighbours::default() }
 }
 
-/// The row of the character at a place, and its length.
+/// The code point of the character at a place, and its length; [`OTHER`] for characters of four bytes and for what is
+/// none.
 #[inline]
-pub(in crate::encode) fn row(piece: &[u8], place: usize) -> (u32, usize) {
+pub(in crate::encode) fn code_point(piece: &[u8], place: usize) -> (u32, usize) {
     // Most are three bytes long, of these most with four to read; without a branch for each of them.
     if let Some(four) = piece.get(place..).and_then(<[u8]>::first_chunk) {
         let four = u32::from_le_bytes(*four);
-        let row = (four & 0x0F) << 12 | (four >> 8 & 0x3F) << 6 | four >> 16 & 0x3F;
-        if four & 0xC0_C0_F0 == 0x80_80_E0 && !matches!(row, ..0x800 | 0xD800..0xE000) {
-            return (row, 3);
+        let code_point = (four & 0x0F) << 12 | (four >> 8 & 0x3F) << 6 | four >> 16 & 0x3F;
+        if four & 0xC0_C0_F0 == 0x80_80_E0 && !matches!(code_point, ..0x800 | 0xD800..0xE000) {
+            return (code_point, 3);
         }
     }
-    any_row(piece, place)
+    any_code_point(piece, place)
 }
 
-/// The row and the length of any character at a place.
-fn any_row(piece: &[u8], place: usize) -> (u32, usize) {
+/// [`code_point`] of any character.
+fn any_code_point(piece: &[u8], place: usize) -> (u32, usize) {
     let bits = |byte: u8| u32::from(byte & 0x3F);
     match piece[place..] {
         [byte @ ..0x80, ..] => (byte.into(), 1),
         [lead @ 0xE0..=0xEF, second, third, ..] if continues(second) && continues(third) => {
-            let row = u32::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
+            let code_point = u32::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
             // Three bytes that say what two or one say are no character, nor are halves of one.
-            (if matches!(row, ..0x800 | 0xD800..0xE000) { OTHER } else { row }, 3)
+            (if matches!(code_point, ..0x800 | 0xD800..0xE000) { OTHER } else { code_point }, 3)
         }
         [lead @ 0xC2..=0xDF, second, ..] if continues(second) => {
             (u32::from(lead & 0x1F) << 6 | bits(second), 2)
@@ -163,11 +169,11 @@ fn any_row(piece: &[u8], place: usize) -> (u32, usize) {
     }
 }
 
-/// Where the row of a character is, by its bytes.
+/// The code point of a character, by its bytes.
 fn place_of(code: u32) -> usize {
     match code {
         NO_CHARACTER => OTHER as usize,
-        _ => row(&code.to_le_bytes(), 0).0 as usize,
+        _ => code_point(&code.to_le_bytes(), 0).0 as usize,
     }
 }
 
