@@ -699,7 +699,9 @@ class CoreTokenizer:
         stride: int = 0,
         strategy: str = "longest_first",
         side: str = "right",
-    ) -> CoreTokenizer: ...
+    ) -> CoreTokenizer:
+        """Return this tokenizer with truncation to a length; ``None`` takes it away."""
+
     def _with_padding(
         self,
         id: int | None,
@@ -708,20 +710,28 @@ class CoreTokenizer:
         multiple_of: int | None = None,
         side: str = "right",
         type_id: int = 0,
-    ) -> CoreTokenizer: ...
+    ) -> CoreTokenizer:
+        """Return this tokenizer with padding by the token of an id; ``None`` takes it away."""
+
     def _with_template(
         self, single: _TemplatePieces, pair: _TemplatePieces
-    ) -> CoreTokenizer: ...
-    def _with_plain_offsets(self) -> CoreTokenizer:
-        """The same with spans that are the text of each token as it stands there."""
+    ) -> CoreTokenizer:
+        """Return this tokenizer with other special tokens around one text and around two."""
 
-    def _describe(self) -> list[tuple[str, str]]: ...
-    def _truncated(
-        self, vocab_size: int | None, merges: int | None
-    ) -> CoreTokenizer: ...
+    def _with_plain_offsets(self) -> CoreTokenizer:
+        """Return this tokenizer with spans that are the text of each token as it stands there."""
+
+    def _describe(self) -> list[tuple[str, str]]:
+        """The name and the text of each line of the description."""
+
+    def _truncated(self, vocab_size: int | None, merges: int | None) -> CoreTokenizer:
+        """Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size."""
+
     def _with_special_tokens(
         self, tokens: Sequence[tuple[str, int | None]]
-    ) -> CoreTokenizer: ...
+    ) -> CoreTokenizer:
+        """Return this tokenizer with more special tokens, each of which may name its id."""
+
     def _with_added_tokens(
         self, tokens: Sequence[tuple[str, Sequence[bool]]]
     ) -> tuple[CoreTokenizer, int]:
@@ -730,12 +740,16 @@ class CoreTokenizer:
     def _with_tokens_at(
         self, tokens: Sequence[tuple[int, str, Sequence[bool]]]
     ) -> CoreTokenizer:
-        """The same with tokens that have ids of their own, as other files name them."""
+        """Return this tokenizer with added tokens that have ids of their own, as other files name them."""
 
     @property
-    def _n_model_tokens(self) -> int: ...
+    def _n_model_tokens(self) -> int:
+        """The number of tokens of the vocabulary without those that are only added to it."""
+
     @property
-    def _added_tokens(self) -> list[tuple[int, str, list[bool]]]: ...
+    def _added_tokens(self) -> list[tuple[int, str, list[bool]]]:
+        """The id, the content and the properties of each added token."""
+
     def _row(
         self,
         text: str,
@@ -745,7 +759,7 @@ class CoreTokenizer:
         added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[int]:
-        """Encodes a text as a call with lengths of its own asks for."""
+        """Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's."""
 
     def _rows(
         self,
@@ -756,7 +770,7 @@ class CoreTokenizer:
         added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[list[int]]:
-        """The same for many texts."""
+        """Encode many texts, each to a list of ids, with the lengths of the call."""
 
     def _full_rows(
         self,
@@ -767,7 +781,7 @@ class CoreTokenizer:
         added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
-        """The same for texts or pairs of them, with all that is known of each id."""
+        """Encode texts or pairs of them to encodings, with the lengths of the call."""
 
     def _word_rows(
         self,
@@ -778,7 +792,7 @@ class CoreTokenizer:
         added_tokens: _AddedTokens = "find",
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
-        """The same for texts in words, or pairs of them."""
+        """Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call."""
 
     def _text_of_written(self, tokens: Sequence[str]) -> str:
         """The text of tokens as Hugging Face files write them; they need not be in the vocabulary."""
@@ -792,7 +806,7 @@ class CoreTokenizer:
         """The rules by which text becomes units."""
 
     def _with_missing(self) -> tuple[CoreTokenizer, int] | None:
-        """The same tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
+        """Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
         for all.
         """
 

@@ -6,15 +6,15 @@
 
 use std::borrow::Cow;
 
-use bytepair::{Batch, Dropout, EncodeOptions, TokenId};
+use bytepair::{Batch, Dropout, EncodeOptions, Number, TokenId};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::convert::{Added, SpecialNames, Text, is_in_characters, n_threads_for};
 use crate::error::{raise, to_python};
-use crate::lent::at_hand_for;
 use crate::output::Lists;
+use crate::recycled::recycled_for;
 use crate::sources::{Source, Sources};
 use crate::tokenizer::CoreTokenizer;
 
@@ -39,7 +39,7 @@ pub(crate) fn options<'n>(
     }
 }
 
-/// The same options with those that only a full encoding has.
+/// Options with those besides that only a full encoding has.
 ///
 /// Dropout without a seed takes one from the system, which two processes of one fork do not share.
 pub(crate) fn full_options<'n>(
@@ -115,7 +115,7 @@ impl CoreTokenizer {
             return taken.map_err(|error| to_python(&error))?;
         }
         let ids = source.with_utf8(py, |text| {
-            let row = at_hand_for(text.len() / BYTES_PER_ID);
+            let row = recycled_for(text.len() / BYTES_PER_ID);
             self.0.encode_in(row, text, options, n_threads)
         })?;
         take(Cow::Owned(ids))
@@ -134,19 +134,22 @@ impl CoreTokenizer {
         }
     }
 
-    pub(crate) fn batch(
+    /// The ids of a batch as numbers of `N`.
+    pub(crate) fn batch<N: Number>(
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Batch> {
+    ) -> PyResult<Batch<N>> {
         batch_by(py, texts, threads, |texts, n_threads| {
-            self.0.encode_batch_in(row_for(texts), texts, options, n_threads)
+            let mut batch = Batch::in_memory(recycled_for(n_expected(texts)));
+            self.0.encode_to(&mut batch, texts, options, n_threads)?;
+            Ok(batch)
         })
     }
 
-    /// The same as a list for each text. With several threads they are made while others encode.
+    /// The ids of a batch as a list for each text. With several threads they are made while others encode.
     pub(crate) fn lists(
         &self,
         py: Python<'_>,
@@ -154,25 +157,12 @@ impl CoreTokenizer {
         options: EncodeOptions<'_>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        let mut lists = Lists::default();
-        let left = batch_by(py, texts, threads, |texts, n_threads| {
-            let append = |group: &[Batch]| lists.append_when_it_can(group);
-            self.0.encode_batch_in_groups((row_for(texts), texts), options, n_threads, append)
+        let lists = batch_by(py, texts, threads, |texts, n_threads| {
+            let mut lists = Lists::expecting(n_expected(texts));
+            self.0.encode_to(&mut lists, texts, options, n_threads)?;
+            Ok(lists)
         })?;
-        lists.all(py, left)
-    }
-
-    /// The ids of a batch as numbers of two bytes.
-    pub(crate) fn narrow_batch(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        options: EncodeOptions<'_>,
-        threads: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Batch<u16>> {
-        batch_by(py, texts, threads, |texts, n_threads| {
-            self.0.encode_batch_narrow(row_for(texts), texts, options, n_threads)
-        })
+        lists.all(py)
     }
 }
 
@@ -216,10 +206,9 @@ pub(crate) fn extend_by_each<T>(
     Ok(())
 }
 
-/// Memory for the ids of texts.
-fn row_for<N: Send + Sync + 'static>(texts: &[&[u8]]) -> Vec<N> {
-    let n_bytes: usize = texts.iter().map(|text| text.len()).sum();
-    at_hand_for(n_bytes / BYTES_PER_ID)
+/// About how many ids texts have.
+fn n_expected(texts: &[&[u8]]) -> usize {
+    texts.iter().map(|text| text.len()).sum::<usize>() / BYTES_PER_ID
 }
 
 /// A text, or a tuple of two.

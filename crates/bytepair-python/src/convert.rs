@@ -253,7 +253,7 @@ pub(crate) fn is_in_characters(unit: &str) -> PyResult<bool> {
     }
 }
 
-/// The number of threads asked for, as far as that makes sense, or that of the processors at hand.
+/// The number of threads asked for, as far as that makes sense, or that of the processors there are.
 pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(wanted) = wanted else {
         return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));

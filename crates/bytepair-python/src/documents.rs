@@ -5,38 +5,52 @@ use std::io::{Result as IoResult, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bytepair::{EncodeOptions, IdFormat, Reading, Tokenizer};
+use bytepair::{EncodeOptions, IdFile, IdFormat, Reading, Tokenizer};
 use pyo3::prelude::*;
 
 use crate::convert::Text;
 use crate::error::{in_file, raise, to_python};
 use crate::reading::{Interruptible, Reporter};
 
-/// Encodes a file, or standard input for `-`, into a file that exists; gives the numbers of ids and of bytes. An
-/// error of writing says `name`.
+/// The file that is read, or `-` for standard input, a file that exists, and its name in errors of writing.
+#[derive(FromPyObject)]
+pub(crate) struct FileNames(PathBuf, PathBuf, String);
+
+/// How a file is encoded into a file.
+pub(crate) struct FileOptions {
+    pub(crate) format: IdFormat,
+    pub(crate) n_threads: usize,
+    pub(crate) stretch_len: Option<usize>,
+    pub(crate) max_uncut: Option<usize>,
+    pub(crate) progress: Py<PyAny>,
+}
+
+/// Encodes a file into a file; gives the numbers of ids and of bytes.
 pub(crate) fn encode_file(
     py: Python<'_>,
     tokenizer: &Tokenizer,
-    (path, target, name): (PathBuf, PathBuf, String),
-    format: IdFormat,
+    names: FileNames,
     options: EncodeOptions<'_>,
-    (n_threads, reading): (usize, Reading),
-    progress: Py<PyAny>,
+    file_options: FileOptions,
 ) -> PyResult<(u64, u64)> {
+    let FileNames(path, target, name) = names;
+    let FileOptions { format, n_threads, stretch_len, max_uncut, progress } = file_options;
     let reader = Interruptible::open(&path, &Arc::default())?;
+    let reading = Reading { reader, n_threads, stretch_len, max_uncut };
     let opened = OpenOptions::new().write(true).open(target);
     let file = opened.map_err(|error| unwritable(&name, &error))?;
     let mut writer = NamedFile { file, name };
     let mut reporter = Reporter::new(progress);
-    let written = py.detach(|| {
-        let tell = |n_bytes| reporter.report(|| (n_bytes,));
-        tokenizer.encode_stream(reader, &mut writer, format, options, n_threads, reading, tell)
+    let encoded = py.detach(|| {
+        let report = |n_bytes| reporter.report(|| (n_bytes,));
+        let mut ids = IdFile::new(&mut writer, format, tokenizer.parts().vocabulary.len())?;
+        let n_bytes = tokenizer.encode_stream(reading, options, &mut ids, report)?;
+        Ok((ids.finish()?, n_bytes))
     });
-    let written = written.map_err(|error| {
+    encoded.map_err(|error| {
         let failure = reporter.failure.take();
         failure.unwrap_or_else(|| in_file(&path.display().to_string(), &error))
-    })?;
-    Ok((written.n_ids, written.n_bytes))
+    })
 }
 
 /// A file whose errors say its name, not that of the one that is read.

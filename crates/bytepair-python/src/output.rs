@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
-use bytepair::{Batch, GROUP_LEN, TokenId, append_narrow};
+use bytepair::{Batch, Number, Sink, TokenId};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::arrays::ready;
 use crate::error::{ask, raise, to_python};
-use crate::lent::{at_hand_for, give_back, lend};
+use crate::recycled::{into_array, recycle, recycled_for};
 
 /// About what a small object takes, in bytes.
 pub(crate) const LEN_OF_OBJECT: usize = 64;
@@ -34,6 +34,10 @@ const N_KEPT: usize = 1 << 18;
 
 /// Shorter arrays are copied into memory of numpy's own: an object that owns ours costs more than that.
 const MAX_COPIED: usize = 1024;
+
+/// Lists are made of so many ids at once, until it turns out that more are better: 256 KB, which the processor still has
+/// in its cache.
+const GROUP_LEN: usize = 1 << 16;
 
 /// Who waits longer for the GIL mostly waits for another thread that runs Python, five milliseconds each time.
 const LONG_WAIT: Duration = Duration::from_millis(1);
@@ -72,13 +76,13 @@ pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
     PyList::new(py, items)
 }
 
-/// The same, of ids whose memory may be used again.
+/// The list of these ids, whose memory is used again if it is theirs.
 pub(crate) fn listed<'py>(
     py: Python<'py>,
     ids: Cow<'_, [TokenId]>,
 ) -> PyResult<Bound<'py, PyList>> {
     let listed = list(py, &ids);
-    lay_aside(ids);
+    recycle_row(ids);
     listed
 }
 
@@ -86,28 +90,30 @@ pub(crate) fn listed<'py>(
 pub(crate) struct Lists {
     made: Vec<Py<PyList>>,
     failed: Option<PyErr>,
+    /// Texts whose lists are still to be made, and how many ids make it worth to ask for the GIL.
+    waiting: Batch,
     n_wanted: usize,
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Self { made: Vec::new(), failed: None, n_wanted: GROUP_LEN }
-    }
-}
-
 impl Lists {
-    /// Asks for the GIL and appends a list for each text; says how many ids make it worth to ask again. While Python is
-    /// shut down nobody gets it any more, nor the lists.
-    pub(crate) fn append_when_it_can(&mut self, group: &[Batch]) -> usize {
+    /// No lists yet, of about so many ids.
+    pub(crate) fn expecting(n_ids: usize) -> Self {
+        let waiting = Batch::in_memory(recycled_for(n_ids.min(GROUP_LEN)));
+        Self { made: Vec::new(), failed: None, waiting, n_wanted: GROUP_LEN }
+    }
+
+    /// Asks for the GIL and makes the lists of the texts that wait. While Python is shut down nobody gets it any more, nor
+    /// the lists.
+    fn make_when_it_can(&mut self) {
         if self.failed.is_none() {
             let asked = Instant::now();
-            let appended = Python::try_attach(|py| {
+            let made = Python::try_attach(|py| {
                 self.note_wait(asked.elapsed());
-                self.append(py, group)
+                self.make(py)
             });
-            self.failed = appended.and_then(Result::err);
+            self.failed = made.and_then(Result::err);
         }
-        self.n_wanted
+        self.waiting = Batch::in_memory(mem::take(&mut self.waiting.ids));
     }
 
     fn note_wait(&mut self, waited: Duration) {
@@ -116,29 +122,41 @@ impl Lists {
         }
     }
 
-    fn append(&mut self, py: Python<'_>, group: &[Batch]) -> PyResult<()> {
-        for Batch { ids, offsets } in group {
-            for ends in offsets.windows(2) {
-                self.made.push(list(py, &ids[ends[0]..ends[1]])?.unbind());
-            }
+    fn make(&mut self, py: Python<'_>) -> PyResult<()> {
+        for ids in self.waiting.texts() {
+            self.made.push(list(py, ids)?.unbind());
         }
         Ok(())
     }
 
-    /// All lists, with those of the group that is left, whose memory may be used again.
-    pub(crate) fn all(mut self, py: Python<'_>, left: Vec<Batch>) -> PyResult<Vec<Py<PyList>>> {
+    /// All lists.
+    pub(crate) fn all(mut self, py: Python<'_>) -> PyResult<Vec<Py<PyList>>> {
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
-        self.append(py, &left)?;
-        left.into_iter().for_each(|batch| give_back(batch.ids));
+        self.make(py)?;
+        recycle(self.waiting.ids);
         Ok(self.made)
     }
 }
 
-fn lay_aside(ids: Cow<'_, [TokenId]>) {
+impl Sink for Lists {
+    fn push(&mut self, ids: &[TokenId]) -> bytepair::Result<()> {
+        self.waiting.push(ids)
+    }
+
+    fn end_text(&mut self) -> bytepair::Result<()> {
+        self.waiting.end_text()?;
+        if self.waiting.ids.len() >= self.n_wanted {
+            self.make_when_it_can();
+        }
+        Ok(())
+    }
+}
+
+fn recycle_row(ids: Cow<'_, [TokenId]>) {
     if let Cow::Owned(ids) = ids {
-        give_back(ids);
+        recycle(ids);
     }
 }
 
@@ -177,7 +195,7 @@ pub(crate) fn array<'py>(
     match width {
         Width::Bits16 => {
             let numbers = narrow(&ids)?;
-            lay_aside(ids);
+            recycle_row(ids);
             Ok(array_of(py, Cow::Owned(numbers))?.into_any())
         }
         Width::Bits32 => Ok(array_of(py, ids)?.into_any()),
@@ -191,16 +209,16 @@ pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
 ) -> PyResult<Bound<'py, PyArray1<T>>> {
     ready(py)?;
     match numbers {
-        Cow::Owned(numbers) if numbers.len() > MAX_COPIED => lend(py, numbers),
+        Cow::Owned(numbers) if numbers.len() > MAX_COPIED => into_array(py, numbers),
         numbers => Ok(PyArray1::from_slice(py, &numbers)),
     }
 }
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
     ask(size_of_val(ids))?;
-    let mut numbers = at_hand_for(ids.len());
+    let mut numbers = recycled_for(ids.len());
     numbers.reserve_exact(ids.len());
-    append_narrow(ids, &mut numbers).map_err(|error| to_python(&error))?;
+    u16::append(&mut numbers, ids).map_err(|error| to_python(&error))?;
     Ok(numbers)
 }
 

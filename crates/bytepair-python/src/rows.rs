@@ -1,7 +1,7 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::documents::rows::{Layout, Marks, Tokens, n_holding, slices};
-use bytepair::{First, PieceCounts, TokenId};
+use bytepair::documents::rows::{Layout, Marks, n_holding, slices};
+use bytepair::{EncodeOptions, First, Number, PieceCounts, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::arrays::{GivenArray, ready};
 use crate::convert::{Added, n_threads};
 use crate::error::{ask, raise, to_python};
-use crate::lent::{at_hand, lend};
+use crate::recycled::{into_array, recycled};
 use crate::tokenizer::CoreTokenizer;
 
 /// Rows, their counts, and the numbers of their first occurrences.
@@ -70,9 +70,9 @@ pub(crate) fn read_jsonl<'py>(
     let bytes = contiguous(&block)?;
     // The texts, and one of them before its escapes are undone.
     ask(2 * bytes.len())?;
-    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, at_hand()));
+    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, recycled()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
-    Ok(((lend(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
+    Ok(((into_array(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
 /// A file of CSV, read block by block; its first record names the columns.
@@ -112,7 +112,7 @@ impl CsvTable {
         let rows = py.detach(read).map_err(|error| to_python(&error))?;
         let columns = rows.columns.into_iter();
         let columns =
-            columns.map(|column| Ok((lend(py, column.text)?, offsets(py, column.offsets))));
+            columns.map(|column| Ok((into_array(py, column.text)?, offsets(py, column.offsets))));
         let bad = rows.bad.into_iter().map(|bad| (bad.line, bad.problem)).collect();
         Ok((columns.collect::<PyResult<_>>()?, bad))
     }
@@ -160,31 +160,30 @@ pub(crate) fn encode_rows<'py>(
     threads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<IdArrays<'py>> {
     let marks = Marks { before, behind };
+    let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
     let column = Column::new(data, offsets);
     let rows = column.rows()?;
     let n_threads = n_threads(threads)?;
     let core = &tokenizer.0;
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit is refused")]
-    let narrow = |id: TokenId| id as u16;
-    if width == 2 {
-        let layout = Layout::new(marks, narrow, emptied());
-        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, added_tokens.0, n_threads)))
-    } else {
-        let layout = Layout::new(marks, |id| id, emptied());
-        as_arrays(py, py.detach(|| core.encode_rows(&rows, layout, added_tokens.0, n_threads)))
+    match width {
+        2 => laid_out::<u16>(py, marks, |layout| core.encode_to(layout, &rows, options, n_threads)),
+        _ => laid_out::<u32>(py, marks, |layout| core.encode_to(layout, &rows, options, n_threads)),
     }
 }
 
-fn emptied<T: Send + Sync + 'static>() -> Tokens<T> {
-    Tokens { ids: at_hand(), ends: Vec::new() }
-}
-
-fn as_arrays<T: Element + 'static>(
+/// The arrays of what `encode` lays out, without the GIL.
+fn laid_out<N: Number + Element>(
     py: Python<'_>,
-    tokens: bytepair::Result<Tokens<T>>,
+    marks: Marks,
+    encode: impl FnOnce(&mut Layout<N>) -> bytepair::Result<()> + Send,
 ) -> PyResult<IdArrays<'_>> {
+    let tokens = py.detach(|| {
+        let mut layout = Layout::new(marks, recycled());
+        encode(&mut layout)?;
+        layout.finish()
+    });
     let tokens = tokens.map_err(|error| to_python(&error))?;
-    Ok((lend(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
+    Ok((into_array(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
 }
 
 /// Pieces and their counts, as rows: the bytes of all, where each begins, its count.

@@ -15,7 +15,7 @@ use crate::calls::{extend_by_each, in_batch};
 use crate::code_points::{CodePoints, Held};
 use crate::convert::{Given, Text};
 use crate::error::to_python;
-use crate::lent::{at_hand_for, give_back};
+use crate::recycled::{recycle, recycled_for};
 
 /// A thread that has less to do is not worth it, in bytes of UTF-8.
 const MIN_LEN_OF_THREAD: usize = 1 << 20;
@@ -63,13 +63,13 @@ impl<'a> Source<'a, '_> {
     ) -> PyResult<R> {
         let in_memory = |utf8: Vec<u8>| {
             let done = work(&utf8);
-            give_back(utf8);
+            recycle(utf8);
             done
         };
         let done = match self.text {
             Form::Utf8(text) => Some(py.detach(|| work(text))),
             Form::CodePoints(code_points) => py.detach(|| {
-                let memory = at_hand_for(code_points.expected_len());
+                let memory = recycled_for(code_points.expected_len());
                 code_points.utf8_in(memory).map(in_memory)
             }),
         };

@@ -182,6 +182,7 @@ impl CoreTokenizer {
         self.0.parts().vocabulary.len()
     }
 
+    /// The number of tokens of the vocabulary without those that are only added to it.
     #[getter]
     fn _n_model_tokens(&self) -> usize {
         self.0.n_model_tokens()
@@ -346,6 +347,7 @@ impl CoreTokenizer {
         self.0.explain()
     }
 
+    /// The name and the text of each line of the description.
     fn _describe(&self) -> Vec<(String, String)> {
         self.0.describe().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
     }

@@ -45,6 +45,10 @@ pub(crate) struct Corpus {
     n_bytes_read: Arc<AtomicU64>,
 }
 
+/// The most bytes and characters of a token, and whether it holds whole characters only.
+#[derive(FromPyObject)]
+struct GivenLimits(Option<u32>, Option<u32>, bool);
+
 #[pymethods]
 impl Corpus {
     #[new]
@@ -271,13 +275,13 @@ impl Corpus {
         vocab_size: Option<usize>,
         merges: Option<usize>,
         scale: i64,
-        limits: (Option<u32>, Option<u32>, bool),
+        limits: GivenLimits,
         with_course: bool,
         progress: Py<PyAny>,
         characters: (Option<(u64, u64)>, Option<usize>),
     ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Option<Course>)> {
         let (coverage, most) = characters;
-        let (max_bytes, max_characters, whole_characters) = limits;
+        let GivenLimits(max_bytes, max_characters, whole_characters) = limits;
         let mut options =
             self.dialect.train_options(target(vocab_size, merges)?, self.new_special_tokens());
         options.min_count = options.min_count.saturating_mul(scale);

@@ -139,15 +139,23 @@ pub(crate) enum Part {
     Text(Range<usize>),
 }
 
+/// What else than the tokens decides where they are found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MatchedText<'p> {
+    pub(crate) normalizer: &'p Normalizer,
+    pub(crate) units: &'p Units,
+    /// Whether pieces are stretches of the text as it was given.
+    pub(crate) pieces_are_text: bool,
+}
+
 impl Matcher {
     /// A matcher for the added tokens that are not special, and for the special tokens allowed.
-    ///
-    /// Where `pieces_are_text`, pieces are stretches of the text as it was given.
     pub(crate) fn new(
         tokens: &[AddedToken],
-        (normalizer, units, pieces_are_text): (&Normalizer, &Units, bool),
+        matched: MatchedText<'_>,
         allowed: Specials<'_>,
     ) -> Result<Self> {
+        let MatchedText { normalizer, units, pieces_are_text } = matched;
         let allowed = Chosen::new(allowed, special(tokens))?;
         let takes_part = |token: &&AddedToken| !token.special || allowed.contains(&token.content);
         let raw = tokens.iter().filter(takes_part).filter(|token| !token.normalized);

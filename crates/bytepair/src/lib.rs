@@ -19,7 +19,6 @@ mod graphemes;
 mod hash;
 pub mod memory;
 mod merge_table;
-mod narrow;
 pub mod normalize;
 mod pair_key;
 mod parallel;
@@ -27,6 +26,7 @@ mod piece;
 pub mod pretokenize;
 pub mod segment;
 mod shown;
+mod sink;
 pub mod template;
 mod tokenizer;
 mod train;
@@ -37,7 +37,7 @@ pub use bytepair_split as split;
 pub use bytepair_split::unicode;
 
 pub use added::{AddedToken, Specials};
-pub use batch::{Batch, GROUP_LEN, fits_one_thread};
+pub use batch::fits_one_thread;
 pub use count::{
     CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,
     Preparation, SummedRows,
@@ -51,16 +51,16 @@ pub use encode::{Dropout, MergeStep, PieceCourse};
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use graphemes::graphemes;
-pub use narrow::append_narrow;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
     TextPattern, UnicodeForm,
 };
 pub use pretokenize::PreTokenizer;
+pub use sink::{Batch, Number, Sink};
 pub use template::Template;
 pub use tokenizer::{
-    AddedTokens, EncodeOptions, IdFormat, Measure, Parts, Piece, Reading, SegmentPart, Sums,
-    TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing, WordsOrPair, Written,
+    AddedTokens, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading, SegmentPart,
+    Sums, TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing, WordsOrPair,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

@@ -5,7 +5,7 @@
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
 //! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
-//! `full` and `words` follow the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
+//! `full` follows the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
@@ -16,58 +16,44 @@ mod counter;
 mod counting;
 mod course;
 mod cutting;
-mod feed;
-mod file;
 mod full;
-mod growth;
 mod inspecting;
-mod learned;
 mod measure;
 mod missing;
-mod named;
 mod parts;
 mod pieces;
-mod recent;
 mod repeats;
-mod rows;
-mod seams;
 mod spaces;
+mod stream;
 mod threads;
-mod truncating;
-mod usage;
-mod words;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
 
 pub use self::as_text::AddedTokens;
-use self::call::Call;
+use self::call::NamedRules;
 pub use self::counter::TokenCounter;
 pub use self::course::{Piece, SegmentPart, TextPart};
 use self::cutting::Cutter;
-pub use self::file::{IdFormat, Reading, Written};
-pub use self::inspecting::Unreached;
+pub use self::full::WordsOrPair;
+pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::missing::WithMissing;
-use self::named::NamedRules;
 pub use self::parts::Parts;
-use self::pieces::Grain;
-use self::recent::ShortText;
+use self::pieces::PartKind;
 use self::spaces::{Spaces, spelling};
+pub use self::stream::{IdFile, IdFormat, Reading};
 use self::threads::{Team, n_useful};
-pub use self::usage::Usage;
-pub use self::words::WordsOrPair;
-use self::worker::{Worker, push};
-use crate::added::{AddedToken, Matcher, Part, Specials};
-use crate::batch::{self, BYTES_PER_ID, Batch};
+use self::worker::{ShortText, Worker, push};
+use crate::added::{AddedToken, MatchedText, Matcher, Part, Specials};
+use crate::batch::BYTES_PER_ID;
 use crate::decode::Decoder;
 use crate::encode::{Dropout, Encoder};
 use crate::error::Result;
 use crate::memory::large_pages::reserve;
-use crate::memory::prefetch::prefetch_beginning;
-use crate::narrow::append_narrow;
 use crate::parallel::pool::Pool;
 use crate::segment::Segment;
+use crate::sink::{Batch, Sink};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
 use crate::units::Missing;
 use crate::vocabulary::{Token, TokenId, TokenKind};
@@ -98,9 +84,6 @@ pub struct EncodeOptions<'n> {
 /// Of tokenizers with fewer merges, what other text than ASCII needs is made when such text comes: it would take longer
 /// than all else.
 const MIN_PREPARED: usize = 1 << 14;
-
-/// What appends the ids of the text of an index.
-type EncodeOne<'e> = dyn Fn(usize, &mut Vec<TokenId>, &mut [Box<Worker>]) -> Result<()> + Sync + 'e;
 
 /// A compiled tokenizer.
 #[derive(Debug)]
@@ -177,7 +160,8 @@ impl Tokenizer {
         let Parts { normalizer, pre_tokenizer, units, added, .. } = parts;
         let changes = pre_tokenizer.rounds().iter().map(|round| &round.change);
         let pieces_are_text = changes.chain([normalizer]).all(|change| change.steps().is_empty());
-        Matcher::new(added, (normalizer, units, pieces_are_text), allowed).map(Arc::new)
+        let matched = MatchedText { normalizer, units, pieces_are_text };
+        Matcher::new(added, matched, allowed).map(Arc::new)
     }
 
     /// How many tokens the vocabulary of the model has: all but those that are only added to it.
@@ -253,7 +237,7 @@ impl Tokenizer {
     /// row of their own would cost as much as the ids.
     ///
     /// # Errors
-    /// The same.
+    /// As for [`Self::encode`].
     pub fn with_ids<R>(
         &self,
         text: &[u8],
@@ -296,11 +280,11 @@ impl Tokenizer {
         encoded
     }
 
-    /// The same on `n_threads` threads, as far as the text can be cut where that changes nothing, in the memory of a
-    /// row that was used before, as far as it has room.
+    /// The ids of a text, found on `n_threads` threads as far as the text can be cut where that changes nothing, in the
+    /// memory of a row that was used before, as far as it has room.
     ///
     /// # Errors
-    /// The same, whatever the number of threads.
+    /// As for [`Self::encode`], whatever the number of threads.
     pub fn encode_in(
         &self,
         row: Vec<TokenId>,
@@ -333,93 +317,38 @@ impl Tokenizer {
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Batch> {
-        self.encode_batch_in(Vec::new(), texts, options, n_threads)
+        let mut batch = Batch::default();
+        self.encode_to(&mut batch, texts, options, n_threads)?;
+        Ok(batch)
     }
 
-    /// The same in the memory of a row that was used before, if it has room for the ids.
+    /// Hands the ids of many texts to a sink, encoded on `n_threads` threads. Where texts are filled up to the length of the
+    /// longest, all ids are in memory before the sink gets the first.
     ///
     /// # Errors
-    /// As for [`Self::encode_batch`].
-    pub fn encode_batch_in(
+    /// As for [`Self::encode_batch`], and those of the sink, which may have some texts then.
+    pub fn encode_to(
         &self,
-        row: Vec<TokenId>,
+        sink: &mut impl Sink,
         texts: &[&[u8]],
         options: EncodeOptions<'_>,
         n_threads: usize,
-    ) -> Result<Batch> {
+    ) -> Result<()> {
         let call = self.call(options)?;
-        let batch =
-            call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
-                batch::encode(lens, workers, row, encode_one)
-            })?;
-        Ok(match call.padding() {
-            Some(padding) => batch.padded(padding, padding.len(batch.longest())),
-            None => batch,
-        })
-    }
-
-    /// The same, some texts at a time, for those who make something else of the ids: in order, `take` is handed a group of
-    /// texts as soon as they have [`GROUP_LEN`](crate::GROUP_LEN) ids, and says how many it wants the next time. With several threads
-    /// the others encode meanwhile. Returns the group that is left; where texts are filled up to the length of the
-    /// longest, that is all.
-    ///
-    /// # Errors
-    /// As for [`Self::encode_batch_in`]; some may have been handed on then.
-    pub fn encode_batch_in_groups(
-        &self,
-        (row, texts): (Vec<TokenId>, &[&[u8]]),
-        options: EncodeOptions<'_>,
-        n_threads: usize,
-        take: impl FnMut(&[Batch]) -> usize,
-    ) -> Result<Vec<Batch>> {
-        let call = self.call(options)?;
-        if call.padding().is_some() {
-            return Ok(vec![self.encode_batch_in(row, texts, options, n_threads)?]);
-        }
-        call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
-            batch::encode_in_groups(lens, workers, (row, encode_one), take)
-        })
-    }
-
-    /// What [`Self::encode_batch_in`] gives, as numbers of two bytes.
-    ///
-    /// # Errors
-    /// As for [`Self::encode_batch_in`], and where an id does not fit.
-    pub fn encode_batch_narrow(
-        &self,
-        row: Vec<u16>,
-        texts: &[&[u8]],
-        options: EncodeOptions<'_>,
-        n_threads: usize,
-    ) -> Result<Batch<u16>> {
-        let call = self.call(options)?;
-        if call.padding().is_some() {
-            let wide = self.encode_batch_in(Vec::new(), texts, options, n_threads)?;
-            let mut ids = row;
-            ids.clear();
-            append_narrow(&wide.ids, &mut ids)?;
-            return Ok(Batch { ids, offsets: wide.offsets });
-        }
-        call.tokenizer.encode_each(&call, texts, n_threads, |lens, workers, encode_one| {
-            batch::encode_narrow(lens, workers, row, encode_one)
-        })
-    }
-
-    /// Lets `encode` go over texts of these lengths, in bytes, by what appends the ids of one of them.
-    fn encode_each<B>(
-        &self,
-        call: &Call<'_>,
-        texts: &[&[u8]],
-        n_threads: usize,
-        encode: impl FnOnce(&[usize], &mut [Box<Worker>], &EncodeOne<'_>) -> Result<B>,
-    ) -> Result<B> {
-        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
-        let n_threads = batch::n_useful(&lens, n_threads);
-        let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
-            texts.get(index + 1).into_iter().for_each(|next| prefetch_beginning(next));
-            call.encode(texts[index], index as u64, ids, &mut Team::of(workers))
+        let Some(padding) = call.padding() else {
+            return call.encode_each(sink, texts, n_threads);
         };
-        self.with_workers(n_threads, |workers| encode(&lens, workers, &encode_one))
+        let mut batch = Batch::default();
+        call.encode_each(&mut batch, texts, n_threads)?;
+        let longest = batch.texts().map(<[_]>::len).max().unwrap_or_default();
+        let mut filled = Vec::new();
+        batch.texts().try_for_each(|ids| {
+            filled.clear();
+            filled.extend_from_slice(ids);
+            padding.fill(padding.len(longest), 0, &mut filled);
+            sink.push(&filled)?;
+            sink.end_text()
+        })
     }
 
     /// Calls `work` with so many workers.
@@ -488,7 +417,7 @@ impl Tokenizer {
                 })
             }
         };
-        let out = (&mut ids, Grain::Piece);
+        let out = (&mut ids, PartKind::Piece);
         call.tokenizer.workers.with(|worker| call.for_each_part(text, out, worker, encode_part))?;
         let written = |id: TokenId| match self.parts.vocabulary.token(id) {
             Some(token) => self.parts.units.written(token).into_owned(),
@@ -514,7 +443,7 @@ impl Tokenizer {
         found.or_else(|| vocabulary.id(self.parts.units.parse(written))).or_else(byte)
     }
 
-    /// The same tokenizer with another template, truncation and padding.
+    /// This tokenizer with another template, truncation and padding.
     ///
     /// # Errors
     /// Where a special token is not in the vocabulary, or a length makes no sense.
@@ -529,13 +458,13 @@ impl Tokenizer {
         Ok(self.with_parts(parts))
     }
 
-    /// The same with other rules for the spans of tokens.
+    /// This tokenizer with other rules for the spans of tokens.
     #[must_use]
     pub fn with_offsets(&self, offsets: OffsetRules) -> Self {
         self.with_parts(Parts { offsets, ..self.parts.clone() })
     }
 
-    /// The same with parts that say nothing about the ids of a text; nothing is compiled.
+    /// This tokenizer with parts that say nothing about the ids of a text; nothing is compiled.
     fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,

@@ -14,6 +14,7 @@ use crate::template::{self, WrittenPiece, read_pieces};
 
 #[pymethods]
 impl CoreTokenizer {
+    /// Return this tokenizer with truncation to a length; ``None`` takes it away.
     #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", side="right"))]
     fn _with_truncation(
         &self,
@@ -27,6 +28,7 @@ impl CoreTokenizer {
         self.with_lengths(parts.template.clone(), truncation, parts.padding.clone())
     }
 
+    /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
     #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=0))]
     fn _with_padding(
         &self,
@@ -56,23 +58,26 @@ impl CoreTokenizer {
         self.with_lengths(parts.template.clone(), parts.truncation.clone(), padding)
     }
 
+    /// Return this tokenizer with other special tokens around one text and around two.
     fn _with_template(&self, single: Vec<WrittenPiece>, pair: Vec<WrittenPiece>) -> PyResult<Self> {
         let parts = self.0.parts();
         let template = Template { single: read_pieces(single), pair: read_pieces(pair) };
         self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
     }
 
-    /// The same with spans that are the text of each token as it stands there.
+    /// Return this tokenizer with spans that are the text of each token as it stands there.
     fn _with_plain_offsets(&self) -> Self {
         Self(Arc::new(self.0.with_offsets(OffsetRules::default())))
     }
 
+    /// Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size.
     fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
         let target = crate::training::target(vocab_size, merges)?;
         let changed = self.0.truncated(target).map_err(|error| to_python(&error))?;
         Ok(Self(Arc::new(changed)))
     }
 
+    /// Return this tokenizer with more special tokens, each of which may name its id.
     fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let tokens = tokens.iter().map(|token| extract("special token", token));
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
@@ -100,7 +105,7 @@ impl CoreTokenizer {
         Ok((Self(Arc::new(changed)), n_changed))
     }
 
-    /// The same with tokens that have ids of their own, as other files name them.
+    /// Return this tokenizer with added tokens that have ids of their own, as other files name them.
     fn _with_tokens_at(&self, tokens: Vec<(TokenId, String, [bool; 5])>) -> PyResult<Self> {
         let token = |(id, content, properties): (TokenId, String, [bool; 5])| {
             let [special, normalized, lstrip, rstrip, single_word] = properties;
@@ -122,6 +127,7 @@ impl CoreTokenizer {
         Ok(Self(Arc::new(changed)))
     }
 
+    /// The id, the content and the properties of each added token.
     #[getter]
     fn _added_tokens(&self) -> Vec<(TokenId, String, [bool; 5])> {
         let properties = |token: &AddedToken| {

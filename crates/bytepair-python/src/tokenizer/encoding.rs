@@ -3,10 +3,9 @@
 //! What several of them share is in `calls`. Each names its options: `PyO3` has no way to share a signature, and
 //! options in a dict would cost a short call as much as its ids.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::{Batch, EncodeOptions, IdFormat, Reading};
+use bytepair::{Batch, EncodeOptions, IdFormat};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
@@ -16,7 +15,7 @@ use crate::calls::{batch_by, each_of, full_options, one_or_two, options, slices}
 use crate::convert::{
     Added, Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for,
 };
-use crate::documents::{TokenCounter, encode_file};
+use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{ask, to_python};
 use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
@@ -185,7 +184,7 @@ impl CoreTokenizer {
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
-    /// Encodes a text as a call with lengths of its own asks for.
+    /// Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's.
     #[pyo3(
         signature = (text, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
         text_signature = "($self, text, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
@@ -203,7 +202,7 @@ impl CoreTokenizer {
         self.with_ids(py, text, options, 1, |ids| listed(py, ids))
     }
 
-    /// The same for many texts.
+    /// Encode many texts, each to a list of ids, with the lengths of the call.
     #[pyo3(
         signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
         text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
@@ -225,7 +224,7 @@ impl CoreTokenizer {
         )
     }
 
-    /// The same for texts or pairs of them, with all that is known of each id.
+    /// Encode texts or pairs of them to encodings, with the lengths of the call.
     #[pyo3(
         signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
         text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
@@ -246,7 +245,7 @@ impl CoreTokenizer {
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
-    /// The same for texts in words, or pairs of them.
+    /// Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call.
     #[pyo3(
         signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
         text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
@@ -402,11 +401,11 @@ impl CoreTokenizer {
             options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
         let (ids, offsets) = match width {
             Width::Bits16 => {
-                let Batch { ids, offsets } = self.narrow_batch(py, texts, options, threads)?;
+                let Batch { ids, offsets } = self.batch::<u16>(py, texts, options, threads)?;
                 (array_of(py, ids.into())?.into_any(), offsets)
             }
             Width::Bits32 => {
-                let Batch { ids, offsets } = self.batch(py, texts, options, threads)?;
+                let Batch { ids, offsets } = self.batch::<u32>(py, texts, options, threads)?;
                 (array_of(py, ids.into())?.into_any(), offsets)
             }
         };
@@ -539,7 +538,7 @@ impl CoreTokenizer {
     fn _encode_file(
         &self,
         py: Python<'_>,
-        names: (PathBuf, PathBuf, String),
+        names: FileNames,
         is_wide: bool,
         has_header: bool,
         allowed_special: SpecialNames,
@@ -552,9 +551,9 @@ impl CoreTokenizer {
     ) -> PyResult<(u64, u64)> {
         let format = IdFormat { is_wide, has_header };
         let options = options(&allowed_special, &disallowed_special, added_tokens, false);
-        let threads = (n_threads(threads)?, Reading { stretch_len, max_uncut });
-        let progress = progress.unwrap_or_else(|| py.None());
-        encode_file(py, &self.0, names, format, options, threads, progress)
+        let (n_threads, progress) = (n_threads(threads)?, progress.unwrap_or_else(|| py.None()));
+        let file_options = FileOptions { format, n_threads, stretch_len, max_uncut, progress };
+        encode_file(py, &self.0, names, options, file_options)
     }
 
     /// Show the tokens of a text as they are written, marks included.

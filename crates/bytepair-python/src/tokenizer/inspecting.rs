@@ -49,7 +49,7 @@ impl CoreTokenizer {
         Ok(rules)
     }
 
-    /// The same tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
+    /// Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
     /// for all.
     fn _with_missing(&self, py: Python<'_>) -> PyResult<Option<(Self, TokenId)>> {
         let found = py.detach(|| self.0.with_missing());

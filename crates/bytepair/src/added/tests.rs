@@ -9,8 +9,9 @@ fn token(id: TokenId, content: &str) -> AddedToken {
 }
 
 fn matcher(tokens: &[AddedToken], pieces_are_text: bool) -> Matcher {
-    let parts = (&Normalizer::default(), &Units::characters(), pieces_are_text);
-    Matcher::new(tokens, parts, Specials::All).unwrap()
+    let (normalizer, units) = (&Normalizer::default(), &Units::characters());
+    let matched = MatchedText { normalizer, units, pieces_are_text };
+    Matcher::new(tokens, matched, Specials::All).unwrap()
 }
 
 /// The parts of a text: what stands for each token, and text in brackets.

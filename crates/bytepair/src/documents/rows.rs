@@ -8,6 +8,7 @@ use aho_corasick::AhoCorasick;
 
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
+use crate::sink::{Number, Sink};
 use crate::vocabulary::TokenId;
 
 /// The rows of a column, or why it is none.
@@ -66,52 +67,57 @@ pub struct Marks {
     pub behind: Option<TokenId>,
 }
 
-/// Lays out the ids of documents, with marks, in the width of `T`.
+/// Lays out the ids of documents, with marks, as numbers of `N`.
 #[derive(Clone, Debug)]
-pub struct Layout<T, N> {
+pub struct Layout<N> {
     marks: Marks,
-    narrow: N,
     largest: TokenId,
-    tokens: Tokens<T>,
+    /// Whether the document that is under way has ids.
+    is_begun: bool,
+    tokens: Tokens<N>,
 }
 
-impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
-    /// Begins with no document, in the memory of `tokens`. `narrow` gives an id the width of `T`; whether it fits is
-    /// checked at the end.
-    pub fn new(marks: Marks, narrow: N, mut tokens: Tokens<T>) -> Self {
-        tokens.ids.clear();
-        tokens.ends.clear();
+impl<N: Number> Layout<N> {
+    /// Begins with no document, in the memory of `row`.
+    pub fn new(marks: Marks, row: Vec<N>) -> Self {
+        let mut ids = row;
+        ids.clear();
         let largest = marks.before.max(marks.behind).unwrap_or(0);
-        Self { marks, narrow, largest, tokens }
-    }
-
-    /// Appends a document.
-    ///
-    /// # Errors
-    /// Where there is no memory for it.
-    pub(crate) fn push(&mut self, document: &[TokenId]) -> Result<()> {
-        let Tokens { ids, ends } = &mut self.tokens;
-        ask_to_grow(ids, document.len() + 2)?;
-        if let Some(largest) = document.iter().copied().max() {
-            self.largest = self.largest.max(largest);
-            ids.extend(self.marks.before.map(&self.narrow));
-            ids.extend(document.iter().copied().map(&self.narrow));
-            ids.extend(self.marks.behind.map(&self.narrow));
-        }
-        ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
-        Ok(())
+        Self { marks, largest, is_begun: false, tokens: Tokens { ids, ends: Vec::new() } }
     }
 
     /// All documents.
     ///
     /// # Errors
-    /// Where an id does not fit `T`.
-    pub(crate) fn finish(self) -> Result<Tokens<T>> {
-        if T::try_from(self.largest).is_ok() {
+    /// Where an id does not fit `N`.
+    pub fn finish(self) -> Result<Tokens<N>> {
+        if N::MAX >= self.largest {
             return Ok(self.tokens);
         }
-        let problem = format!("the id {} does not fit {} bytes", self.largest, size_of::<T>());
+        let problem = format!("the id {} does not fit {} bytes", self.largest, size_of::<N>());
         Err(Error::option("width", problem))
+    }
+}
+
+impl<N: Number> Sink for Layout<N> {
+    fn push(&mut self, ids: &[TokenId]) -> Result<()> {
+        let Some(largest) = ids.iter().copied().max() else { return Ok(()) };
+        self.largest = self.largest.max(largest);
+        let row = &mut self.tokens.ids;
+        ask_to_grow(row, ids.len() + 2)?;
+        let before = self.marks.before.filter(|_| !self.is_begun);
+        self.is_begun = true;
+        row.extend(before.into_iter().chain(ids.iter().copied()).map(N::cut));
+        Ok(())
+    }
+
+    fn end_text(&mut self) -> Result<()> {
+        let Tokens { ids, ends } = &mut self.tokens;
+        let has_ids = std::mem::take(&mut self.is_begun);
+        let behind = self.marks.behind.filter(|_| has_ids);
+        ids.extend(behind.map(N::cut));
+        ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
+        Ok(())
     }
 }
 
@@ -119,13 +125,15 @@ impl<T: TryFrom<TokenId>, N: Fn(TokenId) -> T> Layout<T, N> {
 mod tests {
     use super::*;
 
-    fn laid_out<T: TryFrom<TokenId>>(
-        rows: &[&[TokenId]],
-        marks: Marks,
-        narrow: impl Fn(TokenId) -> T,
-    ) -> Result<Tokens<T>> {
-        let mut layout = Layout::new(marks, narrow, Tokens { ids: Vec::new(), ends: vec![7] });
-        rows.iter().try_for_each(|row| layout.push(row))?;
+    fn laid_out<N: Number>(rows: &[&[TokenId]], marks: Marks) -> Result<Tokens<N>> {
+        let mut layout = Layout::new(marks, Vec::new());
+        for row in rows {
+            // A document may come in parts, some of them empty.
+            let (first, second) = row.split_at(row.len() / 2);
+            layout.push(first)?;
+            layout.push(second)?;
+            layout.end_text()?;
+        }
         layout.finish()
     }
 
@@ -154,9 +162,8 @@ mod tests {
 
     #[test]
     fn marks_stand_around_each_document_that_has_ids() {
-        let laid_out = |before, behind| {
-            laid_out(&[&[1, 2], &[], &[3]], marks(before, behind), |id| id).unwrap()
-        };
+        let laid_out =
+            |before, behind| laid_out::<u32>(&[&[1, 2], &[], &[3]], marks(before, behind)).unwrap();
         assert_eq!(laid_out(None, None).ids, [1, 2, 3]);
         assert_eq!(laid_out(Some(9), None).ids, [9, 1, 2, 9, 3]);
         let behind = laid_out(None, Some(9));
@@ -166,13 +173,11 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::cast_possible_truncation, reason = "what does not fit was refused")]
     fn an_id_that_does_not_fit_is_refused() {
-        let narrow = |id: TokenId| id as u16;
-        assert!(laid_out(&[&[65_535]], Marks::default(), narrow).is_ok());
-        assert!(laid_out(&[&[65_536]], Marks::default(), narrow).is_err());
+        assert!(laid_out::<u16>(&[&[65_535]], Marks::default()).is_ok());
+        assert!(laid_out::<u16>(&[&[65_536]], Marks::default()).is_err());
         for marks in [marks(None, Some(65_536)), marks(Some(65_536), Some(1))] {
-            assert!(laid_out(&[&[1]], marks, narrow).is_err());
+            assert!(laid_out::<u16>(&[&[1]], marks).is_err());
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::named::{NamedRules, Rules};
+use super::call::{NamedRules, Rules};
 use super::spaces::spelling;
 use super::{EncodeOptions, Parts, Tokenizer, repeats};
 use crate::added::{Matcher, Specials};

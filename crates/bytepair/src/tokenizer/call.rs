@@ -3,23 +3,32 @@
 //! A call finds the added tokens that its options allow, refuses those they do not, and puts the template around the
 //! ids, cut and filled up to a length. How a text becomes pieces is in `pieces`, how a piece becomes ids in `worker`;
 //! ids with what is known of them are in `full`. Costs what those cost, and a pass for disallowed tokens.
+//!
+//! The searches of calls that name special tokens are remembered. An automaton for some tokens takes longer to make than a
+//! short text to encode, and a program names the same tokens in call after call. So those of the last few choices are
+//! kept. A remembered choice costs a comparison of its names; no thread waits for another, and at worst two threads make the
+//! same automaton.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::blocks::append_text;
-use super::named::Rules;
-use super::pieces::Grain;
+use super::pieces::PartKind;
+use super::spaces::Spaces;
 use super::threads::Team;
 use super::worker::{Worker, append_ids, push};
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
 use crate::added::{Disallowed, Matcher, Part, Specials};
+use crate::batch;
 use crate::encode::{Dropout, Dropping};
 use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::prefetch::prefetch_beginning;
 use crate::segment::Segment;
+use crate::sink::Sink;
 use crate::template::{Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
+use bytepair_split::Splitter;
 
 /// One call of `encode` or another method that encodes.
 pub(super) struct Call<'c> {
@@ -78,6 +87,18 @@ impl Tokenizer {
             only @ Specials::Only(_) => Self::matcher(&self.parts, only),
         })
     }
+}
+
+/// How the pieces of a text are found. Where several apply they give the same pieces, and the first is the fastest.
+enum Splitting<'c> {
+    /// Words are cut before their spaces are rewritten.
+    Words(&'c Spaces),
+    /// A splitter cuts out added tokens and pieces at once.
+    TokensAndPieces(&'c Splitter),
+    /// A splitter cuts what stands between added tokens.
+    Segments(&'c Splitter),
+    /// All rounds of changing and cutting run, and each piece is looked at alone.
+    Rounds,
 }
 
 impl<'c> Call<'c> {
@@ -163,6 +184,23 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
+    /// Hands the ids of many texts to a sink, without filling them up to one length.
+    pub(super) fn encode_each(
+        &self,
+        sink: &mut impl Sink,
+        texts: &[&[u8]],
+        n_threads: usize,
+    ) -> Result<()> {
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        let n_threads = batch::n_useful(&lens, n_threads);
+        let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
+            texts.get(index + 1).into_iter().for_each(|next| prefetch_beginning(next));
+            self.encode(texts[index], index as u64, ids, &mut Team::of(workers))
+        };
+        self.tokenizer
+            .with_workers(n_threads, |workers| batch::encode(&lens, workers, sink, encode_one))
+    }
+
     fn encode_text(
         &self,
         text: &[u8],
@@ -184,8 +222,8 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let (text, grain) = (Segment::whole(text), Grain::Piece);
-        self.for_each_part(text, (ids, grain), worker, |text, part, ids, worker| match part {
+        let (text, part_kind) = (Segment::whole(text), PartKind::Piece);
+        self.for_each_part(text, (ids, part_kind), worker, |text, part, ids, worker| match part {
             Part::Token(id, _) => push(id, ids),
             Part::Text(piece) => {
                 let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
@@ -202,44 +240,63 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let encoder = self.tokenizer.encoder();
-        if self.matcher.has_whole_pieces() {
-            return self.encode_pieces(stretch, ids, worker);
-        }
-        let spaces = self.tokenizer.spaces();
-        if let Some(spaces) = spaces.filter(|spaces| spaces.takes(stretch.text)) {
-            return self.for_each_segment(stretch, (ids, worker), |segment, ids, worker| {
-                spaces.append(encoder, segment, ids, worker)
-            });
-        }
-        let repeats = self.tokenizer.repeats();
-        let (splitter, grain) = match repeats.filter(|_| !self.matcher.has_late_specials()) {
-            Some(splitter) => (Some(splitter), Grain::Normalized),
-            None => (self.tokenizer.parts.pre_tokenizer.one_splitter(), Grain::Segment),
+        let (splitter, part_kind) = match self.splitting(stretch.text) {
+            Splitting::Words(spaces) => {
+                return self.for_each_segment(stretch, (ids, worker), |segment, ids, worker| {
+                    spaces.append(encoder, segment, ids, worker)
+                });
+            }
+            Splitting::Rounds => return self.encode_pieces(stretch, ids, worker),
+            Splitting::TokensAndPieces(splitter) => (splitter, PartKind::Normalized),
+            Splitting::Segments(splitter) => (splitter, PartKind::Segment),
         };
-        let Some(splitter) = splitter else {
-            return self.encode_pieces(stretch, ids, worker);
-        };
-        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
-            Part::Token(id, _) => push(id, ids),
-            Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
-        })
+        self.for_each_part(
+            stretch,
+            (ids, part_kind),
+            worker,
+            |text, part, ids, worker| match part {
+                Part::Token(id, _) => push(id, ids),
+                Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
+            },
+        )
     }
 
-    /// The same where there is more to pieces than one splitter says.
+    /// The fastest that applies to a text.
+    fn splitting(&self, text: &[u8]) -> Splitting<'c> {
+        if self.matcher.has_whole_pieces() {
+            return Splitting::Rounds;
+        }
+        if let Some(spaces) = self.tokenizer.spaces().filter(|spaces| spaces.takes(text)) {
+            return Splitting::Words(spaces);
+        }
+        let repeats = self.tokenizer.repeats().filter(|_| !self.matcher.has_late_specials());
+        if let Some(splitter) = repeats {
+            return Splitting::TokensAndPieces(splitter);
+        }
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        splitter.map_or(Splitting::Rounds, Splitting::Segments)
+    }
+
+    /// Appends the ids of a stretch piece by piece, where there is more to pieces than one splitter says.
     fn encode_pieces(
         &self,
         stretch: Segment<'_>,
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let (encoder, grain) = (self.tokenizer.encoder(), Grain::Piece);
-        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| match part {
-            Part::Token(id, _) => push(id, ids),
-            Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
-                Some(id) => push(id, ids),
-                None => append_ids(encoder, text, piece, ids, worker),
+        let (encoder, part_kind) = (self.tokenizer.encoder(), PartKind::Piece);
+        self.for_each_part(
+            stretch,
+            (ids, part_kind),
+            worker,
+            |text, part, ids, worker| match part {
+                Part::Token(id, _) => push(id, ids),
+                Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
+                    Some(id) => push(id, ids),
+                    None => append_ids(encoder, text, piece, ids, worker),
+                },
             },
-        })
+        )
     }
 
     /// Refuses a stretch of text with a token that must not stand there.
@@ -251,7 +308,7 @@ impl<'c> Call<'c> {
         if disallowed.has_late() { self.check_late(disallowed, stretch) } else { Ok(()) }
     }
 
-    /// The same for tokens that stand there once the text is normalized.
+    /// Refuses a stretch with a token that stands there once the text is normalized.
     fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
         let whole = Traced::of(stretch);
         self.matcher.cut_raw(stretch.text, |part| {
@@ -271,5 +328,142 @@ impl<'c> Call<'c> {
         let token = self.tokenizer.parts.vocabulary.token(id).map(|token| token.bytes);
         let token = String::from_utf8_lossy(token.unwrap_or_default()).into_owned();
         ErrorKind::DisallowedSpecial { token, is_special, offset }.into()
+    }
+}
+
+/// How many choices are remembered.
+const MAX_CHOICES: usize = 4;
+
+/// What to find in a text: tokens that count, and tokens that are an error.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub(super) matcher: Arc<Matcher>,
+    pub(super) disallowed: Option<Arc<Disallowed>>,
+}
+
+/// Rules by the choice of special tokens, the last one first.
+#[derive(Debug, Default)]
+pub(super) struct NamedRules(Mutex<Vec<(Names, Names, Rules)>>);
+
+/// [`Specials`] that keep their names.
+#[derive(Debug)]
+enum Names {
+    None,
+    All,
+    Only(Vec<String>),
+}
+
+impl NamedRules {
+    /// The rules for special tokens that are allowed and for those that are disallowed, where `matcher` makes what
+    /// finds the first.
+    pub(super) fn get(
+        &self,
+        parts: &Parts,
+        [allowed, disallowed]: [Specials<'_>; 2],
+        matcher: impl FnOnce() -> Result<Arc<Matcher>>,
+    ) -> Result<Rules> {
+        if let Ok(mut choices) = self.0.try_lock() {
+            let is_it = |(a, d, _): &(Names, Names, Rules)| a.are(allowed) && d.are(disallowed);
+            if let Some(index) = choices.iter().position(is_it) {
+                choices[..=index].rotate_right(1);
+                return Ok(choices[0].2.clone());
+            }
+        }
+        let matcher = matcher()?;
+        let disallowed_finder = match disallowed {
+            Specials::None => None,
+            names => Some(Arc::new(Disallowed::new(&parts.added, allowed, names)?)),
+        };
+        let rules = Rules { matcher, disallowed: disallowed_finder };
+        if let Ok(mut choices) = self.0.try_lock() {
+            choices.truncate(MAX_CHOICES - 1);
+            choices.insert(0, (allowed.into(), disallowed.into(), rules.clone()));
+        }
+        Ok(rules)
+    }
+}
+
+impl Names {
+    fn are(&self, names: Specials<'_>) -> bool {
+        match (self, names) {
+            (Self::None, Specials::None) | (Self::All, Specials::All) => true,
+            (Self::Only(held), Specials::Only(names)) => held == names,
+            _ => false,
+        }
+    }
+}
+
+impl From<Specials<'_>> for Names {
+    fn from(names: Specials<'_>) -> Self {
+        match names {
+            Specials::None => Self::None,
+            Specials::All => Self::All,
+            Specials::Only(names) => Self::Only(names.to_vec()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokenizer::{EncodeOptions, Tokenizer};
+    use crate::units::{ByteIds, Units};
+    use crate::vocabulary::{Token, TokenKind, Vocabulary};
+    use proptest::prelude::*;
+
+    const NAMES: [&str; 4] = ["<a>", "<b>", "<ab>", "<nothing>"];
+
+    /// Bytes, and all names but the last as special tokens.
+    fn tokenizer() -> Tokenizer {
+        let mut vocabulary = Vocabulary::new();
+        for byte in 0..=255 {
+            vocabulary.push(Token::plain(&[byte])).unwrap();
+        }
+        let mut added = Vec::new();
+        for name in &NAMES[..3] {
+            let token = Token { kind: TokenKind::Added, bytes: name.as_bytes() };
+            let id = vocabulary.push(token).unwrap();
+            let content = (*name).to_owned();
+            added.push(crate::added::AddedToken {
+                id,
+                content,
+                special: true,
+                ..Default::default()
+            });
+        }
+        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
+        Tokenizer::new(Parts { added, ..parts }).unwrap()
+    }
+
+    fn some() -> impl Strategy<Value = Vec<String>> {
+        let names = prop::sample::subsequence(&NAMES[..], 0..=2);
+        names.prop_map(|names| names.into_iter().map(str::to_owned).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_choice_means_the_same_whatever_was_chosen_before(
+            calls in prop::collection::vec((0..3_u8, some(), 0..3_u8, some()), 1..30),
+        ) {
+            let remembers = tokenizer();
+            let message = |result: Result<Vec<u32>>| result.map_err(|error| error.to_string());
+            for (allowed, allowed_names, disallowed, disallowed_names) in &calls {
+                let choice = |kind, names| match kind {
+                    0 => Specials::None,
+                    1 => Specials::All,
+                    _ => Specials::Only(names),
+                };
+                let options = EncodeOptions {
+                    allowed_special: choice(*allowed, allowed_names),
+                    disallowed_special: choice(*disallowed, disallowed_names),
+                    ..EncodeOptions::default()
+                };
+                for text in [b"x<a>y<ab>".as_slice(), b"<b>", b"xy"] {
+                    let expected = message(tokenizer().encode(text, options));
+                    prop_assert_eq!(message(remembers.encode(text, options)), expected);
+                }
+            }
+            prop_assert!(remembers.named.0.lock().unwrap().len() <= MAX_CHOICES);
+        }
     }
 }

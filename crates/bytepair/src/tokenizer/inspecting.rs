@@ -1,10 +1,23 @@
-//! What is asked about a vocabulary, without a text.
+//! What is asked about the tokens of a vocabulary: without a text, and how often each is made in a corpus, and how often it
+//! stays.
 //!
-//! Costs what encoding each token takes, for those methods that look at all of them.
+//! Texts of a corpus are cut into pieces, and each distinct piece is encoded once, by the course of its merges. Pieces wait
+//! in a table until they are many; then they are encoded and forgotten, which changes no sum. Special tokens are plain text,
+//! and other added tokens are found, as where a corpus becomes ids. Left out: templates and lengths.
+//!
+//! Costs what encoding each token takes, for those methods that look at all of them; of a corpus cutting its texts, a look-up
+//! for each piece, and encoding for each distinct one.
 
-use super::{Parts, Tokenizer};
+use super::call::Call;
+use super::pieces::PartKind;
+use super::worker::Worker;
+use super::{EncodeOptions, Parts, Tokenizer};
+use crate::added::Part;
+use crate::count::PieceCounts;
 use crate::encode::Scratch;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::parallel::in_parallel;
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
@@ -68,5 +81,172 @@ impl Tokenizer {
     pub fn merged(&self, ids: &[TokenId]) -> Result<Vec<TokenId>> {
         ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
         self.encoder().merged(ids, &mut Scratch::default())
+    }
+}
+
+/// So many distinct pieces, or bytes of them, are encoded and forgotten.
+const MAX_PIECES: usize = if cfg!(test) { 8 } else { 1 << 20 };
+const MAX_BYTES: usize = 64 << 20;
+
+/// Sums by id.
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// How often a token was made: as a unit, by a merge, or as a whole.
+    pub made: Vec<u64>,
+    /// How often it stayed: the ids of the corpus.
+    pub kept: Vec<u64>,
+    /// How many pieces there were.
+    pub n_pieces: u64,
+    pieces: PieceCounts,
+}
+
+/// What a thread found in some texts.
+struct Found {
+    pieces: PieceCounts,
+    added: Vec<TokenId>,
+}
+
+impl Usage {
+    /// Nothing yet, for a vocabulary of so many ids.
+    pub fn new(n_ids: usize) -> Self {
+        let zeros = vec![0; n_ids];
+        Self { made: zeros.clone(), kept: zeros, n_pieces: 0, pieces: PieceCounts::new() }
+    }
+
+    /// Adds texts.
+    ///
+    /// # Errors
+    /// As for [`Tokenizer::encode_batch`].
+    pub fn add(&mut self, tokenizer: &Tokenizer, texts: &[&[u8]], n_threads: usize) -> Result<()> {
+        let n_each = texts.len().div_ceil(n_threads.max(1)).max(1);
+        let n_parts = texts.len().div_ceil(n_each);
+        let found = in_parallel(n_threads, n_parts, |part| {
+            let end = texts.len().min((part + 1) * n_each);
+            tokenizer.pieces_of(&texts[part * n_each..end], part * n_each)
+        });
+        for found in found {
+            let found = found?;
+            for id in found.added {
+                self.made[id as usize] += 1;
+                self.kept[id as usize] += 1;
+            }
+            for (piece, count, _) in found.pieces.iter() {
+                self.n_pieces += count.unsigned_abs();
+                self.pieces.add(piece, count, None)?;
+            }
+        }
+        if self.pieces.len() > MAX_PIECES || self.pieces.distinct_bytes() > MAX_BYTES {
+            self.settle(tokenizer, n_threads)?;
+        }
+        Ok(())
+    }
+
+    /// Encodes the pieces that wait.
+    ///
+    /// # Errors
+    /// As for [`Self::add`].
+    pub fn settle(&mut self, tokenizer: &Tokenizer, n_threads: usize) -> Result<()> {
+        let pieces = std::mem::take(&mut self.pieces);
+        let n_each = pieces.len().div_ceil(n_threads.max(1)).max(1);
+        let n_parts = pieces.len().div_ceil(n_each);
+        let n_ids = self.made.len();
+        let sums = in_parallel(n_threads, n_parts, |part| {
+            let places = part * n_each..pieces.len().min((part + 1) * n_each);
+            tokenizer.course_of(places.map(|place| pieces.get(place)), n_ids)
+        });
+        for sums in sums {
+            let Self { made, kept, .. } = sums?;
+            self.made.iter_mut().zip(made).for_each(|(sum, more)| *sum += more);
+            self.kept.iter_mut().zip(kept).for_each(|(sum, more)| *sum += more);
+        }
+        Ok(())
+    }
+}
+
+impl Tokenizer {
+    /// The pieces of texts, the first of which has this number in its batch.
+    fn pieces_of(&self, texts: &[&[u8]], first: usize) -> Result<Found> {
+        let call = self.call(EncodeOptions::default())?;
+        let mut found = Found { pieces: PieceCounts::new(), added: Vec::new() };
+        self.workers.with(|worker| {
+            (first..).zip(texts).try_for_each(|(index, text)| {
+                let taken = take_pieces(&call, text, &mut found, worker);
+                taken.map_err(|error| Error::from(ErrorKind::InBatch { index, error }))
+            })
+        })?;
+        Ok(found)
+    }
+
+    /// The sums of pieces, each with how often it occurs.
+    fn course_of<'p>(
+        &self,
+        pieces: impl Iterator<Item = (&'p [u8], i64)>,
+        n_ids: usize,
+    ) -> Result<Usage> {
+        let mut usage = Usage::new(n_ids);
+        let mut ids = Vec::new();
+        self.workers.with(|worker| {
+            for (piece, count) in pieces {
+                let (count, made) = (count.unsigned_abs(), &mut usage.made);
+                let tell = |id: TokenId| made[id as usize] += count;
+                ids.clear();
+                let encoder = self.encoder();
+                let piece = encoder.spelled(piece).map_or(piece.into(), std::borrow::Cow::Owned);
+                encoder.encode_telling(&piece, &mut worker.scratch, &mut ids, tell)?;
+                ids.iter().for_each(|&id| usage.kept[id as usize] += count);
+            }
+            Ok(usage)
+        })
+    }
+}
+
+fn take_pieces(call: &Call<'_>, text: &[u8], found: &mut Found, worker: &mut Worker) -> Result<()> {
+    let mut ids = Vec::new();
+    let out = (&mut ids, PartKind::Piece);
+    call.for_each_part(Segment::whole(text), out, worker, |text, part, _, _| match part {
+        Part::Token(id, _) => {
+            found.added.push(id);
+            Ok(())
+        }
+        Part::Text(piece) => match call.matcher.whole_piece(&text[piece.clone()]) {
+            Some(id) => {
+                found.added.push(id);
+                Ok(())
+            }
+            None => found.pieces.add(&text[piece], 1, None),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tokenizer::tests::tokenizers;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn what_is_kept_are_the_ids_of_the_texts_whatever_the_threads(
+            texts in prop::collection::vec("[a-e lowr\n<s>1▁é中]{0,12}|(low |er|est ){0,9}", 0..20),
+            n_threads in 1..4_usize,
+        ) {
+            let texts: Vec<_> = texts.iter().map(String::as_bytes).collect();
+            for tokenizer in tokenizers() {
+                let Ok(batch) = tokenizer.encode_batch(&texts, EncodeOptions::default(), 1) else {
+                    continue;
+                };
+                let mut usage = Usage::new(tokenizer.parts().vocabulary.len());
+                let (first, rest) = texts.split_at(texts.len() / 2);
+                usage.add(tokenizer, first, n_threads).unwrap();
+                usage.add(tokenizer, rest, n_threads).unwrap();
+                usage.settle(tokenizer, n_threads).unwrap();
+                let mut kept = vec![0; usage.kept.len()];
+                batch.ids.iter().for_each(|&id| kept[id as usize] += 1);
+                prop_assert_eq!(&usage.kept, &kept);
+                prop_assert!(usage.made.iter().zip(&kept).all(|(made, kept)| made >= kept));
+            }
+        }
     }
 }

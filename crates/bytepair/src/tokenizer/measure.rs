@@ -22,7 +22,7 @@ use self::placing::{PieceCount, Place, is_cut_inside};
 use self::spans::WordCount;
 use self::tally::Tally;
 use super::call::Call;
-use super::named::Rules;
+use super::call::Rules;
 use super::worker::Worker;
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
 use crate::count::n_characters;

@@ -28,9 +28,9 @@ impl Tokenizer {
     }
 }
 
-/// What text between added tokens is handed on as.
+/// What stands between added tokens is handed on as parts of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grain {
+pub(super) enum PartKind {
     /// Its pieces, one after the other.
     Piece,
     /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
@@ -45,7 +45,7 @@ impl Call<'_> {
     pub(super) fn for_each_part(
         &self,
         stretch: Segment<'_>,
-        (ids, grain): (&mut Vec<TokenId>, Grain),
+        (ids, part_kind): (&mut Vec<TokenId>, PartKind),
         worker: &mut Worker,
         mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -56,7 +56,7 @@ impl Call<'_> {
             token @ Part::Token(..) => encode_part(text, token, ids, worker),
             Part::Text(range) => {
                 let segment = stretch.between(range);
-                self.for_each_piece(segment, (ids, grain), worker, &mut encode_part)
+                self.for_each_piece(segment, (ids, part_kind), worker, &mut encode_part)
             }
         })
     }
@@ -80,7 +80,7 @@ impl Call<'_> {
     fn for_each_piece(
         &self,
         segment: Segment<'_>,
-        (ids, grain): (&mut Vec<TokenId>, Grain),
+        (ids, part_kind): (&mut Vec<TokenId>, PartKind),
         worker: &mut Worker,
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -89,11 +89,11 @@ impl Call<'_> {
         if self.needs_tracing(segment, &normalized) {
             return self.for_each_traced_piece(segment, ids, worker, encode_part);
         }
-        if grain == Grain::Normalized && !normalized.is_empty() {
+        if part_kind == PartKind::Normalized && !normalized.is_empty() {
             return encode_part(&normalized, Part::Text(0..normalized.len()), ids, worker);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
-            Part::Text(range) if grain == Grain::Piece => {
+            Part::Text(range) if part_kind == PartKind::Piece => {
                 let segment = Segment { text: &normalized, ..segment }.part(range);
                 parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
                     encode_part(text, Part::Text(piece), ids, worker)

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
-use super::file::{IdFormat, Reading, Written};
+use super::stream::{IdFile, IdFormat, Reading};
 use super::threads::Team;
 use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer};
 use crate::added::{AddedToken, Specials};
@@ -216,6 +216,23 @@ pub(super) fn in_stretches(
     Ok(ids)
 }
 
+/// The file of ids of a text that is read as a stream.
+pub(super) fn streamed(
+    tokenizer: &Tokenizer,
+    options: EncodeOptions<'_>,
+    format: IdFormat,
+    reading: Reading<&[u8]>,
+) -> Result<Vec<u8>> {
+    let mut written = Cursor::new(Vec::new());
+    let mut file = IdFile::new(&mut written, format, tokenizer.parts().vocabulary.len())?;
+    let n_bytes = tokenizer.encode_stream(reading, options, &mut file, |_| Ok(()))?;
+    assert_eq!(n_bytes, reading.reader.len() as u64);
+    let n_ids = file.finish()?;
+    let (width, header) = (if format.is_wide { 4 } else { 2 }, 128 * u64::from(format.has_header));
+    assert_eq!(written.get_ref().len() as u64, header + width * n_ids);
+    Ok(written.into_inner())
+}
+
 pub(super) fn message<T>(result: Result<T>) -> std::result::Result<T, String> {
     result.map_err(|error| error.to_string())
 }
@@ -394,15 +411,15 @@ proptest! {
         is_wide: bool,
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
-        let (options, mut numbers) = (options(true), Cursor::new(Vec::new()));
+        let options = options(true);
         let format = IdFormat { is_wide, has_header: false };
-        let written = tokenizer.encode_stream(text.as_slice(), &mut numbers, format, options, n_threads, Reading { stretch_len: Some(stretch_len), max_uncut: None }, |_| Ok(()));
+        let reading = Reading { stretch_len: Some(stretch_len), ..Reading::new(text.as_slice(), n_threads) };
+        let written = streamed(tokenizer, options, format, reading);
         let expected = tokenizer.encode(&text, options);
         prop_assert_eq!(written.is_ok(), expected.is_ok());
         let (Ok(written), Ok(ids)) = (written, expected) else { return Ok(()) };
         let bytes = ids.iter().flat_map(|id| id.to_le_bytes()[..if is_wide { 4 } else { 2 }].to_vec());
-        prop_assert_eq!(numbers.into_inner(), bytes.collect::<Vec<_>>());
-        prop_assert_eq!(written, Written { n_ids: ids.len() as u64, n_bytes: text.len() as u64 });
+        prop_assert_eq!(written, bytes.collect::<Vec<_>>());
     }
 }
 
@@ -424,17 +441,8 @@ fn an_error_in_a_stream_says_where_it_is() {
     let options = EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
     let format = IdFormat { is_wide: true, has_header: true };
     let stream = |text: &str, options| {
-        let mut numbers = Cursor::new(Vec::new());
-        tokenizer.encode_stream(
-            text.as_bytes(),
-            &mut numbers,
-            format,
-            options,
-            2,
-            Reading { stretch_len: Some(50), max_uncut: None },
-            |_| Ok(()),
-        )?;
-        Ok::<_, crate::Error>(numbers.into_inner())
+        let reading = Reading { stretch_len: Some(50), ..Reading::new(text.as_bytes(), 2) };
+        streamed(&tokenizer, options, format, reading)
     };
     let error = stream(&text, options).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::DisallowedSpecial { offset: 1000, .. }), "{error}");
@@ -451,23 +459,18 @@ fn a_part_that_cannot_be_cut_and_is_too_long_is_an_error_that_says_where() {
     let text = format!("{}{} low", "low new ".repeat(10), "a".repeat(5000));
     let stream = |max_uncut, n_threads| {
         let format = IdFormat { is_wide: true, has_header: false };
-        let reading = Reading { stretch_len: Some(50), max_uncut: Some(max_uncut) };
-        let options = EncodeOptions::default();
-        let mut numbers = Cursor::new(Vec::new());
-        tokenizer
-            .encode_stream(
-                text.as_bytes(),
-                &mut numbers,
-                format,
-                options,
-                n_threads,
-                reading,
-                |_| Ok(()),
-            )
-            .map(|written| written.n_bytes)
+        let reading = Reading {
+            stretch_len: Some(50),
+            max_uncut: Some(max_uncut),
+            ..Reading::new(text.as_bytes(), n_threads)
+        };
+        streamed(&tokenizer, EncodeOptions::default(), format, reading)
     };
     for n_threads in [1, 2] {
-        assert_eq!(stream(6000, n_threads).unwrap(), text.len() as u64);
+        assert_eq!(
+            stream(6000, n_threads).unwrap().len(),
+            4 * tokenizer.encode_ordinary(text.as_bytes()).unwrap().len()
+        );
         let error = stream(1000, n_threads).unwrap_err();
         let ErrorKind::PartTooLong { offset, most, .. } = error.kind() else { panic!("{error}") };
         // The space before the letters belongs to their piece.

@@ -12,11 +12,11 @@ use super::Tokenizer;
 use super::call::Call;
 use super::cutting::SEARCH_LEN;
 use super::worker::Worker;
+use crate::batch::n_expected;
 use crate::error::{Error, Result};
-use crate::memory::ask_to_grow;
-use crate::memory::large_pages::reserve;
 use crate::parallel::in_order::in_order;
 use crate::segment::Segment;
+use crate::sink::{Count, Sink};
 use crate::vocabulary::TokenId;
 
 /// How long stretches are at most, unless there is no place to cut, in bytes.
@@ -72,28 +72,22 @@ impl Call<'_> {
         if team.workers.len() == 1 && team.stretch_len.is_none() {
             return self.encode_stretch(Segment::whole(text), ids, team.first());
         }
-        self.for_each_stretch(Segment::whole(text), team, |n_bytes, part| {
-            let expected = |n_ids: usize| n_ids.saturating_mul(text.len() / n_bytes.max(1));
-            append_part(ids, part, |n_ids| expected(n_ids).min(text.len()))
-        })
+        self.encode_stretches(Segment::whole(text), team, ids)
     }
 
     /// The number of ids of a text, or of a part of one, which are not kept.
     pub(super) fn count_by(&self, text: Segment<'_>, team: &mut Team<'_>) -> Result<usize> {
-        let mut n_ids = 0;
-        self.for_each_stretch(text, team, |_, part| {
-            n_ids += part.len();
-            Ok(())
-        })?;
-        Ok(n_ids)
+        let mut count = Count::default();
+        self.encode_stretches(text, team, &mut count)?;
+        Ok(count.0)
     }
 
-    /// Calls `take` with the length of each stretch of a text and its ids, in order.
-    fn for_each_stretch(
+    /// Hands the ids of a text to a sink, stretch by stretch.
+    fn encode_stretches(
         &self,
         text: Segment<'_>,
         team: &mut Team<'_>,
-        mut take: impl FnMut(usize, &[TokenId]) -> Result<()>,
+        sink: &mut impl Sink,
     ) -> Result<()> {
         let stretch_len = team.stretch_len(text.text.len());
         let mut stretches = Stretches { tokenizer: self.tokenizer, rest: text, stretch_len };
@@ -106,9 +100,13 @@ impl Call<'_> {
             ids.clear();
             self.encode_stretch(stretch, &mut ids, worker).map(|()| (stretch.text.len(), ids))
         };
+        let mut is_first = true;
         let take = |encoded: Result<(usize, Vec<TokenId>)>| {
             let (n_bytes, ids) = encoded?;
-            take(n_bytes, &ids)?;
+            if std::mem::take(&mut is_first) {
+                sink.expect(n_expected(ids.len(), n_bytes, text.text.len()));
+            }
+            sink.push(&ids)?;
             emptied.borrow_mut().push(ids);
             Ok(())
         };
@@ -126,22 +124,6 @@ impl Call<'_> {
             .and_then(|()| self.check_disallowed(Segment::whole(text)));
         checked.err().unwrap_or(error)
     }
-}
-
-/// Appends the ids of a part of a text. Where the row is empty, room is made at once for as many as are `expected` of the
-/// text if this part is like the others.
-fn append_part(
-    ids: &mut Vec<TokenId>,
-    part: &[TokenId],
-    expected: impl FnOnce(usize) -> usize,
-) -> Result<()> {
-    if ids.is_empty() {
-        let n_ids = expected(part.len());
-        reserve(ids, n_ids + n_ids / 16);
-    }
-    ask_to_grow(ids, part.len())?;
-    ids.extend_from_slice(part);
-    Ok(())
 }
 
 /// The stretches of a text, in order. An empty text has none.

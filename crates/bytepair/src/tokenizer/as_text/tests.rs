@@ -1,20 +1,20 @@
 //! A call for which added tokens are text against a tokenizer that has none, in every way to encode.
 
-use std::io::Cursor;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
 use super::AddedTokens;
 use crate::added::{AddedToken, Specials};
-use crate::documents::rows::{Layout, Marks, Tokens};
+use crate::documents::rows::{Layout, Marks};
 use crate::encode::Dropout;
 use crate::error::{ErrorKind, Result};
 use crate::normalize::{NormalizeStep, Normalizer};
+use crate::sink::Batch;
 use crate::template::{
     Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
-use crate::tokenizer::tests::{in_stretches, message, text, tokenizers};
+use crate::tokenizer::tests::{in_stretches, message, streamed, text, tokenizers};
 use crate::tokenizer::{EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer};
 use crate::vocabulary::TokenId;
 use bytepair_split::unicode::UnicodeTables;
@@ -71,25 +71,29 @@ fn in_every_way(
     let joined = texts.concat();
     let format = IdFormat { is_wide: true, has_header: false };
     let stream = || {
-        let mut written = Cursor::new(Vec::new());
-        let reading = Reading { stretch_len: Some(9), max_uncut: None };
-        tokenizer.encode_stream(&*joined, &mut written, format, options, 2, reading, |_| Ok(()))?;
-        Ok(written.into_inner())
+        let reading = Reading { stretch_len: Some(9), ..Reading::new(&*joined, 2) };
+        streamed(tokenizer, options, format, reading)
     };
     let counter = || {
         let mut counter = TokenCounter::new(Arc::clone(tokenizer), options)?;
         texts.iter().map(|text| counter.append(text)).collect::<Result<Vec<_>>>()
     };
     let rows = |n_threads| {
-        let layout = Layout::new(Marks::default(), |id: TokenId| id, Tokens::default());
-        tokenizer.encode_rows(texts, layout, options.added_tokens, n_threads)
+        let mut layout = Layout::<u32>::new(Marks::default(), Vec::new());
+        tokenizer.encode_to(&mut layout, texts, options, n_threads)?;
+        layout.finish()
+    };
+    let narrow = || {
+        let mut batch = Batch::<u16>::default();
+        tokenizer.encode_to(&mut batch, texts, options, 2)?;
+        Ok((batch.ids, batch.offsets))
     };
     let pairs: Vec<_> = texts.iter().map(|&text| (text, Some(texts[0]))).collect();
     let words = [(texts, Some(texts))];
     let mut ways = vec![
         ("batch", shown(tokenizer.encode_batch(texts, options, 1))),
         ("batch on threads", shown(tokenizer.encode_batch(texts, options, 3))),
-        ("narrow", shown(tokenizer.encode_batch_narrow(Vec::new(), texts, options, 2))),
+        ("narrow", shown(narrow())),
         ("counts", shown(tokenizer.count_batch(texts, options, 2))),
         ("fitted", shown(fitted.encode_batch(texts, fitting, 2))),
         ("fitted counts", shown(fitted.count_batch(texts, fitting, 2))),

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::segment::Segment;
 use crate::tokenizer::blocks::{append_text, n_pieces_of, set};
 use crate::tokenizer::call::Call;
-use crate::tokenizer::pieces::Grain;
+use crate::tokenizer::pieces::PartKind;
 use crate::tokenizer::spaces::Spaces;
 use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
@@ -293,13 +293,10 @@ impl Call<'_> {
         };
         let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
         worker.marks.is_wanted = true;
-        let grain = Grain::Segment;
+        let part_kind = PartKind::Segment;
         let all =
-            self.for_each_part(
-                stretch,
-                (ids, grain),
-                worker,
-                |text, part, ids, worker| match part {
+            self.for_each_part(stretch, (ids, part_kind), worker, |text, part, ids, worker| {
+                match part {
                     Part::Token(id, _) => {
                         ids.push(id);
                         found.token();
@@ -311,8 +308,8 @@ impl Call<'_> {
                         found.text(worker.marks.n_pieces);
                         Ok(())
                     }
-                },
-            );
+                }
+            });
         worker.marks.is_wanted = false;
         all.map(|()| found)
     }
@@ -380,34 +377,35 @@ impl Call<'_> {
         let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
         // What normalizing takes away is in no part, and then tokens do not cover the stretch.
         let (mut is_placed, mut n_covered) = (true, 0);
-        let grain = Grain::Segment;
-        let all = self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
-            let base = place_in(stretch.text, text).filter(|_| is_placed);
-            let Some(base) = base else {
-                is_placed = false;
-                return Ok(());
-            };
-            let range = match part {
-                Part::Token(id, range) => {
-                    ids.push(id);
-                    tally.add(id);
-                    n_covered += range.len();
-                    token_starts.insert(base + range.start);
-                    set(&mut worker.marks.starts, base + range.start);
-                    found.token();
+        let part_kind = PartKind::Segment;
+        let all =
+            self.for_each_part(stretch, (ids, part_kind), worker, |text, part, ids, worker| {
+                let base = place_in(stretch.text, text).filter(|_| is_placed);
+                let Some(base) = base else {
+                    is_placed = false;
                     return Ok(());
-                }
-                Part::Text(range) => range,
-            };
-            n_covered += range.len();
-            let (n_before, first) = (ids.len(), base + range.start);
-            worker.marks.n_pieces = 0;
-            worker.marks.place = Some(first);
-            append_text(encoder, splitter, &text[range.clone()], ids, worker)?;
-            found.text(worker.marks.n_pieces);
-            is_placed = put(&ids[n_before..], first..first + range.len(), tally, token_starts);
-            Ok(())
-        });
+                };
+                let range = match part {
+                    Part::Token(id, range) => {
+                        ids.push(id);
+                        tally.add(id);
+                        n_covered += range.len();
+                        token_starts.insert(base + range.start);
+                        set(&mut worker.marks.starts, base + range.start);
+                        found.token();
+                        return Ok(());
+                    }
+                    Part::Text(range) => range,
+                };
+                n_covered += range.len();
+                let (n_before, first) = (ids.len(), base + range.start);
+                worker.marks.n_pieces = 0;
+                worker.marks.place = Some(first);
+                append_text(encoder, splitter, &text[range.clone()], ids, worker)?;
+                found.text(worker.marks.n_pieces);
+                is_placed = put(&ids[n_before..], first..first + range.len(), tally, token_starts);
+                Ok(())
+            });
         std::mem::swap(&mut worker.marks.starts, &mut piece_starts.0);
         all?;
         is_placed &= n_covered == stretch.text.len();
@@ -474,8 +472,8 @@ impl Call<'_> {
     ) -> Result<Option<PieceCount>> {
         let Place { ids, tokens, pieces, .. } = &mut desk.place;
         let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
-        let (mut is_placed, grain) = (true, Grain::Piece);
-        self.for_each_part(stretch, (ids, grain), worker, |text, part, ids, worker| {
+        let (mut is_placed, part_kind) = (true, PartKind::Piece);
+        self.for_each_part(stretch, (ids, part_kind), worker, |text, part, ids, worker| {
             let base = place_in(stretch.text, text).filter(|_| is_placed);
             let Some(base) = base.map(|base| first + base) else {
                 is_placed = false;
@@ -599,9 +597,9 @@ impl Call<'_> {
         worker: &mut Worker,
     ) -> Result<PieceCount> {
         let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
-        let grain = if splitter.is_some() { Grain::Segment } else { Grain::Piece };
+        let part_kind = if splitter.is_some() { PartKind::Segment } else { PartKind::Piece };
         let mut found = PieceCount::default();
-        self.for_each_part(stretch, (&mut Vec::new(), grain), worker, |text, part, _, _| {
+        self.for_each_part(stretch, (&mut Vec::new(), part_kind), worker, |text, part, _, _| {
             match (part, splitter) {
                 (Part::Text(range), Some(splitter)) => {
                     found.text(n_pieces(&text[range], splitter, boundaries)?);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::added::Part;
-use crate::tokenizer::pieces::Grain;
+use crate::tokenizer::pieces::PartKind;
 use crate::tokenizer::tests::{text, tokenizers};
 
 /// Words of a pattern, and one that matches across spaces, so that a cut between pieces may be none between words.
@@ -23,10 +23,10 @@ fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sum
     sums.tokens += row.ids.len() as u64;
     row.ids.iter().for_each(|&id| counts[id as usize] += 1);
     let mut n_pieces = 0;
-    let grain = Grain::Piece;
+    let part_kind = PartKind::Piece;
     tokenizer.workers.with(|worker| {
         let ids = &mut Vec::new();
-        call.for_each_part(Segment::whole(text), (ids, grain), worker, |_, part, _, _| {
+        call.for_each_part(Segment::whole(text), (ids, part_kind), worker, |_, part, _, _| {
             n_pieces += u64::from(!matches!(part, Part::Text(range) if range.is_empty()));
             Ok(())
         })
