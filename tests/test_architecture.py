@@ -252,3 +252,25 @@ def test_a_walk_names_functions_that_exist(title):
         folder = CRATES if file.endswith(".rs") else CRATES.parent / "python"
         source = (folder / file).read_text(encoding="utf-8")
         assert re.search(rf"\b(?:fn|def) {name}\b", source), (name, file)
+
+
+# What the code map names besides modules: crates, files that formats are made of, types and terms.
+TERMS = re.findall(
+    r"\S+",
+    """
+    bytepair bytepair-formats bytepair-python bytepair-split .bytepair tokenizer.json vocab.json merges.txt
+    performance.md PieceCounts serde str uint16
+    """,
+)
+
+
+def test_the_code_map_names_modules_that_exist():
+    """Each folder and module in it is a file or a folder of the crates or the package."""
+    root = CRATES.parent
+    page = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = page.partition("## Code map\n")[2].partition("\n## ")[0]
+    sources = [*CRATES.glob("*/src/**/*"), *root.glob("python/bytepair/**/*")]
+    known = {name for path in sources for name in (path.name, path.stem)}
+    for name in set(re.findall(r"`([\w./-]+)`", section)) - {*TERMS}:
+        is_there = (root / name).exists()
+        assert is_there or name.rstrip("/").rpartition("/")[2] in known, name
