@@ -2,11 +2,10 @@
 //!
 //! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
 //! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products, one of which
-//! holds. Letters at the place, and behind it, with the same answers are put together; for each such pair
-//! of sets, the contexts where the answer is yes are widened as far as they meet none where it is no, and
-//! those inside of others are left out. What comes out is then widened at all distances in turn, and only as many
-//! products are kept as are needed: the one that covers most of the narrow products, then the one that covers most of
-//! what is left, and so on.
+//! holds. Letters at the place, and behind it, with the same answers are put together; each such pair of sets, with
+//! each context where the answer is yes, is a narrow product. These are joined, and widened at all distances in turn as far
+//! as they meet no window where the answer is no. Only as many of the wide products are kept as are needed: the one that
+//! covers most of the narrow products, then the one that covers most of what is left, and so on.
 //!
 //! Finding the products that intersect others takes most of the time. So [`ProductIndex`] has a row of bits for each
 //! distance and letter: the rows of a product's letters are combined with *or* at each distance, and these with *and*.
@@ -14,9 +13,7 @@
 //! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
 
 use super::contexts::Context;
-use super::letters::{
-    Before, LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged,
-};
+use super::letters::{LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged};
 use super::views::{Answers, PossibleMarks};
 
 const AT: usize = N_BEFORE;
@@ -37,10 +34,12 @@ pub(super) fn cover(
 ) -> Option<Vec<Product>> {
     let mut products = Vec::new();
     for (at, behind, column) in columns(contexts, n_letters, &asks) {
-        for before in before(contexts, &column, n_letters) {
+        let is_yes = |pair: &(&Context, &Option<bool>)| *pair.1 == Some(true);
+        let contexts = contexts.iter().zip(&column).filter(is_yes);
+        for before in contexts.flat_map(|(context, _)| &context.before) {
             let mut product = [LetterSet::MAX; N_SHOWN];
             product[AT] = at;
-            product[..N_BEFORE].copy_from_slice(&before);
+            product[..N_BEFORE].copy_from_slice(before);
             product[BEHIND] = behind;
             products.push(product);
         }
@@ -110,47 +109,6 @@ pub(super) fn agree(one: &Column, other: &Column) -> bool {
 
 pub(super) fn join(one: &mut Column, other: &Column) {
     one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
-}
-
-/// Products over the letters before the place that hold where the column says yes.
-fn before(contexts: &[Context], column: &Column, n_letters: usize) -> Vec<Before> {
-    let with = |answer: bool| {
-        let pairs = contexts.iter().zip(column);
-        pairs
-            .filter(move |pair| *pair.1 == Some(answer))
-            .flat_map(|pair| pair.0.before.iter().copied())
-    };
-    let no: Vec<_> = with(false).collect();
-    let mut products: Vec<Before> = Vec::new();
-    for context in with(true) {
-        if !products.iter().any(|product| is_within(&context, product)) {
-            products.push(widened_before(context, &no, n_letters));
-        }
-    }
-    let mut kept: Vec<Before> = Vec::new();
-    for (index, product) in products.iter().enumerate() {
-        let later = &products[index + 1..];
-        if !kept.iter().chain(later).any(|other| is_within(product, other)) {
-            kept.push(*product);
-        }
-    }
-    kept
-}
-
-/// The product with every letter that can be added without meeting one of `no`, the farthest bytes first.
-fn widened_before(mut product: Before, no: &[Before], n_letters: usize) -> Before {
-    let all = all_letters(n_letters);
-    for index in 0..N_BEFORE {
-        let meets =
-            |other: &&Before| (0..N_BEFORE).all(|at| at == index || product[at] & other[at] != 0);
-        let forbidden = no.iter().filter(meets).fold(0, |set, other| set | other[index]);
-        product[index] |= all & !forbidden;
-    }
-    product
-}
-
-fn is_within(one: &Before, other: &Before) -> bool {
-    one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }
 
 /// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
