@@ -149,7 +149,7 @@ impl Block {
         }
     }
 
-    /// A bit for each character of which neighbours say nothing: it or the one before has none, or both are ASCII.
+    /// A bit for each character that neighbours do not decide: it or the previous one has none, or both are ASCII.
     fn odd(&self) -> u64 {
         let codes = self.codes();
         let is_odd = |pair: &[u32]| pair[0].max(pair[1]) == OTHER || pair[0].max(pair[1]) < 128;
