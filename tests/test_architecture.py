@@ -86,9 +86,6 @@ ASKED_IN = {
     "piece/vectors.rs": ("piece/vectors.rs", "are_here"),
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
     "encode/cache/eight.rs": ("piece/vectors.rs", "are_here"),
-    "encode/cache/characters/vectors.rs": ("piece/vectors.rs", "are_here"),
-    "encode/cuts/block/vectors.rs": ("piece/vectors.rs", "are_here"),
-    "encode/cuts/neighbours/vectors.rs": ("piece/vectors.rs", "are_here"),
 }
 ALWAYS_THERE = {"sse", "sse2"}
 

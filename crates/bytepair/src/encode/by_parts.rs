@@ -228,7 +228,7 @@ impl BlockIds {
     /// Finds the kinds of the characters of a block.
     #[inline]
     fn classify(&mut self, block: &Block) {
-        self.kinds = CharacterKinds::of(&self.by_character, block.codes().len(), block.kernel());
+        self.kinds = CharacterKinds::of(&self.by_character[..block.codes().len()]);
     }
 
     /// Merges the lowest pair of each part of three characters, the leftmost of two, and prefetches the remaining pair.

@@ -311,7 +311,7 @@ fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
 /// Two rows are loaded into each vector, in such an order that two steps of shuffling leave every word in its place.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn transposed(row: impl Fn(usize) -> __m256i) -> [__m512i; 4] {
+fn transposed(row: impl Fn(usize) -> __m256i) -> [__m512i; 4] {
     // Written out: `map` may stay a call of its own, depending on how the compiler cuts the crate, which doubles the time.
     let pair = |low: usize, high: usize| {
         _mm512_inserti64x4::<1>(_mm512_castsi256_si512(row(low)), row(high))
@@ -359,7 +359,7 @@ fn halves(window: &[u8; WINDOW_LEN]) -> [__m512i; 2] {
 /// The number of each byte.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn numbers() -> __m512i {
+fn numbers() -> __m512i {
     load(const { &numbered(1, 64) })
 }
 

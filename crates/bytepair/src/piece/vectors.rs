@@ -19,7 +19,6 @@ pub(crate) trait Number: Copy {}
 impl Number for u8 {}
 impl Number for u32 {}
 impl Number for u64 {}
-impl Number for usize {}
 
 /// Whether the processor has the instructions of all vectors of this crate.
 pub(crate) fn are_here() -> bool {

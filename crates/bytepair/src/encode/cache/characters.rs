@@ -13,19 +13,15 @@
 //!
 //! Each character is encoded once, when it first comes, and has eight bytes in a table by code point: at most three
 //! ids, their number, and whether a piece may start from them. The table has half a megabyte for each thread. Some dozen
-//! characters are classified together ([`CharacterKinds`]), by vectors where the processor has them.
+//! characters are classified together ([`CharacterKinds`]).
 //!
 //! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`],
 //! which say what tokens join.
-
-#[cfg(target_arch = "x86_64")]
-mod vectors;
 
 use crate::encode::Encoder;
 use crate::encode::cuts::{Cuts, N_CODES, OTHER, code_point};
 use crate::memory::prefetch::prefetch;
 use crate::merge_table::{Lookup, Merges};
-use crate::piece::key::Kernel;
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// Ids of a character, at most.
@@ -64,22 +60,9 @@ pub(in crate::encode) struct Characters {
 }
 
 impl CharacterKinds {
-    /// Those of the first characters, 63 at most; what stands behind them counts no more.
+    /// The kinds of some characters, 64 at most.
     #[inline]
-    pub(in crate::encode) fn of(
-        all: &[u64; N_AT_ONCE],
-        n_characters: usize,
-        kernel: Kernel,
-    ) -> Self {
-        match kernel {
-            Kernel::OneByOne => Self::one_by_one(&all[..n_characters]),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Eight => vectors::kinds(all, n_characters),
-        }
-    }
-
-    #[inline]
-    fn one_by_one(all: &[u64]) -> Self {
+    pub(in crate::encode) fn of(all: &[u64]) -> Self {
         let mut kinds = Self::default();
         for (number, &ids) in all.iter().enumerate() {
             kinds.known |= u64::from(n_ids(ids) > 0) << number;

@@ -14,34 +14,23 @@
 //! are prefetched before the first pair is examined, and the result is a word of bits, one for each character.
 //! [`Cuts::end`] is the definition.
 //!
-//! Characters are taken one by one, which is the definition, or by vectors. Cost: some nanoseconds for each character.
+//! Cost: some nanoseconds for each character.
 //! Left out: parts as long as a block, which are left to the definition, and what a character of four bytes is.
 
-#[cfg(target_arch = "x86_64")]
-mod vectors;
+use std::ops::Range;
 
 use super::neighbours::{self, OTHER};
 use super::{Cuts, N_CODES, character};
 use crate::encode::merge::Symbols;
-use crate::piece::key::Kernel;
-use std::ops::Range;
 
 /// Some characters. Holds nothing from one block to the next but its memory.
+#[derive(Default)]
 pub(in crate::encode) struct Block {
     sequence: Sequence,
-    /// How they are gone through.
-    kernel: Kernel,
     /// A bit for each character that begins a part.
     part_starts: u64,
     /// A bit for each character that no token joins, in whole or in part, to the previous one or to a part of it.
     apart: u64,
-}
-
-impl Default for Block {
-    fn default() -> Self {
-        let (sequence, kernel) = (Sequence::default(), Kernel::fast());
-        Self { sequence, kernel, part_starts: 0, apart: 0 }
-    }
 }
 
 /// What a block has taken.
@@ -57,18 +46,6 @@ impl Block {
     /// The codes of its characters, [`OTHER`] for all that has none of its own.
     pub(in crate::encode) fn codes(&self) -> &[u32] {
         self.sequence.codes()
-    }
-
-    /// How its characters are gone through.
-    pub(in crate::encode) fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// This block, used without vectors.
-    #[cfg(test)]
-    pub(in crate::encode) fn plain(mut self) -> Self {
-        self.kernel = Kernel::OneByOne;
-        self
     }
 
     /// A bit for each character that begins a piece.
@@ -101,7 +78,7 @@ impl Block {
         prefetch: impl Fn(u32),
     ) -> Taken {
         let Pieces { text, places } = pieces;
-        let is_all = self.sequence.take(pieces, from, self.kernel);
+        let is_all = self.sequence.take(pieces, from);
         self.codes().iter().for_each(|&code| {
             cuts.neighbours.prefetch(code);
             prefetch(code);
@@ -129,7 +106,7 @@ impl Block {
 
     /// A bit for each character that may be joined to the one before, whether or not they are of one piece.
     fn joined(&mut self, cuts: &Cuts, text: &[u8]) -> u64 {
-        let [in_part, whole] = cuts.neighbours.joined(self.codes(), self.kernel);
+        let [in_part, whole] = cuts.neighbours.joined(self.codes());
         let codes = self.codes();
         // Nothing stands before the first. Of pairs that may be joined as a whole the bitmap knows more.
         let mut joined = in_part & !1;
@@ -192,8 +169,8 @@ const _: () = assert!(OTHER == N_CODES);
 /// Characters of a sequence, at most: a word has a bit for each of them and one for what comes behind.
 pub(in crate::encode) const MAX_CHARACTERS: usize = 63;
 
-/// Room for them, and for what a step that takes several writes behind.
-const ROOM: usize = 80;
+/// Room for them, and for the place of one more.
+const ROOM: usize = MAX_CHARACTERS + 1;
 
 /// Long pieces of a text.
 #[derive(Clone, Copy)]
@@ -229,31 +206,15 @@ impl Default for Sequence {
 impl Sequence {
     /// Takes the characters of pieces of a text from a place on, as many as there is room for; returns whether these are
     /// all.
-    pub(super) fn take(&mut self, pieces: Pieces<'_>, from: Place, kernel: Kernel) -> bool {
-        match kernel {
-            Kernel::OneByOne => self.take_by(pieces, from, Self::take_one),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Eight => vectors::take(self, pieces, from),
-        }
-    }
-
-    /// [`Self::take`] with a given kernel: `take_some` takes at least one character at the beginning of the rest of a piece,
-    /// and returns where they end.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "compiled for vectors where it is called from them")]
-    fn take_by(
-        &mut self,
-        Pieces { text, places }: Pieces<'_>,
-        from: Place,
-        take_some: impl Fn(&mut Self, &[u8], Range<usize>) -> usize,
-    ) -> bool {
+    pub(super) fn take(&mut self, pieces: Pieces<'_>, from: Place) -> bool {
+        let Pieces { text, places } = pieces;
         (self.len, self.piece_starts) = (0, 0);
         places[from.piece..].iter().all(|piece| {
             // Of the first one some may be done.
             let mut rest = from.at.max(piece.start)..piece.end;
             self.piece_starts |= u64::from(rest.start == piece.start) << self.len;
             while !rest.is_empty() && self.len < MAX_CHARACTERS {
-                rest.start = take_some(self, text, rest.clone());
+                rest.start = self.take_one(text, rest.clone());
             }
             self.starts[self.len] = rest.start;
             rest.is_empty()
@@ -313,11 +274,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// All that is taken of pieces, sequence by sequence: whether a piece begins, where, how long, and the code.
-    fn taken(text: &[u8], pieces: &[Range<usize>], kernel: Kernel) -> Vec<(bool, usize, u32, u32)> {
+    fn taken(text: &[u8], pieces: &[Range<usize>]) -> Vec<(bool, usize, u32, u32)> {
         let (mut sequence, mut all) = (Sequence::default(), Vec::new());
         let mut from = Place { piece: 0, at: 0 };
         loop {
-            let is_all = sequence.take(Pieces { text, places: pieces }, from, kernel);
+            let is_all = sequence.take(Pieces { text, places: pieces }, from);
             let is_first = |number: usize| sequence.piece_starts >> number & 1 > 0;
             all.extend((0..sequence.len).map(|number| {
                 let (start, len) = (sequence.starts[number], sequence.lens[number]);
@@ -337,28 +298,9 @@ mod tests {
         0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF4, 0xFF,
     ];
 
-    #[test]
-    fn every_row_of_three_bytes_is_taken_by_vectors_as_one_by_one() {
-        let pairs = BYTES.iter().flat_map(|first| BYTES.map(|second| [*first, second]));
-        let threes = pairs.flat_map(|[first, second]| BYTES.map(|third| [first, second, third]));
-        // At the beginning of a window, and where it ends.
-        let before = ["", "a", "aa"].map(|ascii| ascii.to_owned() + &"中".repeat(20));
-        let before: Vec<&[u8]> = before.iter().map(String::as_bytes).chain([&[][..]]).collect();
-        for (three, before) in
-            threes.flat_map(|three| before.iter().map(move |before| (three, before)))
-        {
-            for behind in [&[][..], "\u{80}中a".as_bytes(), &[0x80]] {
-                let text = [before, &three[..], behind].concat();
-                let all = 0..text.len();
-                let by = |kernel| taken(&text, std::slice::from_ref(&all), kernel);
-                assert_eq!(by(Kernel::fast()), by(Kernel::OneByOne), "{text:X?}");
-            }
-        }
-    }
-
     proptest! {
         #[test]
-        fn characters_are_taken_by_vectors_as_one_by_one(
+        fn each_byte_of_the_pieces_is_of_one_character(
             parts in prop::collection::vec(
                 prop_oneof![
                     8 => "[aé中文߿ࠀ￿]{1,30}".prop_map(String::into_bytes),
@@ -378,8 +320,7 @@ mod tests {
             });
             let pieces: Vec<_> =
                 pieces.enumerate().filter(|(number, _)| number % 3 != 1).map(|(_, piece)| piece).collect();
-            let expected = taken(&text, &pieces, Kernel::OneByOne);
-            prop_assert_eq!(taken(&text, &pieces, Kernel::fast()), &expected[..]);
+            let expected = taken(&text, &pieces);
             let lens: usize = expected.iter().map(|(_, _, len, _)| *len as usize).sum();
             prop_assert_eq!(lens, pieces.iter().map(Range::len).sum::<usize>());
         }

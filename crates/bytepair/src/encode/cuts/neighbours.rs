@@ -11,21 +11,16 @@
 //! Only a pair that passes the filter is looked up in the bitmap of pairs. Takes 2 MiB, made with the pairs. Left out:
 //! characters of four bytes, and bytes that are none.
 
-#[cfg(target_arch = "x86_64")]
-mod vectors;
-
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
 use crate::memory::large_pages::LargeRow;
 use crate::memory::prefetch::prefetch;
-use crate::piece::key::Kernel;
 
 /// In place of a code point: all else, and what is no character.
 pub(in crate::encode) const OTHER: u32 = N_CODES;
 
 /// What tokens may join to a character.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)] // read by `vectors`
 pub(super) struct Neighbours {
     /// A bit for each last byte, less 0x80, of a character that a token may join before it.
     before: u64,
@@ -88,15 +83,7 @@ impl NeighbourTable {
 
     /// A bit for each of some characters, 63 at most, that may be joined to the one before: in part, and as a whole.
     /// What is said of the first means nothing.
-    pub(super) fn joined(&self, code_points: &[u32], kernel: Kernel) -> [u64; 2] {
-        match kernel {
-            Kernel::OneByOne => self.joined_one_by_one(code_points),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Eight => vectors::joined(self, code_points),
-        }
-    }
-
-    fn joined_one_by_one(&self, code_points: &[u32]) -> [u64; 2] {
+    pub(super) fn joined(&self, code_points: &[u32]) -> [u64; 2] {
         let (mut in_part, mut whole) = (0, 0);
         let mut before = self.of(OTHER);
         for (number, &code_point) in code_points.iter().enumerate() {

@@ -198,7 +198,7 @@ fn a_piece_of_many_characters_is_scanned() {
 
 proptest! {
     #[test]
-    fn kinds_are_told_by_vectors_as_one_by_one(
+    fn kinds_are_those_of_each_character(
         all in prop::collection::vec((any::<bool>(), prop::collection::vec(0..1_u32 << 20, 0..4)), N_AT_ONCE),
         n_characters in 0..N_AT_ONCE,
     ) {
@@ -207,9 +207,7 @@ proptest! {
             None => if *is_first { NEW } else { UNFIT },
         });
         let ids: Vec<_> = ids.collect();
-        let ids = ids.first_chunk().unwrap();
-        let kinds = CharacterKinds::of(ids, n_characters, Kernel::OneByOne);
-        prop_assert_eq!(CharacterKinds::of(ids, n_characters, Kernel::fast()), kinds);
+        let kinds = CharacterKinds::of(&ids[..n_characters]);
         for (number, (is_first, all)) in all.iter().enumerate().take(n_characters) {
             let has = |bits: u64| bits >> number & 1 > 0;
             prop_assert_eq!(has(kinds.known), !all.is_empty());
