@@ -35,29 +35,10 @@ const VERSIONS: [&str; 8] = ["v1", "v2", "v3", "v7", "v11", "v13", "v14", "v15"]
 /// Versions whose files may leave out the special tokens.
 const VERSIONS_WITH_DEFAULTS: [&str; 4] = ["v1", "v2", "v3", "v7"];
 
-/// The special tokens of files that list none.
-const DEFAULT_SPECIALS: [&str; 20] = [
-    "<unk>",
-    "<s>",
-    "</s>",
-    "[INST]",
-    "[/INST]",
-    "[AVAILABLE_TOOLS]",
-    "[/AVAILABLE_TOOLS]",
-    "[TOOL_RESULTS]",
-    "[/TOOL_RESULTS]",
-    "[TOOL_CALLS]",
-    "[IMG]",
-    "<pad>",
-    "[IMG_BREAK]",
-    "[IMG_END]",
-    "[PREFIX]",
-    "[MIDDLE]",
-    "[SUFFIX]",
-    "[SYSTEM_PROMPT]",
-    "[/SYSTEM_PROMPT]",
-    "[TOOL_CONTENT]",
-];
+/// The special tokens of files that list none, apart by spaces.
+const DEFAULT_SPECIALS: &str = "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] \
+    [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] \
+    [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]";
 
 /// The special token before a text.
 const BEGIN: &str = "<s>";
@@ -161,7 +142,7 @@ fn special_tokens(file: &File) -> Result<Vec<(String, TokenId)>> {
     let mut contents = match &file.special_tokens {
         Some(listed) => listed_specials(listed)?,
         None if VERSIONS_WITH_DEFAULTS.contains(&file.config.version.as_str()) => {
-            DEFAULT_SPECIALS.map(str::to_owned).to_vec()
+            DEFAULT_SPECIALS.split(' ').map(str::to_owned).collect()
         }
         None => {
             let problem = format!("missing, which version {} does not allow", file.config.version);

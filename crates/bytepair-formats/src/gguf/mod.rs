@@ -1,7 +1,7 @@
 //! The vocabularies in llama.cpp's `.gguf` files, read only.
 //!
 //! Two kinds: `gpt2`, bytes with merges, whose split pattern has a name (`tokenizer.ggml.pre`), and
-//! `llama`, SentencePiece's merging by score. `pre_tokenizers` has the names; for one that it lacks the caller
+//! `llama`, SentencePiece's merging by score. `pre_tokenizers.json` has the names; for one that it lacks the caller
 //! can give the pattern. The other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing after
 //! the key-value pairs is read.
 //!
@@ -19,18 +19,17 @@
 //! Special tokens are found where a call allows them (`parse_special`); user-defined ones always.
 
 mod metadata;
-mod pre_tokenizers;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
 use std::io::{Read, Seek};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use self::metadata::Metadata;
-use self::pre_tokenizers::{OF_CHARACTERS, Split, UNKNOWN_NAME, pre_tokenizer};
 use crate::assembly::{Document, Pipeline};
 use crate::huggingface::{self, Added};
 use crate::json::two_parts;
@@ -58,6 +57,48 @@ const TOKENS: &str = "tokenizer.ggml.tokens";
 const TYPES: &str = "tokenizer.ggml.token_type";
 const SCORES: &str = "tokenizer.ggml.scores";
 const MERGES: &str = "tokenizer.ggml.merges";
+
+/// What a name of a split pattern means (`pre_tokenizers.json`).
+///
+/// A name stands for the model that it was made for, and is read as that model's publisher reads it: with the published
+/// pattern, in its flavour, and with Unicode composition where the publisher composes, which no file says. Whether a piece
+/// that is a token is taken whole, and whether a text gets a mark at its beginning unless the file says otherwise, are
+/// llama.cpp's own rules for a name. `default`, which is also meant where a file has no name, is llama.cpp's own pattern.
+/// Left out: `falcon-h1`, whose published pattern is not known here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PreTokenizer {
+    /// The names that llama.cpp knows it by.
+    names: Vec<String>,
+    split: Split,
+    /// Whether the publisher's library composes characters first, which llama.cpp leaves out.
+    #[serde(default)]
+    composes: bool,
+    /// Whether a piece that is a token is taken whole.
+    #[serde(default)]
+    ignore_merges: bool,
+    /// Whether the beginning of a text is marked unless the file says otherwise.
+    #[serde(default)]
+    marks_begin: bool,
+}
+
+/// How a text becomes pieces.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Split {
+    /// By the stages of this name.
+    Named(String),
+    /// By these patterns, one after the other.
+    Patterns(Vec<String>),
+    /// As Falcon's: the last cutters see characters that stand for bytes.
+    Falcon { triples: bool },
+}
+
+static PRE_TOKENIZERS: LazyLock<Vec<PreTokenizer>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("pre_tokenizers.json")).unwrap_or_default());
+
+/// Vocabularies that merge characters, though their kind is that of bytes.
+const OF_CHARACTERS: &[&str] = &["gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"];
 
 /// The kinds of tokens.
 const NORMAL: i64 = 1;
@@ -168,15 +209,15 @@ fn read_bytes(
             format!("{name:?} merges characters, not bytes; such a vocabulary is not supported");
         return Err(Error::format(FORMAT, PRE, problem));
     }
-    let pre = pre_tokenizer(name);
-    let stages = match (stages, pre.map(|pre| pre.split)) {
+    let pre = PRE_TOKENIZERS.iter().find(|pre| pre.names.iter().any(|known| known == name));
+    let stages = match (stages, pre.map(|pre| &pre.split)) {
         (Some(stages), _) => stages,
         (None, Some(Split::Named(pattern))) => bytepair_split::named(pattern).unwrap_or_default(),
         (None, Some(Split::Patterns(patterns))) => {
             patterns.iter().map(|source| stage(source)).collect()
         }
-        (None, Some(Split::ByteCharacters(pipeline))) => {
-            return read_byte_characters(metadata, tokens, pipeline);
+        (None, Some(&Split::Falcon { triples })) => {
+            return read_byte_characters(metadata, tokens, Pipeline::Falcon { triples });
         }
         (None, None) => {
             let problem = format!(
@@ -186,8 +227,8 @@ fn read_bytes(
             return Err(Error::format(FORMAT, PRE, problem));
         }
     };
-    let pre = pre.unwrap_or(&UNKNOWN_NAME);
-    let composing = pre.composes.then_some(NormalizeStep::Form(UnicodeForm::Nfc));
+    let is = |rule: fn(&PreTokenizer) -> bool| pre.is_some_and(rule);
+    let composing = is(|pre| pre.composes).then_some(NormalizeStep::Form(UnicodeForm::Nfc));
     let mut vocabulary = Vocabulary::new();
     for Listed { id, text, kind } in tokens.iter() {
         let bytes_of_text = || bytes_of_printable(text).map(|bytes| (TokenKind::PLAIN, bytes));
@@ -206,8 +247,8 @@ fn read_bytes(
         normalizer: Normalizer::new(composing.into_iter().collect(), unicode),
         pre_tokenizer: Splitter::new(stages, &unicode)?.into(),
         added: tokens.added(),
-        ignore_merges: pre.ignore_merges,
-        template: template(metadata, tokens, pre.marks_begin)?,
+        ignore_merges: is(|pre| pre.ignore_merges),
+        template: template(metadata, tokens, is(|pre| pre.marks_begin))?,
         ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))
     })
 }

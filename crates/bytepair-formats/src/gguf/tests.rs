@@ -2,8 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use super::pre_tokenizers::PRE_TOKENIZERS;
-use super::read;
+use super::{PRE_TOKENIZERS, read};
 use bytepair::decode::DecodeErrors;
 use bytepair::{EncodeOptions, Tokenizer};
 use bytepair::{Result, Specials};
@@ -108,7 +107,8 @@ fn bytes_merge_as_listed_and_types_say_what_is_found() {
 
 #[test]
 fn every_pattern_that_has_a_name_splits() {
-    for names in PRE_TOKENIZERS.iter().map(|pre| pre.names) {
+    assert_eq!(PRE_TOKENIZERS.len(), 34);
+    for names in PRE_TOKENIZERS.iter().map(|pre| &pre.names) {
         for name in names {
             let tokenizer = merging_split_by(name).key(BOS, 4, &5_u32.to_le_bytes()).read();
             let ids = tokenizer.unwrap().encode(b"ab ab", EncodeOptions::default()).unwrap();

@@ -54,10 +54,11 @@ impl AddedTokens {
             added.replace(listed_token(token, false)?);
         }
         for role in ROLES {
-            let by_class = || class.roles.iter().find(|(name, _)| *name == role);
             let token = match settings.get(&format!("{role}_token")) {
                 Some(token) => token.clone(),
-                None => by_class().map_or(Value::Null, |(_, content)| Value::from(*content)),
+                None => {
+                    class.roles.get(role).map_or(Value::Null, |content| content.as_str().into())
+                }
             };
             if token.is_null() {
                 continue;

@@ -3,6 +3,10 @@
 //! A class is recognised by its name, or by the kind of its model, or by tokens that only its vocabulary has. An unknown
 //! class is refused: what it would do is not guessed. Takes a look at each token if there is nothing else to go by.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::added::Ids;
@@ -10,24 +14,27 @@ use super::{CONFIG, FORMAT, switch};
 use crate::assembly::Pipeline;
 use bytepair::{Error, Result};
 
-/// A token and what it is for, as in `("bos", "<s>")`.
-type Role = (&'static str, &'static str);
-
-/// What a class makes of a pair.
-#[derive(Debug)]
+/// What a class makes of a pair (`classes.json`).
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Class {
     /// Its name, without `Tokenizer` and `Fast`.
-    pub(super) name: &'static str,
-    /// Special tokens where settings name none.
-    pub(super) roles: &'static [Role],
+    pub(super) name: String,
+    /// The kinds of models that have it.
+    pub(super) models: Vec<String>,
     kind: Kind,
     pub(super) template: Around,
+    /// Special tokens by what they are for, where settings name none.
+    pub(super) roles: HashMap<String, String>,
+    #[serde(default)]
     puts_space: bool,
     /// Whether the white space before the mask belongs to it.
+    #[serde(default)]
     pub(super) mask_takes_space: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Kind {
     Bytes,
     Qwen2,
@@ -36,7 +43,8 @@ enum Kind {
 }
 
 /// What stands around a text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Around {
     /// What `add_bos_token` and `add_eos_token` ask for.
     AsAsked,
@@ -46,85 +54,8 @@ pub(super) enum Around {
     Whisper,
 }
 
-const END: &str = "<|endoftext|>";
-
-const GPT2_ROLES: &[Role] = &[("bos", END), ("eos", END), ("unk", END)];
-
-const ROBERTA_ROLES: &[Role] = &[
-    ("bos", "<s>"),
-    ("eos", "</s>"),
-    ("unk", "<unk>"),
-    ("sep", "</s>"),
-    ("pad", "<pad>"),
-    ("cls", "<s>"),
-    ("mask", "<mask>"),
-];
-
-const DEBERTA_ROLES: &[Role] = &[
-    ("bos", "[CLS]"),
-    ("eos", "[SEP]"),
-    ("unk", "[UNK]"),
-    ("sep", "[SEP]"),
-    ("pad", "[PAD]"),
-    ("cls", "[CLS]"),
-    ("mask", "[MASK]"),
-];
-
-const CLIP_ROLES: &[Role] = &[("bos", "<|startoftext|>"), ("eos", END), ("unk", END), ("pad", END)];
-
-const GPT2: Class = Class {
-    name: "GPT2",
-    roles: GPT2_ROLES,
-    kind: Kind::Bytes,
-    template: Around::AsAsked,
-    puts_space: false,
-    mask_takes_space: false,
-};
-const ROBERTA: Class =
-    Class { name: "Roberta", roles: ROBERTA_ROLES, template: Around::Roberta, ..GPT2 };
-
-pub(super) static CLASSES: [Class; 12] = [
-    GPT2,
-    Class { name: "CodeGen", ..GPT2 },
-    Class { name: "Whisper", template: Around::Whisper, ..GPT2 },
-    Class {
-        name: "Qwen2",
-        roles: &[("eos", END), ("unk", END), ("pad", END)],
-        kind: Kind::Qwen2,
-        ..GPT2
-    },
-    ROBERTA,
-    Class { name: "Bart", ..ROBERTA },
-    Class { name: "Longformer", ..ROBERTA },
-    Class { name: "LED", ..ROBERTA },
-    Class {
-        name: "Blenderbot",
-        template: Around::AsAsked,
-        puts_space: true,
-        mask_takes_space: true,
-        ..ROBERTA
-    },
-    Class { name: "Deberta", roles: DEBERTA_ROLES, template: Around::Deberta, ..GPT2 },
-    Class { name: "CLIP", roles: CLIP_ROLES, kind: Kind::Clip, template: Around::Clip, ..GPT2 },
-    Class { name: "OpenAIGPT", roles: &[("unk", "<unk>")], kind: Kind::Gpt1, ..GPT2 },
-];
-
-/// The class of each kind of model.
-pub(super) const MODELS: [(&str, &str); 13] = [
-    ("gpt2", "GPT2"),
-    ("codegen", "CodeGen"),
-    ("whisper", "Whisper"),
-    ("qwen2", "Qwen2"),
-    ("qwen3", "Qwen2"),
-    ("roberta", "Roberta"),
-    ("bart", "Bart"),
-    ("longformer", "Longformer"),
-    ("led", "LED"),
-    ("blenderbot", "Blenderbot"),
-    ("deberta", "Deberta"),
-    ("clip", "CLIP"),
-    ("openai-gpt", "OpenAIGPT"),
-];
+pub(super) static CLASSES: LazyLock<Vec<Class>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("classes.json")).unwrap_or_default());
 
 impl Class {
     /// The class that `tokenizer_config.json` names, else that of the model, else that of the vocabulary.
@@ -155,8 +86,7 @@ impl Class {
     /// The class of the model that `config.json` describes, if it is known.
     pub(super) fn of_model(model: &Map<String, Value>) -> Option<&'static Self> {
         let model_type = model.get("model_type")?.as_str()?;
-        let (_, name) = MODELS.iter().find(|(known, _)| *known == model_type)?;
-        Self::find(name)
+        CLASSES.iter().find(|class| class.models.iter().any(|known| known == model_type))
     }
 
     fn named(named: &Value) -> Result<&'static Self> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::classes::{CLASSES, Class, MODELS};
+use super::classes::{CLASSES, Class};
 use super::{ADDED_TOKENS, CONFIG, MODEL, Pair, SPECIAL_TOKENS, read, tokenizer_json};
 use crate::native;
 use bytepair::Result;
@@ -36,7 +36,8 @@ fn message(settings: &[(&str, Value)]) -> String {
 
 #[test]
 fn every_class_reads_a_pair() {
-    for class in &CLASSES {
+    assert_eq!(CLASSES.len(), 12);
+    for class in &*CLASSES {
         let named = json!({"tokenizer_class": format!("{}TokenizerFast", class.name)});
         let vocab = match class.pipeline(false).suffix().is_empty() {
             true => json!({"a": 0, "b": 1, "ab": 2}),
@@ -49,7 +50,7 @@ fn every_class_reads_a_pair() {
 
 #[test]
 fn every_model_has_a_class() {
-    for (model_type, name) in MODELS {
+    for (model_type, name) in [("gpt2", "GPT2"), ("qwen3", "Qwen2"), ("openai-gpt", "OpenAIGPT")] {
         let model = json!({"model_type": model_type});
         let class = Class::of_model(model.as_object().unwrap()).unwrap();
         assert_eq!(class.name, name);
