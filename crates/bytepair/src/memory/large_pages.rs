@@ -25,6 +25,7 @@ const PAGE_LEN: usize = 2 << 20;
 const LINE_LEN: usize = 64;
 
 /// The size of a small page, on most systems. Where it is larger, some advice is not taken.
+#[cfg(target_os = "linux")]
 const SMALL_PAGE_LEN: usize = 4 << 10;
 
 /// Smaller vectors, in bytes, contain no whole huge page, or hardly any.
@@ -79,7 +80,7 @@ impl<T: Copy> LargeRow<T> {
     }
 
     /// A row without values that has room for `room` of them; `None` where there is no memory for so many.
-    fn try_with_room(room: usize) -> Option<Self> {
+    pub(crate) fn try_with_room(room: usize) -> Option<Self> {
         let layout = layout::<T>(room)?;
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
         let start = unsafe { alloc(layout) };

@@ -118,6 +118,7 @@ pub(crate) struct Query<'t> {
 pub(crate) struct Pending<'b, W> {
     pub(crate) text: &'b [u8],
     /// How long the block is, in bytes.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     pub(crate) block_len: usize,
     /// Where the pieces start.
     pub(crate) words: W,

@@ -223,11 +223,13 @@ pub(super) struct Index {
     /// How far a hash is shifted to give the number of a bucket.
     shift: u32,
     n_taken: usize,
+    max_len: usize,
 }
 
 impl Index {
     pub(super) fn new() -> Self {
-        Self { slots: free(MIN_INDEX_LEN), shift: shift(MIN_INDEX_LEN), n_taken: 0 }
+        let slots = LargeRow::filled(0, MIN_INDEX_LEN);
+        Self { slots, shift: shift(MIN_INDEX_LEN), n_taken: 0, max_len: MAX_INDEX_LEN }
     }
 
     /// Fetches the bucket of a hash ahead of its use.
@@ -256,7 +258,7 @@ impl Index {
     /// Notes the place of the entry of a hash: less than [`N_PLACES`], and more than all before.
     pub(super) fn insert(&mut self, hash: u64, place: u64) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
-        if self.n_taken > MAX_TAKEN * n_buckets && self.slots.len() < MAX_INDEX_LEN {
+        if self.n_taken > MAX_TAKEN * n_buckets && self.slots.len() < self.max_len {
             self.grow();
         }
         self.put((hash >> PLACE_BITS << PLACE_BITS) | (place + 1));
@@ -272,10 +274,15 @@ impl Index {
         self.n_taken += usize::from(last == 0);
     }
 
-    /// Doubles the index: the slots of a bucket go to two.
+    /// Doubles the index: the slots of a bucket go to two. Where there is no memory for that, it stays as long as it is.
     fn grow(&mut self) {
         let len = self.slots.len() * 2;
-        let slots = std::mem::replace(&mut self.slots, free(len));
+        let Some(mut longer) = LargeRow::try_with_room(len) else {
+            self.max_len = self.slots.len();
+            return;
+        };
+        longer.lengthen(0, len);
+        let slots = std::mem::replace(&mut self.slots, longer);
         (self.shift, self.n_taken) = (shift(len), 0);
         for bucket in slots.as_chunks::<BUCKET_LEN>().0 {
             bucket.iter().rev().filter(|slot| **slot != 0).for_each(|&slot| self.put(slot));
@@ -288,10 +295,6 @@ impl Index {
     fn bucket(&self, hash: u64) -> usize {
         (hash >> self.shift) as usize * BUCKET_LEN
     }
-}
-
-fn free(len: usize) -> LargeRow<u64> {
-    LargeRow::filled(0, len)
 }
 
 fn shift(len: usize) -> u32 {

@@ -61,6 +61,7 @@ const MAX_PROBE: usize = 8;
 const BUCKET_LEN: usize = 2;
 
 /// Of the times that a key is found elsewhere than in its home, one in so many is looked at.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
 const SAMPLED: u32 = 16;
 
 /// A key and its value. The value of a key with [`MARK`] is of another kind; the table treats both alike.
@@ -77,7 +78,9 @@ pub(super) struct Table {
     n_taken: usize,
     max_len: usize,
     /// How often a key was found elsewhere than in its home, and the home that was sampled last.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     n_elsewhere: u32,
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     sampled: usize,
 }
 
@@ -88,6 +91,7 @@ impl Table {
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     #[inline]
     pub(super) fn slots(&self) -> &[Slot] {
         &self.slots
@@ -106,6 +110,7 @@ impl Table {
     }
 
     /// The slot of a key, marked or not, that is not in its home; it may be from now on.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     #[inline]
     pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
         let place = self.place(key);
@@ -117,6 +122,7 @@ impl Table {
     /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change
     /// places.
     #[inline]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
         self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
         if self.n_elsewhere.is_multiple_of(SAMPLED)
@@ -128,6 +134,7 @@ impl Table {
 
     /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its
     /// own home. All buckets between are full, as they were when either was put in, so that both are found.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
     #[cold]
     fn exchange(&mut self, home: usize, place: usize) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
@@ -140,8 +147,8 @@ impl Table {
 
     /// Puts a slot in, replacing the one with the same key, if there is one.
     pub(super) fn insert(&mut self, slot: Slot) {
-        if self.is_full() && self.slots.len() < self.max_len {
-            self.grow();
+        if self.is_full() && self.slots.len() < self.max_len && !self.grow() {
+            self.max_len = self.slots.len();
         }
         self.put(slot);
     }
@@ -185,9 +192,12 @@ impl Table {
     }
 
     /// Doubles the table in its place, from the last slot to the first: where a key goes to, nothing is left by then.
-    fn grow(&mut self) {
+    /// Whether there is memory for that.
+    fn grow(&mut self) -> bool {
         let (len_before, shift_before) = (self.slots.len(), self.shift);
-        self.lengthen(len_before * 2);
+        if !self.lengthen(len_before * 2) {
+            return false;
+        }
         self.shift = shift(len_before * 2);
         let mut elsewhere = Vec::new();
         for place in (0..len_before).rev() {
@@ -204,18 +214,21 @@ impl Table {
         }
         self.n_taken -= elsewhere.len();
         elsewhere.into_iter().rev().for_each(|slot| self.put(slot));
+        true
     }
 
     /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address
-    /// space alone until it is written; from then on no slot is copied, and the system clears each page once.
-    fn lengthen(&mut self, len: usize) {
+    /// space alone until it is written; from then on no slot is copied, and the system clears each page once. Where
+    /// there is no memory, nothing changes.
+    fn lengthen(&mut self, len: usize) -> bool {
         if len > self.slots.room() {
             let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
-            let mut slots = LargeRow::with_room(room);
+            let Some(mut slots) = LargeRow::try_with_room(room) else { return false };
             self.slots.iter().for_each(|&slot| slots.push(slot));
             self.slots = slots;
         }
         self.slots.lengthen(FREE, len);
+        true
     }
 
     #[inline]
