@@ -240,15 +240,39 @@ def walks():
     "title", ["One text through `encode`", "One corpus through `train`"]
 )
 def test_a_walk_names_functions_that_exist(title):
-    """Each step names a function of the file beside it, and a walk has at most twenty."""
+    """Functions are in the file beside them, at most twenty in a walk; other names are modules."""
+    step = r"`(\w+)` \(`([\w/-]+\.(?:rs|py))`\)"
     walk = walks()[title]
-    steps = re.findall(r"^\d+\. `(\w+)` \(`([\w/.-]+)`\)", walk, re.MULTILINE)
+    steps = re.findall(step, walk)
     assert 10 <= len(steps) <= 20
-    assert walk.count("`") == 4 * len(steps)
     for name, file in steps:
         folder = CRATES if file.endswith(".rs") else CRATES.parent / "python"
         source = (folder / file).read_text(encoding="utf-8")
         assert re.search(rf"\b(?:fn|def) {name}\b", source), (name, file)
+    modules = set(re.findall(r"`([^`]*)`", re.sub(step, "", walk)))
+    assert modules <= {path.stem for path in CRATES.glob("*/src/**/*.rs")}
+
+
+RUST = sorted(
+    path
+    for folder in (CRATES, CRATES.parent / "fuzz")
+    for path in folder.rglob("*.rs")
+    if "target" not in path.parts
+)
+
+
+def test_files_that_comments_name_exist():
+    """A path in a Rust comment is the end of a source's path, or a page of the repository."""
+    places = [f"/{path.relative_to(CRATES.parent).as_posix()}" for path in RUST]
+    missing = {
+        (path.relative_to(CRATES.parent).as_posix(), name)
+        for path in RUST
+        for comment in re.findall(r"//.*", path.read_text(encoding="utf-8"))
+        for name in re.findall(r"[\w./-]*\w\.(?:rs|md)\b", comment)
+        if not any(place.endswith(f"/{name}") for place in places)
+        and not (CRATES.parent / name).is_file()
+    }
+    assert not missing
 
 
 # What the code map names besides modules: crates, files that formats are made of, types and terms.
@@ -256,7 +280,7 @@ TERMS = re.findall(
     r"\S+",
     """
     bytepair bytepair-formats bytepair-python bytepair-split .bytepair tokenizer.json vocab.json merges.txt
-    performance.md PieceCounts serde str uint16
+    performance.md PieceCounts serde str uint16 deny_unknown_fields check_fields
     """,
 )
 

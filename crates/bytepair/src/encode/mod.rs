@@ -11,12 +11,12 @@
 //!
 //! `merge` has the definition and the algorithms that agree with it: start there. A piece of text is mostly a word that
 //! the `cache` knows. `cuts` makes long pieces short where the vocabulary proves that nothing changes, `by_parts` encodes
-//! the parts of several pieces together, and `characters` leaves out the first merges of a character, where they are
-//! proven to happen in any case. A [`Spelling`] writes a raw piece as the vocabulary has it.
+//! the parts of several pieces together, and `cache/characters.rs` leaves out the first merges of a character, when those
+//! merges happen whatever the neighbours are. A [`Spelling`] replaces a character of a piece as it stands in the text (a
+//! space by `▁`), so that the piece matches the vocabulary.
 //!
-//! Other questions about a piece have a file each: `course` says what text each id stands for and lists every merge on the
-//! way, and `growing` continues a piece that becomes longer. `reachability` finds tokens that no piece is ever
-//! encoded with.
+//! Other questions about a piece have a file each: `course` gives the spans of ids and the log of merges, and `growing`
+//! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
 
 mod by_parts;
 mod cache;
@@ -72,18 +72,18 @@ pub struct Encoder {
     vocabulary: Arc<Vocabulary>,
     /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
     first_uses: OnceLock<Vec<u32>>,
-    /// Made [with a large tokenizer](Self::prepare), or when [enough](Self::has_parts_for) came that they may matter for; `None`
-    /// inside where there are none.
+    /// Made [with a large tokenizer](Self::prepare), or when [enough](Self::has_parts_for) came that they may matter for. The
+    /// inner value is `None` if the vocabulary proves no cuts.
     cuts: OnceLock<Option<Arc<Cuts>>>,
-    /// Present where a piece that is a token as a whole is taken without merging.
+    /// `None` if every piece is merged; else a piece that is a token as a whole becomes this token.
     whole_pieces: Option<WholePieces>,
-    /// Present where pieces come as they stand in a text, and are to be written otherwise.
+    /// `None` if pieces come as the vocabulary has them; else they come as they stand in the text.
     spelling: Option<Spelling>,
-    /// Made when a long piece comes, or one is to grow; `None` inside where tokens have none.
+    /// Made when a long piece comes, or one is to grow. The inner value is `None` if some token has no fixed length.
     lengths: OnceLock<Option<Lengths>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
-    /// Tokens that no piece is as a whole, wherever that is asked.
+    /// Tokens never used for a whole piece: it is merged instead.
     never_whole: HashSet<TokenId>,
 }
 
@@ -110,14 +110,14 @@ pub struct Scratch {
     buffers: Buffers,
     /// Bytes of pieces that may be worth cutting, that came before there were cuts.
     n_bytes: usize,
-    /// What is known of them. Belongs to one tokenizer.
+    /// The ids of characters by code point. Belongs to one tokenizer.
     characters: Characters,
 }
 
-/// A character that a normalizer writes otherwise in every text, as `▁` for a space, and what it writes.
+/// A character that a normalizer replaces in every text, such as a space, and its replacement, such as `▁`.
 ///
-/// Where that is all that happens to a text, its pieces need not be rewritten: they are known as they stand there, and
-/// only one that is new is written as the vocabulary has it.
+/// If nothing else happens to a text, it need not be rewritten: the cache knows pieces as they stand in the text, and the
+/// character is replaced only in a new piece, so that it matches the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(crate) from: u8,
@@ -125,7 +125,7 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// A piece as the vocabulary has it, if it is not written so.
+    /// A piece with the character replaced, if it contains it.
     #[inline]
     pub(crate) fn of(&self, piece: &[u8]) -> Option<Vec<u8>> {
         if !piece.contains(&self.from) {
@@ -162,7 +162,7 @@ impl Encoder {
         }
     }
 
-    /// An encoder for pieces that stand in the text with a character that the vocabulary writes otherwise.
+    /// An encoder for pieces as they stand in the text, before a character is replaced.
     pub(crate) fn of_raw_texts(self, spelling: Option<Spelling>) -> Self {
         Self { spelling, ..self }
     }
@@ -177,13 +177,13 @@ impl Encoder {
         Self { never_whole, ..self }
     }
 
-    /// Whether a piece stands in the text as the vocabulary has it.
+    /// Whether a piece contains no character to replace.
     #[inline]
     pub(crate) fn is_spelled(&self, piece: &[u8]) -> bool {
         self.spelling.as_ref().is_none_or(|spelling| !piece.contains(&spelling.from))
     }
 
-    /// A piece as the vocabulary has it, if it stands otherwise in the text.
+    /// A piece with the character replaced, if there is one to replace.
     #[inline]
     pub(crate) fn spelled(&self, piece: &[u8]) -> Option<Vec<u8>> {
         self.spelling.as_ref()?.of(piece)

@@ -13,7 +13,7 @@
 //! | a part of a long piece | | not remembered: hardly any comes again |
 //!
 //! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15
-//! bytes are remembered by the caller (`tokenizer/recent.rs`).
+//! bytes are remembered by the caller (`tokenizer/worker.rs`).
 //!
 //! # For how long, and in how much memory
 //!
