@@ -13,9 +13,9 @@ use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 
 use crate::convert::{Added, SpecialNames, Text, is_in_characters, n_threads_for};
 use crate::error::{raise, to_python};
+use crate::input_texts::{Source, Sources};
 use crate::output::Lists;
 use crate::recycled::recycled_for;
-use crate::sources::{Source, Sources};
 use crate::tokenizer::CoreTokenizer;
 
 /// Texts longer than this are encoded without the GIL, in bytes.

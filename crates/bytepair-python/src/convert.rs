@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
 
-use crate::arrays::may_be_array;
 use crate::error::{ask, raise};
+use crate::numpy_import::may_be_array;
 
 /// More threads than this are never of use, and each takes memory.
 const MAX_THREADS: usize = 256;

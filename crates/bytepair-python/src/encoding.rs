@@ -14,8 +14,8 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use crate::arrays::ready;
 use crate::error::{raise, to_python};
+use crate::numpy_import::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
 

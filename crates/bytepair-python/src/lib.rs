@@ -18,7 +18,6 @@
     reason = "doc comments here are Python docstrings, which are no Markdown"
 )]
 
-mod arrays;
 mod calls;
 mod code_points;
 mod convert;
@@ -27,13 +26,14 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
+mod input_texts;
 mod interpreter;
 mod measure;
+mod numpy_import;
 mod output;
 mod reading;
 mod recycled;
 mod rows;
-mod sources;
 mod stream;
 mod sums;
 mod template;

@@ -7,9 +7,9 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::GivenArray;
 use crate::convert::{Added, n_threads};
 use crate::error::{raise, to_python};
+use crate::numpy_import::GivenArray;
 use crate::reading::PythonReader;
 use crate::rows::{Arrays, Column, offsets};
 use crate::tokenizer::CoreTokenizer;

@@ -22,8 +22,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
-use crate::arrays::ready;
 use crate::error::{ask, raise, to_python};
+use crate::numpy_import::ready;
 use crate::recycled::{into_array, recycle, recycled_for};
 
 /// About what a small object takes, in bytes.

@@ -14,7 +14,7 @@ use numpy::ndarray::ArrayViewMut1;
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::arrays::ready;
+use crate::numpy_import::ready;
 
 /// Shorter arrays are not worth it, in bytes.
 const MIN_LEN: usize = 64 << 10;

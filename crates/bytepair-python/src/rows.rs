@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::arrays::{GivenArray, ready};
 use crate::convert::{Added, n_threads};
 use crate::error::{ask, raise, to_python};
+use crate::numpy_import::{GivenArray, ready};
 use crate::recycled::{into_array, recycled};
 use crate::tokenizer::CoreTokenizer;
 

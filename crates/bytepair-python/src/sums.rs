@@ -7,9 +7,9 @@ use bytepair::{CountRows, Part, SummedRows};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use crate::arrays::{GivenArray, ready};
 use crate::convert::extract;
 use crate::error::{raise, to_python};
+use crate::numpy_import::{GivenArray, ready};
 use crate::reading::Reporter;
 use crate::rows::{Arrays, Column, offsets};
 

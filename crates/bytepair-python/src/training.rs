@@ -14,10 +14,10 @@ use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::arrays::GivenArray;
 use crate::convert::{Text, extract, n_threads};
 use crate::dialect::Dialect;
 use crate::error::{in_file, raise, to_python};
+use crate::numpy_import::GivenArray;
 use crate::reading::{Interruptible, PythonReader, Reporter};
 use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;

@@ -38,7 +38,7 @@ pub mod unicode;
 mod windows;
 
 pub use self::boundaries::{Boundaries, Pieces};
-pub use self::engine::repeats::Repeat;
+pub use self::engine::one_character_runs::Repeat;
 pub use self::error::{Error, ErrorKind, Result};
 pub use self::parser::cutters::UNICODE_SCRIPTS;
 pub use self::splitter::{OpenPiece, Splitter};

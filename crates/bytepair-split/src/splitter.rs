@@ -16,7 +16,7 @@ use crate::automaton::running::{Position, State};
 use crate::automaton::scan::Task;
 use crate::boundaries::{Boundaries, Written};
 use crate::engine::compile::{CompileOptions, compile, parse};
-use crate::engine::repeats::{Repeat, Repeats};
+use crate::engine::one_character_runs::{Repeat, Repeats};
 use crate::engine::{Engine, backtrack};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parser::Parsed;

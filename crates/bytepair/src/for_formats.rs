@@ -13,7 +13,7 @@ pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
 pub use crate::describe::normalize_step;
 pub use crate::encode::{Encoder, Scratch};
 pub use crate::hash::HashKey;
-pub use crate::memory::large_pages::LargeRow;
+pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
 pub use crate::merge_table::{Description, PackedMerges};
 pub use crate::shown::{hexadecimal, quoted};

@@ -17,6 +17,7 @@ mod error;
 pub mod for_formats;
 mod graphemes;
 mod hash;
+mod id_width;
 pub mod memory;
 mod merge_table;
 pub mod normalize;
@@ -51,12 +52,13 @@ pub use encode::{Dropout, MergeStep, PieceCourse};
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use graphemes::graphemes;
+pub use id_width::Number;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
     TextPattern, UnicodeForm,
 };
 pub use pretokenize::PreTokenizer;
-pub use sink::{Batch, Number, Sink};
+pub use sink::{Batch, Sink};
 pub use template::Template;
 pub use tokenizer::{
     AddedTokens, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading, SegmentPart,

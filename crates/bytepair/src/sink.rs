@@ -7,9 +7,10 @@
 //!
 //! Costs a copy of each id while the processor still has it in its cache.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::id_width::Number;
 use crate::memory::ask_to_grow;
-use crate::memory::large_pages::reserve;
+use crate::memory::huge_pages::reserve;
 use crate::vocabulary::TokenId;
 
 /// Takes the ids of texts, one text after the other.
@@ -28,55 +29,6 @@ pub trait Sink {
     /// # Errors
     /// As for [`Self::push`].
     fn end_text(&mut self) -> Result<()>;
-}
-
-/// A number that ids are written down as: `u32`, or `u16` for vocabularies of at most 65,536 ids, which takes half of the
-/// memory, and half of the time that a system takes to hand it out.
-pub trait Number: Copy + Send + Sync + 'static {
-    /// The largest id that is such a number.
-    const MAX: TokenId;
-
-    /// An id, without the bits that such a number does not hold.
-    fn cut(id: TokenId) -> Self;
-
-    /// Appends ids to a row of such numbers.
-    ///
-    /// # Errors
-    /// Where an id is too large. Nothing was appended then.
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()>;
-}
-
-impl Number for u32 {
-    const MAX: TokenId = Self::MAX;
-
-    fn cut(id: TokenId) -> Self {
-        id
-    }
-
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
-        row.extend_from_slice(ids);
-        Ok(())
-    }
-}
-
-impl Number for u16 {
-    const MAX: TokenId = Self::MAX as TokenId;
-
-    #[expect(clippy::cast_possible_truncation, reason = "callers know of what does not fit")]
-    fn cut(id: TokenId) -> Self {
-        id as Self
-    }
-
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
-        // Has a bit beyond sixteen if any id has one.
-        let bits = ids.iter().fold(0, |bits, id| bits | id);
-        if Self::try_from(bits).is_err() {
-            let large = ids.iter().find(|&&id| Self::try_from(id).is_err()).unwrap_or(&bits);
-            return Err(Error::option("dtype", format!("the id {large} does not fit uint16")));
-        }
-        row.extend(ids.iter().copied().map(Self::cut));
-        Ok(())
-    }
 }
 
 /// The numbers of all texts, with nothing between them.
@@ -151,29 +103,5 @@ impl Sink for Count {
 
     fn end_text(&mut self) -> Result<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn numbers_are_those_of_one_id_after_the_other(
-            before: Vec<u16>,
-            ids in prop::collection::vec(prop_oneof![60 => 0..65_536_u32, 1 => 65_530..70_000_u32], 0..200),
-        ) {
-            let mut numbers = before.clone();
-            let expected: Option<Vec<u16>> = ids.iter().map(|&id| u16::try_from(id).ok()).collect();
-            let appended = u16::append(&mut numbers, &ids);
-            prop_assert_eq!(appended.is_ok(), expected.is_some());
-            prop_assert_eq!(numbers, [before, expected.unwrap_or_default()].concat());
-            if let Err(error) = appended {
-                let large = ids.iter().find(|&&id| id > 65_535).unwrap();
-                prop_assert_eq!(error.to_string(), format!("dtype: the id {large} does not fit uint16"));
-            }
-        }
     }
 }

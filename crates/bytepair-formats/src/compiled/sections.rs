@@ -6,7 +6,7 @@
 use std::io::Read;
 
 use super::{FORMAT, MAGIC, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION};
-use bytepair::for_formats::LargeRow;
+use bytepair::for_formats::HugePageRow;
 use bytepair::for_formats::{ask, read_claimed};
 use bytepair::{Error, Result};
 
@@ -85,12 +85,12 @@ impl<R: Read> Sections<R> {
     }
 
     /// The next section as words in memory of their own; `None` where it has another length than so many.
-    pub(super) fn words(&mut self, n_words: usize) -> Result<Option<LargeRow<u64>>> {
+    pub(super) fn words(&mut self, n_words: usize) -> Result<Option<HugePageRow<u64>>> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);
         }
         ask(n_words * 8)?;
-        let mut words = LargeRow::with_room(n_words);
+        let mut words = HugePageRow::with_room(n_words);
         self.for_each_block(|block| {
             let (records, _) = block.as_chunks::<8>();
             records.iter().for_each(|record| words.push(u64::from_le_bytes(*record)));

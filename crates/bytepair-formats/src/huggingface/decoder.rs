@@ -10,8 +10,8 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::node::{
-    Metaspace, Node, Prepends, Wanted, byte_level, flag, metaspace, no_type, owned, refuse,
+use super::placed_value::{
+    Metaspace, PlacedValue, Prepends, Wanted, byte_level, flag, metaspace, no_type, owned, refuse,
     sequence, wanted,
 };
 use super::{FORMAT, name_pattern, prefix_pattern, sentencepiece};
@@ -39,52 +39,52 @@ const DECODERS: &[&str] = &[
 ];
 
 /// Reads a decoder.
-pub(super) fn decoding(node: &Node<'_>) -> Result<Vec<DecodeStep>> {
+pub(super) fn decoding(placed: &PlacedValue<'_>) -> Result<Vec<DecodeStep>> {
     let mut steps = Vec::new();
-    push_steps(node, &mut steps)?;
-    check_steps(FORMAT, &node.path, steps.len()).map(|()| steps)
+    push_steps(placed, &mut steps)?;
+    check_steps(FORMAT, &placed.path, steps.len()).map(|()| steps)
 }
 
-fn push_steps(node: &Node<'_>, steps: &mut Vec<DecodeStep>) -> Result<()> {
-    let kind = match node.kind(DECODERS)? {
+fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<DecodeStep>) -> Result<()> {
+    let kind = match placed.kind(DECODERS)? {
         Some(kind) => kind,
-        None => decoder_by_fields(node).ok_or_else(|| no_type(node))?,
+        None => decoder_by_fields(placed).ok_or_else(|| no_type(placed))?,
     };
     steps.push(match kind {
         "Sequence" => {
-            let items = node.required("decoders")?.items()?;
+            let items = placed.required("decoders")?.items()?;
             return items.iter().try_for_each(|item| push_steps(item, steps));
         }
-        "ByteLevel" => byte_level(node).map(|_| DecodeStep::ByteLevel)?,
+        "ByteLevel" => byte_level(placed).map(|_| DecodeStep::ByteLevel)?,
         "Metaspace" => {
-            let Metaspace { replacement, prepends, .. } = metaspace(node)?;
+            let Metaspace { replacement, prepends, .. } = metaspace(placed)?;
             DecodeStep::Metaspace { replacement, drops_first: prepends != Prepends::Never }
         }
-        "BPEDecoder" => DecodeStep::Suffix { suffix: owned(node, "suffix")? },
-        "Replace" => replace(node)?,
+        "BPEDecoder" => DecodeStep::Suffix { suffix: owned(placed, "suffix")? },
+        "Replace" => replace(placed)?,
         "ByteFallback" => DecodeStep::ByteFallback,
         "Fuse" => DecodeStep::Fuse,
         "Strip" => DecodeStep::Strip {
-            content: node.required("content")?.character()?,
-            start: node.required("start")?.whole()?,
-            stop: node.required("stop")?.whole()?,
+            content: placed.required("content")?.character()?,
+            start: placed.required("start")?.whole()?,
+            stop: placed.required("stop")?.whole()?,
         },
         "WordPiece" => DecodeStep::WordPiece {
-            prefix: owned(node, "prefix")?,
-            cleanup: flag(node, "cleanup")?,
+            prefix: owned(placed, "prefix")?,
+            cleanup: flag(placed, "cleanup")?,
         },
         _ => DecodeStep::Ctc {
-            pad: owned(node, "pad_token")?,
-            delimiter: owned(node, "word_delimiter_token")?,
-            cleanup: flag(node, "cleanup")?,
+            pad: owned(placed, "pad_token")?,
+            delimiter: owned(placed, "word_delimiter_token")?,
+            cleanup: flag(placed, "cleanup")?,
         },
     });
     Ok(())
 }
 
-fn replace(node: &Node<'_>) -> Result<DecodeStep> {
-    let pattern = node.required("pattern")?;
-    let (wanted, to) = (wanted(&pattern)?, owned(node, "content")?);
+fn replace(placed: &PlacedValue<'_>) -> Result<DecodeStep> {
+    let pattern = placed.required("pattern")?;
+    let (wanted, to) = (wanted(&pattern)?, owned(placed, "content")?);
     match wanted {
         Wanted::String(from) if from.is_empty() => Err(pattern.problem("the empty text")),
         Wanted::String(from) => Ok(DecodeStep::Replace { from, to }),
@@ -96,15 +96,15 @@ fn replace(node: &Node<'_>) -> Result<DecodeStep> {
 }
 
 /// The type that the library finds for a decoder without one.
-fn decoder_by_fields(node: &Node<'_>) -> Option<&'static str> {
-    let is_text = |field: &str| owned(node, field).is_ok();
-    let cleans = flag(node, "cleanup").is_ok();
+fn decoder_by_fields(placed: &PlacedValue<'_>) -> Option<&'static str> {
+    let is_text = |field: &str| owned(placed, field).is_ok();
+    let cleans = flag(placed, "cleanup").is_ok();
     let shapes = [
         ("BPEDecoder", is_text("suffix")),
         ("WordPiece", is_text("prefix") && cleans),
         ("CTC", is_text("pad_token") && is_text("word_delimiter_token") && cleans),
-        ("Replace", is_text("content") && node.count("pattern") > 0),
-        ("Strip", is_text("content") && node.count("start") > 0),
+        ("Replace", is_text("content") && placed.count("pattern") > 0),
+        ("Strip", is_text("content") && placed.count("start") > 0),
     ];
     shapes.into_iter().find(|(_, is_this)| *is_this).map(|(kind, _)| kind)
 }

@@ -13,8 +13,8 @@
 mod decoder;
 mod model;
 mod names;
-mod node;
 mod normalizer;
+mod placed_value;
 mod post_processor;
 mod pre_tokenizer;
 mod read;

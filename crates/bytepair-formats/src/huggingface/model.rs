@@ -11,7 +11,7 @@ use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
 use super::names::Names;
-use super::node::{Node, Repeated, problem, refuse, step};
+use super::placed_value::{PlacedValue, Repeated, problem, refuse, step};
 use crate::json::{Entries, Name, Tree, two_parts};
 use bytepair::units::{EndMarkKind, Units};
 use bytepair::vocabulary::{Merge, TokenId, Vocabulary};
@@ -54,55 +54,55 @@ pub(super) struct Model<'f> {
 
 impl<'f> Model<'f> {
     /// The model at a place, before anything of it is known.
-    pub(super) fn of(node: &Node<'f>) -> Result<Self> {
-        check_type(node)?;
+    pub(super) fn of(placed: &PlacedValue<'f>) -> Result<Self> {
+        check_type(placed)?;
         let text = |field: &str| -> Result<Option<String>> {
-            node.optional(field)?.map(|field| field.text().map(str::to_owned)).transpose()
+            placed.optional(field)?.map(|field| field.text().map(str::to_owned)).transpose()
         };
-        let flag = |field: &str| node.optional(field)?.map(|field| field.flag()).transpose();
+        let flag = |field: &str| placed.optional(field)?.map(|field| field.flag()).transpose();
         Ok(Self {
             _kind: ModelType::Bpe,
-            dropout: node.optional("dropout")?.map(|field| field.float()).transpose()?,
+            dropout: placed.optional("dropout")?.map(|field| field.float()).transpose()?,
             unk_token: text("unk_token")?,
             continuing_subword_prefix: text("continuing_subword_prefix")?,
             end_of_word_suffix: text("end_of_word_suffix")?,
             fuse_unk: flag("fuse_unk")?,
             byte_fallback: flag("byte_fallback")?,
             ignore_merges: flag("ignore_merges")?,
-            vocab: entries_of(&node.required("vocab")?)?,
-            merges: merges_of(&node.required("merges")?)?,
+            vocab: entries_of(&placed.required("vocab")?)?,
+            merges: merges_of(&placed.required("merges")?)?,
         })
     }
 }
 
 /// Refuses models other than BPE. Older files name no type; there the fields tell.
-fn check_type(node: &Node<'_>) -> Result<()> {
-    let kind = Node { repeated: Repeated::Refused, ..node.clone() }.get("type")?;
+fn check_type(placed: &PlacedValue<'_>) -> Result<()> {
+    let kind = PlacedValue { repeated: Repeated::Refused, ..placed.clone() }.get("type")?;
     if let Some(kind) = kind {
         return match kind.text()? {
             "BPE" => Ok(()),
             name => Err(kind.problem(format!("{name:?} is not a byte-pair encoding"))),
         };
     }
-    let vocab = node.optional("vocab")?;
+    let vocab = placed.optional("vocab")?;
     let has_names = vocab.as_ref().is_some_and(|vocab| matches!(vocab.tree, Tree::Object(_)));
     let looks_like = if vocab.is_some_and(|vocab| matches!(vocab.tree, Tree::List(_))) {
         "Unigram (vocab is a list of tokens with scores)"
-    } else if has_names && node.get("merges")?.is_some() {
+    } else if has_names && placed.get("merges")?.is_some() {
         return Ok(());
-    } else if node.get("max_input_chars_per_word")?.is_some() {
+    } else if placed.get("max_input_chars_per_word")?.is_some() {
         "WordPiece (it has max_input_chars_per_word)"
     } else if has_names {
         "WordLevel (a vocab of names with ids, no merges)"
     } else {
         "nothing known: there is no vocab"
     };
-    Err(node.problem(format!(
+    Err(placed.problem(format!(
         "is not a byte-pair encoding: it has no type, and looks like {looks_like}"
     )))
 }
 
-fn entries_of<'t>(vocab: &Node<'t>) -> Result<Entries<'t>> {
+fn entries_of<'t>(vocab: &PlacedValue<'t>) -> Result<Entries<'t>> {
     let Tree::Object(fields) = vocab.tree else {
         return Err(vocab.problem("expected an object of tokens and ids"));
     };
@@ -120,7 +120,7 @@ fn entries_of<'t>(vocab: &Node<'t>) -> Result<Entries<'t>> {
     fields.iter().map(entry).collect::<Result<_>>().map(Entries)
 }
 
-fn merges_of<'t>(merges: &Node<'t>) -> Result<Vec<Pair<'t>>> {
+fn merges_of<'t>(merges: &PlacedValue<'t>) -> Result<Vec<Pair<'t>>> {
     let Tree::List(items) = merges.tree else { return Err(merges.problem("expected a list")) };
     let is_lines = matches!(items.first(), Some(Tree::Text(_)));
     let mut pairs = Vec::with_capacity(items.len());

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::FORMAT;
-use super::node::refuse;
+use super::placed_value::refuse;
 use crate::{inexpressible, quoted};
 use bytepair::added::AddedToken;
 use bytepair::for_formats::encoder;

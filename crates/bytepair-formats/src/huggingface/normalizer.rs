@@ -4,8 +4,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::node::{
-    Node, Wanted, flag, no_type, owned, problem, refuse, sequence, translated, wanted,
+use super::placed_value::{
+    PlacedValue, Wanted, flag, no_type, owned, problem, refuse, sequence, translated, wanted,
 };
 use super::{END_OF_WORD, FORMAT, RESERVED};
 use crate::json::check_steps;
@@ -39,20 +39,20 @@ const NORMALIZERS: &[&str] = &[
     "ByteLevel",
 ];
 
-fn push_steps(node: &Node<'_>, steps: &mut Vec<Step>) -> Result<()> {
-    let kind = match node.kind(NORMALIZERS)? {
+fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<Step>) -> Result<()> {
+    let kind = match placed.kind(NORMALIZERS)? {
         Some(kind) => kind,
-        None => normalizer_by_fields(node).ok_or_else(|| no_type(node))?,
+        None => normalizer_by_fields(placed).ok_or_else(|| no_type(placed))?,
     };
     let step = match kind {
         "Sequence" => {
-            let items = node.required("normalizers")?.items()?;
+            let items = placed.required("normalizers")?.items()?;
             return items.iter().try_for_each(|item| push_steps(item, steps));
         }
-        "Bert" | "BertNormalizer" => NormalizeStep::Bert(bert_rules(node)?),
+        "Bert" | "BertNormalizer" => NormalizeStep::Bert(bert_rules(placed)?),
         "Strip" => NormalizeStep::Strip {
-            left: flag(node, "strip_left")?,
-            right: flag(node, "strip_right")?,
+            left: flag(placed, "strip_left")?,
+            right: flag(placed, "strip_right")?,
         },
         "StripAccents" => NormalizeStep::StripAccents,
         "NFC" => NormalizeStep::Form(UnicodeForm::Nfc),
@@ -61,16 +61,18 @@ fn push_steps(node: &Node<'_>, steps: &mut Vec<Step>) -> Result<()> {
         "NFKD" => NormalizeStep::Form(UnicodeForm::Nfkd),
         "Lowercase" => NormalizeStep::Lowercase,
         "Nmt" => NormalizeStep::Nmt,
-        "Precompiled" if node.count("type") != 1 => {
-            return Err(problem(&format!("{}.type", node.path), "appears twice"));
+        "Precompiled" if placed.count("type") != 1 => {
+            return Err(problem(&format!("{}.type", placed.path), "appears twice"));
         }
-        "Precompiled" => NormalizeStep::Precompiled(map(&node.required("precompiled_charsmap")?)?),
+        "Precompiled" => {
+            NormalizeStep::Precompiled(map(&placed.required("precompiled_charsmap")?)?)
+        }
         "Replace" => {
-            steps.push(replace(node)?);
+            steps.push(replace(placed)?);
             return Ok(());
         }
         "Prepend" => NormalizeStep::Prepend {
-            text: owned(node, "prepend")?,
+            text: owned(placed, "prepend")?,
             only_first: false,
             unless_there: false,
         },
@@ -80,14 +82,14 @@ fn push_steps(node: &Node<'_>, steps: &mut Vec<Step>) -> Result<()> {
     Ok(())
 }
 
-fn map(charsmap: &Node<'_>) -> Result<CharsMap> {
+fn map(charsmap: &PlacedValue<'_>) -> Result<CharsMap> {
     let data = STANDARD.decode(charsmap.text()?).map_err(|_| charsmap.problem("is not base64"))?;
     CharsMap::parse(&data).map_err(|error| charsmap.problem(error.to_string()))
 }
 
-fn replace(node: &Node<'_>) -> Result<Step> {
-    let pattern = node.required("pattern")?;
-    let (wanted, to) = (wanted(&pattern)?, owned(node, "content")?);
+fn replace(placed: &PlacedValue<'_>) -> Result<Step> {
+    let pattern = placed.required("pattern")?;
+    let (wanted, to) = (wanted(&pattern)?, owned(placed, "content")?);
     match wanted {
         Wanted::String(from) if from.is_empty() => {
             Err(pattern.problem("the empty text, which would match everywhere"))
@@ -100,25 +102,25 @@ fn replace(node: &Node<'_>) -> Result<Step> {
 }
 
 /// The type that the library finds for a normalizer without one.
-fn normalizer_by_fields(node: &Node<'_>) -> Option<&'static str> {
-    let is_text = |field: &str| owned(node, field).is_ok();
-    let is_strip = flag(node, "strip_left").is_ok() && flag(node, "strip_right").is_ok();
+fn normalizer_by_fields(placed: &PlacedValue<'_>) -> Option<&'static str> {
+    let is_text = |field: &str| owned(placed, field).is_ok();
+    let is_strip = flag(placed, "strip_left").is_ok() && flag(placed, "strip_right").is_ok();
     let shapes = [
-        ("Bert", bert_rules(node).is_ok()),
+        ("Bert", bert_rules(placed).is_ok()),
         ("Strip", is_strip),
-        ("Sequence", node.count("normalizers") > 0),
-        ("Replace", is_text("content") && node.count("pattern") > 0),
+        ("Sequence", placed.count("normalizers") > 0),
+        ("Replace", is_text("content") && placed.count("pattern") > 0),
         ("Prepend", is_text("prepend")),
     ];
     shapes.into_iter().find(|(_, is_this)| *is_this).map(|(kind, _)| kind)
 }
 
-fn bert_rules(node: &Node<'_>) -> Result<BertRules> {
+fn bert_rules(placed: &PlacedValue<'_>) -> Result<BertRules> {
     Ok(BertRules {
-        clean_text: flag(node, "clean_text")?,
-        handle_chinese_chars: flag(node, "handle_chinese_chars")?,
-        strip_accents: node.optional("strip_accents")?.map(|field| field.flag()).transpose()?,
-        lowercase: flag(node, "lowercase")?,
+        clean_text: flag(placed, "clean_text")?,
+        handle_chinese_chars: flag(placed, "handle_chinese_chars")?,
+        strip_accents: placed.optional("strip_accents")?.map(|field| field.flag()).transpose()?,
+        lowercase: flag(placed, "lowercase")?,
     })
 }
 
@@ -131,10 +133,10 @@ pub(super) struct Normalizing {
 }
 
 /// Reads a normalizer.
-pub(super) fn normalizing(node: &Node<'_>) -> Result<Normalizing> {
+pub(super) fn normalizing(placed: &PlacedValue<'_>) -> Result<Normalizing> {
     let mut steps = Vec::new();
-    push_steps(node, &mut steps)?;
-    check_steps(FORMAT, &node.path, steps.len())?;
+    push_steps(placed, &mut steps)?;
+    check_steps(FORMAT, &placed.path, steps.len())?;
     let end_mark = end_mark(&steps);
     steps.truncate(steps.len() - if end_mark.is_some() { 2 } else { 0 });
     let steps = steps.into_iter().map(compiled).collect::<Result<_>>()?;

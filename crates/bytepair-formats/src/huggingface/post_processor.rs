@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::FORMAT;
 use super::names::Names;
-use super::node::{Node, Repeated, byte_level, flag, name_of, no_type, problem};
+use super::placed_value::{PlacedValue, Repeated, byte_level, flag, name_of, no_type, problem};
 use crate::json::check_steps;
 use bytepair::template::{
     OffsetRules, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
@@ -37,10 +37,10 @@ pub(super) struct Finishing {
 }
 
 /// Reads a post-processor.
-pub(super) fn finishing(node: &Node<'_>) -> Result<Finishing> {
+pub(super) fn finishing(placed: &PlacedValue<'_>) -> Result<Finishing> {
     let mut finishing = Finishing::default();
-    finishing.push(&Node { repeated: Repeated::Refused, ..node.clone() })?;
-    check_steps(FORMAT, &node.path, finishing.n_read).map(|()| finishing)
+    finishing.push(&PlacedValue { repeated: Repeated::Refused, ..placed.clone() })?;
+    check_steps(FORMAT, &placed.path, finishing.n_read).map(|()| finishing)
 }
 
 impl Finishing {
@@ -61,74 +61,76 @@ impl Finishing {
         Ok(template)
     }
 
-    fn push(&mut self, node: &Node<'_>) -> Result<()> {
-        let kind = node.kind(POST_PROCESSORS)?;
-        let is_byte_level = kind == Some("ByteLevel") && node.count("type") == 1;
+    fn push(&mut self, placed: &PlacedValue<'_>) -> Result<()> {
+        let kind = placed.kind(POST_PROCESSORS)?;
+        let is_byte_level = kind == Some("ByteLevel") && placed.count("type") == 1;
         self.n_read += 1;
-        if let (Ok(around), Ok(offsets)) = (around(node, true), roberta_offsets(node)) {
-            return self.add(node, Some(offsets), Some(around));
+        if let (Ok(around), Ok(offsets)) = (around(placed, true), roberta_offsets(placed)) {
+            return self.add(placed, Some(offsets), Some(around));
         }
-        if let Ok(around) = around(node, false) {
-            return self.add(node, None, Some(around));
+        if let Ok(around) = around(placed, false) {
+            return self.add(placed, None, Some(around));
         }
-        if let Ok(found) = byte_level(node)
+        if let Ok(found) = byte_level(placed)
             && is_byte_level
         {
             let (trim, prefix_space) = (found.trim_offsets, found.add_prefix_space);
-            return self.add(node, Some(OffsetRules { trim, prefix_space }), None);
+            return self.add(placed, Some(OffsetRules { trim, prefix_space }), None);
         }
-        if let Ok(draft) = Draft::of(node) {
-            return self.add(node, None, Some(draft.template(&node.path)?));
+        if let Ok(draft) = Draft::of(placed) {
+            return self.add(placed, None, Some(draft.template(&placed.path)?));
         }
         self.n_read -= 1;
-        self.push_sequence(node, kind)
+        self.push_sequence(placed, kind)
     }
 
-    /// Takes the members of a sequence, or says what the post-processor that a node calls itself lacks.
-    fn push_sequence(&mut self, node: &Node<'_>, kind: Option<&str>) -> Result<()> {
+    /// Takes the members of a sequence, or says what the post-processor that a value calls itself lacks.
+    fn push_sequence(&mut self, placed: &PlacedValue<'_>, kind: Option<&str>) -> Result<()> {
         match kind {
-            Some("RobertaProcessing") => around(node, true).and(roberta_offsets(node)).map(drop),
-            Some("BertProcessing") => around(node, false).map(drop),
-            Some("TemplateProcessing") => Draft::of(node).map(drop),
-            Some("ByteLevel") => node.required("type").and(byte_level(node)).map(drop),
+            Some("RobertaProcessing") => {
+                around(placed, true).and(roberta_offsets(placed)).map(drop)
+            }
+            Some("BertProcessing") => around(placed, false).map(drop),
+            Some("TemplateProcessing") => Draft::of(placed).map(drop),
+            Some("ByteLevel") => placed.required("type").and(byte_level(placed)).map(drop),
             Some(_) => {
-                node.required("type")?;
-                let items = node.required("processors")?.items()?;
+                placed.required("type")?;
+                let items = placed.required("processors")?.items()?;
                 items.iter().try_for_each(|item| self.push(item))
             }
-            None => Err(no_type(node)),
+            None => Err(no_type(placed)),
         }
     }
 
     fn add(
         &mut self,
-        node: &Node<'_>,
+        placed: &PlacedValue<'_>,
         offsets: Option<OffsetRules>,
         template: Option<Template>,
     ) -> Result<()> {
         if let Some(rules) = offsets.filter(|rules| rules.trim)
             && self.offsets.replace(rules).is_some()
         {
-            return Err(node.problem("trims offsets a second time"));
+            return Err(placed.problem("trims offsets a second time"));
         }
         if let Some(template) = template
             && self.template.replace(template).is_some()
         {
-            return Err(node.problem("a second template"));
+            return Err(placed.problem("a second template"));
         }
         Ok(())
     }
 }
 
-fn roberta_offsets(node: &Node<'_>) -> Result<OffsetRules> {
-    let trim = flag(node, "trim_offsets")?;
-    Ok(OffsetRules { trim, prefix_space: flag(node, "add_prefix_space")? })
+fn roberta_offsets(placed: &PlacedValue<'_>) -> Result<OffsetRules> {
+    let trim = flag(placed, "trim_offsets")?;
+    Ok(OffsetRules { trim, prefix_space: flag(placed, "add_prefix_space")? })
 }
 
 /// A token before each text, and one behind it. `RoBERTa` has type 0 for all, and two separators between two texts.
-fn around(node: &Node<'_>, is_roberta: bool) -> Result<Template> {
+fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
     let token = |field: &str, type_id: u32| -> Result<TemplatePiece> {
-        let token = node.required(field)?;
+        let token = placed.required(field)?;
         match token.items()?.as_slice() {
             [name, id] => {
                 let names = vec![name.text()?.to_owned()];
@@ -168,19 +170,19 @@ struct SpecialToken {
 }
 
 impl Draft {
-    fn of(node: &Node<'_>) -> Result<Self> {
+    fn of(placed: &PlacedValue<'_>) -> Result<Self> {
         let pieces = |field: &str| -> Result<Vec<Piece>> {
-            node.required(field)?.items()?.iter().map(piece).collect()
+            placed.required(field)?.items()?.iter().map(piece).collect()
         };
         let (single, pair) = (pieces("single")?, pieces("pair")?);
         // Of a name that appears twice the last counts, and both must be sound.
-        let entries = node.required("special_tokens")?.entries()?;
-        let token = |(name, token): (&str, Node<'_>)| -> Result<(String, SpecialToken)> {
+        let entries = placed.required("special_tokens")?.entries()?;
+        let token = |(name, token): (&str, PlacedValue<'_>)| -> Result<(String, SpecialToken)> {
             token.required("id")?.text()?;
             let ids = token.required("ids")?.items()?;
             let names = token.required("tokens")?.items()?;
-            let ids = ids.iter().map(Node::whole).collect::<Result<_>>()?;
-            let name_of = |name: &Node<'_>| name.text().map(str::to_owned);
+            let ids = ids.iter().map(PlacedValue::whole).collect::<Result<_>>()?;
+            let name_of = |name: &PlacedValue<'_>| name.text().map(str::to_owned);
             let names = names.iter().map(name_of).collect::<Result<_>>()?;
             Ok((name.to_owned(), SpecialToken { path: token.path, ids, names }))
         };
@@ -232,9 +234,9 @@ impl Draft {
     }
 }
 
-fn piece(node: &Node<'_>) -> Result<Piece> {
-    let (kind, content) = node.variant()?;
-    let content = content.ok_or_else(|| node.problem("expected an object"))?;
+fn piece(placed: &PlacedValue<'_>) -> Result<Piece> {
+    let (kind, content) = placed.variant()?;
+    let content = content.ok_or_else(|| placed.problem("expected an object"))?;
     let type_id = content.required("type_id")?.whole()?;
     let id = content.required("id")?;
     let is = match kind {
@@ -242,7 +244,7 @@ fn piece(node: &Node<'_>) -> Result<Piece> {
             TemplatePiece::Special { ids: Vec::new(), type_id, names: vec![id.text()?.to_owned()] }
         }
         "Sequence" => TemplatePiece::Text { which: id.one_of(TEXTS)?, type_id },
-        _ => return Err(node.problem("expected a Sequence or a SpecialToken")),
+        _ => return Err(placed.problem("expected a Sequence or a SpecialToken")),
     };
     Ok(Piece { path: content.path, is })
 }
@@ -325,29 +327,29 @@ const STRATEGIES: &[(&str, TruncationStrategy)] = &[
 
 const SIDES: &[(&str, Side)] = &[("Left", Side::Left), ("Right", Side::Right)];
 
-pub(super) fn truncation(node: &Node<'_>) -> Result<Truncation> {
+pub(super) fn truncation(placed: &PlacedValue<'_>) -> Result<Truncation> {
     Ok(Truncation {
-        max_length: node.required("max_length")?.whole()?,
-        stride: node.required("stride")?.whole()?,
-        strategy: node.required("strategy")?.one_of(STRATEGIES)?,
-        side: node.get("direction")?.map_or(Ok(Side::Right), |field| field.one_of(SIDES))?,
+        max_length: placed.required("max_length")?.whole()?,
+        stride: placed.required("stride")?.whole()?,
+        strategy: placed.required("strategy")?.one_of(STRATEGIES)?,
+        side: placed.get("direction")?.map_or(Ok(Side::Right), |field| field.one_of(SIDES))?,
     })
 }
 
-pub(super) fn padding(node: &Node<'_>) -> Result<Padding> {
-    let multiple_of = node.optional("pad_to_multiple_of")?;
+pub(super) fn padding(placed: &PlacedValue<'_>) -> Result<Padding> {
+    let multiple_of = placed.optional("pad_to_multiple_of")?;
     Ok(Padding {
-        length: length(&node.required("strategy")?)?,
+        length: length(&placed.required("strategy")?)?,
         multiple_of: multiple_of.map(|field| field.whole()).transpose()?,
-        side: node.required("direction")?.one_of(SIDES)?,
-        id: node.required("pad_id")?.whole()?,
-        type_id: node.required("pad_type_id")?.whole()?,
-        token: node.required("pad_token")?.text()?.to_owned(),
+        side: placed.required("direction")?.one_of(SIDES)?,
+        id: placed.required("pad_id")?.whole()?,
+        type_id: placed.required("pad_type_id")?.whole()?,
+        token: placed.required("pad_token")?.text()?.to_owned(),
     })
 }
 
 /// A length, or `None` for that of the longest text.
-fn length(strategy: &Node<'_>) -> Result<Option<usize>> {
+fn length(strategy: &PlacedValue<'_>) -> Result<Option<usize>> {
     match strategy.variant()? {
         ("BatchLongest", None) => Ok(None),
         ("Fixed", Some(length)) => length.whole().map(Some),

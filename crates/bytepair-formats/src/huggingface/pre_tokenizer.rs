@@ -15,9 +15,9 @@
 
 use serde_json::{Value, json};
 
-use super::node::{
-    ByteLevel, Metaspace, Node, Prepends, Wanted, byte_level, flag, metaspace, name_of, no_type,
-    problem, refuse, sequence, translated, wanted,
+use super::placed_value::{
+    ByteLevel, Metaspace, PlacedValue, Prepends, Wanted, byte_level, flag, metaspace, name_of,
+    no_type, problem, refuse, sequence, translated, wanted,
 };
 use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
 use crate::gpt2::is_gpt2_split;
@@ -95,10 +95,10 @@ impl Draft {
 }
 
 /// Reads a pre-tokenizer.
-pub(super) fn cutting(node: &Node<'_>) -> Result<Cutting> {
+pub(super) fn cutting(placed: &PlacedValue<'_>) -> Result<Cutting> {
     let mut cutting = Cutting::default();
-    cutting.push(node)?;
-    check_steps(FORMAT, &node.path, cutting.n_read).map(|()| cutting)
+    cutting.push(placed)?;
+    check_steps(FORMAT, &placed.path, cutting.n_read).map(|()| cutting)
 }
 
 impl Cutting {
@@ -125,10 +125,10 @@ impl Cutting {
         ))
     }
 
-    fn push(&mut self, node: &Node<'_>) -> Result<()> {
-        let kind = node.kind(PRE_TOKENIZERS)?.ok_or_else(|| no_type(node))?;
+    fn push(&mut self, placed: &PlacedValue<'_>) -> Result<()> {
+        let kind = placed.kind(PRE_TOKENIZERS)?.ok_or_else(|| no_type(placed))?;
         if kind == "Sequence" {
-            let items = node.required("pretokenizers")?.items()?;
+            let items = placed.required("pretokenizers")?.items()?;
             return items.iter().try_for_each(|item| self.push(item));
         }
         self.n_read += 1;
@@ -137,30 +137,35 @@ impl Cutting {
         }
         let stage = match kind {
             "Split" => {
-                let (pattern, path) = pattern(&node.required("pattern")?)?;
-                let behaviour = node.required("behavior")?.one_of(BEHAVIOURS)?;
-                let invert = flag(node, "invert")?;
+                let (pattern, path) = pattern(&placed.required("pattern")?)?;
+                let behaviour = placed.required("behavior")?.one_of(BEHAVIOURS)?;
+                let invert = flag(placed, "invert")?;
                 self.cut(Stage { pattern, behaviour, invert }, &path);
                 return Ok(());
             }
-            "ByteLevel" => return byte_level(node).map(|found| self.push_byte_level(found, node)),
-            "Metaspace" => return metaspace(node).map(|found| self.push_metaspace(found, node)),
+            "ByteLevel" => {
+                return byte_level(placed).map(|found| self.push_byte_level(found, placed));
+            }
+            "Metaspace" => {
+                return metaspace(placed).map(|found| self.push_metaspace(found, placed));
+            }
             "Whitespace" => whitespace(),
             "WhitespaceSplit" => whitespace_split(),
-            "Digits" => digits(flag(node, "individual_digits")?),
+            "Digits" => digits(flag(placed, "individual_digits")?),
             "Punctuation" => punctuation(
-                node.get("behavior")?
+                placed
+                    .get("behavior")?
                     .map_or(Ok(Behaviour::Isolated), |field| field.one_of(BEHAVIOURS))?,
             ),
             "BertPreTokenizer" => {
-                self.cut(whitespace_split(), &node.path);
+                self.cut(whitespace_split(), &placed.path);
                 punctuation(Behaviour::Isolated)
             }
-            "CharDelimiterSplit" => delimiter(node.required("delimiter")?.character()?),
-            "FixedLength" => fixed_length(length(node)?),
+            "CharDelimiterSplit" => delimiter(placed.required("delimiter")?.character()?),
+            "FixedLength" => fixed_length(length(placed)?),
             _ => unicode_scripts(),
         };
-        self.cut(stage, &node.path);
+        self.cut(stage, &placed.path);
         Ok(())
     }
 
@@ -187,24 +192,24 @@ impl Cutting {
         self.last().steps.push(step);
     }
 
-    fn push_byte_level(&mut self, byte_level: ByteLevel, node: &Node<'_>) {
+    fn push_byte_level(&mut self, byte_level: ByteLevel, placed: &PlacedValue<'_>) {
         self.is_byte_level = true;
         if byte_level.add_prefix_space {
             self.prepend(" ".to_owned(), false);
         }
         if byte_level.use_regex {
-            self.cut(gpt2_pieces(), &node.path);
+            self.cut(gpt2_pieces(), &placed.path);
         }
     }
 
-    fn push_metaspace(&mut self, metaspace: Metaspace, node: &Node<'_>) {
+    fn push_metaspace(&mut self, metaspace: Metaspace, placed: &PlacedValue<'_>) {
         let replacement = metaspace.replacement.to_string();
         self.change(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
         if metaspace.prepends != Prepends::Never {
             self.prepend(replacement, metaspace.prepends == Prepends::First);
         }
         if metaspace.split {
-            self.cut(each_begins(metaspace.replacement), &node.path);
+            self.cut(each_begins(metaspace.replacement), &placed.path);
         }
     }
 
@@ -214,17 +219,17 @@ impl Cutting {
 }
 
 /// What a `Split` looks for, and where that stands in the file.
-fn pattern(node: &Node<'_>) -> Result<(Pattern, String)> {
-    let source = match wanted(node)? {
+fn pattern(placed: &PlacedValue<'_>) -> Result<(Pattern, String)> {
+    let source = match wanted(placed)? {
         Wanted::Regex(source) => source,
         Wanted::String(text) => text.chars().map(escaped).collect(),
     };
-    Ok((Pattern { source, flavour: Flavour::Oniguruma }, node.path.clone()))
+    Ok((Pattern { source, flavour: Flavour::Oniguruma }, placed.path.clone()))
 }
 
 /// The number of characters of a piece of a `FixedLength`.
-fn length(node: &Node<'_>) -> Result<usize> {
-    let Some(length) = node.get("length")? else { return Ok(FIXED_LENGTH) };
+fn length(placed: &PlacedValue<'_>) -> Result<usize> {
+    let Some(length) = placed.get("length")? else { return Ok(FIXED_LENGTH) };
     match length.whole()? {
         whole if (1..=MAX_FIXED).contains(&whole) => Ok(whole),
         whole => Err(length.problem(format!("is {whole}, not 1 to {MAX_FIXED}"))),

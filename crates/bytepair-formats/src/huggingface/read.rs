@@ -6,7 +6,7 @@
 //! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
 //!
 //! The long parts (vocabulary, merges, added tokens) are read straight into their types. Where that fails, and for all
-//! other parts, a tree of values (`node`) is read, which knows its place in the file. Linear in the file.
+//! other parts, a tree of values (`placed_value`) is read, which knows its place in the file. Linear in the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 
 use super::decoder::{Context, decoding};
 use super::model::Model;
-use super::node::{Node, Repeated, problem, step, tree};
 use super::normalizer::{Normalizing, normalizing};
+use super::placed_value::{PlacedValue, Repeated, problem, step, tree};
 use super::post_processor::{finishing, padding, truncation};
 use super::pre_tokenizer::{Cutting, cutting};
 use super::vocabulary::{Added, listed, vocabulary};
@@ -53,7 +53,7 @@ pub(super) fn parts(file: &[u8]) -> Result<Parts> {
     let models: Vec<Tree> =
         file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
     let models =
-        models.iter().map(|tree| Model::of(&Node::new("model", tree, Repeated::LastCounts)));
+        models.iter().map(|tree| Model::of(&PlacedValue::new("model", tree, Repeated::LastCounts)));
     let models: Vec<_> = models.collect::<Result<_>>()?;
     match models.last() {
         Some(model) => parts_of(model, &file),
@@ -98,28 +98,32 @@ fn part<T>(
     file: &File<'_>,
     name: &str,
     repeated: Repeated,
-    read: impl Fn(&Node<'_>) -> Result<T>,
+    read: impl Fn(&PlacedValue<'_>) -> Result<T>,
 ) -> Result<Option<T>> {
     let mut last = None;
     for value in file.all(name) {
         let tree = tree(name, value)?;
         last = match tree {
             Tree::Null => None,
-            _ => Some(read(&Node::new(name, &tree, repeated))?),
+            _ => Some(read(&PlacedValue::new(name, &tree, repeated))?),
         };
     }
     Ok(last)
 }
 
 /// A part that is a row of components.
-fn row<T>(file: &File<'_>, name: &str, read: impl Fn(&Node<'_>) -> Result<T>) -> Result<Option<T>> {
+fn row<T>(
+    file: &File<'_>,
+    name: &str,
+    read: impl Fn(&PlacedValue<'_>) -> Result<T>,
+) -> Result<Option<T>> {
     part(file, name, Repeated::LastCounts, read)
 }
 
 fn check_version(file: &File<'_>) -> Result<()> {
     for value in file.all("version") {
         let tree = tree("version", value)?;
-        let version = Node::new("version", &tree, Repeated::LastCounts);
+        let version = PlacedValue::new("version", &tree, Repeated::LastCounts);
         if version.text()? != "1.0" {
             return Err(version.problem(format!("version {tree} is not supported, only \"1.0\"")));
         }

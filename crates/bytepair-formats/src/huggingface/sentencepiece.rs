@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::node::refuse;
+use super::placed_value::refuse;
 use super::{escaped, name_pattern};
 use crate::live::live_merges;
 use crate::{Change, quoted};

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use super::FORMAT;
 use super::model::{Model, Pair};
-use super::node::{Node, Repeated, problem, tree};
+use super::placed_value::{PlacedValue, Repeated, problem, tree};
 use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{HashKey, vocabulary_with_room};
@@ -38,11 +38,11 @@ pub(crate) struct Added {
 
 impl Added {
     /// The added token at a place.
-    fn of(node: &Node<'_>) -> Result<Self> {
-        let flag = |field: &str| node.required(field)?.flag();
+    fn of(placed: &PlacedValue<'_>) -> Result<Self> {
+        let flag = |field: &str| placed.required(field)?.flag();
         Ok(Self {
-            id: node.required("id")?.whole()?,
-            content: node.required("content")?.text()?.to_owned(),
+            id: placed.required("id")?.whole()?,
+            content: placed.required("content")?.text()?.to_owned(),
             single_word: flag("single_word")?,
             lstrip: flag("lstrip")?,
             rstrip: flag("rstrip")?,
@@ -61,7 +61,7 @@ pub(super) fn listed<'f>(values: impl Iterator<Item = &'f RawValue>) -> Result<V
             continue;
         }
         let tree = tree("added_tokens", value)?;
-        let tokens = Node::new("added_tokens", &tree, Repeated::Refused).items()?;
+        let tokens = PlacedValue::new("added_tokens", &tree, Repeated::Refused).items()?;
         listed = tokens.iter().map(Added::of).collect::<Result<_>>()?;
     }
     Ok(listed)

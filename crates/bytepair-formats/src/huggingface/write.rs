@@ -1,7 +1,7 @@
 //! Our parts to a `tokenizer.json`, and the proof that it says what they do.
 //!
 //! Every part is checked before it is written: names must be unique, merges must give the token of the joined names,
-//! added tokens must get the ids that they have here. Patterns are translated to Oniguruma with proof (`node`). A
+//! added tokens must get the ids that they have here. Patterns are translated to Oniguruma with proof (`placed_value`). A
 //! one-character end mark that is a unit becomes a normalizer that puts it at the end of every word; everywhere else in
 //! the text that character is made unknown before.
 //!
@@ -18,8 +18,8 @@ use serde_json::json;
 use super::decoder::decoder;
 use super::model::model;
 use super::names::Names;
-use super::node::refuse;
 use super::normalizer::{moved, normalizer};
+use super::placed_value::refuse;
 use super::post_processor::{padding_value, post_processor, truncation_value};
 use super::pre_tokenizer::pre_tokenizer;
 use super::read::parts as parts_of_file;

@@ -18,8 +18,8 @@ use crate::convert::{
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{ask, to_python};
+use crate::input_texts::Source;
 use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
-use crate::sources::Source;
 use crate::template::Lengths;
 
 /// The ids of a batch and where each text begins.

@@ -8,9 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use super::CoreTokenizer;
-use crate::arrays::{GivenArray, ready};
 use crate::convert::n_threads;
 use crate::error::to_python;
+use crate::numpy_import::{GivenArray, ready};
 use crate::rows::Column;
 
 /// Sums by id, and the number of pieces.

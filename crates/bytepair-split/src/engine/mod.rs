@@ -7,20 +7,20 @@
 //! |---|---|---|
 //! | [`machine`] | patterns that look one symbol ahead: by windows, or by the automaton alone | linear |
 //! | [`backtrack`] | all other patterns, and every pattern as the naive twin of tests | a limit of steps |
-//! | [`repeats`] | runs of one character | linear |
+//! | [`one_character_runs`] | runs of one character | linear |
 //!
 //! [`compile`] chooses the engine. Left out: what becomes of matches (`stages::behaviour`).
 
 pub(crate) mod backtrack;
 pub(crate) mod compile;
 pub(crate) mod machine;
-pub(crate) mod repeats;
+pub(crate) mod one_character_runs;
 #[cfg(test)]
 mod tests;
 
 use self::backtrack::{Backtracker, GaveUp};
 use self::machine::Machine;
-use self::repeats::Repeats;
+use self::one_character_runs::Repeats;
 use crate::automaton::scan::{Scan, Task};
 use crate::bits::Marked;
 use crate::windows::Scratch;

@@ -4,7 +4,7 @@
 //! folded operand by operand, before the operators and the negation. Refused, with the place: what
 //! engines read differently at the edges (a class that starts with `--` or a range from `]`, ranges to or
 //! from a class) and, in Oniguruma under `(?i)`, letters that fold to several.
-//! Left out: which sets have names ([`super::named_sets`]) and what a backslash means
+//! Left out: which sets have names ([`super::properties`]) and what a backslash means
 //! ([`super::escape`]).
 //! Cost: linear in the class, and in the size of its sets.
 

@@ -1,12 +1,12 @@
 //! What a backslash means, inside a bracketed class and outside.
 //!
-//! A character, a set or an anchor; which sets have names is the business of [`super::named_sets`].
+//! A character, a set or an anchor; which sets have names is the business of [`super::properties`].
 //! Left out, and refused with the place: back-references, octal numbers, subroutines, `\K`, `\G`, `\X`,
 //! and single bytes of a character.
 //! Cost: linear in the escape, and in the size of the set it names.
 
 use super::Parser;
-use super::named_sets::ascii_set;
+use super::properties::ascii_set;
 use super::tree::{Anchor, CharSet, Node};
 use crate::error::Result;
 

@@ -27,7 +27,7 @@ pub(crate) mod cutters;
 mod escape;
 mod fold;
 mod group;
-mod named_sets;
+mod properties;
 mod repeat;
 #[cfg(test)]
 mod tests;

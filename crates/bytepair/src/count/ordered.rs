@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 use crate::error::Result;
 use crate::hash::HashKey;
 use crate::memory::ask;
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 
 /// So many steps of a search are nothing unusual.
@@ -37,7 +37,7 @@ const MIN_ASKED_LEN: usize = 8 << 20;
 /// A table of entries.
 pub(super) struct Table<E> {
     /// A power of two.
-    entries: LargeRow<E>,
+    entries: HugePageRow<E>,
     n_used: usize,
     key: Option<HashKey>,
     /// Steps of searches beyond what is usual, less those that others did not take.
@@ -55,7 +55,7 @@ pub(super) enum Found<'t, E> {
 impl<E: Entry> Table<E> {
     pub(super) fn new(n_places: usize) -> Self {
         Self {
-            entries: LargeRow::filled(E::default(), n_places.next_power_of_two()),
+            entries: HugePageRow::filled(E::default(), n_places.next_power_of_two()),
             n_used: 0,
             key: None,
             n_excess_steps: 0,
@@ -258,7 +258,7 @@ impl<E: Entry> Table<E> {
     }
 
     /// The entries by hash, those of equal hash by `compare`, without the table: see [`Self::sort`].
-    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> LargeRow<E> {
+    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> HugePageRow<E> {
         self.sort(compare);
         self.entries.truncate(self.n_used);
         self.entries.give_back();

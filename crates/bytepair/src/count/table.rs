@@ -19,7 +19,7 @@ use super::sorter::{Run, RunWriter};
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
 #[cfg(target_arch = "x86_64")]
@@ -177,8 +177,8 @@ impl Entry for Long {
 
 /// The contents of a table by hash, pieces of equal hash by their bytes.
 pub(super) struct SortedTable {
-    pub(super) short: LargeRow<Short>,
-    pub(super) long: LargeRow<Long>,
+    pub(super) short: HugePageRow<Short>,
+    pub(super) long: HugePageRow<Long>,
     long_bytes: Vec<u8>,
 }
 

@@ -7,8 +7,9 @@
 use aho_corasick::AhoCorasick;
 
 use crate::error::{Error, Result};
+use crate::id_width::Number;
 use crate::memory::ask_to_grow;
-use crate::sink::{Number, Sink};
+use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
 /// The rows of a column, or why it is none.

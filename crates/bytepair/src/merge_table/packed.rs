@@ -20,7 +20,7 @@
 
 use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::pair_key::pair_hash;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
@@ -45,7 +45,7 @@ const N_SIDE_BY_SIDE: usize = 32;
 pub struct PackedMerges {
     /// Buckets of slots, none in two cache lines. A slot is all bits of `(left, right, value)` inverted; a free one
     /// is 0.
-    pub(super) slots: LargeRow<u64>,
+    pub(super) slots: HugePageRow<u64>,
     /// How far a hash is shifted to give a bucket.
     shift: u32,
     /// A bit for the hash of each merge.
@@ -73,7 +73,7 @@ impl PackedMerges {
         let merges = vocabulary.merges();
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
         let n_slots = n_buckets(merges.len()) * BUCKET_LEN;
-        let mut packed = Self::of_slots(LargeRow::filled(0, n_slots), merges.len(), layout);
+        let mut packed = Self::of_slots(HugePageRow::filled(0, n_slots), merges.len(), layout);
         packed.first_small =
             merges.iter().map(|merge| merge.left.min(merge.right)).min().unwrap_or(0);
         packed.grows = merges.iter().all(grows);
@@ -82,7 +82,7 @@ impl PackedMerges {
     }
 
     /// A table of slots without the answers that are made of them.
-    pub(super) fn of_slots(slots: LargeRow<u64>, n_merges: usize, layout: Layout) -> Self {
+    pub(super) fn of_slots(slots: HugePageRow<u64>, n_merges: usize, layout: Layout) -> Self {
         let n_per_doubling = if n_merges * 2 <= slots.len() { 4 } else { 32 };
         let n_bits = (n_merges * N_BITS_PER_MERGE).next_power_of_two().max(64);
         Self {

@@ -6,7 +6,7 @@
 //! list; no writer puts these into a table.
 
 use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::merge_table::layout::Layout;
 use crate::vocabulary::{Merge, TokenId};
 
@@ -48,7 +48,7 @@ impl PackedMerges {
 
     /// The table of these slots, for a vocabulary of `n_ids` ids; `None` where no merges have such a table.
     pub fn from_slots(
-        slots: LargeRow<u64>,
+        slots: HugePageRow<u64>,
         description: Description,
         n_ids: usize,
         is_token: impl Fn(TokenId) -> bool,

@@ -1,4 +1,4 @@
-//! A stream of text to its ids in bounded memory, and a file of ids.
+//! A stream of text to its ids in bounded memory.
 //!
 //! The calling thread reads, cuts what it read at the last place where a cut changes nothing (`cutting`), carries the rest over
 //! to the next stretch, and hands the ids to a sink; other threads encode the stretches. Where a stretch has no place to cut,
@@ -7,7 +7,7 @@
 //! Costs what encoding costs, and a copy of what is carried.
 
 use std::cell::{Cell, RefCell};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::Read;
 use std::ops::Range;
 
 use super::worker::Worker;
@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::memory::reserve_exact;
 use crate::parallel::in_order::{N_JOBS_PER_THREAD, in_order_within};
 use crate::segment::Segment;
-use crate::sink::{Number, Sink};
+use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
 /// What all stretches that are under way may take, each with one id for each byte.
@@ -28,9 +28,6 @@ const MAX_UNCUT: usize = 256 << 20;
 /// What to do about a longer one.
 const WAY_OUT: &str =
     "cut the text into documents, or encode it as one in memory, with encode_to_numpy";
-
-/// Ids that become numbers of a file at once.
-const N_AT_ONCE: usize = 16 << 10;
 
 /// A stream of text, and how it is read.
 #[derive(Clone, Copy, Debug)]
@@ -90,114 +87,6 @@ impl Tokenizer {
         sink.end_text()?;
         Ok(n_bytes)
     }
-}
-
-/// How ids are written. All numbers are little-endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IdFormat {
-    /// Whether a number has four bytes, or two.
-    pub is_wide: bool,
-    /// Whether the header of a `NumPy` file stands before them.
-    pub has_header: bool,
-}
-
-/// A file of ids, the texts one after the other.
-///
-/// The header of a `NumPy` file is written again at the end, when the number of ids is known.
-#[derive(Debug)]
-pub struct IdFile<W> {
-    writer: W,
-    format: IdFormat,
-    n_ids: u64,
-    /// The bytes of some ids.
-    numbers: Vec<u8>,
-}
-
-impl<W: Write + Seek> IdFile<W> {
-    /// Begins a file of ids of a vocabulary of so many.
-    ///
-    /// # Errors
-    /// Where numbers of two bytes do not hold all ids of the vocabulary, and where writing fails.
-    pub fn new(writer: W, format: IdFormat, n_vocab: usize) -> Result<Self> {
-        if !format.is_wide && n_vocab > 1 << 16 {
-            let problem = format!("the vocabulary has {n_vocab} ids, and uint16 holds 65536");
-            return Err(Error::option("dtype", problem));
-        }
-        let mut file = Self { writer, format, n_ids: 0, numbers: Vec::new() };
-        file.write_header()?;
-        Ok(file)
-    }
-
-    /// Ends the file, and gives the number of ids.
-    ///
-    /// # Errors
-    /// Where writing fails.
-    pub fn finish(mut self) -> Result<u64> {
-        if self.format.has_header {
-            self.writer.seek(SeekFrom::Start(0))?;
-            self.write_header()?;
-        }
-        self.writer.flush()?;
-        Ok(self.n_ids)
-    }
-
-    fn write_header(&mut self) -> Result<()> {
-        if self.format.has_header {
-            self.writer.write_all(&header(self.format, self.n_ids))?;
-        }
-        Ok(())
-    }
-}
-
-impl<W: Write> Sink for IdFile<W> {
-    fn push(&mut self, ids: &[TokenId]) -> Result<()> {
-        for ids in ids.chunks(N_AT_ONCE) {
-            match self.format.is_wide {
-                true => to_bytes(ids, &mut self.numbers, u32::to_le_bytes),
-                // The vocabulary has no larger id.
-                false => to_bytes(ids, &mut self.numbers, |id| u16::cut(id).to_le_bytes()),
-            }
-            self.writer.write_all(&self.numbers)?;
-        }
-        self.n_ids += ids.len() as u64;
-        Ok(())
-    }
-
-    fn end_text(&mut self) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Writes the bytes of ids over those of others.
-fn to_bytes<const N: usize>(
-    ids: &[TokenId],
-    numbers: &mut Vec<u8>,
-    bytes: impl Fn(TokenId) -> [u8; N],
-) {
-    numbers.resize(ids.len() * N, 0);
-    let (places, _) = numbers.as_chunks_mut();
-    places.iter_mut().zip(ids).for_each(|(place, &id)| *place = bytes(id));
-}
-
-fn width(format: IdFormat) -> usize {
-    if format.is_wide { 4 } else { 2 }
-}
-
-/// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.
-const HEADER_LEN: usize = 128;
-
-/// What it begins with: the format 1.0, and how long the text behind is, in two bytes.
-const MAGIC: [u8; 10] = *b"\x93NUMPY\x01\x00\x76\x00";
-
-/// The header of a `NumPy` file of format 1.0, of one dimension.
-fn header(format: IdFormat, n_ids: u64) -> [u8; HEADER_LEN] {
-    let mut header = [b' '; HEADER_LEN];
-    header[..MAGIC.len()].copy_from_slice(&MAGIC);
-    let width = width(format);
-    let text = format!("{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_ids},), }}");
-    header[MAGIC.len()..][..text.len()].copy_from_slice(text.as_bytes());
-    header[HEADER_LEN - 1] = b'\n';
-    header
 }
 
 /// How much is read for a stretch, in bytes, if nothing speaks against it.

@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use proptest::prelude::*;
 
-use super::stream::{IdFile, IdFormat, Reading};
+use super::id_file::{IdFile, IdFormat};
+use super::stream::Reading;
 use super::threads::Team;
 use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer};
 use crate::added::{AddedToken, Specials};

@@ -16,7 +16,7 @@
 //! them. Surveys walk the whole corpus, some two to five times in all; batches touch only the places of their pairs and
 //! the neighbours.
 
-use super::batch::Batches;
+use super::choose::Batches;
 use super::limits::TokenFilter;
 use super::pairs::{PairCount, PairIndex, Pairs};
 use super::plan::{Created, Plan, Sides, Step};

@@ -35,7 +35,7 @@
 //! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs
 //! that are frequent at some time; the length of a piece alone costs nothing.
 
-mod batch;
+mod choose;
 mod engine;
 mod limits;
 #[cfg(test)]

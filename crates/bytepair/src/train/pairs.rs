@@ -11,7 +11,7 @@
 
 use super::row::index_of;
 use crate::hash::HashKey;
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::pair_key::{pair_hash_by, pair_key, pair_of};
 use crate::vocabulary::TokenId;
@@ -25,12 +25,12 @@ pub(super) const NO_PAIR: PairIndex = PairIndex::MAX;
 pub(super) struct Pairs {
     /// Open addressing, at most half full: a part of the hash of a pair, and one more than its index; 0 where there
     /// is none. So most pairs that are not kept are recognized without looking at an entry.
-    places: LargeRow<u64>,
+    places: HugePageRow<u64>,
     /// By how much a hash is shifted to give a place.
     shift: u32,
     /// What makes the hash one of this process.
     factor: u64,
-    entries: LargeRow<PairEntry>,
+    entries: HugePageRow<PairEntry>,
 }
 
 /// Two tokens, and how often they stand beside each other.
@@ -54,7 +54,7 @@ impl Pairs {
     /// No pairs, with room for some.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
-        let (mut places, mut entries) = (LargeRow::default(), LargeRow::default());
+        let (mut places, mut entries) = (HugePageRow::default(), HugePageRow::default());
         places.lengthen(0, n_places);
         entries.reserve(capacity);
         let shift = u64::BITS - n_places.ilog2();
@@ -193,7 +193,7 @@ fn index_in(place: u64) -> PairIndex {
 /// Lists of slots, by pair.
 #[derive(Default)]
 pub(super) struct Places {
-    slots: LargeRow<u32>,
+    slots: HugePageRow<u32>,
     /// By pair: its list. Pairs that do not occur here may have none.
     lists: Vec<List>,
 }
@@ -247,7 +247,7 @@ impl NewLists<'_> {
 impl Places {
     /// Forgets all lists. Their memory is given back: what a survey needs is at its most before it makes new ones.
     pub(super) fn clear(&mut self) {
-        self.slots = LargeRow::default();
+        self.slots = HugePageRow::default();
         self.lists.clear();
     }
 

@@ -16,7 +16,7 @@
 //! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a count
 //! below 255. Larger counts are kept beside the row, by piece. Lengths are kept by those who own the tokens.
 
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -27,7 +27,7 @@ const HOLE: TokenId = TokenId::MAX - 1;
 
 /// Tokens, weighted by how often their pieces occur.
 pub(super) struct Row {
-    slots: LargeRow<Slot>,
+    slots: HugePageRow<Slot>,
     heavy: HeavyPieces,
     /// Whether a token may take more than one slot.
     has_merged: bool,
@@ -82,7 +82,7 @@ pub(super) struct Neighbours {
 impl Row {
     /// A row with room for so many slots.
     pub(super) fn with_capacity(n_slots: usize) -> Self {
-        let mut slots = LargeRow::with_room(n_slots + 1);
+        let mut slots = HugePageRow::with_room(n_slots + 1);
         slots.push(Slot::BARRIER);
         Self { slots, heavy: HeavyPieces::default(), has_merged: false }
     }

@@ -5,7 +5,7 @@
 //! full, and then says nothing of its pairs. One addition for each occurrence.
 
 use crate::hash::HashKey;
-use crate::memory::large_pages;
+use crate::memory::huge_pages;
 use crate::pair_key::{pair_hash_by, pair_key};
 use crate::vocabulary::TokenId;
 
@@ -37,7 +37,7 @@ impl Sketch {
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest).min(MAX_BITS);
         self.factor = HashKey::of_process().factor();
         self.cells.clear();
-        large_pages::reserve(&mut self.cells, 1 << bits);
+        huge_pages::reserve(&mut self.cells, 1 << bits);
         self.cells.resize(1 << bits, 0);
     }
 

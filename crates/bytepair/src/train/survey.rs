@@ -21,7 +21,7 @@ use super::pairs::{NO_LIST, PairCount, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
-use crate::memory::large_pages::{self, LargeRow};
+use crate::memory::huge_pages::{self, HugePageRow};
 use crate::memory::prefetch::prefetch;
 use crate::pair_key::{pair_key, pair_of};
 use crate::vocabulary::TokenId;
@@ -30,7 +30,7 @@ use crate::vocabulary::TokenId;
 #[derive(Default)]
 pub(super) struct Survey {
     pub(super) sketch: Sketch,
-    tallies: LargeRow<Tally>,
+    tallies: HugePageRow<Tally>,
     /// Where tallied pairs begin. Empty where ids are small.
     occurrences: Occurrences,
     /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
@@ -198,7 +198,7 @@ impl Occurrences {
 
     /// Makes room for a place in each of so many slots, as many as there can be: what is never filled takes no memory.
     fn reserve(&mut self, n_slots: usize) {
-        large_pages::reserve(&mut self.tallies, n_slots);
+        huge_pages::reserve(&mut self.tallies, n_slots);
         self.slots.resize(n_slots.div_ceil(WORD_BITS), 0);
     }
 

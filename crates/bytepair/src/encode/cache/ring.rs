@@ -20,7 +20,7 @@
 //! *Cost*: a line of the processor's cache for a short piece, two or more for a long one. A text that comes again
 //! reads its entries nearly in the order in which they were written.
 
-use crate::memory::large_pages::{LargeRow, reserve};
+use crate::memory::huge_pages::{HugePageRow, reserve};
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
@@ -219,7 +219,7 @@ const _: () = assert!(MAX_INDEX_LEN / BUCKET_LEN <= 1 << (64 - PLACE_BITS));
 /// more, which forgets each before it comes again; with five it would be one in eight.
 pub(super) struct Index {
     /// 0 where a slot is free. No bucket lies in two lines of the processor's cache.
-    slots: LargeRow<u64>,
+    slots: HugePageRow<u64>,
     /// How far a hash is shifted to give the number of a bucket.
     shift: u32,
     n_taken: usize,
@@ -228,7 +228,7 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn new() -> Self {
-        let slots = LargeRow::filled(0, MIN_INDEX_LEN);
+        let slots = HugePageRow::filled(0, MIN_INDEX_LEN);
         Self { slots, shift: shift(MIN_INDEX_LEN), n_taken: 0, max_len: MAX_INDEX_LEN }
     }
 
@@ -277,7 +277,7 @@ impl Index {
     /// Doubles the index: the slots of a bucket go to two. Where there is no memory for that, it stays as long as it is.
     fn grow(&mut self) {
         let len = self.slots.len() * 2;
-        let Some(mut longer) = LargeRow::try_with_room(len) else {
+        let Some(mut longer) = HugePageRow::try_with_room(len) else {
             self.max_len = self.slots.len();
             return;
         };

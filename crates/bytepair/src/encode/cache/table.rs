@@ -45,7 +45,7 @@
 //! tokens, are packed inline so that they need no second line of the processor's cache: these take a third longer from
 //! the ring.
 
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::piece::key::{Keyed, MARK, high_hash};
 use crate::vocabulary::TokenId;
 
@@ -72,7 +72,7 @@ const FREE: Slot = Slot { key: 0, value: 0 };
 /// Slots by key.
 pub(super) struct Table {
     /// As many as a power of two.
-    slots: LargeRow<Slot>,
+    slots: HugePageRow<Slot>,
     /// How far a hash is shifted to give a home.
     shift: u32,
     n_taken: usize,
@@ -87,7 +87,7 @@ pub(super) struct Table {
 impl Table {
     /// A table of `len` slots that grows up to `max_len`. Both are powers of two, at least [`BUCKET_LEN`].
     pub(super) fn new(len: usize, max_len: usize) -> Self {
-        let slots = LargeRow::filled(FREE, len);
+        let slots = HugePageRow::filled(FREE, len);
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
@@ -223,7 +223,7 @@ impl Table {
     fn lengthen(&mut self, len: usize) -> bool {
         if len > self.slots.room() {
             let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
-            let Some(mut slots) = LargeRow::try_with_room(room) else { return false };
+            let Some(mut slots) = HugePageRow::try_with_room(room) else { return false };
             self.slots.iter().for_each(|&slot| slots.push(slot));
             self.slots = slots;
         }

@@ -13,7 +13,7 @@
 
 use super::{FRAGMENT, N_CODES, NO_CHARACTER, character, code, continues, last_byte};
 use crate::hash::fold;
-use crate::memory::large_pages::LargeRow;
+use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 
 /// In place of a code point: all else, and what is no character.
@@ -40,12 +40,12 @@ pub(super) struct Neighbours {
 
 /// The neighbours of all characters, by code point.
 #[derive(Debug)]
-pub(super) struct NeighbourTable(LargeRow<Neighbours>);
+pub(super) struct NeighbourTable(HugePageRow<Neighbours>);
 
 impl NeighbourTable {
     /// The neighbours in pairs that tokens join. Each side of a pair is a character, or the byte that stands for parts of some.
     pub(super) fn new(pairs: &[(u32, u32)]) -> Self {
-        let mut rows = LargeRow::with_room(OTHER as usize + 1);
+        let mut rows = HugePageRow::with_room(OTHER as usize + 1);
         (0..=OTHER).for_each(|code| rows.push(alone(code)));
         // By the byte that stands for parts: what may stand before those that begin with it, or behind those that end so.
         let (mut before, mut behind) = ([0; 256], [0; 256]);

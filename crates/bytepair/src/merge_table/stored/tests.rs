@@ -22,8 +22,8 @@ fn vocabulary(n_ids: u32, picks: &[(u32, u32, u32)], is_ascending: bool) -> Voca
     vocabulary
 }
 
-fn row(slots: &[u64]) -> LargeRow<u64> {
-    let mut row = LargeRow::filled(0, slots.len());
+fn row(slots: &[u64]) -> HugePageRow<u64> {
+    let mut row = HugePageRow::filled(0, slots.len());
     row.copy_from_slice(slots);
     row
 }

@@ -41,7 +41,7 @@ const ROOM_FACTORS: [(usize, usize); 4] = if cfg!(test) {
 };
 
 /// A row of values, which grows into the room that it has from the beginning, or moves when it needs more.
-pub struct LargeRow<T> {
+pub struct HugePageRow<T> {
     start: NonNull<T>,
     len: usize,
     /// How many values the memory holds. The system gives a page when it is first written.
@@ -49,18 +49,18 @@ pub struct LargeRow<T> {
 }
 
 // SAFETY: the row owns its values, as a vector does.
-unsafe impl<T: Send> Send for LargeRow<T> {}
+unsafe impl<T: Send> Send for HugePageRow<T> {}
 // SAFETY: a shared row gives out only shared values.
-unsafe impl<T: Sync> Sync for LargeRow<T> {}
+unsafe impl<T: Sync> Sync for HugePageRow<T> {}
 
-impl<T> Default for LargeRow<T> {
+impl<T> Default for HugePageRow<T> {
     /// A row without values or room.
     fn default() -> Self {
         Self { start: NonNull::dangling(), len: 0, room: 0 }
     }
 }
 
-impl<T: Copy> LargeRow<T> {
+impl<T: Copy> HugePageRow<T> {
     /// `len` times the same value, at least once.
     pub(crate) fn filled(value: T, len: usize) -> Self {
         let mut row = Self::with_room(len);
@@ -145,7 +145,7 @@ impl<T: Copy> LargeRow<T> {
     }
 }
 
-impl<T> LargeRow<T> {
+impl<T> HugePageRow<T> {
     /// Keeps the first `len` values, or all.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
@@ -162,7 +162,7 @@ impl<T> LargeRow<T> {
     }
 }
 
-impl<T> Deref for LargeRow<T> {
+impl<T> Deref for HugePageRow<T> {
     type Target = [T];
 
     #[inline]
@@ -172,7 +172,7 @@ impl<T> Deref for LargeRow<T> {
     }
 }
 
-impl<T> DerefMut for LargeRow<T> {
+impl<T> DerefMut for HugePageRow<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as for shared values; nobody else has the row.
@@ -180,7 +180,7 @@ impl<T> DerefMut for LargeRow<T> {
     }
 }
 
-impl<T> Drop for LargeRow<T> {
+impl<T> Drop for HugePageRow<T> {
     fn drop(&mut self) {
         let Some(layout) = layout::<T>(self.room) else { return };
         // SAFETY: it was allocated with this layout. The values are `Copy`: there is nothing to drop of them.
@@ -188,7 +188,7 @@ impl<T> Drop for LargeRow<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for LargeRow<T> {
+impl<T: fmt::Debug> fmt::Debug for HugePageRow<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self[..].fmt(formatter)
     }
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_row_grows_into_its_room() {
         let n_page = PAGE_LEN / 8;
-        let mut row = LargeRow::with_room(4 * n_page);
+        let mut row = HugePageRow::with_room(4 * n_page);
         row.lengthen(7_u64, n_page / 2);
         row[0] = 1;
         let start = row.as_ptr();
@@ -275,7 +275,7 @@ mod tests {
         for (len, room) in
             lens.into_iter().flat_map(|len| [(len, 4 * n_page), (len, 4 * n_page + 5)])
         {
-            let mut row = LargeRow::filled(7_u32, room);
+            let mut row = HugePageRow::filled(7_u32, room);
             row.truncate(len);
             row.give_back();
             assert_eq!((row.len(), row.room()), (len, room));
@@ -287,13 +287,13 @@ mod tests {
 
     #[test]
     fn a_row_that_no_memory_could_hold_is_refused() {
-        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 8).is_none());
-        assert!(LargeRow::<u64>::try_with_room(usize::MAX / 16 + 1).is_none());
+        assert!(HugePageRow::<u64>::try_with_room(usize::MAX / 8).is_none());
+        assert!(HugePageRow::<u64>::try_with_room(usize::MAX / 16 + 1).is_none());
     }
 
     #[test]
     fn a_row_without_room_moves_to_where_there_is_some() {
-        let mut row = LargeRow::default();
+        let mut row = HugePageRow::default();
         for len in [0, 1, 3, 40, 41, 500, 500, 2000, 3 * PAGE_LEN / 4] {
             row.lengthen(0_u32, len);
             (0..).zip(&mut row[..]).for_each(|(number, value)| *value = number);
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_row_of_any_length_holds_its_values_and_takes_others() {
         for len in [1, 1000, PAGE_LEN / 8, PAGE_LEN / 8 * 3 + 5] {
-            let mut row = LargeRow::filled(7_u64, len);
+            let mut row = HugePageRow::filled(7_u64, len);
             assert!(row.len() == len && row.iter().all(|&value| value == 7));
             row[len - 1] = 8;
             assert_eq!(row.iter().sum::<u64>(), 7 * len as u64 + 1);

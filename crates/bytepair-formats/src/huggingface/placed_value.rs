@@ -28,7 +28,7 @@ pub(super) enum Repeated {
 
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(super) struct Node<'t> {
+pub(super) struct PlacedValue<'t> {
     pub(super) tree: &'t Tree,
     pub(super) path: String,
     pub(super) repeated: Repeated,
@@ -39,7 +39,7 @@ pub(super) fn problem(path: &str, problem: impl Into<String>) -> Error {
     Error::format(FORMAT, path, problem)
 }
 
-impl<'t> Node<'t> {
+impl<'t> PlacedValue<'t> {
     pub(super) fn new(path: impl Into<String>, tree: &'t Tree, repeated: Repeated) -> Self {
         Self { tree, path: path.into(), repeated }
     }
@@ -234,9 +234,9 @@ pub(super) enum Wanted {
     Regex(String),
 }
 
-pub(super) fn wanted(node: &Node<'_>) -> Result<Wanted> {
-    let problem = || node.problem(r#"expected {"String": …} or {"Regex": …}"#);
-    let (kind, content) = node.variant().map_err(|_| problem())?;
+pub(super) fn wanted(placed: &PlacedValue<'_>) -> Result<Wanted> {
+    let problem = || placed.problem(r#"expected {"String": …} or {"Regex": …}"#);
+    let (kind, content) = placed.variant().map_err(|_| problem())?;
     let text = content.ok_or_else(problem)?.text()?.to_owned();
     match kind {
         "String" => Ok(Wanted::String(text)),
@@ -245,21 +245,21 @@ pub(super) fn wanted(node: &Node<'_>) -> Result<Wanted> {
     }
 }
 
-pub(super) fn owned(node: &Node<'_>, field: &str) -> Result<String> {
-    Ok(node.required(field)?.text()?.to_owned())
+pub(super) fn owned(placed: &PlacedValue<'_>, field: &str) -> Result<String> {
+    Ok(placed.required(field)?.text()?.to_owned())
 }
 
-pub(super) fn flag(node: &Node<'_>, field: &str) -> Result<bool> {
-    node.required(field)?.flag()
+pub(super) fn flag(placed: &PlacedValue<'_>, field: &str) -> Result<bool> {
+    placed.required(field)?.flag()
 }
 
 /// A flag that may be missing, but not null.
-pub(super) fn flag_or(node: &Node<'_>, field: &str, default: bool) -> Result<bool> {
-    node.get(field)?.map_or(Ok(default), |field| field.flag())
+pub(super) fn flag_or(placed: &PlacedValue<'_>, field: &str, default: bool) -> Result<bool> {
+    placed.get(field)?.map_or(Ok(default), |field| field.flag())
 }
 
-pub(super) fn no_type(node: &Node<'_>) -> Error {
-    node.problem("has no type, and no component without a type has these fields")
+pub(super) fn no_type(placed: &PlacedValue<'_>) -> Error {
+    placed.problem("has no type, and no component without a type has these fields")
 }
 
 /// `ByteLevel`, which is a pre-tokenizer, a decoder and a post-processor.
@@ -286,20 +286,20 @@ pub(super) enum Prepends {
     Never,
 }
 
-pub(super) fn byte_level(node: &Node<'_>) -> Result<ByteLevel> {
+pub(super) fn byte_level(placed: &PlacedValue<'_>) -> Result<ByteLevel> {
     Ok(ByteLevel {
-        add_prefix_space: flag(node, "add_prefix_space")?,
-        trim_offsets: flag(node, "trim_offsets")?,
-        use_regex: flag_or(node, "use_regex", true)?,
+        add_prefix_space: flag(placed, "add_prefix_space")?,
+        trim_offsets: flag(placed, "trim_offsets")?,
+        use_regex: flag_or(placed, "use_regex", true)?,
     })
 }
 
-pub(super) fn metaspace(node: &Node<'_>) -> Result<Metaspace> {
+pub(super) fn metaspace(placed: &PlacedValue<'_>) -> Result<Metaspace> {
     let schemes =
         [("always", Prepends::Always), ("first", Prepends::First), ("never", Prepends::Never)];
-    let scheme = node.get("prepend_scheme")?;
+    let scheme = placed.get("prepend_scheme")?;
     let prepends = scheme.map_or(Ok(Prepends::Always), |field| field.one_of(&schemes))?;
-    let adds = node.optional("add_prefix_space")?;
+    let adds = placed.optional("add_prefix_space")?;
     if let Some(adds) = adds
         && !adds.flag()?
         && prepends != Prepends::Never
@@ -308,11 +308,11 @@ pub(super) fn metaspace(node: &Node<'_>) -> Result<Metaspace> {
                           space there; the library refuses this too: set prepend_scheme to \"never\"";
         return Err(adds.problem(problem_is));
     }
-    node.optional("str_rep")?.map(|field| field.text()).transpose()?;
+    placed.optional("str_rep")?.map(|field| field.text()).transpose()?;
     Ok(Metaspace {
-        replacement: node.required("replacement")?.character()?,
+        replacement: placed.required("replacement")?.character()?,
         prepends,
-        split: node.optional("split")?.map_or(Ok(true), |field| field.flag())?,
+        split: placed.optional("split")?.map_or(Ok(true), |field| field.flag())?,
     })
 }
 
@@ -357,8 +357,8 @@ mod tests {
     #[test]
     fn a_value_is_named_by_its_path() {
         let tree = tree(r#"{"a": [{"b c": 1}], "a": [{"b c": {"d": -1}}]}"#);
-        let node = Node::new("top", &tree, Repeated::LastCounts);
-        let item = node.required("a").unwrap().items().unwrap().remove(0);
+        let placed = PlacedValue::new("top", &tree, Repeated::LastCounts);
+        let item = placed.required("a").unwrap().items().unwrap().remove(0);
         let number = item.required("b c").unwrap().required("d").unwrap();
         let message = number.whole::<u32>().unwrap_err().to_string();
         assert!(message.contains(r#"top.a[0]["b c"].d: expected"#), "{message}");
@@ -370,10 +370,10 @@ mod tests {
     #[test]
     fn a_field_that_stands_there_twice_is_refused_where_the_library_refuses_it() {
         let tree = tree(r#"{"a": 1, "b": 2, "a": 3}"#);
-        let node = |repeated| Node::new("top", &tree, repeated);
-        let last = node(Repeated::LastCounts).required("a").unwrap();
+        let placed = |repeated| PlacedValue::new("top", &tree, repeated);
+        let last = placed(Repeated::LastCounts).required("a").unwrap();
         assert_eq!(last.whole::<u8>().unwrap(), 3);
-        node(Repeated::Refused).required("a").unwrap_err();
-        node(Repeated::Refused).required("b").unwrap();
+        placed(Repeated::Refused).required("a").unwrap_err();
+        placed(Repeated::Refused).required("b").unwrap();
     }
 }
