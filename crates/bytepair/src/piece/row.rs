@@ -225,7 +225,7 @@ impl PieceRow {
         _mm512_cmpgt_epu8_mask(lens, splat(MAX_KEY_LEN as u8)) & (u64::MAX >> (WORD_LEN - n_starts))
     }
 
-    /// Gives long pieces of the word that was taken in last their keys, if they have one: [`piece_key::run_key`].
+    /// Gives long pieces of the word that was taken in last their keys, if they have one: `run_key` (`piece/key.rs`).
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a key")]

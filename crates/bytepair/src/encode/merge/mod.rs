@@ -9,7 +9,7 @@
 //! ```
 //!
 //! This holds for any list of merges: also where ranks and ids are in different orders, where two merges make one token,
-//! where merges share a rank, and where a merge uses a token that only a later one makes. [`naive`] is this loop, word for
+//! where merges share a rank, and where a merge uses a token that only a later one makes. `naive` is this loop, word for
 //! word, in O(n²). Everything else here gives the same tokens sooner.
 //!
 //! # Which algorithm runs
