@@ -11,7 +11,6 @@
 //! A special token that a call does not allow is not looked for at all: its characters are text, in which other added tokens
 //! may be found. Takes one pass over the text for each of the two searches, and nothing if there are no such tokens.
 
-mod dictionary;
 mod finder;
 
 use std::borrow::Cow;
@@ -21,11 +20,10 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::dictionary::{Ahead, Dictionary};
-pub(crate) use self::finder::{Finder, are_few};
+pub(crate) use self::finder::Finder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
-use crate::segment::Segment;
+use crate::segment::{Segment, first_character, last_character};
 use crate::units::Units;
 use crate::vocabulary::TokenId;
 use bytepair_split::unicode::UnicodeTables;
@@ -323,19 +321,6 @@ fn ends_with_word(text: &[u8]) -> bool {
 
 fn starts_with_word(text: &[u8]) -> bool {
     first_character(text).is_some_and(is_word)
-}
-
-/// The first character, if the text begins with one.
-pub(crate) fn first_character(text: &[u8]) -> Option<char> {
-    let start = &text[..text.len().min(4)];
-    start.utf8_chunks().next()?.valid().chars().next()
-}
-
-/// The last character, if the text ends with one.
-pub(crate) fn last_character(text: &[u8]) -> Option<char> {
-    let lens = 1..=text.len().min(4);
-    let mut ends = lens.map(|len| &text[text.len() - len..]);
-    ends.find_map(|end| std::str::from_utf8(end).ok())?.chars().next()
 }
 
 /// Whether a character is one of `\w`: alphabetic, a mark, a decimal digit, a connector or a joiner.

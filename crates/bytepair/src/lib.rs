@@ -9,6 +9,7 @@ mod count;
 pub mod decode;
 mod describe;
 pub mod dialect;
+mod dictionary;
 pub mod documents;
 mod encode;
 mod encoding;
@@ -44,8 +45,7 @@ pub use count::{
     Preparation, SummedRows,
 };
 pub use decode::{
-    Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, DecodeStream, LeadingSpaces,
-    SentencePieceDecode,
+    Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, LeadingSpaces, SentencePieceDecode,
 };
 pub use dialect::Dialect;
 pub use encode::{Dropout, MergeStep, PieceCourse};
@@ -61,8 +61,9 @@ pub use pretokenize::PreTokenizer;
 pub use sink::{Batch, Sink};
 pub use template::Template;
 pub use tokenizer::{
-    AddedTokens, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading, SegmentPart,
-    Sums, TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing, WordsOrPair,
+    AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading,
+    SegmentPart, Sums, TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing,
+    WordsOrPair,
 };
 pub use train::{
     CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,

@@ -1,4 +1,4 @@
-//! A part of a text between added tokens.
+//! A part of a text between added tokens, and the characters at the ends of one.
 
 use std::ops::Range;
 
@@ -53,4 +53,17 @@ impl<'t> Segment<'t> {
     pub fn inner(text: &'t [u8]) -> Self {
         Self { text, is_first: false, is_last: false, is_rest: false }
     }
+}
+
+/// The first character, if the text begins with one.
+pub(crate) fn first_character(text: &[u8]) -> Option<char> {
+    let start = &text[..text.len().min(4)];
+    start.utf8_chunks().next()?.valid().chars().next()
+}
+
+/// The last character, if the text ends with one.
+pub(crate) fn last_character(text: &[u8]) -> Option<char> {
+    let lens = 1..=text.len().min(4);
+    let mut ends = lens.map(|len| &text[text.len() - len..]);
+    ends.find_map(|end| std::str::from_utf8(end).ok())?.chars().next()
 }

@@ -10,16 +10,12 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind, packed};
 
-use super::dictionary::{Ahead, Dictionary};
 use super::{
     AddedToken, Part, ends_with_word, len_of_first_space, len_of_last_space, starts_with_word,
 };
+use crate::dictionary::{Ahead, Dictionary, Occurrence, are_few};
 use crate::error::{Error, Result};
 use crate::vocabulary::TokenId;
-
-/// Tokens with more bytes together, or with more in one of them, are found by the dictionary.
-const MAX_LEN_OF_FEW: usize = 8 << 10;
-const MAX_LEN_OF_ONE: usize = 256;
 
 /// Bytes of a token by which its beginning is found, and most of such beginnings.
 const BEGINNING_LEN: usize = 4;
@@ -60,13 +56,6 @@ struct Few {
     beginnings: Option<packed::Searcher>,
 }
 
-/// A pattern with its place in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Occurrence {
-    pub(super) pattern: usize,
-    pub(crate) place: Range<usize>,
-}
-
 /// What is to be done where a token was found.
 #[derive(Clone, Copy, Debug)]
 struct Found {
@@ -74,12 +63,6 @@ struct Found {
     lstrip: bool,
     rstrip: bool,
     single_word: bool,
-}
-
-/// Whether patterns are so few and short that an automaton that runs forward may look for them.
-pub(crate) fn are_few<P: AsRef<[u8]>>(patterns: &[P]) -> bool {
-    let lens = || patterns.iter().map(|pattern| pattern.as_ref().len());
-    lens().sum::<usize>() <= MAX_LEN_OF_FEW && lens().all(|len| len <= MAX_LEN_OF_ONE)
 }
 
 impl Finder {

@@ -62,9 +62,18 @@ fn longest(limit: usize) -> usize {
     (limit / LONGEST_SHARE).max(MAX_STRETCH_LEN)
 }
 
+/// What learning takes at most for each distinct piece, and for each byte of these, in bytes, counts among it: measured
+/// with made-up words, in which hardly any pair is frequent (`docs/explanation/limits.md`).
+const BYTES_PER_SYMBOL: usize = 11;
+
+/// About how many bytes it takes to learn from so many distinct pieces of so many bytes.
+pub(crate) fn needed_to_learn(n_pieces: usize, n_bytes: usize) -> usize {
+    n_pieces.saturating_add(n_bytes).saturating_mul(BYTES_PER_SYMBOL)
+}
+
 /// Refuses distinct pieces that take more to learn from than a limit allows.
 fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<()> {
-    let n_needed = crate::train::needed(n_pieces, n_bytes);
+    let n_needed = needed_to_learn(n_pieces, n_bytes);
     match limit.filter(|&limit| n_needed > limit) {
         None => Ok(()),
         Some(limit) => {

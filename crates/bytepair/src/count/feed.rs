@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::added::{Dictionary, are_few};
+use crate::dictionary::{Dictionary, are_few};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
 use crate::normalize::Normalizer;

@@ -33,6 +33,7 @@ mod tables;
 mod workers;
 
 pub use corpus::CorpusCounter;
+pub(crate) use corpus::needed_to_learn;
 pub use dropped::Dropped;
 pub use feed::{CorpusReport, Preparation};
 pub use records::Part;

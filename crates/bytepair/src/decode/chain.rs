@@ -123,7 +123,7 @@ pub enum Invalid {
 /// A chain whose patterns are compiled.
 #[derive(Debug)]
 pub struct Compiled {
-    pub(super) chain: DecodeChain,
+    pub(crate) chain: DecodeChain,
     /// By step: what finds its matches.
     matchers: Vec<Option<Splitter>>,
 }
@@ -151,7 +151,7 @@ impl Compiled {
     }
 
     /// All tokens after one step.
-    pub(super) fn step(
+    pub(crate) fn step(
         &self,
         step: usize,
         tokens: Vec<Vec<u8>>,
@@ -187,7 +187,7 @@ impl Compiled {
     }
 
     /// One token after a step that looks at no other, `index` being its place; `None` where it is left out.
-    pub(super) fn kept(
+    pub(crate) fn kept(
         &self,
         step: usize,
         token: Vec<u8>,
@@ -242,7 +242,7 @@ fn replaced_matches(token: &[u8], matches: &Splitter, to: &str) -> Result<Vec<u8
 }
 
 /// Replaces one text by another in a token, as [`replaced`] does; an empty `from` stands between all characters.
-pub(super) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
+pub(crate) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
     match from.is_empty() {
         true => String::from_utf8_lossy(token).replace(from, to).into_bytes(),
         false => replaced(token, from, to),
@@ -250,7 +250,7 @@ pub(super) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
 }
 
 /// The bytes that the characters of a token stand for; the token itself where one stands for none.
-pub(super) fn byte_level(token: Vec<u8>) -> Vec<u8> {
+pub(crate) fn byte_level(token: Vec<u8>) -> Vec<u8> {
     std::str::from_utf8(&token).ok().and_then(bytes_of_printable).unwrap_or(token)
 }
 
@@ -276,7 +276,7 @@ fn byte_fallback(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>>
 }
 
 /// What neighbouring byte tokens become: one token, or one for each byte if they are not UTF-8.
-pub(super) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
     let Invalid::Become(errors) = invalid else {
         return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
     };

@@ -109,7 +109,7 @@ impl Joiner {
 }
 
 /// A text with every occurrence of `from`, from left to right, replaced; an empty `from` occurs nowhere.
-pub(super) fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+pub(crate) fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut rest = bytes;
     let mut changed = Vec::with_capacity(bytes.len());
     while let Some(place) = memchr::memmem::find(rest, from.as_bytes()).filter(|_| !from.is_empty())

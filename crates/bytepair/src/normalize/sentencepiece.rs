@@ -16,10 +16,11 @@ use std::sync::{Arc, OnceLock};
 use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
 
 use super::CharsMap;
-use crate::added::{Ahead, Dictionary, are_few, last_character};
+use crate::dictionary::{Ahead, Dictionary, are_few};
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
 use crate::segment::Segment;
+use crate::segment::last_character;
 
 /// The character that stands for a space.
 pub const SPACE_SYMBOL: &str = "\u{2581}";

@@ -21,10 +21,11 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use super::parts::Parts;
-use crate::added::{AddedToken, last_character};
+use crate::added::AddedToken;
 use crate::error::Result;
 use crate::normalize::{Normalizer, character_length};
 use crate::segment::Segment;
+use crate::segment::last_character;
 
 /// How far a cut is looked for, in bytes.
 pub(super) const SEARCH_LEN: usize = 32 << 10;

@@ -17,7 +17,6 @@ use super::Tokenizer;
 use super::blocks::append_text;
 use super::parts::Parts;
 use super::worker::{Worker, append_ids};
-use crate::added::last_character;
 use crate::encode::{Encoder, Spelling};
 use crate::error::Result;
 use crate::normalize::{
@@ -25,6 +24,7 @@ use crate::normalize::{
 };
 use crate::pretokenize::PreTokenizer;
 use crate::segment::Segment;
+use crate::segment::last_character;
 use crate::vocabulary::TokenId;
 use bytepair_split::{
     Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,

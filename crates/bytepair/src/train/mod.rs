@@ -57,7 +57,7 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::count::PieceCounts;
+use crate::count::{PieceCounts, needed_to_learn};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::ask;
@@ -186,15 +186,6 @@ impl Trained {
     }
 }
 
-/// What learning takes at most for each distinct piece, and for each byte of these, in bytes, counts among it: measured
-/// with made-up words, in which hardly any pair is frequent (`docs/explanation/limits.md`).
-const BYTES_PER_SYMBOL: usize = 11;
-
-/// About how many bytes it takes to learn from so many distinct pieces of so many bytes.
-pub(crate) fn needed(n_pieces: usize, n_bytes: usize) -> usize {
-    n_pieces.saturating_add(n_bytes).saturating_mul(BYTES_PER_SYMBOL)
-}
-
 /// Learns merges from piece counts. `progress` is called at most once for each merge; it may end the training with what
 /// was learned by then, or with an error. Counts passed by value are freed before merging begins.
 ///
@@ -207,7 +198,7 @@ pub fn train(
     options: &TrainOptions,
     mut progress: impl FnMut(TrainProgress) -> Result<ControlFlow<()>>,
 ) -> Result<Trained> {
-    ask(needed(counts.borrow().len(), counts.borrow().distinct_bytes()))?;
+    ask(needed_to_learn(counts.borrow().len(), counts.borrow().distinct_bytes()))?;
     let (mut vocabulary, left_out) = begin(counts.borrow(), units, options)?;
     let n_earlier = vocabulary.merges().len();
     let max_merges = max_merges(&vocabulary, units, options)?;

@@ -2,7 +2,7 @@
 //!
 //! Reading from the end, the state at a place is the longest beginning of a reversed pattern that ends there, so the
 //! longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
-//! leftmost-longest search forwards has to. Used where patterns are many or long; `finder` takes an automaton with
+//! leftmost-longest search forwards has to. Used where patterns are many or long ([`are_few`]); [`added`](crate::added) takes an automaton with
 //! vectors for the others, whose construction is not linear.
 //!
 //! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
@@ -15,8 +15,11 @@ use std::ops::Range;
 use aho_corasick::packed;
 use memchr::memchr;
 
-use super::finder::Occurrence;
 use crate::error::{Error, Result};
+
+/// Patterns with more bytes together, or with more in one of them, are many.
+const MAX_LEN_OF_FEW: usize = 8 << 10;
+const MAX_LEN_OF_ONE: usize = 256;
 
 /// How many states have a row of all transitions: the root and, as a rule, all states behind one byte.
 const MAX_COMPLETE: usize = 256;
@@ -28,6 +31,19 @@ const BLOCK_LEN: usize = 4 << 10;
 /// Bytes of a pattern by which its beginning is found: the most that leave few enough different ones.
 const BEGINNING_LENS: [usize; 3] = [4, 3, 2];
 const MAX_BEGINNINGS: usize = 32;
+
+/// A pattern with its place in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Occurrence {
+    pub(crate) pattern: usize,
+    pub(crate) place: Range<usize>,
+}
+
+/// Whether patterns are so few and short that an automaton that runs forward may look for them.
+pub(crate) fn are_few<P: AsRef<[u8]>>(patterns: &[P]) -> bool {
+    let lens = || patterns.iter().map(|pattern| pattern.as_ref().len());
+    lens().sum::<usize>() <= MAX_LEN_OF_FEW && lens().all(|len| len <= MAX_LEN_OF_ONE)
+}
 
 /// No pattern.
 const NONE: u32 = u32::MAX;
