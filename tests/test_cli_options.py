@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import bytepair
-from bytepair import Tokenizer, analyze, scale
+from bytepair import Tokenizer, analyze, scale, surgery
 from bytepair._training.calls import TrainingOptions
 from bytepair._verify.convert import convert
 from bytepair.segmentation import Segmenter
@@ -164,6 +164,7 @@ def python_names() -> set[str]:
         scale.tokenize,
         scale.merge_files,
         convert,
+        surgery.extend,
         *(call for call in vars(analyze).values() if inspect.isfunction(call)),
     ]
     names = {name for call in called for name in inspect.signature(call).parameters}
@@ -200,6 +201,11 @@ BASES = {
     "segment": [["codes"], ["own.json"], ["ranks.tiktoken"]],
     "plot": [["no.jsonl", "-o", "p.svg"], ["c.jsonl", "-o", "p.zip"]],
     "info": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
+    "extend": [
+        ["own.json", "c.txt", "--add", "3", "-o", "e.json"],
+        ["ranks.tiktoken", "c.jsonl", "--add", "3", "-o", "e.bytepair"],
+        ["own.json", "counts.parquet", "--add", "3", "-o", "e.x"],
+    ],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
     "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
     "report": [

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from tests.conftest import SHARED
 from typer.testing import CliRunner
 
 import bytepair
@@ -122,6 +123,64 @@ def test_the_examples_of_looking_inside_run(tmp_path, monkeypatch):
         found = CliRunner().invoke(app, shlex.split(program))
         assert found.exit_code == 0, found.output
         assert found.output.startswith(expected)
+
+
+def extending(folder, monkeypatch):
+    """Put into a folder what the how-to of extending begins with; a small tokenizer if GPT-2's is absent."""
+    monkeypatch.chdir(folder)
+    vocabulary, corpus = SHARED / "vocabularies/gpt2", SHARED / "corpora/persian.txt"
+    text = "سلام دنیا، زبان فارسی زیباست. کتاب‌های خوب را می‌خوانم. " * 99
+    if corpus.exists():
+        text = corpus.read_text("utf-8")[:100_000]
+    Path("persian.txt").write_text(text, "utf-8")
+    if vocabulary.exists():
+        Path("gpt2").symlink_to(vocabulary)
+    else:
+        base = bytepair.train_from_iterator(["low lower"], merges=2, dialect="gpt2")
+        base.save("gpt2")
+    return bytepair.Tokenizer.from_file("gpt2").n_vocab
+
+
+def test_the_examples_of_extending_run(tmp_path, monkeypatch):
+    """From a tokenizer and a corpus to a new file and the rows of a matrix, in Python and by the command."""
+    np = pytest.importorskip("numpy")
+    n_old = extending(tmp_path, monkeypatch)
+    np.save("wte.npy", np.random.default_rng(1).normal(size=(n_old, 3)))
+    page = (REPOSITORY / "docs/how-to/extend.md").read_text(encoding="utf-8")
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        block = block.replace("(100, 200, report.added)", "(5, 9, report.added)")
+        exec(block, names)
+    again = bytepair.Tokenizer.from_file("gpt2-persian.json")
+    assert again == names["found"].tokenizer
+    old, new = np.load("wte.npy"), np.load("wte-persian.npy")
+    assert len(new) == -(-again.n_vocab // 64) * 64
+    assert (new[:n_old] == old).all()
+    assert new[n_old : again.n_vocab].all()
+    (command,) = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    arguments = shlex.split(command.replace("--add 2000", "--add 300"))
+    found = CliRunner().invoke(app, arguments[1:])
+    assert found.exit_code == 0, found.output
+    assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
+
+
+def test_the_example_of_a_resized_model_runs(tmp_path, monkeypatch):
+    """The rows of a model of transformers are those of the map."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from bytepair import surgery
+
+    n_old = extending(tmp_path, monkeypatch)
+    config = transformers.GPT2Config(n_embd=4, n_layer=1, n_head=1, vocab_size=n_old)
+    model = transformers.GPT2LMHeadModel(config)
+    old = model.get_input_embeddings().weight.detach().clone().numpy()
+    found = surgery.extend("gpt2", "persian.txt", add=20)
+    page = (REPOSITORY / "docs/how-to/extend.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python torch\n(.*?)^```$", page, re.DOTALL | re.M)
+    names = {"model": model, "found": found}
+    exec(block, names)
+    new = model.get_output_embeddings().weight.detach().numpy()
+    assert torch.equal(torch.from_numpy(new), torch.from_numpy(names["rows"] @ old))
 
 
 def test_the_examples_of_the_stub_run():

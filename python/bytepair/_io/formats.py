@@ -24,6 +24,7 @@ __all__ = [
     "acting_options",
     "added_beside",
     "format_of",
+    "format_of_file",
     "from_bytes",
     "has_ids",
     "is_tokenizer",
@@ -198,7 +199,7 @@ def acting_options(path: Path) -> tuple[str, ...]:
     """Name the options that act on what lies at ``path``; none where loading will fail."""
     try:
         found = file_in(path) if _is_folder(path) else path
-        return ACTING_OPTIONS.get(_format_of_file(found), ())
+        return ACTING_OPTIONS.get(format_of_file(found), ())
     except TokenizerError:
         return ()
 
@@ -218,7 +219,7 @@ def needed_options(path: Path, options: Options) -> Options:
     return NO_OPTIONS if is_told else options
 
 
-def _format_of_file(path: Path) -> str:
+def format_of_file(path: Path) -> str:
     """Tell the format of a file, of which only the beginning is read."""
     if _pair_of(path) is not None:
         return "gpt2"
@@ -241,7 +242,7 @@ def is_tokenizer(path: Path) -> bool:
             return False
         if path.suffix in TOKENIZER_ENDINGS:
             return True
-        format_name = _format_of_file(path)
+        format_name = format_of_file(path)
         if format_name == "tiktoken":
             return bool(re.match(THREE_RANKS, _beginning(path, n_bytes=1 << 16)))
         if format_name == "huggingface":  # any other object counts as one, too

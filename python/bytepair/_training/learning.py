@@ -55,7 +55,8 @@ class Learner:
 
     ``scale`` is by how much counts are larger than what they count, where files have
     weights; what is told is divided by it. ``on_counted`` among the options is called with
-    the learner between counting and merging.
+    the learner between counting and merging, ``on_course`` with the tokens of the corpus
+    before the first new merge and after each.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Learner:
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = parts.pop("log", None)
         self.on_counted = parts.pop("on_counted", None)
+        self.on_course = parts.pop("on_course", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
         self.dialect.check_characters(self.characters, is_continued=False)
@@ -251,7 +253,7 @@ class Learner:
                 self.limits["max_token_chars"],
                 bool(self.limits["whole_characters"]),
             ),
-            with_course=summary is not None,
+            with_course=summary is not None or self.on_course is not None,
             progress=self._on_merge if self.report else None,
             characters=self.characters,
         )
@@ -260,6 +262,8 @@ class Learner:
             n_names = learned["n_names"]
             write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
         del learned["n_names"]
+        if self.on_course is not None and course:
+            self.on_course([self._unscaled(n_tokens) for n_tokens in course[0]])
         interrupted = learned.pop("interrupted")
         report = self._report(counted, learned)
         if self.resume is not None and self.keeps_ids:

@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "OLD_NAMES", "Entry", "function_of"]
 TRAIN = "Train"
 USE = "Use"
 LOOK = "Look inside"
+VOCABULARY = "Change a vocabulary"
 CHANGE = "Convert and check"
 
 
@@ -42,6 +43,7 @@ COMMANDS = (
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
+    Entry("extend", VOCABULARY, "Add tokens that a corpus needs; all ids stay, and no text gets longer."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it again, and compare both."),
     Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),
     Entry("doctor", CHANGE, "Find faults of a tokenizer; the exit code is 1 if there are any."),

@@ -323,6 +323,11 @@ impl Encoder {
         self.for_each_part(piece, out, |part, out| self.encode_part(&piece[part], scratch, out))
     }
 
+    /// The token that stands for units outside the alphabet.
+    pub(crate) fn unknown(&self) -> Option<TokenId> {
+        self.symbols.unknown()
+    }
+
     fn unknown_unit(&self, symbol: Token<'_>) -> Result<TokenId> {
         let unit = String::from_utf8_lossy(&self.symbols.units().written(symbol)).into_owned();
         Err(ErrorKind::UnknownUnit { unit }.into())

@@ -212,7 +212,9 @@ pub fn train(
     });
     let unmade = earlier.as_ref().map_or_else(Vec::new, |encoder| encoder.unmade());
     let unmade = unmade.into_iter().filter_map(|id| vocabulary.token(id));
-    let filter = TokenFilter::new(options.limits).with_taken(unmade);
+    let names = earlier.as_ref().map_or_else(Vec::new, |_| names_like_text(&vocabulary, units));
+    let names = names.iter().map(|name| Token::plain(name));
+    let filter = TokenFilter::new(options.limits).with_taken(unmade.chain(names));
     let (shares, n_initial_tokens) =
         start::shares(counts.borrow(), units, &vocabulary, earlier.as_ref(), options)?;
     drop((counts, earlier));
@@ -238,6 +240,15 @@ pub fn train(
         n_certain.filter(|_| left_out.is_none_or(|left_out| left_out.n_characters == 0));
     let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
     Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain, left_out })
+}
+
+/// The names of tokens that are no text, such as added tokens, where text may be written alike. The text may come up
+/// although added tokens are cut out, if normalizing makes it. Most formats cannot hold two tokens of one name.
+fn names_like_text(vocabulary: &Vocabulary, units: &Units) -> Vec<Vec<u8>> {
+    let others = vocabulary.iter().map(|(_, token)| token);
+    let others = others.filter(|token| !matches!(token.kind, TokenKind::Text(_)));
+    let names = others.map(|token| units.written(token).into_owned());
+    names.filter(|name| !name.is_empty() && *units.written(Token::plain(name)) == **name).collect()
 }
 
 /// The vocabulary that these counts are merged into, and what its alphabet lacks.

@@ -114,7 +114,7 @@ pub(super) enum Segmenter<'u> {
     Bytes(Box<[TokenId; 256]>),
     /// Symbols of other units.
     Symbols { units: &'u Units, vocabulary: &'u Vocabulary },
-    /// Tokens of an earlier vocabulary. By id: whether it is one of text.
+    /// Tokens of an earlier vocabulary. By id: whether it is one of text, and stands for that text alone.
     Merged { encoder: Arc<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
 }
 
@@ -130,6 +130,7 @@ impl<'u> Segmenter<'u> {
             for (id, token) in vocabulary.iter() {
                 is_text[id as usize] = matches!(token.kind, TokenKind::Text(_));
             }
+            mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
             return Self::Merged { encoder: Arc::clone(encoder), scratch: Box::default(), is_text };
         }
         if units.is_bytes() && units.end_mark.is_none() && units.continuing_prefix.is_none() {
@@ -155,6 +156,22 @@ impl<'u> Segmenter<'u> {
             }
         }
         Ok(())
+    }
+}
+
+/// Takes the unknown token, and all that merges make of it, for no text: it stands for units that have no ids, even
+/// where it is also a token of text. A token across it would have other text each time.
+fn mark_unknown(vocabulary: &Vocabulary, unknown: Option<TokenId>, is_text: &mut [bool]) {
+    let Some(unknown) = unknown else { return };
+    let mut holds_unknown = vec![false; is_text.len()];
+    holds_unknown[unknown as usize] = true;
+    for merge in vocabulary.merges() {
+        if holds_unknown[merge.left as usize] || holds_unknown[merge.right as usize] {
+            holds_unknown[merge.result as usize] = true;
+        }
+    }
+    for (is_text, holds_unknown) in is_text.iter_mut().zip(holds_unknown) {
+        *is_text &= !holds_unknown;
     }
 }
 

@@ -1,0 +1,275 @@
+"""The rows of an embedding matrix after surgery, as a sparse matrix: ``new = map @ old``.
+
+A kept token copies its row. A new token is made of merges, and these lead back to tokens of the base,
+which are what the base encodes it to; its row is a combination of theirs. Weights of a row add up
+to 1. Left out: everything that looks at the numbers of a matrix, such as norms.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, get_args
+
+from bytepair._io.files import StrPath, writing
+from bytepair._numpy import NDArray, np
+from bytepair._ranges import check_range
+from bytepair.errors import TokenizerError
+
+from ._surgery import Kind, Side
+
+if TYPE_CHECKING:
+    from bytepair._tokenizer import Tokenizer
+
+    from ._surgery import Surgery
+
+__all__ = ["EmbeddingMap", "embedding_map", "parts_of_new"]
+
+Weigher = Callable[[Sequence[int]], list[float]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EmbeddingMap:
+    """A sparse matrix with a row for each new id and a column for each old one.
+
+    Its arrays are those of a matrix in compressed rows (CSR), as scipy and torch take them: the
+    columns of a row are distinct and ascend.
+
+    Attributes
+    ----------
+    indptr
+        By row: where its entries begin. One more than there are rows.
+    old_ids, weights
+        The columns and the values of all entries, row by row.
+    needs_init
+        New ids whose tokens have no parts in the old vocabulary, such as special tokens: their rows
+        are 0 and need values of your own.
+    shape
+        The number of new rows and of old rows.
+
+    >>> import bytepair
+    >>> import numpy as np
+    >>> from bytepair import surgery
+    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = surgery.extend(base, texts=["wide wider widest"] * 9, add=1)
+    >>> rows = found.embedding_map()
+    >>> old = np.arange(258 * 2, dtype=np.float32).reshape(258, 2)
+    >>> (rows @ old)[258]
+    array([135., 136.], dtype=float32)
+    """
+
+    indptr: NDArray[np.int64]
+    old_ids: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    needs_init: NDArray[np.int64]
+    shape: tuple[int, int]
+    tokenizer: Tokenizer = field(repr=False)
+    """The new tokenizer, whose tokens :meth:`save_jsonl` names."""
+
+    def row(self, new_id: int) -> tuple[list[int], list[float]]:
+        """Give the old ids and the weights of a row.
+
+        >>> import bytepair
+        >>> from bytepair import surgery
+        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> found = surgery.extend(base, texts=["wide wider"] * 9, add=1)
+        >>> found.embedding_map().row(65)
+        ([65], [1.0])
+        """
+        start, end = self.indptr[new_id], self.indptr[new_id + 1]
+        return self.old_ids[start:end].tolist(), self.weights[start:end].tolist()
+
+    def __matmul__(self, old: Any) -> NDArray[Any]:  # noqa: ANN401 -- what numpy reads
+        """Multiply with an old matrix, or with a vector such as the bias of a head.
+
+        Copied rows are the same bits, and the others are added up in 64 bits. The result has the type
+        of ``old``.
+        """
+        old = np.asarray(old)
+        if old.ndim == 0 or old.shape[0] != self.shape[1]:
+            n_rows = f"{old.shape[0]:,} rows" if old.ndim else "no rows"
+            message = (
+                f"the old matrix has {n_rows}, and this map is for {self.shape[1]:,}; "
+                "embedding_map(rows=...) says how many there are"
+            )
+            raise TokenizerError(message)
+        new = np.zeros((self.shape[0], *old.shape[1:]), old.dtype)
+        n_entries = np.diff(self.indptr)
+        copied = np.flatnonzero(n_entries == 1)
+        new[copied] = old[self.old_ids[self.indptr[copied]]]
+        for row in np.flatnonzero(n_entries > 1):
+            entries = slice(self.indptr[row], self.indptr[row + 1])
+            parts = old[self.old_ids[entries]].astype(np.float64)
+            new[row] = np.tensordot(self.weights[entries], parts, 1)
+        return new
+
+    def save_npz(self, path: StrPath) -> None:
+        """Write the arrays to a file that ``np.load`` reads, whole or not at all.
+
+        Its names are those of the attributes.
+        """
+        with writing(path) as file:
+            np.savez(
+                file,
+                indptr=self.indptr,
+                old_ids=self.old_ids,
+                weights=self.weights,
+                needs_init=self.needs_init,
+                shape=np.array(self.shape, np.int64),
+            )
+
+    def save_jsonl(self, path: StrPath) -> None:
+        """Write a line of JSON for each row, whole or not at all.
+
+        Fields are ``id``, ``token`` as the vocabulary writes it and ``bytes`` in hexadecimal (both
+        ``null`` for an id without a token), ``old_ids``, ``weights`` and ``needs_init``.
+        """
+        by_hand = set(self.needs_init.tolist())
+        with writing(path) as file:
+            for id_, (token, text) in enumerate(self._tokens()):
+                old_ids, weights = self.row(id_)
+                line = {
+                    "id": id_,
+                    "token": token,
+                    "bytes": None if text is None else text.hex(),
+                    "old_ids": old_ids,
+                    "weights": weights,
+                    "needs_init": id_ in by_hand,
+                }
+                written = json.dumps(line, ensure_ascii=False)
+                file.write(written.encode(errors="backslashreplace") + b"\n")
+
+    def _tokens(self) -> Iterator[tuple[str | None, bytes | None]]:
+        """Give each row's token, as it is written and as bytes."""
+        ids = [i for i, t in enumerate(self.tokenizer.vocabulary) if t is not None]
+        found = dict(zip(ids, self.tokenizer._tokens_of(ids), strict=True))
+        for id_ in range(self.shape[0]):
+            token = found.get(id_)
+            yield (None, None) if token is None else (token[4], token[1])
+
+    def __repr__(self) -> str:
+        (new, old), n_by_hand = self.shape, len(self.needs_init)
+        return (
+            f"<bytepair.surgery.EmbeddingMap: {new:,} rows of {old:,}, "
+            f"{n_by_hand:,} to be set by hand>"
+        )
+
+
+def embedding_map(
+    surgery: Surgery[Any],
+    kind: Kind,
+    side: Side,
+    *,
+    rows: int | None = None,
+    multiple_of: int = 1,
+) -> EmbeddingMap:
+    """See :meth:`bytepair.surgery.Surgery.embedding_map`."""
+    n_old, n_new = _sizes(surgery, rows, multiple_of)
+    weigh = _weigher(surgery.base, kind, side)
+    kept = {new: old for old, new in enumerate(surgery.id_map) if new >= 0}
+    parts, by_hand = parts_of_new(surgery.tokenizer, kept)
+    taken = surgery.tokenizer.n_vocab
+    indptr, old_ids, weights = [0], [], []
+    for id_ in range(n_new):
+        if id_ in kept:
+            entries = {kept[id_]: 1.0}
+        elif id_ in parts:
+            entries = _entries(parts[id_], weigh(parts[id_]))
+        elif taken <= id_ < n_old:  # a row that no token has, now as before
+            entries = {id_: 1.0}
+        else:
+            entries = {}
+        old_ids += sorted(entries)
+        weights += [entries[old] for old in sorted(entries)]
+        indptr.append(len(old_ids))
+    return EmbeddingMap(
+        np.array(indptr, np.int64),
+        np.array(old_ids, np.int64),
+        np.array(weights, np.float64),
+        np.array(by_hand, np.int64),
+        (n_new, n_old),
+        surgery.tokenizer,
+    )
+
+
+def _sizes(
+    surgery: Surgery[Any], rows: int | None, multiple_of: int
+) -> tuple[int, int]:
+    """Give the numbers of old and of new rows."""
+    check_range(rows=rows, multiple_of=multiple_of)
+    n_ids = surgery.base.n_vocab
+    n_old = n_ids if rows is None else rows
+    if n_old < n_ids:
+        message = f"rows: the old tokenizer has {n_ids:,} ids, more than {n_old:,} rows"
+        raise TokenizerError(message)
+    if not multiple_of:
+        message = "multiple_of must be at least 1"
+        raise TokenizerError(message)
+    n_least = max(surgery.tokenizer.n_vocab, n_old)
+    return n_old, -(-n_least // multiple_of) * multiple_of
+
+
+def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
+    """Give the function from parts to their weights, which add up to 1."""
+    for name, value, choices in (("kind", kind, Kind), ("side", side, Side)):
+        if value not in get_args(choices):
+            message = (
+                f"{name} must be one of {', '.join(get_args(choices))}, not {value!r}"
+            )
+            raise TokenizerError(message)
+    is_input = side == "input"
+    tokens = base._tokens() if kind == "bytes" else []
+
+    def raw(parts: Sequence[int]) -> list[float]:
+        last = len(parts) - 1
+        if kind == "mean":
+            return [1.0] * len(parts)
+        if kind == "bytes":  # a mark has none, and counts as one
+            return [float(max(len(tokens[part][1]), 1)) for part in parts]
+        # How far each is from the one that counts most.
+        steps = [last - i if is_input else i for i in range(len(parts))]
+        if kind == "copy":
+            return [float(step == 0) for step in steps]
+        return [math.exp(-2.0 * step) for step in steps]
+
+    def normalised(parts: Sequence[int]) -> list[float]:
+        found = raw(parts)
+        total = math.fsum(found)
+        return [weight / total for weight in found]
+
+    return normalised
+
+
+def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]:
+    """Add up the weights of equal parts; those that count nothing are left out."""
+    entries: dict[int, float] = {}
+    for part, weight in zip(parts, weights, strict=True):
+        if weight:
+            entries[part] = entries.get(part, 0.0) + weight
+    return entries
+
+
+def parts_of_new(
+    tokenizer: Tokenizer, kept: Mapping[int, int]
+) -> tuple[dict[int, tuple[int, ...]], list[int]]:
+    """Give the old ids that each new token is made of, and the new tokens that none make.
+
+    ``kept`` has the old id of each kept new one. A token has the parts of the first merge that
+    makes it of known ones.
+    """
+    parts: dict[int, tuple[int, ...]] = {}
+
+    def known(id_: int) -> tuple[int, ...] | None:
+        return (kept[id_],) if id_ in kept else parts.get(id_)
+
+    for left, right, made, _count in tokenizer.merge_log:
+        if made in kept or made in parts:
+            continue
+        first, second = known(left), known(right)
+        if first is not None and second is not None:
+            parts[made] = first + second
+    vocabulary = enumerate(tokenizer.vocabulary)
+    tokens = (id_ for id_, token in vocabulary if token is not None)
+    return parts, [id_ for id_ in tokens if id_ not in kept and id_ not in parts]

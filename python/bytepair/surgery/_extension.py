@@ -1,0 +1,134 @@
+"""What an extension did: the numbers, and the curve of tokens against additions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bytepair._plurals import amount
+
+__all__ = ["ExtensionReport", "knee_of"]
+
+
+@dataclass(frozen=True)
+class ExtensionReport:
+    """What :func:`bytepair.surgery.extend` did.
+
+    Attributes
+    ----------
+    asked, added
+        How many tokens were asked for, and how many were added.
+    first_id
+        The id of the first new token; the others follow.
+    curve
+        By number of added tokens, from 0 on: the tokens of the corpus. As the first additions do not
+        depend on the later ones, this is the number for each smaller ``add``, too.
+    knee
+        Where the curve bends: the point farthest from the line between its ends, as Kneedle
+        defines it. ``None`` if it does not bend.
+    n_bytes
+        The size of the corpus in bytes.
+    best_count_at_stop
+        If fewer tokens were added than asked for: how often the most frequent pair was left.
+    within_others
+        The new tokens that their own text is not encoded with, as it lacks something: the rest
+        of a character, of a word or of what the pattern looks at. They occur within longer texts.
+    """
+
+    asked: int
+    added: int
+    first_id: int
+    curve: tuple[int | float, ...]
+    knee: int | None
+    n_bytes: int | float
+    best_count_at_stop: int | float | None
+    within_others: tuple[int, ...]
+
+    @property
+    def tokens_before(self) -> int | float:
+        """The tokens of the corpus, encoded by the base."""
+        return self.curve[0]
+
+    @property
+    def tokens_after(self) -> int | float:
+        """The tokens of the corpus with all new tokens."""
+        return self.curve[-1]
+
+    def saved(self, n_added: int) -> float:
+        """Give the share of the tokens of the corpus that the first additions save.
+
+        >>> report = ExtensionReport(2, 2, 258, (100, 80, 70), 1, 400, None, ())
+        >>> report.saved(1), report.saved(2)
+        (0.2, 0.3)
+        """
+        before = self.tokens_before
+        return (before - self.curve[n_added]) / before if before else 0.0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was done and why, for a reader."""
+        unchanged = f"{amount(self.first_id, 'id')} unchanged"
+        if not self.added:
+            return (f"nothing added; {unchanged}", *self._stop())
+        last_id = self.first_id + self.added - 1
+        ids = f"{self.first_id:,} to {last_id:,}" if self.added > 1 else f"{last_id:,}"
+        noun = "ids" if self.added > 1 else "id"
+        lines = [
+            f"{amount(self.added, 'token')} added, {noun} {ids}; {unchanged}",
+            f"tokens of the corpus: {self.tokens_before:,} → {self.tokens_after:,}, "
+            f"{100 * self.saved(self.added):.2f} % less",
+        ]
+        if self.knee is not None:
+            share = 100 * self.saved(self.knee)
+            lines.append(f"the curve bends at {self.knee:,} added: {share:.2f} % less")
+        if self.within_others:
+            lines.append(
+                f"{amount(len(self.within_others), 'new token')} only within longer texts"
+            )
+        return (*lines, *self._stop())
+
+    def _stop(self) -> list[str]:
+        if self.added == self.asked:
+            return []
+        count = self.best_count_at_stop or 0
+        found = (
+            "no pair is left that may be merged"
+            if not count
+            else f"the most frequent pair that is left occurs {amount(int(count), 'time')}"
+        )
+        return [f"fewer than the {self.asked:,} asked for: {found}"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the numbers as JSON holds them."""
+        return {
+            "asked": self.asked,
+            "added": self.added,
+            "first_id": self.first_id,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "saved": round(self.saved(self.added), 6),
+            "knee": self.knee,
+            "bytes": self.n_bytes,
+            "best_count_at_stop": self.best_count_at_stop,
+            "within_others": list(self.within_others),
+            "curve": list(self.curve),
+        }
+
+
+def knee_of(curve: Sequence[int | float]) -> int | None:
+    """Find the point of a falling curve that is farthest below the line between its ends.
+
+    >>> knee_of([100, 60, 50, 45, 41])
+    1
+    >>> knee_of([100, 90, 80])
+    """
+    last = len(curve) - 1
+    if last < 1:
+        return None
+    fall = curve[0] - curve[last]
+
+    # Both axes from 0 to 1, and multiplied by their lengths, so that whole numbers stay whole.
+    def below(k: int) -> int | float:
+        return (curve[0] - curve[k]) * last - k * fall
+
+    best = max(range(last + 1), key=below)
+    return best if below(best) > 0 else None

@@ -1,0 +1,242 @@
+"""The proof of a file: it is read back before it appears, by us and by Hugging Face's library.
+
+That library gives an added token that is not in the vocabulary of the model the next free id, so that
+tokens of the model that are appended move it. Therefore our writer puts every added token into that
+vocabulary, at its own id, and here it is seen to.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bytepair._io import formats
+from bytepair._io.files import check_writable, read, refuse_no_name, write
+from bytepair._io.temporary import MARK, TemporaryFolder
+from bytepair._plurals import amount
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bytepair._io.files import StrPath
+
+    from ._surgery import Surgery
+
+__all__ = ["Proof", "rehearse", "save"]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was written, and how it was proven.
+
+    Attributes
+    ----------
+    files
+        The files that were written.
+    format
+        Their format.
+    is_copy
+        Whether they have the bytes of the base's file, as nothing was changed.
+    n_ids, n_new
+        How many ids have been compared, and how many new tokens have been encoded.
+    read_by
+        What read the files back: ``bytepair``, and perhaps ``tokenizers``.
+    """
+
+    files: tuple[Path, ...]
+    format: str
+    is_copy: bool
+    n_ids: int
+    n_new: int
+    read_by: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was proven, for a reader."""
+        new = f", {amount(self.n_new, 'new token')} encoded" if self.n_new else ""
+        readers = " and ".join(self.read_by)
+        lines = [f"read back by {readers}: {amount(self.n_ids, 'id')} compared{new}"]
+        if self.is_copy:
+            lines.append("the same bytes as the file of the base")
+        return tuple(lines)
+
+
+def save(
+    surgery: Surgery[Any],
+    path: StrPath,
+    format_name: str | None = None,
+    *,
+    ids_may_change: bool = False,
+) -> Proof:
+    """See :meth:`bytepair.surgery.Surgery.save`."""
+    refuse_no_name(path)
+    target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
+    name = formats.format_of(Path(path), format_name)
+    check_target(target, name)
+    with TemporaryFolder() as folder:
+        draft = Path(folder) / target.name
+        formats.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
+        is_copy = _copy_base(surgery, draft, name)
+        again = Tokenizer.from_file(draft)
+        new = _compare(surgery, again, path)
+        readers = ["bytepair"]
+        if name == "huggingface" and _has_tokenizers():
+            _compare_theirs(surgery.tokenizer, draft, path, new)
+            readers.append("tokenizers")
+        files = dict(_targets(draft, target))
+        for file in files.values():
+            file.parent.mkdir(exist_ok=True)
+        for source, file in files.items():
+            write(file, read(source))
+    n_ids = surgery.tokenizer.n_vocab
+    return Proof(tuple(files.values()), name, is_copy, n_ids, len(new), tuple(readers))
+
+
+def rehearse(
+    base: Tokenizer,
+    path: StrPath,
+    format_name: str | None = None,
+    *,
+    ids_may_change: bool = False,
+) -> None:
+    """Refuse a path or a format that could not hold an extension, before any work.
+
+    Raises
+    ------
+    FormatError
+        The format does not hold even the base.
+    FileError
+        The path cannot be written.
+    """
+    refuse_no_name(path)
+    target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
+    name = formats.format_of(Path(path), format_name)
+    check_target(target, name)
+    with TemporaryFolder() as folder:
+        draft = Path(folder) / target.name
+        formats.save(base, draft, name, ids_may_change=ids_may_change)
+
+
+def check_target(target: Path, format_name: str) -> None:
+    """Refuse a path that cannot be written, or is a folder where the format is a file."""
+    if target.exists() and target.is_dir() != (format_name == "gpt2"):
+        kind = "folder" if target.is_dir() else "file"
+        message = f"{target} is a {kind}; this format needs another path"
+        raise FileError(message)
+    check_writable(target if target.is_dir() else target.parent)
+
+
+def _targets(draft: Path, target: Path) -> Iterator[tuple[Path, Path]]:
+    """Give each file that was written, with where it goes; a tokenizer's own file comes last."""
+    files = (path for path in draft.parent.rglob("*") if path.is_file())
+    for path in sorted(files, key=lambda path: (path == draft, path)):
+        if path.name != MARK:
+            yield path, target.parent / path.relative_to(draft.parent)
+
+
+def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
+    """Write the bytes of the base's file over the draft, if they hold the same tokenizer."""
+    if surgery.source is None or surgery.tokenizer != surgery.base:
+        return False
+    source = surgery.source
+    try:
+        source = formats.file_in(source) if source.is_dir() else source
+        # Settings beside it, which another place has not, may belong to it.
+        if formats.format_of_file(source) != format_name:
+            return False
+        if Tokenizer.from_file(source) != surgery.base:
+            return False
+    except TokenizerError:  # options say what the file leaves out
+        return False
+    pairs = [(source, draft)]
+    if format_name == "gpt2":
+        names = ("vocab.json", "merges.txt")
+        pairs = [(source.with_name(name), draft / name) for name in names]
+    if not all(path.is_file() for path, _ in pairs):  # named in an older way
+        return False
+    for path, copy in pairs:
+        write(copy, read(path))
+    return True
+
+
+def _compare(surgery: Surgery[Any], again: Tokenizer, path: StrPath) -> list[bytes]:
+    """Refuse a file that gives a token another id; give the texts of the new tokens.
+
+    Raises
+    ------
+    FormatError
+        It does.
+    """
+    tokenizer = surgery.tokenizer
+    found, wanted = again.vocabulary, tokenizer.vocabulary
+    if found != wanted:
+        pairs = enumerate(zip(wanted, found, strict=False))
+        id_ = next((i for i, (a, b) in pairs if a != b), min(len(wanted), len(found)))
+        token = wanted[id_] if id_ < len(wanted) else found[id_]
+        _refuse(path, f"the id {id_:,} of {token!r} would be another")
+    if again._added_tokens != tokenizer._added_tokens:
+        _refuse(path, "an added token would have another id or other properties")
+    kept = {new for new in surgery.id_map if new >= 0}
+    new = [id_ for id_ in range(tokenizer.n_vocab) if id_ not in kept]
+    texts = [tokenizer.decode_bytes([id_]) for id_ in new if wanted[id_] is not None]
+    for text in texts:
+        if _encoded(again, text) != _encoded(tokenizer, text):
+            _refuse(path, f"{text!r} would be encoded to other ids")
+    return texts
+
+
+def _encoded(tokenizer: Tokenizer, text: bytes) -> list[int] | None:
+    """Encode a text; ``None`` if the tokenizer does not take it."""
+    try:
+        return tokenizer.encode_ordinary(text)
+    except TokenizerError:
+        return None
+
+
+def _has_tokenizers() -> bool:
+    return importlib.util.find_spec("tokenizers") is not None
+
+
+def _compare_theirs(
+    tokenizer: Tokenizer, draft: Path, path: StrPath, texts: list[bytes]
+) -> None:
+    """Refuse a file in which Hugging Face's library finds another id."""
+    import tokenizers
+
+    try:
+        theirs = tokenizers.Tokenizer.from_file(os.fspath(draft))
+    except Exception as error:
+        _refuse(path, f"Hugging Face's library does not read it: {error}")
+    theirs.no_truncation()
+    theirs.no_padding()
+    if getattr(theirs.model, "dropout", None):
+        theirs.model.dropout = None
+    ids = theirs.get_vocab(with_added_tokens=True)
+    for token, id_ in tokenizer.get_vocab().items():
+        if ids.get(token) != id_:
+            found = ids.get(token)
+            where = "none" if found is None else f"{found:,}"
+            _refuse(
+                path,
+                f"the id {id_:,} of {token!r} is {where} in Hugging Face's library",
+            )
+    for text in texts:
+        wanted = _encoded(tokenizer, text)
+        plain = text.decode(errors="replace")
+        if wanted is None or len(wanted) != 1 or plain.encode() != text:
+            continue
+        if theirs.encode(plain, add_special_tokens=False).ids != wanted:
+            _refuse(path, f"{plain!r} has other ids in Hugging Face's library")
+
+
+def _refuse(path: StrPath, problem: str) -> NoReturn:
+    message = (
+        f"{os.fspath(path)}: {problem}; nothing is written. A .bytepair file holds every "
+        "tokenizer"
+    )
+    raise FormatError(message)

@@ -1,0 +1,159 @@
+"""The result of an operation: a tokenizer, where each old id went, and what was done.
+
+The rows of embedding matrices and the proof of what is written have modules of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bytepair._io.files import StrPath
+    from bytepair._tokenizer import Tokenizer
+
+    from ._embeddings import EmbeddingMap
+    from ._proof import Proof
+
+__all__ = ["Kind", "Report", "Side", "Surgery"]
+
+Kind = Literal["mean", "copy", "exponential", "bytes"]
+Side = Literal["input", "output"]
+
+
+class Report(Protocol):
+    """What was done, in numbers and in words."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was done and why, for a reader."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the numbers as JSON holds them."""
+
+
+SomeReport = TypeVar("SomeReport", bound=Report, covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class Surgery(Generic[SomeReport]):
+    """A changed tokenizer, together with what changed.
+
+    Attributes
+    ----------
+    tokenizer
+        The new tokenizer.
+    base
+        The tokenizer that it was made from.
+    id_map
+        By old id: the new one, or -1 if its token is gone. An id that no token has counts, too:
+        a model may have a row for it.
+    report
+        What was done and why.
+
+    >>> import bytepair
+    >>> from bytepair import surgery
+    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> found = surgery.extend(base, texts=["wide wider widest"] * 9, add=3)
+    >>> found
+    <bytepair.surgery.Surgery: 258 ids to 261, 258 unchanged>
+    >>> found.tokenizer.tokenize("low wide")
+    ['low', ' ', 'wide']
+    """
+
+    tokenizer: Tokenizer
+    base: Tokenizer
+    id_map: tuple[int, ...]
+    report: SomeReport
+    source: Path | None = field(default=None)
+    """The file of the base, if it was read from one."""
+
+    def embedding_map(
+        self,
+        kind: Kind = "mean",
+        side: Side = "input",
+        *,
+        rows: int | None = None,
+        multiple_of: int = 1,
+    ) -> EmbeddingMap:
+        """Give the rows of a new embedding matrix as combinations of those of the old one.
+
+        The row of a token that was kept is copied. That of a new token is combined of the rows of
+        the tokens that the old tokenizer has in its place.
+
+        Parameters
+        ----------
+        kind
+            The weights of these rows: ``"mean"``, all the same; ``"copy"``, one row alone, that
+            of the last token for the input side and of the first for the output side;
+            ``"exponential"``, e²ⁱ for the input side, so that the last token counts most, and
+            e⁻²ⁱ for the output side, so that the first does; ``"bytes"``, the lengths of the
+            tokens in bytes.
+        side
+            ``"input"`` for the matrix of embeddings, also where it is tied to the other;
+            ``"output"`` for that of the language-model head.
+        rows
+            How many rows the old matrix has, if it has more than the old tokenizer has ids:
+            Qwen 3 has 151,936 for 151,669. Rows that no new token takes are copied.
+        multiple_of
+            The number of new rows is the smallest multiple of this that holds all ids, and never
+            smaller than that of the old rows. Rows that are neither a token's nor in the old
+            matrix are 0.
+
+        >>> import bytepair
+        >>> from bytepair import surgery
+        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> found = surgery.extend(base, texts=["wide wider widest"] * 9, add=1)
+        >>> rows = found.embedding_map("mean")
+        >>> found.tokenizer.vocabulary[258], rows.row(258)
+        (b'de', ([67, 68], [0.5, 0.5]))
+
+        Raises
+        ------
+        TokenizerError
+            ``rows`` is smaller than the number of ids, or an option has no such value.
+        """
+        from ._embeddings import embedding_map
+
+        return embedding_map(self, kind, side, rows=rows, multiple_of=multiple_of)
+
+    def save(
+        self,
+        path: StrPath,
+        *,
+        format: str | None = None,
+        ids_may_change: bool = False,
+    ) -> Proof:
+        """Write the tokenizer, after proving that the file has every id in its place.
+
+        The file is read back, by Hugging Face's library too if it is a ``tokenizer.json`` and the
+        library is installed: every token and every added token has its id, and each new token
+        encodes to what it encodes to in memory. Only then does it appear. If nothing was changed and
+        the base was read from a file of the same format, the new file has the same bytes.
+
+        The arguments are those of :meth:`bytepair.Tokenizer.save`.
+
+        Raises
+        ------
+        FormatError
+            The format cannot hold the tokenizer with its ids; nothing is written.
+        FileError
+            The file cannot be written.
+        """
+        from ._proof import save
+
+        return save(self, path, format, ids_may_change=ids_may_change)
+
+    def read_from(self, source: Path | None) -> Surgery[SomeReport]:
+        """Give the same with the file that the base was read from, for :meth:`save`."""
+        return replace(self, source=source)
+
+    def __repr__(self) -> str:
+        before, after = self.base.n_vocab, self.tokenizer.n_vocab
+        n_same = sum(old == new for old, new in enumerate(self.id_map))
+        return (
+            f"<bytepair.surgery.Surgery: {before:,} ids to {after:,}, "
+            f"{n_same:,} unchanged>"
+        )

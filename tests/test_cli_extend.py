@@ -1,0 +1,94 @@
+"""``bytepair extend``: what it writes, says and refuses. Commands run in this process."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bytepair
+from bytepair import surgery
+
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+
+TEXT = "low lower lowest, the widest hats are wider than hats\n" * 9
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write a tokenizer and a corpus into the working directory."""
+    monkeypatch.chdir(tmp_path)
+    base = bytepair.train_from_iterator(
+        ["low lower"], merges=3, dialect="gpt4", special_tokens=["<|end|>"]
+    )
+    base.save("base.json")
+    Path("c.txt").write_text(TEXT)
+    return base
+
+
+def run(*arguments):
+    """Run the command."""
+    return testing.CliRunner().invoke(app, ["extend", *arguments])
+
+
+def test_it_writes_what_the_function_gives(files):
+    """The file, the numbers as JSON, and lines for a reader with the curve above."""
+    found = run("base.json", "c.txt", "--add", "12", "-o", "new.json", "--json")
+    assert found.exit_code == 0, found.stderr
+    expected = surgery.extend("base.json", "c.txt", add=12)
+    again = bytepair.Tokenizer.from_file("new.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+    assert again.merges == expected.tokenizer.merges
+    numbers = json.loads(found.stdout)
+    assert numbers.items() >= expected.report.to_json().items()
+    assert numbers["curve"][-1] == numbers["tokens_after"]
+    assert (numbers["output"], numbers["is_copy"]) == ("new.json", False)
+    lines = found.stderr.splitlines()
+    assert lines[0].startswith(f"{expected.report.tokens_before:,} │•")
+    assert "12 tokens added, ids 259 to 270; 259 ids unchanged" in lines
+    assert lines[-1] == "saved: new.json"
+    assert sum(line.count("◆") for line in lines) == 1
+
+
+def test_options_act(files):
+    """Limits of tokens, of counts and of documents; --quiet says nothing."""
+    limited = ["--max-token-bytes", "2", "--min-count", "20", "--lines"]
+    found = run("base.json", "c.txt", "--add", "50", "-o", "n.bytepair", "-q", *limited)
+    assert (found.exit_code, found.output) == (0, "")
+    expected = surgery.extend(
+        "base.json", "c.txt", add=50, max_token_bytes=2, min_count=20, lines=True
+    )
+    assert 0 < expected.report.added < 50
+    assert bytepair.Tokenizer.from_file("n.bytepair") == expected.tokenizer
+
+
+def test_nothing_added_is_a_copy(files):
+    """The file has the same bytes, and the command says so."""
+    Path("base.json").write_text(
+        json.dumps(json.loads(Path("base.json").read_text()), indent=3)
+    )
+    found = run("base.json", "c.txt", "--add", "0", "-o", "same.json")
+    assert found.exit_code == 0, found.stderr
+    assert Path("same.json").read_bytes() == Path("base.json").read_bytes()
+    assert "the same bytes as the file of the base" in found.stderr
+
+
+REFUSED = {
+    "--add must be at least 0": ["base.json", "c.txt", "--add", "-1", "-o", "n.json"],
+    "missing option --add": ["base.json", "c.txt", "-o", "n.json"],
+    "cannot express": ["base.json", "absent.txt", "--add", "1", "-o", "n.model"],
+    "extension '.x'": ["base.json", "absent.txt", "--add", "1", "-o", "n.x"],
+    "no such file": ["base.json", "absent.txt", "--add", "1", "-o", "n.json"],
+    "No such file": ["base.json", "absent.txt", "--add", "1", "-o", "no/n.json"],
+    "standard output": ["base.json", "c.txt", "--add", "1", "-o", "-"],
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
+    """Also before the corpus is read, where the output is at fault."""
+    found = run(*REFUSED[message])
+    assert found.exit_code in (1, 2)
+    assert message in found.stderr
+    assert sorted(path.name for path in Path().iterdir()) == ["base.json", "c.txt"]

@@ -1,0 +1,456 @@
+"""Extending tokenizers: old ids stay, new tokens join old neighbours, and files are proven."""
+
+import itertools
+import json
+import math
+
+import pytest
+from hypothesis import given, strategies as st
+from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
+
+import bytepair
+from bytepair import TokenizerError, surgery
+
+TEXTS = [
+    *CORPUS,
+    "lower wider the hat's hats 12 12 été été नमस्ते नमस्ते 中文 中文字 low<m>er\n\n",
+] * 3
+OTHERS = [
+    "a lowest hat",
+    " été",
+    "中文中文",
+    "x<|end|>low",
+    "wer low  lower\n",
+    "नम 1212",
+]
+KINDS = sorted(every_kind())
+
+
+def grown(name, add=12, **options):
+    """Extend a small tokenizer of a kind."""
+    return surgery.extend(every_kind()[name], texts=TEXTS, add=add, **options)
+
+
+def ids_or_none(tokenizer, text):
+    """Give the ids of a text; nothing if a unit of it is unknown and an error."""
+    try:
+        return tokenizer.encode(text, allowed_special="all")
+    except TokenizerError:
+        return None
+
+
+def parts_by_merges(tokenizer, n_old):
+    """Give each new id in old ones, by undoing its merge again and again."""
+    made = {merge[2]: merge[:2] for merge in reversed(tokenizer.merge_log)}
+
+    def parts(id_):
+        if id_ < n_old:
+            return [id_]
+        left, right = made[id_]
+        return parts(left) + parts(right)
+
+    return parts
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_old_changes(name):
+    """Old tokens, merges, added tokens and roles are those of the base, and new ids follow."""
+    found = grown(name)
+    base, after = found.base, found.tokenizer
+    n_old, n_merges = base.n_vocab, len(base.merges)
+    assert found.report.added > 0
+    assert after.n_vocab == n_old + found.report.added
+    assert after.vocabulary[:n_old] == base.vocabulary
+    assert [m[:3] for m in after.merge_log[:n_merges]] == [
+        m[:3] for m in base.merge_log
+    ]
+    assert [m[2] for m in after.merge_log[n_merges:]] == list(
+        range(n_old, after.n_vocab)
+    )
+    assert after._added_tokens == base._added_tokens
+    assert (after.template, after.special_tokens) == (
+        base.template,
+        base.special_tokens,
+    )
+    assert found.id_map == tuple(range(n_old))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_new_encoding_joins_neighbours_of_the_old_one(name):
+    """Each new id stands for the old ids that its merges lead back to, in every text."""
+    found = grown(name)
+    parts = parts_by_merges(found.tokenizer, found.base.n_vocab)
+    n_joined = 0
+    for text in [*TEXTS, *OTHERS]:
+        old, new = (ids_or_none(t, text) for t in (found.base, found.tokenizer))
+        if old is None:
+            assert new is None
+            continue
+        assert [part for id_ in new for part in parts(id_)] == old
+        n_joined += len(old) - len(new)
+    assert n_joined > 0
+
+
+@given(text=st.text(alphabet="lower wisthc'a12é中文नम\n", max_size=30))
+def test_joining_holds_for_any_text(text):
+    """Texts of the letters that tokens are made of, in any order."""
+    for name in (
+        "gpt4o",
+        "sennrich",
+        "sentencepiece",
+        "prefix",
+        "fallback",
+        "whole pieces",
+    ):
+        found = EXTENDED[name]
+        old, new = (ids_or_none(t, text) for t in (found.base, found.tokenizer))
+        parts = parts_by_merges(found.tokenizer, found.base.n_vocab)
+        if old is not None:
+            assert [part for id_ in new for part in parts(id_)] == old
+
+
+EXTENDED = {
+    name: grown(name)
+    for name in (
+        "gpt4o",
+        "sennrich",
+        "sentencepiece",
+        "prefix",
+        "fallback",
+        "whole pieces",
+    )
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_new_token_is_what_its_units_merge_to(name):
+    """None is among the tokens that the doctor calls unreachable, and most stand alone."""
+    found = grown(name)
+    unmade, unplaced = found.tokenizer._unreached()
+    assert not {*unmade, *unplaced} & set(
+        range(found.base.n_vocab, len(found.tokenizer))
+    )
+    for id_ in range(found.base.n_vocab, len(found.tokenizer)):
+        text = found.tokenizer.decode_bytes([id_])
+        alone = ids_or_none(found.tokenizer, text) == [id_]
+        assert alone == (id_ not in found.report.within_others)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_smaller_extension_is_the_beginning_of_a_larger_one(name):
+    """Whatever the number of threads."""
+    large, small = grown(name, add=9, threads=2), grown(name, add=4, threads=1)
+    n_old = large.base.n_vocab
+    assert small.tokenizer.vocabulary == large.tokenizer.vocabulary[: n_old + 4]
+    assert (
+        small.tokenizer.merges == large.tokenizer.merges[: len(small.tokenizer.merges)]
+    )
+    assert small.report.curve == large.report.curve[:5]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_curve_is_the_length_of_the_corpus(name):
+    """Encoding the corpus after k additions gives as many tokens as the curve says."""
+    base = every_kind()[name]
+    texts = [text.replace("<m>", "") for text in TEXTS]
+    texts = [text for text in texts if ids_or_none(base, text) is not None]
+    texts = texts or ["lower low lowe er", "aa low"]
+    found = surgery.extend(base, texts=texts, add=8)
+    for k in (0, 3, 8):
+        cut = surgery.extend(base, texts=texts, add=k)
+        n_tokens = sum(len(ids_or_none(cut.tokenizer, text)) for text in texts)
+        assert found.report.curve[cut.report.added] == n_tokens, k
+    falls = [a - b for a, b in itertools.pairwise(found.report.curve)]
+    assert all(fall >= 2 for fall in falls)
+
+
+def test_the_knee_is_the_point_farthest_from_the_chord():
+    """As a plain computation with both axes from 0 to 1 finds it."""
+    report = grown("gpt4o", add=40).report
+    last, first = len(report.curve) - 1, report.curve[0]
+    fall = first - report.curve[-1]
+    distances = [
+        ((first - n) / fall - k / last) / math.sqrt(2)
+        for k, n in enumerate(report.curve)
+    ]
+    assert report.knee == distances.index(max(distances))
+    assert 0 < report.knee < 40
+
+
+# Files
+
+
+def counted(path):
+    """Give the bytes of all files of a path."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return {file.name: file.read_bytes() for file in files}
+
+
+ENDINGS = {
+    "bytepair": "t.bytepair",
+    "compiled": "t.bytepair-compiled",
+    "huggingface": "t.json",
+    "tiktoken": "t.tiktoken",
+    "gpt2": "folder",
+    "sentencepiece": "t.model",
+}
+HELD = [
+    *((name, "bytepair") for name in KINDS),
+    *((name, "huggingface") for name in KINDS if name != "sennrich"),
+    ("gpt4o", "compiled"),
+    ("gpt4o", "tiktoken"),
+    ("plain gpt2", "gpt2"),
+]
+
+
+@pytest.mark.parametrize(("name", "format_name"), HELD)
+def test_a_format_that_holds_the_base_holds_the_extension(name, format_name, tmp_path):
+    """It comes back with the same ids; with nothing added the file is the base's."""
+    path, same, new = (tmp_path / part / ENDINGS[format_name] for part in "abc")
+    for folder in (path, same, new):
+        folder.parent.mkdir()
+    base = every_kind().get(name)
+    if base is None:  # without special tokens, as this format needs it
+        base = bytepair.train_from_iterator(CORPUS, merges=30, dialect="gpt2")
+    base.save(path, format=format_name)
+    unchanged = surgery.extend(path, texts=TEXTS, add=0)
+    assert unchanged.save(same, format=format_name).is_copy
+    assert counted(same) == counted(path)
+    found = surgery.extend(path, texts=TEXTS, add=12)
+    assert not found.save(new, format=format_name).is_copy
+    again = bytepair.Tokenizer.from_file(new)
+    assert again.vocabulary == found.tokenizer.vocabulary
+    for text in [*TEXTS[:3], *OTHERS]:
+        assert ids_or_none(again, text) == ids_or_none(found.tokenizer, text)
+
+
+def test_the_bytes_of_a_publishers_file_stay(tmp_path):
+    """A file that our writer writes in another way is copied where nothing is added."""
+    base = every_kind()["gpt2"]
+    data = json.loads(base.to_bytes(format="huggingface"))
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data, indent=7) + "\n\n")
+    found = surgery.extend(tmp_path / "tokenizer.json", texts=TEXTS, add=0)
+    proof = found.save(tmp_path / "new.json")
+    assert (tmp_path / "new.json").read_bytes() == (
+        tmp_path / "tokenizer.json"
+    ).read_bytes()
+    assert proof.is_copy
+    assert "the same bytes" in proof.lines[-1]
+
+
+def test_what_only_the_settings_name_keeps_its_id_and_comes_along(tmp_path):
+    """The new file is complete without the settings, so that it is not the base's."""
+    base = every_kind()["gpt2"]
+    base.save(tmp_path / "tokenizer.json")
+    decoder = {"400": {"content": "<think>", "special": True}}
+    config = json.dumps({"added_tokens_decoder": decoder})
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    (tmp_path / "new").mkdir()
+    for path in (tmp_path, tmp_path / "tokenizer.json"):
+        for add in (0, 5):
+            found = surgery.extend(path, texts=TEXTS, add=add)
+            assert found.report.first_id == 401
+            assert not found.save(tmp_path / "new" / "t.json").is_copy
+            again = bytepair.Tokenizer.from_file(tmp_path / "new" / "t.json")
+            assert again.token_to_id("<think>") == 400
+            assert again.n_vocab == 401 + add
+
+
+def test_hugging_face_finds_added_tokens_at_their_ids(tmp_path):
+    """That library numbers an added token that the model lacks behind the model's own tokens."""
+    theirs = pytest.importorskip("tokenizers")
+    flags = {"single_word": False, "lstrip": False, "rstrip": False}
+    flags |= {"normalized": False, "special": True}
+    letters = vocabulary(*"lowerid ")
+    base = hugging_face(
+        {"vocab": letters, "merges": []},
+        added_tokens=[
+            {"id": len(letters), "content": "<a>", **flags},
+            {"id": len(letters) + 1, "content": "<b>", **flags},
+        ],
+    )
+    found = surgery.extend(base, texts=["lower wider low"] * 4, add=5)
+    found.save(tmp_path / "t.json")
+    read = theirs.Tokenizer.from_file(str(tmp_path / "t.json"))
+    assert read.token_to_id("<a>") == len(letters)
+    assert read.token_to_id("<b>") == len(letters) + 1
+    for id_ in range(len(letters) + 2, len(letters) + 7):
+        assert read.encode(read.id_to_token(id_)).ids == [id_]
+    data = json.loads((tmp_path / "t.json").read_text())
+    del data["model"]["vocab"]["<a>"], data["model"]["vocab"]["<b>"]
+    (tmp_path / "naive.json").write_text(json.dumps(data))
+    moved = theirs.Tokenizer.from_file(str(tmp_path / "naive.json"))
+    assert moved.token_to_id("<a>") != len(letters)
+
+
+def test_qwen_keeps_its_special_tokens_in_hugging_faces_library(shared, tmp_path):
+    """The ids that published models were trained with, after new tokens of the model."""
+    theirs = pytest.importorskip("tokenizers")
+    path = shared("vocabularies/qwen3") / "tokenizer.json"
+    found = surgery.extend(path, texts=["سلام دنیا، زبان فارسی زیباست. " * 9], add=11)
+    proof = found.save(tmp_path / "t.json")
+    assert proof.read_by == ("bytepair", "tokenizers")
+    read = theirs.Tokenizer.from_file(str(tmp_path / "t.json"))
+    assert read.token_to_id("<|endoftext|>") == 151_643
+    assert read.token_to_id("<|im_start|>") == 151_644
+    assert read.get_vocab_size() == 151_680
+    assert read.encode(found.tokenizer.decode([151_679])).ids == [151_679]
+
+
+def test_a_published_model_is_extended_in_its_format(shared, tmp_path):
+    """SentencePiece's library merges any split of a piece, and gives the same ids nevertheless."""
+    path = shared("vocabularies/mistral-sentencepiece") / "tokenizer-v1.model"
+    texts = ["سلام دنیا، زبان فارسی زیباست. the hats were wider " * 9]
+    found = surgery.extend(path, texts=texts, add=40)
+    found.save(tmp_path / "t.model")
+    again = bytepair.Tokenizer.from_file(tmp_path / "t.model")
+    assert again.vocabulary == found.tokenizer.vocabulary
+    same = surgery.extend(path, texts=texts, add=0).save(tmp_path / "same.model")
+    assert same.is_copy
+    assert (tmp_path / "same.model").read_bytes() == path.read_bytes()
+    sentencepiece = pytest.importorskip("sentencepiece")
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "t.model"))
+    old = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    ids = range(old.get_piece_size())
+    assert theirs.id_to_piece(list(ids)) == old.id_to_piece(list(ids))
+    for text in [*texts, *OTHERS[:1], "زبان hat سلام"]:
+        assert theirs.encode(text) == found.tokenizer.encode(text)
+
+
+def test_no_token_is_written_as_an_added_token_is(tmp_path):
+    """Normalizing makes such text of other text; a file could not hold both under one name."""
+    base = bytepair.train_from_iterator(
+        ["low lower"], merges=2, dialect="gpt4", normalize=["lowercase"]
+    )
+    base = base.with_added_tokens([bytepair.AddedToken("hat", normalized=False)])
+    found = surgery.extend(base, texts=["HAT wide HAT\nHAT wide HATS"] * 9, add=20)
+    new = found.tokenizer.vocabulary[base.n_vocab :]
+    assert b"hat" not in new
+    assert b" hat" in new  # written with a mark for the space
+    found.save(tmp_path / "t.json")
+    assert found.tokenizer.decode(found.tokenizer.encode("HAT")) == "hat"
+    assert len(found.tokenizer.encode("HAT")) == 2
+
+
+def test_no_token_reaches_over_an_unknown_unit():
+    """Not even where the unknown token is text itself, as a question mark may be."""
+    found = surgery.extend(
+        every_kind()["prefix"], texts=["low ??? éé? éé lower"] * 9, add=9
+    )
+    new = found.tokenizer.vocabulary[found.base.n_vocab :]
+    assert new
+    assert not [token for token in new if "?" in token]
+
+
+def test_nothing_added_to_a_published_file_changes_no_byte(shared, tmp_path):
+    """Whatever its publisher's program writes otherwise than ours."""
+    path = shared("vocabularies/minimind") / "tokenizer.json"
+    same = surgery.extend(path, texts=["aa"], add=0).save(tmp_path / "same.json")
+    assert same.is_copy
+    assert (tmp_path / "same.json").read_bytes() == path.read_bytes()
+
+
+def test_a_file_that_would_move_an_id_is_refused(tmp_path, monkeypatch):
+    """Nothing is written, not even where the writer itself sees no fault."""
+    found = grown("gpt4o")
+    monkeypatch.setattr(
+        "bytepair._io.formats.save",
+        lambda _tokenizer, path, _name, **_: path.write_bytes(found.base.to_bytes()),
+    )
+    with pytest.raises(bytepair.FormatError, match=r"the id 276 .* nothing is written"):
+        found.save(tmp_path / "t.bytepair")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_format_that_cannot_hold_it_is_refused_by_name(tmp_path):
+    """And a path that is another thing, or nowhere."""
+    found = grown("sennrich")
+    with pytest.raises(bytepair.FormatError, match="cannot express"):
+        found.save(tmp_path / "t.tiktoken")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(bytepair.FileError, match="is a folder"):
+        found.save(tmp_path / "folder.json")
+    with pytest.raises(bytepair.FileError, match="No such file"):
+        found.save(tmp_path / "absent" / "t.bytepair")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder.json"]
+
+
+# Bad input
+
+
+def test_fewer_pairs_than_asked_for_are_a_line_in_the_report():
+    """It says how often the best pair that is left occurs."""
+    base = every_kind()["gpt4o"]
+    report = surgery.extend(base, texts=["xyxyxy q"], add=50).report
+    assert 0 < report.added < 50
+    assert "fewer than the 50 asked for" in report.lines[-1]
+    nothing = surgery.extend(base, texts=["q"], add=50)
+    assert nothing.report.added == 0
+    assert nothing.report.knee is None
+    assert nothing.report.lines[0].startswith("nothing added; ")
+    assert nothing.tokenizer == base
+
+
+BAD = {
+    "add must be between": {"texts": ["aa"], "add": -1},
+    "give one of corpus, texts= and counts=, not none": {"add": 1},
+    "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "add": 1},
+    "lines= is for files, not for texts=": {"texts": ["a"], "lines": True, "add": 1},
+    "max_token_bytes must be at least 1": {
+        "texts": ["a"],
+        "max_token_bytes": 0,
+        "add": 1,
+    },
+    "more than there can be": {"texts": ["aa"], "add": (1 << 32) - 1},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_options_that_make_no_sense_are_refused(message):
+    """By their names."""
+    with pytest.raises(TokenizerError, match=message):
+        surgery.extend(every_kind()["gpt4o"], **BAD[message])
+
+
+def test_a_corpus_without_text_is_refused():
+    """There is nothing to measure, either."""
+    with pytest.raises(bytepair.TrainingError):
+        surgery.extend(every_kind()["gpt4o"], texts=[], add=1)
+
+
+def test_limits_of_tokens_and_of_counts_hold():
+    """They are those of training."""
+    base = every_kind()["gpt4o"]
+    short = surgery.extend(base, texts=TEXTS, add=30, max_token_bytes=3).tokenizer
+    new = [short.decode_bytes([id_]) for id_ in range(base.n_vocab, short.n_vocab)]
+    assert new
+    assert max(map(len, new)) == 3
+    curve = surgery.extend(base, texts=TEXTS, add=99, min_count=6).report.curve
+    assert len(curve) > 2
+    assert min(a - b for a, b in itertools.pairwise(curve)) >= 6
+
+
+def test_counts_and_files_teach_what_their_texts_teach(tmp_path):
+    """Pieces with their counts, files with weights, and the corpus as texts."""
+    base = every_kind()["gpt4o"]
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS), "utf-8")
+    by_texts = surgery.extend(base, texts=["\n".join(TEXTS)], add=9)
+    by_file = surgery.extend(base, tmp_path / "a.txt", add=9)
+    assert by_file.tokenizer == by_texts.tokenizer
+    assert by_file.report == by_texts.report
+    weighted = surgery.extend(base, {tmp_path / "a.txt": 2.5}, add=9)
+    assert weighted.report.curve == tuple(2.5 * n for n in by_file.report.curve)
+    pieces = {}
+    for piece in base.split("\n".join(TEXTS)):
+        pieces[piece] = pieces.get(piece, 0) + 1
+    by_counts = surgery.extend(base, counts=pieces, add=9)
+    assert by_counts.tokenizer == by_texts.tokenizer
+    assert by_counts.report.curve == by_texts.report.curve
+
+
+def test_a_token_that_is_there_unmade_is_not_added_again(tmp_path):
+    """A file of ranks may have a token that no merge leads to; no second one gets its bytes."""
+    base = ranks(tmp_path, b"abcd")
+    found = surgery.extend(base, texts=["abcd abcd abcde " * 9], add=9)
+    tokens = [token for token in found.tokenizer.vocabulary if token is not None]
+    assert len(set(tokens)) == len(tokens)

@@ -1,0 +1,201 @@
+"""Rows of embedding matrices after surgery: ``new = map @ old``, compared with plain loops."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from tests.made_up import every_kind
+from tests.test_surgery import TEXTS
+
+import bytepair
+from bytepair import TokenizerError, surgery
+
+KINDS = ["mean", "copy", "exponential", "bytes"]
+SIDES = ["input", "output"]
+
+
+def old_matrix(n_rows, n_columns=5):
+    """Give a matrix of numbers that no two rows share."""
+    return np.random.default_rng(3).normal(size=(n_rows, n_columns))
+
+
+def weights_of(parts, tokens, kind, side):
+    """Give the weights of the parts of a token, as their definitions say."""
+    last = len(parts) - 1
+    if kind == "mean":
+        return [1 / len(parts) for _ in parts]
+    if kind == "copy":
+        chosen = last if side == "input" else 0
+        return [1.0 if i == chosen else 0.0 for i in range(len(parts))]
+    if kind == "bytes":
+        lengths = [max(len(tokens[part]), 1) for part in parts]
+        return [length / sum(lengths) for length in lengths]
+    sign = 2 if side == "input" else -2
+    powers = [math.exp(sign * i) for i in range(len(parts))]
+    return [power / sum(powers) for power in powers]
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "name", ["gpt4o", "sennrich", "prefix", "fallback", "sentencepiece"]
+)
+def test_the_map_is_what_a_double_loop_computes(name, kind, side):
+    """A new row is the weighted sum of the rows of what the base encodes the token to."""
+    base = every_kind()[name]
+    found = surgery.extend(base, texts=TEXTS, add=15)
+    old = old_matrix(base.n_vocab)
+    new = found.embedding_map(kind, side) @ old
+    assert new.shape == (found.tokenizer.n_vocab, 5)
+    assert (new[: base.n_vocab] == old).all()
+    tokens = [text for _, text in base._tokens()]
+    made = {m[2]: m[:2] for m in found.tokenizer.merge_log}
+
+    def parts(id_):
+        return (
+            [id_]
+            if id_ < base.n_vocab
+            else [p for part in made[id_] for p in parts(part)]
+        )
+
+    for id_ in range(base.n_vocab, found.tokenizer.n_vocab):
+        found_parts = parts(id_)
+        # What the base makes of the units of the token.
+        assert base._merged(found.tokenizer._units_of(id_)) == found_parts
+        weights = weights_of(found_parts, tokens, kind, side)
+        for column in range(5):
+            total = sum(
+                w * old[p][column] for w, p in zip(weights, found_parts, strict=True)
+            )
+            assert new[id_][column] == pytest.approx(total, abs=1e-12)
+
+
+def test_rows_are_sums_of_one_with_ascending_columns():
+    """As libraries take compressed rows, also for a token that has a part twice."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=["aaaa aaaa aaaa"] * 5, add=3)
+    for kind in KINDS:
+        rows = found.embedding_map(kind)
+        for id_ in range(rows.shape[0]):
+            ids, weights = rows.row(id_)
+            assert ids == sorted(set(ids))
+            assert math.fsum(weights) == pytest.approx(1)
+    a = base.token_to_id("a")
+    assert found.embedding_map("mean").row(256) == ([a], [1.0])
+
+
+def test_the_side_decides_which_token_counts_most():
+    """The last for the input side, the first for the output side."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=["ab ab ab"], add=1, max_token_bytes=2)
+    a, b = (base.token_to_id(letter) for letter in "ab")
+    assert found.tokenizer.decode([256]) == "ab"
+    high = math.exp(2) / (1 + math.exp(2))
+    for side, last in (("input", high), ("output", 1 - high)):
+        ids, weights = found.embedding_map("exponential", side).row(256)
+        assert dict(zip(ids, weights, strict=True)) == {
+            a: pytest.approx(1 - last),
+            b: pytest.approx(last),
+        }
+    assert found.embedding_map("copy", "input").row(256) == ([b], [1.0])
+    assert found.embedding_map("copy", "output").row(256) == ([a], [1.0])
+
+
+def test_padded_matrices_keep_the_rows_that_no_token_takes():
+    """New ids take the first padding rows; the rest is copied, and rows beyond are 0."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=TEXTS, add=10)
+    old = old_matrix(270).astype(np.float32)
+    new = found.embedding_map(rows=270, multiple_of=64) @ old
+    assert (new.shape, new.dtype) == ((320, 5), np.float32)
+    assert (new[:256] == old[:256]).all()
+    assert not (new[256:266] == old[256:266]).any()
+    assert (new[266:270] == old[266:270]).all()
+    assert (new[270:] == 0).all()
+    small = found.embedding_map(rows=260, multiple_of=64)
+    assert small.shape == (320, 260)
+    assert found.embedding_map().shape == (266, 256)
+    bias = np.arange(256.0)
+    assert (found.embedding_map() @ bias)[:256].tolist() == bias.tolist()
+
+
+def test_tokens_without_parts_are_listed():
+    """Special tokens need a row of one's own; theirs is 0 until then."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=TEXTS, add=2)
+    more = surgery.Surgery(
+        found.tokenizer.with_special_tokens(["<new>"]), base, found.id_map, found.report
+    )
+    rows = more.embedding_map()
+    assert rows.needs_init.tolist() == [258]
+    assert (rows @ np.ones((256, 2)))[258].tolist() == [0, 0]
+    assert found.embedding_map().needs_init.tolist() == []
+
+
+def test_ids_that_are_gone_or_have_moved_are_followed():
+    """The rows follow the map of ids, as after a removal that closes gaps."""
+    base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    smaller = base.truncated(257)
+    ids = tuple(id_ if id_ < 257 else -1 for id_ in range(258))
+    old = old_matrix(258)
+    moved = surgery.Surgery(
+        smaller, base, ids, surgery.extend(base, texts=["a"], add=0).report
+    )
+    assert (moved.embedding_map(rows=258) @ old)[:257].tolist() == old[:257].tolist()
+
+
+def test_files_hold_the_map(tmp_path):
+    """The arrays as numpy reads them, and a line for each row with its token."""
+    base = every_kind()["gpt4o"]
+    found = surgery.extend(base, texts=TEXTS, add=4)
+    rows = found.embedding_map("bytes", rows=300)
+    rows.save_npz(tmp_path / "map.npz")
+    with np.load(tmp_path / "map.npz") as file:
+        for name in ("indptr", "old_ids", "weights", "needs_init"):
+            assert file[name].tolist() == getattr(rows, name).tolist()
+        assert file["shape"].tolist() == list(rows.shape)
+    rows.save_jsonl(tmp_path / "map.jsonl")
+    lines = list(map(json.loads, (tmp_path / "map.jsonl").read_bytes().splitlines()))
+    assert [line["id"] for line in lines] == list(range(300))
+    assert [(line["old_ids"], line["weights"]) for line in lines] == [
+        rows.row(id_) for id_ in range(300)
+    ]
+    new = range(base.n_vocab, found.tokenizer.n_vocab)
+    for id_ in new:
+        assert bytes.fromhex(lines[id_]["bytes"]) == found.tokenizer.decode_bytes([id_])
+        assert found.tokenizer.token_to_id_hf(lines[id_]["token"]) == id_
+    assert (lines[299]["token"], lines[299]["bytes"]) == (None, None)
+
+
+BAD = {
+    "rows: the old tokenizer has 256 ids": {"rows": 255},
+    "multiple_of must be at least 1": {"multiple_of": 0},
+    "kind must be one of mean, copy": {"kind": "median"},
+    "side must be one of input, output": {"side": "both"},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_options_that_make_no_sense_are_refused(message):
+    """By their names; and a matrix of another size says what to do."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=TEXTS, add=1)
+    with pytest.raises(TokenizerError, match=message):
+        found.embedding_map(**BAD[message])
+    with pytest.raises(TokenizerError, match=r"has 300 rows.*rows=\.\.\."):
+        found.embedding_map() @ np.zeros((300, 2))
+
+
+def test_torch_computes_the_same():
+    """The arrays are those of a sparse matrix of torch, checked by torch itself."""
+    torch = pytest.importorskip("torch")
+    base = every_kind()["gpt4o"]
+    rows = surgery.extend(base, texts=TEXTS, add=9).embedding_map("exponential")
+    old = old_matrix(base.n_vocab)
+    arrays = (rows.indptr, rows.old_ids, rows.weights)
+    sparse = torch.sparse_csr_tensor(
+        *map(torch.from_numpy, arrays), rows.shape, check_invariants=True
+    )
+    new = (sparse @ torch.from_numpy(old)).numpy()
+    assert np.allclose(new, rows @ old)
