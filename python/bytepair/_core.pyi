@@ -72,6 +72,7 @@ _Side: TypeAlias = Literal["left", "right"]
 _OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 _Text: TypeAlias = str | bytes
 _TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
+_StringReport: TypeAlias = tuple[str, int | None, list[int], list[int]]
 _Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
 
 @disjoint_base
@@ -824,6 +825,42 @@ class CoreTokenizer:
 
     def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
         """For each text: whether it is proven that no normalized text contains it."""
+
+    def _merges_of(
+        self, ids: Sequence[int]
+    ) -> list[tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]]:
+        """x"""
+
+    def _leaves(self) -> list[int]:
+        """x"""
+
+    def _built_on(self, ids: Sequence[int]) -> list[int]:
+        """x"""
+
+    def _extended(
+        self, strings: Sequence[str], *, allow_helpers: bool = False
+    ) -> tuple[CoreTokenizer, list[_StringReport]]:
+        """x"""
+
+    def _merged_with(
+        self, other: CoreTokenizer, *, allow_helpers: bool = False
+    ) -> tuple[CoreTokenizer, list[_StringReport | None]]:
+        """x"""
+
+    def _without(
+        self, ids: Sequence[int], *, mode: str = "cascade", numbering: str = "holes"
+    ) -> tuple[
+        CoreTokenizer,
+        NDArray[np.int64],
+        list[int],
+        list[tuple[tuple[int, int, int], tuple[int, int, int]]],
+    ]:
+        """x"""
+
+    def _pruned(
+        self, to: int, counts: PieceTable, *, numbering: str = "holes"
+    ) -> tuple[CoreTokenizer, NDArray[np.int64], list[tuple[int, int]]]:
+        """x"""
 
     def _course(
         self,

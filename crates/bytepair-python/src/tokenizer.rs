@@ -1,12 +1,14 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
-//! in `changing`, queries about the vocabulary in `inspecting`, and what happens to a text in `course`.
+//! in `changing`, or in `surgery` if their vocabulary is another, queries about the vocabulary in `inspecting`, and what happens to a
+//! text in `course`.
 
 mod changing;
 mod course;
 mod encoding;
 mod inspecting;
+mod surgery;
 
 use std::sync::Arc;
 

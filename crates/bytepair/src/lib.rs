@@ -29,6 +29,7 @@ pub mod pretokenize;
 pub mod segment;
 mod shown;
 mod sink;
+pub mod surgery;
 pub mod template;
 mod tokenizer;
 mod train;

@@ -52,7 +52,7 @@ use self::threads::{Team, n_useful};
 use self::worker::{ShortText, Worker, push};
 use crate::added::{AddedToken, MatchedText, Matcher, Part, Specials};
 use crate::batch::BYTES_PER_ID;
-use crate::encode::{Dropout, Encoder};
+use crate::encode::{Dropout, Encoder, Spelling};
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
 use crate::parallel::pool::Pool;
@@ -200,6 +200,11 @@ impl Tokenizer {
             .of_raw_texts(spelling(&self.parts))
             .of_repeated(repeated);
         self.encoder.get_or_init(|| made)
+    }
+
+    /// The character that is written otherwise in every text, if any is.
+    pub(crate) fn spelling(&self) -> Option<Spelling> {
+        spelling(&self.parts)
     }
 
     /// How texts are cut into words before they are normalized. Threads that come at the same time each make it, and

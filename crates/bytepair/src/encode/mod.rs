@@ -17,11 +17,13 @@
 //!
 //! Other questions about a piece have a file each: `course` gives the spans of ids and the log of merges, and `growing`
 //! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
+//! `edited` encodes by merges that are being changed.
 
 mod by_parts;
 mod cache;
 mod course;
 mod cuts;
+mod edited;
 mod growing;
 mod merge;
 mod reachability;
@@ -32,6 +34,7 @@ pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query
 pub(crate) use course::give_indices;
 pub use course::{MergeStep, PieceCourse};
 pub(crate) use cuts::Pieces;
+pub(crate) use edited::EditedMerges;
 pub(crate) use growing::Growing;
 pub use merge::Dropout;
 pub(crate) use merge::Dropping;

@@ -116,7 +116,7 @@ impl Encoder {
     }
 
     /// The units that a token is made of; `None` where one is not in the vocabulary.
-    fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
+    pub(crate) fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let units = self.symbols.units();
         let ends: Vec<usize> = if units.is_bytes() {
             (1..=bytes.len()).collect()

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use super::{Parts, Tokenizer};
 use crate::added::AddedToken;
 use crate::error::{Error, Result};
-use crate::template::{Padding, Template, TemplatePiece};
 use crate::train::{Target, truncated};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -191,7 +190,14 @@ impl Tokenizer {
     /// Where the ids are in another order than training gives them, `target` is more than there is or less than
     /// there must be, or the template or the padding uses a token that would go.
     pub fn truncated(&self, target: Target) -> Result<Self> {
-        self.renumbered(truncated(&self.parts.vocabulary, target)?)
+        let (earlier, vocabulary) =
+            (&self.parts.vocabulary, truncated(&self.parts.vocabulary, target)?);
+        let new_id = |id: TokenId| {
+            let found = earlier.token(id).and_then(|token| vocabulary.id(token));
+            found.ok_or_else(|| missing(earlier, id))
+        };
+        let parts = self.parts.renumbered(&new_id)?;
+        Self::new(Parts { vocabulary: Arc::new(vocabulary), ..parts })
     }
 
     /// This tokenizer with a vocabulary that was learned from its own: it has the same tokens at the same ids, and
@@ -216,45 +222,6 @@ impl Tokenizer {
         }
         Self::new(Parts { vocabulary: Arc::new(vocabulary), added, ..self.parts.clone() })
     }
-
-    /// This tokenizer with a vocabulary that has other ids.
-    fn renumbered(&self, vocabulary: Vocabulary) -> Result<Self> {
-        let earlier = &self.parts.vocabulary;
-        let new_id = |id: TokenId| {
-            let found = earlier.token(id).and_then(|token| vocabulary.id(token));
-            found.ok_or_else(|| missing(earlier, id))
-        };
-        let mut added = self.parts.added.clone();
-        for token in &mut added {
-            token.id = new_id(token.id)?;
-        }
-        let template = Template {
-            single: renumbered(&self.parts.template.single, new_id)?,
-            pair: renumbered(&self.parts.template.pair, new_id)?,
-        };
-        let padding = self.parts.padding.clone().map(|padding| -> Result<Padding> {
-            Ok(Padding { id: new_id(padding.id)?, ..padding })
-        });
-        let padding = padding.transpose()?;
-        let vocabulary = Arc::new(vocabulary);
-        Self::new(Parts { vocabulary, added, template, padding, ..self.parts.clone() })
-    }
-}
-
-fn renumbered(
-    pieces: &[TemplatePiece],
-    new_id: impl Fn(TokenId) -> Result<TokenId>,
-) -> Result<Vec<TemplatePiece>> {
-    let piece = |piece: &TemplatePiece| {
-        Ok(match piece {
-            TemplatePiece::Text { .. } => piece.clone(),
-            TemplatePiece::Special { ids, type_id, names } => {
-                let ids = ids.iter().map(|&id| new_id(id)).collect::<Result<_>>()?;
-                TemplatePiece::Special { ids, type_id: *type_id, names: names.clone() }
-            }
-        })
-    };
-    pieces.iter().map(piece).collect()
 }
 
 fn missing(earlier: &Vocabulary, id: TokenId) -> Error {

@@ -10,9 +10,9 @@ use crate::decode::Decode;
 use crate::error::{Error, Result};
 use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
-use crate::template::{OffsetRules, Padding, Template, Truncation};
+use crate::template::{OffsetRules, Padding, Template, TemplatePiece, Truncation};
 use crate::units::Units;
-use crate::vocabulary::Vocabulary;
+use crate::vocabulary::{TokenId, Vocabulary};
 use bytepair_split::Splitter;
 
 /// Everything that a tokenizer is.
@@ -88,6 +88,26 @@ impl Parts {
         self.padding.as_ref().map_or(Ok(()), Padding::check)
     }
 
+    /// These parts with other ids wherever one stands, but for the vocabulary, which is that of before.
+    ///
+    /// # Errors
+    /// Those of `new_id`.
+    pub(crate) fn renumbered(&self, new_id: &dyn Fn(TokenId) -> Result<TokenId>) -> Result<Self> {
+        let mut added = self.added.clone();
+        for token in &mut added {
+            token.id = new_id(token.id)?;
+        }
+        let template = Template {
+            single: renumbered(&self.template.single, new_id)?,
+            pair: renumbered(&self.template.pair, new_id)?,
+        };
+        let mut padding = self.padding.clone();
+        if let Some(padding) = &mut padding {
+            padding.id = new_id(padding.id)?;
+        }
+        Ok(Self { added, template, padding, ..self.clone() })
+    }
+
     fn check_growth(&self) -> Result<()> {
         let rounds = self.pre_tokenizer.rounds().iter().flat_map(|round| round.change.growths());
         let encoding: Vec<_> = self.normalizer.growths().chain(rounds).collect();
@@ -106,6 +126,22 @@ impl Parts {
         }
         Ok(())
     }
+}
+
+fn renumbered(
+    pieces: &[TemplatePiece],
+    new_id: &dyn Fn(TokenId) -> Result<TokenId>,
+) -> Result<Vec<TemplatePiece>> {
+    let piece = |piece: &TemplatePiece| {
+        Ok(match piece {
+            TemplatePiece::Text { .. } => piece.clone(),
+            TemplatePiece::Special { ids, type_id, names } => {
+                let ids = ids.iter().map(|&id| new_id(id)).collect::<Result<_>>()?;
+                TemplatePiece::Special { ids, type_id: *type_id, names: names.clone() }
+            }
+        })
+    };
+    pieces.iter().map(piece).collect()
 }
 
 fn is_never_whole(token: &AddedToken) -> Error {

@@ -108,6 +108,20 @@ impl Tree {
         Ok(())
     }
 
+    /// As [`Self::merge`], by any table and without a caller that sees the merges.
+    ///
+    /// # Errors
+    /// Where the places of the symbols do not fit 32 bits.
+    pub(in crate::encode) fn merge_by(
+        &mut self,
+        merges: &impl Lookup,
+        ids: &[TokenId],
+    ) -> Result<()> {
+        self.lay_out(merges, ids)?;
+        self.merge_all(merges, |_, _| ());
+        Ok(())
+    }
+
     /// Puts symbols in their places, with the keys of their pairs.
     ///
     /// # Errors

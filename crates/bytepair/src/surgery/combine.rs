@@ -1,0 +1,114 @@
+//! Two vocabularies as one: the first as it is, then the tokens of the second by the rule of two.
+//!
+//! The tokens of the second come in the order of its merges, then those that no merge makes. They are taken as text: bytes
+//! or characters, with the marks of the first, and with its character for a space. Left out are its added tokens, the
+//! unknown token and bytes for fallback, and tokens that the first one's pattern cuts wherever they stand. Takes an encoding
+//! for each token.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::strings::{Extension, Outcome, StringReport, Wanted};
+use crate::error::{Error, Result};
+use crate::tokenizer::Tokenizer;
+use crate::vocabulary::{Form, TokenId, TokenKind};
+
+/// How the other tokenizer writes a space, and how this one does.
+struct Spaces {
+    from: String,
+    to: String,
+}
+
+impl Spaces {
+    fn new(from: &Tokenizer, to: &Tokenizer) -> Option<Self> {
+        let written = |tokenizer: &Tokenizer| {
+            let spelling = tokenizer.spelling().filter(|spelling| spelling.from == b' ');
+            spelling.map_or(' ', |spelling| spelling.to).to_string()
+        };
+        let spaces = Self { from: written(from), to: written(to) };
+        (spaces.from != spaces.to).then_some(spaces)
+    }
+
+    fn translate<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.replace(&self.from, &self.to).into_bytes().into(),
+            Err(_) => bytes.into(),
+        }
+    }
+}
+
+impl Tokenizer {
+    /// This tokenizer with the tokens of another, as far as they can be had, and a report for each id of the other; `None` for
+    /// ids whose tokens are not text.
+    ///
+    /// # Errors
+    /// Where one of the two marks the start or the end of words and the other does not.
+    pub fn merge_with(
+        &self,
+        other: &Self,
+        may_help: bool,
+    ) -> Result<(Self, Vec<Option<StringReport>>)> {
+        let marks = |tokenizer: &Self| {
+            let units = &tokenizer.parts().units;
+            (units.end_mark.is_some(), units.continuing_prefix.is_some())
+        };
+        if marks(self) != marks(other) {
+            let problem = "an end mark or a continuing prefix that only one of the two has: \
+                           its tokens are no tokens of the other";
+            return Err(Error::option("merge_vocabularies", problem));
+        }
+        let spaces = Spaces::new(other, self);
+        let vocabulary = &other.parts().vocabulary;
+        let texts: Vec<_> = in_order(other)
+            .into_iter()
+            .filter_map(|id| {
+                let token = vocabulary.token(id)?;
+                let TokenKind::Text(form) = token.kind else { return None };
+                let bytes = spaces.as_ref().map(|spaces| spaces.translate(token.bytes));
+                Some((id, form, bytes.unwrap_or(token.bytes.into())))
+            })
+            .collect();
+        let is_text = |bytes: &[u8]| !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
+        let asked = texts.iter().filter(|(.., bytes)| is_text(bytes));
+        let asked: Vec<_> = asked.map(|(id, _, bytes)| (*id, &**bytes)).collect();
+        let never = self.never_held(&asked.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
+        let cut = asked.iter().zip(never).filter(|(_, never)| *never);
+        let cut: HashSet<TokenId> = cut.map(|((id, _), _)| *id).collect();
+        let mut extension = Extension::new(self)?;
+        let mut reports = vec![None; vocabulary.len()];
+        for (id, form, bytes) in &texts {
+            let report = match cut.contains(id) {
+                true => Ok(StringReport::refused(Outcome::Cut)),
+                false => self.add_token(&mut extension, (*form, bytes), may_help),
+            };
+            reports[*id as usize] = Some(report?);
+        }
+        Ok((extension.finish()?, reports))
+    }
+
+    fn add_token(
+        &self,
+        extension: &mut Extension<'_>,
+        (form, bytes): (Form, &[u8]),
+        may_help: bool,
+    ) -> Result<StringReport> {
+        let units = self.encoder().units_of(form, bytes).unwrap_or_default();
+        if units.is_empty() || !extension.are_text_of(&units, bytes) {
+            return Ok(StringReport::refused(Outcome::OutsideAlphabet));
+        }
+        // A token of the other one need not be a piece, and it gets a merge in any case.
+        extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)
+    }
+}
+
+/// The ids of a tokenizer in the order of its merges, then the others.
+fn in_order(tokenizer: &Tokenizer) -> Vec<TokenId> {
+    let vocabulary = &tokenizer.parts().vocabulary;
+    let (merges, priorities) = (vocabulary.merges(), vocabulary.priorities());
+    let mut places: Vec<_> = (0..merges.len()).collect();
+    places.sort_by_key(|&place| priorities.get(place).copied());
+    let made = places.into_iter().map(|place| merges[place].result);
+    let mut seen = vec![false; vocabulary.len()];
+    let all = made.chain(vocabulary.iter().map(|(id, _)| id));
+    all.filter(|&id| !std::mem::replace(&mut seen[id as usize], true)).collect()
+}

@@ -1,0 +1,167 @@
+//! Which merges make a token and which use it.
+//!
+//! A token that several merges make, as files with scores have it, stands on one of them: the last that its own units are
+//! merged by. The others never happen on the way to it. So the tokens that stand on a token are those that go with it.
+//! Takes a look at each merge, and an encoding of each token that has several.
+
+use crate::encode::{Encoder, Scratch};
+use crate::error::Result;
+use crate::tokenizer::Tokenizer;
+use crate::vocabulary::{Merge, TokenId, Vocabulary};
+
+/// Rows of numbers, one for each id.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    starts: Vec<usize>,
+    values: Vec<u32>,
+}
+
+impl Rows {
+    /// The values of each id, in their order.
+    pub(super) fn new(n_ids: usize, pairs: &[(TokenId, u32)]) -> Self {
+        let mut starts = vec![0; n_ids + 1];
+        for (id, _) in pairs {
+            starts[*id as usize + 1] += 1;
+        }
+        for id in 0..n_ids {
+            starts[id + 1] += starts[id];
+        }
+        let (mut next, mut values) = (starts.clone(), vec![0; pairs.len()]);
+        for (id, value) in pairs {
+            values[next[*id as usize]] = *value;
+            next[*id as usize] += 1;
+        }
+        Self { starts, values }
+    }
+
+    pub(super) fn get(&self, id: TokenId) -> &[u32] {
+        let id = id as usize;
+        match (self.starts.get(id), self.starts.get(id + 1)) {
+            (Some(&start), Some(&end)) => &self.values[start..end],
+            _ => &[],
+        }
+    }
+}
+
+/// The merges of a vocabulary by the tokens that they make and use.
+#[derive(Clone, Debug)]
+pub struct MergeGraph {
+    makers: Rows,
+    users: Rows,
+}
+
+impl MergeGraph {
+    /// The graph of all merges.
+    pub fn new(vocabulary: &Vocabulary) -> Self {
+        let merges = || (0_u32..).zip(vocabulary.merges());
+        let makers: Vec<_> = merges().map(|(place, merge)| (merge.result, place)).collect();
+        let users = merges().flat_map(|(place, &Merge { left, right, .. })| {
+            let second = (left != right).then_some((right, place));
+            [Some((left, place)), second].into_iter().flatten()
+        });
+        let users: Vec<_> = users.collect();
+        Self {
+            makers: Rows::new(vocabulary.len(), &makers),
+            users: Rows::new(vocabulary.len(), &users),
+        }
+    }
+
+    /// The places of the merges that make a token, in their order.
+    pub fn makers(&self, id: TokenId) -> &[u32] {
+        self.makers.get(id)
+    }
+
+    /// The places of the merges that use a token, in their order.
+    pub fn users(&self, id: TokenId) -> &[u32] {
+        self.users.get(id)
+    }
+}
+
+/// The tokens that each token stands on.
+#[derive(Clone, Debug)]
+pub(super) struct Ground {
+    /// By id: its parts, in pairs, with the place of the merge.
+    parts: Vec<Vec<(u32, Merge)>>,
+    /// By id: the tokens that have it as a part.
+    above: Rows,
+}
+
+impl Ground {
+    /// # Errors
+    /// Where a token is too long to encode.
+    pub(super) fn new(vocabulary: &Vocabulary, encoder: &Encoder) -> Result<Self> {
+        let mut parts = vec![Vec::new(); vocabulary.len()];
+        for (place, merge) in (0..).zip(vocabulary.merges()) {
+            parts[merge.result as usize].push((place, *merge));
+        }
+        let mut scratch = Scratch::default();
+        for (id, parts) in (0..).zip(&mut parts).filter(|(_, parts)| parts.len() > 1) {
+            if let Some(last) = encoder.last_merge(id, &mut scratch)? {
+                parts.reverse(); // of merges of one pair, the last counts
+                parts.retain(|(_, merge)| *merge == last);
+                parts.truncate(1);
+            }
+        }
+        let above = parts.iter().flatten().flat_map(|(_, merge)| {
+            let second = (merge.left != merge.right).then_some((merge.right, merge.result));
+            [Some((merge.left, merge.result)), second].into_iter().flatten()
+        });
+        let above: Vec<_> = above.collect();
+        let above = Rows::new(vocabulary.len(), &above);
+        Ok(Self { parts, above })
+    }
+
+    /// What a token stands on.
+    pub(super) fn parts(&self, id: TokenId) -> &[(u32, Merge)] {
+        self.parts.get(id as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The tokens that stand on a token. One that has several merges may be there several times.
+    pub(super) fn above(&self, id: TokenId) -> &[TokenId] {
+        self.above.get(id)
+    }
+
+    /// These tokens and all that stand on them, in the order of their ids.
+    pub(super) fn closure(&self, ids: &[TokenId]) -> Vec<TokenId> {
+        let mut is_in = vec![false; self.parts.len()];
+        let mut waiting = ids.to_vec();
+        while let Some(id) = waiting.pop() {
+            if !std::mem::replace(&mut is_in[id as usize], true) {
+                waiting.extend_from_slice(self.above(id));
+            }
+        }
+        (0..).zip(is_in).filter(|(_, is_in)| *is_in).map(|(id, _)| id).collect()
+    }
+}
+
+impl Tokenizer {
+    /// The merges by the tokens that they make and use.
+    pub fn merge_graph(&self) -> MergeGraph {
+        MergeGraph::new(&self.parts().vocabulary)
+    }
+
+    pub(super) fn ground(&self) -> Result<Ground> {
+        Ground::new(&self.parts().vocabulary, self.encoder())
+    }
+
+    /// The tokens that no other stands on and that may go: they can be removed one by one.
+    ///
+    /// # Errors
+    /// Where a token is too long to encode.
+    pub fn leaves(&self) -> Result<Vec<TokenId>> {
+        let ground = self.ground()?;
+        let reasons = self.reasons_to_stay();
+        let tokens = self.parts().vocabulary.iter().map(|(id, _)| id);
+        let is_leaf = |id: &TokenId| ground.above(*id).is_empty() && reasons.is_free(*id);
+        Ok(tokens.filter(is_leaf).collect())
+    }
+
+    /// These tokens and all that are built on them.
+    ///
+    /// # Errors
+    /// Where an id is that of no token, or a token is too long to encode.
+    pub fn built_on(&self, ids: &[TokenId]) -> Result<Vec<TokenId>> {
+        ids.iter().try_for_each(|&id| self.parts().vocabulary.expect_token(id).map(drop))?;
+        Ok(self.ground()?.closure(ids))
+    }
+}

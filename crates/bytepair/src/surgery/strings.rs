@@ -1,0 +1,307 @@
+//! Tokens for strings, by the rule of two: a string that encodes to two tokens gets a merge of them.
+//!
+//! The merge ranks behind all others. So the string is merged to its two tokens as before, then to the one, and no later
+//! merge comes before that. A string of more tokens needs helpers on the way, tokens for its beginnings, which are added on
+//! request alone. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
+//!
+//! Refused are strings that never come as they stand: which the normalizer changes or the pattern cuts, units outside the
+//! alphabet, the name of another token. Takes an encoding for each string and each helper, and a copy of the vocabulary.
+
+use std::collections::HashSet;
+
+use crate::encode::{EditedMerges, Scratch};
+use crate::error::{Error, Result};
+use crate::tokenizer::Tokenizer;
+use crate::units::{EndMarkKind, published_name};
+use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
+
+/// What became of a string.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was one token already.
+    Known,
+    /// A merge of two tokens makes it.
+    Added,
+    /// It is a token as a whole piece, which no merge makes.
+    AddedWhole,
+    /// It would need helpers.
+    NeedsHelpers,
+    /// The normalizer changes it.
+    Changed,
+    /// The split pattern cuts it, or an added token stands in it.
+    Cut,
+    /// It has a unit that the alphabet lacks.
+    OutsideAlphabet,
+    /// Another token, or one on the way, is written like it.
+    NameTaken,
+    /// It has no text.
+    Empty,
+}
+
+impl Outcome {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Known => "known",
+            Self::Added => "added",
+            Self::AddedWhole => "added_whole",
+            Self::NeedsHelpers => "needs_helpers",
+            Self::Changed => "changed",
+            Self::Cut => "cut",
+            Self::OutsideAlphabet => "outside_alphabet",
+            Self::NameTaken => "name_taken",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// What became of a string, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StringReport {
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Its token, if it has one.
+    pub id: Option<TokenId>,
+    /// What it was encoded to before.
+    pub parts: Vec<TokenId>,
+    /// The tokens that got a merge on the way to it, as a rule new ones.
+    pub helpers: Vec<TokenId>,
+}
+
+impl StringReport {
+    pub(super) fn refused(outcome: Outcome) -> Self {
+        Self { outcome, id: None, parts: Vec::new(), helpers: Vec::new() }
+    }
+}
+
+/// A tokenizer with more tokens, and what became of each string.
+#[derive(Debug)]
+pub struct Extended {
+    /// The tokenizer.
+    pub tokenizer: Tokenizer,
+    /// One for each string, in their order.
+    pub reports: Vec<StringReport>,
+}
+
+/// What is to be one token.
+pub(super) struct Wanted<'w> {
+    /// Its units.
+    pub(super) units: &'w [TokenId],
+    /// Its bytes without marks.
+    pub(super) bytes: &'w [u8],
+    /// Whether they are a piece as a whole.
+    pub(super) is_piece: bool,
+}
+
+/// A vocabulary that grows.
+pub(super) struct Extension<'t> {
+    tokenizer: &'t Tokenizer,
+    vocabulary: Vocabulary,
+    edit: EditedMerges,
+    /// The names of all tokens, as files have them.
+    names: HashSet<String>,
+    /// The form of pieces that are tokens as a whole, where merges are ignored for these.
+    whole: Option<TokenKind>,
+    next_priority: Option<u32>,
+    scratch: Scratch,
+    has_grown: bool,
+}
+
+impl<'t> Extension<'t> {
+    pub(super) fn new(tokenizer: &'t Tokenizer) -> Result<Self> {
+        let parts = tokenizer.parts();
+        let mark = parts.units.end_mark_kind();
+        let has_forms =
+            mark == Some(EndMarkKind::Suffix) || parts.units.continuing_prefix.is_some();
+        if parts.ignore_merges && has_forms {
+            let problem = "a new token could take a piece from another: pieces that are tokens are \
+                           looked up without their marks where merges are ignored";
+            return Err(Error::option("ignore_merges", problem));
+        }
+        let ends = mark == Some(EndMarkKind::Unit);
+        let whole = TokenKind::Text(Form { continues: false, ends });
+        let name = |(_, token)| published_name(&parts.units, token);
+        let highest = parts.vocabulary.priorities().iter().copied().max();
+        if highest.is_some_and(|highest| highest >> 30 == 3) {
+            let problem = "the priorities of its merges leave no room behind the last";
+            return Err(Error::option("tokenizer", problem));
+        }
+        Ok(Self {
+            tokenizer,
+            vocabulary: (*parts.vocabulary).clone(),
+            edit: EditedMerges::default(),
+            names: parts.vocabulary.iter().map(name).collect(),
+            whole: parts.ignore_merges.then_some(whole),
+            next_priority: highest.map(|highest| highest + 1),
+            scratch: Scratch::default(),
+            has_grown: false,
+        })
+    }
+
+    /// Lets a text be one token.
+    pub(super) fn add_text(&mut self, text: &str, may_help: bool) -> Result<StringReport> {
+        if text.is_empty() {
+            return Ok(StringReport::refused(Outcome::Empty));
+        }
+        let tokenizer = self.tokenizer;
+        let pieces = tokenizer.split(text.as_bytes())?;
+        let [piece] = pieces.as_slice() else {
+            return Ok(StringReport::refused(Outcome::Cut));
+        };
+        let encoder = tokenizer.encoder();
+        let units = encoder.symbol_ids(piece)?;
+        if !self.are_text_of(&units, piece) {
+            return Ok(StringReport::refused(Outcome::OutsideAlphabet));
+        }
+        let ids = tokenizer.encode_ordinary(text.as_bytes())?;
+        if ids != encoder.encode_by(&EditedMerges::default(), piece, &mut self.scratch)? {
+            return Ok(StringReport::refused(Outcome::Cut));
+        }
+        let is_same = piece == text.as_bytes()
+            || tokenizer.decode_bytes(&ids).is_ok_and(|decoded| decoded == text.as_bytes());
+        if !is_same {
+            return Ok(StringReport::refused(Outcome::Changed));
+        }
+        self.add(&Wanted { units: &units, bytes: piece, is_piece: true }, may_help)
+    }
+
+    /// Whether units are text, and together these bytes.
+    pub(super) fn are_text_of(&self, units: &[TokenId], bytes: &[u8]) -> bool {
+        let mut rest = bytes;
+        let is_next = |&id: &TokenId| {
+            let Some(token) = self.vocabulary.token(id) else { return false };
+            let behind = rest.strip_prefix(token.bytes);
+            rest = behind.unwrap_or(rest);
+            behind.is_some() && matches!(token.kind, TokenKind::Text(_))
+        };
+        units.iter().all(is_next) && rest.is_empty()
+    }
+
+    /// Lets something be one token.
+    pub(super) fn add(&mut self, wanted: &Wanted<'_>, may_help: bool) -> Result<StringReport> {
+        let parts = self.encode(wanted)?;
+        let mut report = StringReport { parts, ..StringReport::refused(Outcome::NeedsHelpers) };
+        match report.parts[..] {
+            [] => report.outcome = Outcome::Empty,
+            [id] => (report.outcome, report.id) = (Outcome::Known, Some(id)),
+            [left, right] => self.join(left, right, &mut report)?,
+            _ if self.is_whole(&report.parts, wanted)? => self.add_whole(wanted, &mut report)?,
+            _ if may_help => self.add_with_helpers(wanted, &mut report)?,
+            _ => {}
+        }
+        Ok(report)
+    }
+
+    /// What it is encoded to by now.
+    fn encode(&mut self, wanted: &Wanted<'_>) -> Result<Vec<TokenId>> {
+        let encoder = self.tokenizer.encoder();
+        if wanted.is_piece
+            && let Some(kind) = self.whole
+        {
+            let new = || self.vocabulary.id(Token { kind, bytes: wanted.bytes });
+            if let Some(id) = encoder.whole_token(wanted.bytes).or_else(new) {
+                return Ok(vec![id]);
+            }
+        }
+        encoder.merged_by(&self.edit, wanted.units, &mut self.scratch)
+    }
+
+    /// Whether the whole piece would be found as a token that has no merge.
+    fn is_whole(&self, parts: &[TokenId], wanted: &Wanted<'_>) -> Result<bool> {
+        let (Some(kind), [first, .., last]) = (self.whole, parts) else { return Ok(false) };
+        Ok(wanted.is_piece && self.vocabulary.merged(*first, *last)?.0 == kind)
+    }
+
+    fn add_whole(&mut self, wanted: &Wanted<'_>, report: &mut StringReport) -> Result<()> {
+        let Some(kind) = self.whole else { return Ok(()) };
+        match self.push(Token { kind, bytes: wanted.bytes })? {
+            Some(id) => (report.outcome, report.id) = (Outcome::AddedWhole, Some(id)),
+            None => report.outcome = Outcome::NameTaken,
+        }
+        Ok(())
+    }
+
+    fn add_with_helpers(&mut self, wanted: &Wanted<'_>, report: &mut StringReport) -> Result<()> {
+        let mut parts = report.parts.clone();
+        while let [left, right, _, ..] = parts[..] {
+            let Some(helper) = self.merge(left, right)? else {
+                report.outcome = Outcome::NameTaken;
+                return Ok(());
+            };
+            report.helpers.push(helper);
+            let encoder = self.tokenizer.encoder();
+            parts = encoder.merged_by(&self.edit, wanted.units, &mut self.scratch)?;
+        }
+        match parts[..] {
+            [left, right] => self.join(left, right, report),
+            [id] => {
+                // The last helper made it, or an old merge of that helper, which was never made before.
+                report.helpers.retain(|&helper| helper != id);
+                (report.outcome, report.id) = (Outcome::Added, Some(id));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn join(&mut self, left: TokenId, right: TokenId, report: &mut StringReport) -> Result<()> {
+        match self.merge(left, right)? {
+            Some(id) => (report.outcome, report.id) = (Outcome::Added, Some(id)),
+            None => report.outcome = Outcome::NameTaken,
+        }
+        Ok(())
+    }
+
+    /// Appends a merge behind all others; `None` where another token is written like its result.
+    fn merge(&mut self, left: TokenId, right: TokenId) -> Result<Option<TokenId>> {
+        let (kind, bytes) = self.vocabulary.merged(left, right)?;
+        let Some(result) = self.push(Token { kind, bytes: &bytes })? else { return Ok(None) };
+        let merge = Merge { left, right, result };
+        if self.edit.push(merge).is_none() {
+            return Err(Error::option("strings", "there are too many"));
+        }
+        match &mut self.next_priority {
+            None => self.vocabulary.push_merge_to(merge),
+            Some(next) => {
+                self.vocabulary.push_merge_with_priority(merge, *next);
+                *next += 1;
+            }
+        }
+        Ok(Some(result))
+    }
+
+    /// The id of a token, which is added where it is missing; `None` where another one is written like it.
+    fn push(&mut self, token: Token<'_>) -> Result<Option<TokenId>> {
+        self.has_grown = true;
+        if let Some(id) = self.vocabulary.id(token) {
+            return Ok(Some(id));
+        }
+        let name = published_name(&self.tokenizer.parts().units, token);
+        if !self.names.insert(name) {
+            return Ok(None);
+        }
+        self.vocabulary.push(token).map(Some)
+    }
+
+    /// The tokenizer with all that was added.
+    pub(super) fn finish(mut self) -> Result<Tokenizer> {
+        if self.has_grown {
+            self.vocabulary.set_merge_counts(Vec::new()); // those of the new merges are unknown
+        }
+        self.tokenizer.with_learned(self.vocabulary, &[])
+    }
+}
+
+impl Tokenizer {
+    /// This tokenizer with a token for each of these strings that can have one, in their order. Helpers on the way to
+    /// strings of more than two tokens are added if they may be.
+    ///
+    /// # Errors
+    /// Where a text cannot be split, or there are too many.
+    pub fn extend_with_strings(&self, strings: &[&str], may_help: bool) -> Result<Extended> {
+        let mut extension = Extension::new(self)?;
+        let reports = strings.iter().map(|text| extension.add_text(text, may_help));
+        let reports = reports.collect::<Result<_>>()?;
+        Ok(Extended { tokenizer: extension.finish()?, reports })
+    }
+}
