@@ -829,23 +829,27 @@ class CoreTokenizer:
     def _merges_of(
         self, ids: Sequence[int]
     ) -> list[tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]]:
-        """x"""
+        """Return the merges that make a token and those that use it, each as its two parts and its result."""
 
     def _leaves(self) -> list[int]:
-        """x"""
+        """Return the tokens that no other stands on and that may go."""
 
     def _built_on(self, ids: Sequence[int]) -> list[int]:
-        """x"""
+        """Return these tokens and all that are built on them."""
 
     def _extended(
         self, strings: Sequence[str], *, allow_helpers: bool = False
     ) -> tuple[CoreTokenizer, list[_StringReport]]:
-        """x"""
+        """Return this tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
+        helpers that were added for it.
+        """
 
     def _merged_with(
         self, other: CoreTokenizer, *, allow_helpers: bool = False
     ) -> tuple[CoreTokenizer, list[_StringReport | None]]:
-        """x"""
+        """Return this tokenizer with the tokens of another, and for each id of the other what became of it, as for strings; ``None``
+        where its token is not text.
+        """
 
     def _without(
         self, ids: Sequence[int], *, mode: str = "cascade", numbering: str = "holes"
@@ -855,12 +859,16 @@ class CoreTokenizer:
         list[int],
         list[tuple[tuple[int, int, int], tuple[int, int, int]]],
     ]:
-        """x"""
+        """Return this tokenizer without some tokens, the new ids by the old ones (-1: gone), the ids of all that went, and those
+        that are made another way: the merge before and the one now.
+        """
 
     def _pruned(
         self, to: int, counts: PieceTable, *, numbering: str = "holes"
     ) -> tuple[CoreTokenizer, NDArray[np.int64], list[tuple[int, int]]]:
-        """x"""
+        """Return this tokenizer with so many tokens, the new ids by the old ones (-1: gone), and the ids of those that went, in this
+        order, each with how often it occurred then.
+        """
 
     def _course(
         self,
