@@ -10,9 +10,9 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;
-use crate::arrays::ready;
 use crate::convert;
 use crate::error::{raise, to_python};
+use crate::numpy_import::ready;
 use crate::rows::PieceTable;
 
 /// What became of a string: the outcome, its id, its parts before, and the helpers.
