@@ -5,7 +5,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
 
 import bytepair
@@ -454,3 +454,40 @@ def test_a_token_that_is_there_unmade_is_not_added_again(tmp_path):
     found = surgery.extend(base, texts=["abcd abcd abcde " * 9], add=9)
     tokens = [token for token in found.tokenizer.vocabulary if token is not None]
     assert len(set(tokens)) == len(tokens)
+
+
+# Random vocabularies
+
+WORDS = st.lists(
+    st.text(alphabet="abaa é'1नम中?▁", min_size=1, max_size=9), min_size=2, max_size=8
+)
+
+
+@settings(max_examples=60)
+@given(
+    dialect=st.sampled_from(bytepair.dialects()),
+    first=WORDS,
+    later=WORDS,
+    other=WORDS,
+    sizes=st.tuples(st.integers(0, 12), st.integers(0, 12)),
+)
+def test_guarantees_hold_for_random_vocabularies(dialect, first, later, other, sizes):
+    """Old ids stay, encodings are joined, new tokens are made, and a part is the beginning of the whole."""
+    base = bytepair.train_from_iterator(
+        [" ".join([*first, "aba"] * 2)], merges=sizes[0], dialect=dialect
+    )
+    found = surgery.extend(base, texts=[" ".join(later * 2), "aba "], add=sizes[1])
+    after, n_old = found.tokenizer, base.n_vocab
+    assert after.vocabulary[:n_old] == base.vocabulary
+    assert after.n_vocab == n_old + found.report.added
+    parts = parts_by_merges(after, n_old)
+    for text in [" ".join(later), " ".join(other), *other]:
+        old, new = ids_or_none(base, text), ids_or_none(after, text)
+        assert (old is None) == (new is None)
+        if old is not None:
+            assert [part for id_ in new for part in parts(id_)] == old
+    unmade, unplaced = after._unreached()
+    assert not {*unmade, *unplaced} & set(range(n_old, after.n_vocab))
+    half = surgery.extend(base, texts=[" ".join(later * 2), "aba "], add=sizes[1] // 2)
+    assert half.tokenizer.vocabulary == after.vocabulary[: half.tokenizer.n_vocab]
+    assert bytepair.Tokenizer.from_bytes(after.to_bytes()) == after
