@@ -132,8 +132,8 @@ def test_every_new_token_is_what_its_units_merge_to(name):
     )
     for id_ in range(found.base.n_vocab, len(found.tokenizer)):
         text = found.tokenizer.decode_bytes([id_])
-        alone = ids_or_none(found.tokenizer, text) == [id_]
-        assert alone == (id_ not in found.report.within_others)
+        if ids_or_none(found.tokenizer, text) == [id_]:
+            assert id_ not in found.report.within_others
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -315,6 +315,37 @@ def test_a_published_model_is_extended_in_its_format(shared, tmp_path):
     assert theirs.id_to_piece(list(ids)) == old.id_to_piece(list(ids))
     for text in [*texts, *OTHERS[:1], "زبان hat سلام"]:
         assert theirs.encode(text) == found.tokenizer.encode(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_word"),
+    [
+        ("sennrich", lambda token: token.endswith("</w>")),
+        ("fallback", lambda token: token.startswith("▁")),
+    ],
+)
+def test_tokens_within_longer_texts_are_told_from_those_that_stand_alone(name, is_word):
+    """A word with its mark stands alone; a part that others go on with does not."""
+    texts = ["lower aware lower aware weed wade"] * 9
+    found = surgery.extend(every_kind()[name], texts=texts, add=60)
+    new = range(found.report.first_id, found.tokenizer.n_vocab)
+    words = {id_ for id_ in new if is_word(found.tokenizer.vocabulary[id_])}
+    assert 0 < len(words) < len(new)
+    assert set(found.report.within_others) == set(new) - words
+
+
+def test_added_tokens_that_a_format_tells_of_otherwise_are_compared_by_their_ids(
+    shared, tmp_path
+):
+    """User-defined symbols of a model are tokens of the model in a ``tokenizer.json``."""
+    path = shared("vocabularies/mistral-sentencepiece") / "tokenizer-v3.model"
+    found = surgery.extend(path, texts=["the hats were wider " * 9], add=5)
+    found.save(tmp_path / "t.json")
+    again = bytepair.Tokenizer.from_file(tmp_path / "t.json")
+    assert len(again._added_tokens) < len(found.tokenizer._added_tokens)
+    text = "a[REFERENCE_DOC_6]b [INST]"
+    ids = found.tokenizer.encode(text, allowed_special="all")
+    assert again.encode(text, allowed_special="all") == ids
 
 
 def test_no_token_is_written_as_an_added_token_is(tmp_path):

@@ -25,9 +25,10 @@ from bytepair._tokenizer import Tokenizer
 from bytepair._training.calls import train, train_from_counts, train_from_iterator
 from bytepair._training.earlier import Earlier
 from bytepair._training.progress import Progress, reporter
-from bytepair.errors import TokenizerError, TrainingError
+from bytepair.errors import TrainingError
 
 from ._extension import ExtensionReport, knee_of
+from ._own_texts import own_texts
 from ._surgery import Surgery
 
 if TYPE_CHECKING:
@@ -216,14 +217,5 @@ def _report(
         knee=knee_of(course),
         n_bytes=learned.get("bytes", 0),
         best_count_at_stop=learned.get("best_count_at_stop"),
-        within_others=tuple(id_ for id_ in new if not stands_alone(extended, id_)),
+        within_others=tuple(i for i, text in own_texts(extended, new) if text is None),
     )
-
-
-def stands_alone(tokenizer: Tokenizer, id_: int) -> bool:
-    """Tell whether the text of a token is encoded with this token alone."""
-    text = tokenizer.decode_bytes([id_])
-    try:
-        return tokenizer.encode_ordinary(text) == [id_]
-    except TokenizerError:  # part of a character in a dialect of characters
-        return False

@@ -20,6 +20,8 @@ from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FileError, FormatError, TokenizerError
 
+from ._own_texts import encoded, own_texts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -179,21 +181,34 @@ def _compare(surgery: Surgery[Any], again: Tokenizer, path: StrPath) -> list[byt
         id_ = next((i for i, (a, b) in pairs if a != b), min(len(wanted), len(found)))
         token = wanted[id_] if id_ < len(wanted) else found[id_]
         _refuse(path, f"the id {id_:,} of {token!r} would be another")
-    if again._added_tokens != tokenizer._added_tokens:
-        _refuse(path, "an added token would have another id or other properties")
+    _compare_added(tokenizer, again, path)
     kept = {new for new in surgery.id_map if new >= 0}
-    new = [id_ for id_ in range(tokenizer.n_vocab) if id_ not in kept]
-    texts = [tokenizer.decode_bytes([id_]) for id_ in new if wanted[id_] is not None]
-    for text in texts:
-        if _encoded(again, text) != _encoded(tokenizer, text):
+    new = [i for i, t in enumerate(wanted) if t is not None and i not in kept]
+    texts = []
+    for id_, text in own_texts(tokenizer, new):
+        text = tokenizer.decode_bytes([id_]) if text is None else text
+        if encoded(again, text) != encoded(tokenizer, text):
             _refuse(path, f"{text!r} would be encoded to other ids")
+        texts.append(text)
     return texts
 
 
-def _encoded(tokenizer: Tokenizer, text: bytes) -> list[int] | None:
-    """Encode a text; ``None`` if the tokenizer does not take it."""
+def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
+    """Refuse a file in which an added token is not found, or is another.
+
+    Formats may tell of added tokens in different ways, so that what is compared is texts that hold
+    them.
+    """
+    for _id, content, _flags in tokenizer._added_tokens:
+        for text in (content, f"a {content} b", f"a{content}b"):
+            ids = [_with_added(one, text) for one in (tokenizer, again)]
+            if ids[0] != ids[1]:
+                _refuse(path, f"the added token {content!r} would be found otherwise")
+
+
+def _with_added(tokenizer: Tokenizer, text: str) -> list[int] | None:
     try:
-        return tokenizer.encode_ordinary(text)
+        return tokenizer.encode(text, allowed_special="all")
     except TokenizerError:
         return None
 
@@ -226,7 +241,7 @@ def _compare_theirs(
                 f"the id {id_:,} of {token!r} is {where} in Hugging Face's library",
             )
     for text in texts:
-        wanted = _encoded(tokenizer, text)
+        wanted = encoded(tokenizer, text)
         plain = text.decode(errors="replace")
         if wanted is None or len(wanted) != 1 or plain.encode() != text:
             continue

@@ -1,0 +1,45 @@
+"""A text for a token that is encoded with this token alone.
+
+Left out: contexts. A token that is found within longer texts only has no such text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bytepair.errors import TokenizerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bytepair._tokenizer import Tokenizer
+
+__all__ = ["encoded", "own_texts"]
+
+SPACE_MARK = "▁".encode()
+"""What stands for a space in tokens of SentencePiece; it may be put before a text, too."""
+
+
+def own_texts(
+    tokenizer: Tokenizer, ids: Sequence[int]
+) -> Iterator[tuple[int, bytes | None]]:
+    """Give each id with its text, or ``None`` if no text is encoded with it alone."""
+    tokens = tokenizer._tokens_of(ids)
+    for id_, (_kind, text, *_rest) in zip(ids, tokens, strict=True):
+        candidates = _candidates(text)
+        found = (c for c in candidates if encoded(tokenizer, c) == [id_])
+        yield id_, next(found, None)
+
+
+def _candidates(text: bytes) -> list[bytes]:
+    """List the texts that may stand for a token."""
+    spaced = text.replace(SPACE_MARK, b" ")
+    return list(dict.fromkeys([text, spaced, spaced.removeprefix(b" ")]))
+
+
+def encoded(tokenizer: Tokenizer, text: bytes) -> list[int] | None:
+    """Encode a text; ``None`` if the tokenizer does not take it, such as part of a character."""
+    try:
+        return tokenizer.encode_ordinary(text)
+    except TokenizerError:
+        return None
