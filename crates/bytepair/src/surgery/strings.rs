@@ -157,9 +157,7 @@ impl<'t> Extension<'t> {
         if ids != encoder.encode_by(&EditedMerges::default(), piece, &mut self.scratch)? {
             return Ok(StringReport::refused(Outcome::Cut));
         }
-        let is_same = piece == text.as_bytes()
-            || tokenizer.decode_bytes(&ids).is_ok_and(|decoded| decoded == text.as_bytes());
-        if !is_same {
+        if !is_written_so(tokenizer, text, (piece, &ids)) {
             return Ok(StringReport::refused(Outcome::Changed));
         }
         self.add(&Wanted { units: &units, bytes: piece, is_piece: true }, may_help)
@@ -290,6 +288,20 @@ impl<'t> Extension<'t> {
         }
         self.tokenizer.with_learned(self.vocabulary, &[])
     }
+}
+
+/// Whether a piece is the text but for how a space is written, and one that is put in front. A text with that character of its
+/// own is refused.
+fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[TokenId])) -> bool {
+    let decoded = tokenizer.decode_bytes(ids).ok();
+    let spelling = tokenizer.spelling();
+    if spelling.as_ref().is_some_and(|spelling| text.contains(spelling.to)) {
+        return false; // it means a token as it is written, and this text is another
+    }
+    [text.as_bytes().to_vec(), format!(" {text}").into_bytes()].into_iter().any(|given| {
+        let spelled = spelling.as_ref().and_then(|spelling| spelling.of(&given));
+        piece == given || spelled.as_deref() == Some(piece) || decoded.as_ref() == Some(&given)
+    })
 }
 
 impl Tokenizer {

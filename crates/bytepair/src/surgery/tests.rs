@@ -8,8 +8,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::added::AddedToken;
 use crate::count::PieceCounts;
+use crate::normalize::{NormalizeStep, Normalizer};
 use crate::template::{Padding, Side, Template};
 use crate::tokenizer::{Parts, Tokenizer};
+use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units, published_name};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
@@ -541,6 +543,33 @@ fn a_string_that_is_written_like_a_special_token_is_refused() {
     let extended = base.extend_with_strings(&["ab", "ac"], false).unwrap();
     let outcomes: Vec<_> = extended.reports.iter().map(|report| report.outcome).collect();
     assert_eq!(outcomes, [Outcome::NameTaken, Outcome::Added]);
+}
+
+#[test]
+fn a_space_may_be_put_in_front_and_written_otherwise_but_no_letter() {
+    let mut vocabulary = Vocabulary::new();
+    for letter in ["a", "b", "▁"] {
+        vocabulary.push(Token::plain(letter.as_bytes())).unwrap();
+    }
+    let parts = Parts::new(Units::characters(), Arc::new(vocabulary));
+    let steps = |lowers: bool| {
+        let text = "▁".to_owned();
+        let prepend = NormalizeStep::Prepend { text, only_first: false, unless_there: false };
+        let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+        let lower = lowers.then_some(NormalizeStep::Lowercase);
+        [lower, Some(prepend), Some(replace)].into_iter().flatten().collect()
+    };
+    for lowers in [false, true] {
+        let normalizer = Normalizer::new(steps(lowers), UnicodeTables::latest());
+        let base = Tokenizer::new(Parts { normalizer, ..parts.clone() }).unwrap();
+        let extended = base.extend_with_strings(&["a", "a b", "▁a", "A"], true).unwrap();
+        let outcomes: Vec<_> = extended.reports.iter().map(|report| report.outcome).collect();
+        let of_capital = if lowers { Outcome::Changed } else { Outcome::OutsideAlphabet };
+        assert_eq!(outcomes, [Outcome::Added, Outcome::Added, Outcome::Changed, of_capital]);
+        for (text, report) in ["a", "a b"].iter().zip(&extended.reports) {
+            assert_eq!(ids(&extended.tokenizer, text), report.id.map(|id| vec![id]));
+        }
+    }
 }
 
 #[test]
