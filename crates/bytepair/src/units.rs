@@ -208,10 +208,10 @@ impl Units {
     ) -> Result<()> {
         let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
         let mut visit_unit = |range: Range<usize>| {
-            let form = Form {
-                continues: range.start > 0 && self.continuing_prefix.is_some(),
-                ends: suffix && range.end == piece.len(),
-            };
+            let form = Form::new(
+                range.start > 0 && self.continuing_prefix.is_some(),
+                suffix && range.end == piece.len(),
+            );
             visit(range.start, Token { kind: TokenKind::Text(form), bytes: &piece[range] });
         };
         if self.is_bytes() {

@@ -27,13 +27,45 @@ use crate::merge_table::PackedMerges;
 pub type TokenId = u32;
 
 /// Where a text token stands in its piece, as far as the dialect marks that.
+///
+/// One byte, in which [`TokenKind`] has its other cases too. With two flags in place of it, a kind without a form had a byte
+/// that was never written, and an optimiser compared it: byte tokens passed for text, depending on what the stack held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Form {
-    /// Written with the continuing-subword prefix: it is not the first token of its piece.
-    pub continues: bool,
+pub enum Form {
+    /// Without marks.
+    #[default]
+    Unmarked,
     /// Carries the end mark: it is the last token of its piece.
-    pub ends: bool,
+    Ends,
+    /// Written with the continuing-subword prefix: it is not the first token of its piece.
+    Continues,
+    /// Has the prefix and the end mark.
+    ContinuesAndEnds,
 }
+
+impl Form {
+    /// The form with these marks.
+    pub const fn new(continues: bool, ends: bool) -> Self {
+        match (continues, ends) {
+            (false, false) => Self::Unmarked,
+            (false, true) => Self::Ends,
+            (true, false) => Self::Continues,
+            (true, true) => Self::ContinuesAndEnds,
+        }
+    }
+
+    /// Whether it is written with the continuing-subword prefix.
+    pub const fn continues(self) -> bool {
+        matches!(self, Self::Continues | Self::ContinuesAndEnds)
+    }
+
+    /// Whether it carries the end mark.
+    pub const fn ends(self) -> bool {
+        matches!(self, Self::Ends | Self::ContinuesAndEnds)
+    }
+}
+
+const _: () = assert!(size_of::<TokenKind>() == 1, "no kind has bytes that are not written");
 
 /// What kind of token it is. Part of its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,9 +84,9 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// Text without marks.
-    pub const PLAIN: Self = Self::Text(Form { continues: false, ends: false });
+    pub const PLAIN: Self = Self::Text(Form::Unmarked);
     /// Text that carries the end mark.
-    pub const ENDING: Self = Self::Text(Form { continues: false, ends: true });
+    pub const ENDING: Self = Self::Text(Form::Ends);
 }
 
 /// A token as the vocabulary holds it.
@@ -457,7 +489,7 @@ fn index(entries: &[Entry], bytes: &[u8]) -> HashTable<TokenId> {
 pub(crate) fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
     match (left, right) {
         (TokenKind::Text(first), TokenKind::Text(last)) => {
-            TokenKind::Text(Form { continues: first.continues, ends: last.ends })
+            TokenKind::Text(Form::new(first.continues(), last.ends()))
         }
         _ => left,
     }

@@ -203,12 +203,9 @@ fn tokenizer(case: &Value) -> Tokenizer {
             "s" if is_unknown => TokenKind::Unknown,
             "s" => TokenKind::Added,
             "x" => TokenKind::Byte,
-            _ => TokenKind::Text(Form {
-                continues: form.starts_with('#'),
-                ends: form.ends_with('e'),
-            }),
+            _ => TokenKind::Text(Form::new(form.starts_with('#'), form.ends_with('e'))),
         };
-        if matches!(kind, TokenKind::Text(Form { ends: true, .. })) {
+        if matches!(kind, TokenKind::Text(form) if form.ends()) {
             text.pop();
         }
         let bytes = if form == "s" { &written } else { &text };

@@ -251,11 +251,11 @@ impl Context<'_> {
         let text = token.bytes;
         let prefix = self.units.continuing_prefix.as_deref().unwrap_or("");
         let looks_continued =
-            !prefix.is_empty() && !form.continues && text.starts_with(prefix.as_bytes());
+            !prefix.is_empty() && !form.continues() && text.starts_with(prefix.as_bytes());
         let mark = self.units.end_mark.as_ref().map_or("", |mark| mark.text.as_str());
         let written = published_name(self.units, token);
         let place = if mark.is_empty() { None } else { written.find(mark) };
-        !looks_continued && place == form.ends.then(|| written.len() - mark.len())
+        !looks_continued && place == form.ends().then(|| written.len() - mark.len())
     }
 
     /// Whether a token that is shown by its name here is shown so there.

@@ -141,7 +141,7 @@ fn check_kinds(units: &Units, vocabulary: &Vocabulary) -> Result<()> {
     }
     for (id, token) in vocabulary.iter() {
         let TokenKind::Text(form) = token.kind else { continue };
-        let missing = match (form.continues && !has_prefix, form.ends && !has_mark) {
+        let missing = match (form.continues() && !has_prefix, form.ends() && !has_mark) {
             (true, _) => "continues a piece, but units have no continuing_prefix",
             (_, true) => "ends a piece, but units have no end_mark",
             (false, false) => continue,

@@ -421,8 +421,8 @@ fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {
 const KINDS: [(KindRecord, TokenKind); 7] = [
     (KindRecord::Plain, TokenKind::PLAIN),
     (KindRecord::Ending, TokenKind::ENDING),
-    (KindRecord::Continuing, TokenKind::Text(Form { continues: true, ends: false })),
-    (KindRecord::ContinuingEnding, TokenKind::Text(Form { continues: true, ends: true })),
+    (KindRecord::Continuing, TokenKind::Text(Form::new(true, false))),
+    (KindRecord::ContinuingEnding, TokenKind::Text(Form::new(true, true))),
     (KindRecord::Byte, TokenKind::Byte),
     (KindRecord::Unknown, TokenKind::Unknown),
     (KindRecord::Added, TokenKind::Added),

@@ -66,7 +66,7 @@ impl CoreTokenizer {
         let known = |&id: &TokenId| {
             let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
             let (kind, continues, ends) = match token.kind {
-                TokenKind::Text(form) => ("text", form.continues, form.ends),
+                TokenKind::Text(form) => ("text", form.continues(), form.ends()),
                 TokenKind::Byte => ("byte", false, false),
                 TokenKind::Unknown => ("unknown", false, false),
                 TokenKind::Added | TokenKind::Hole => ("added", false, false),

@@ -89,7 +89,7 @@ impl CoreTokenizer {
 
 fn code(kind: TokenKind) -> u8 {
     match kind {
-        TokenKind::Text(form) => u8::from(form.continues) | u8::from(form.ends) << 1,
+        TokenKind::Text(form) => u8::from(form.continues()) | u8::from(form.ends()) << 1,
         TokenKind::Byte => 4,
         TokenKind::Unknown => 5,
         TokenKind::Added => 6,

@@ -84,7 +84,7 @@ impl Joiner {
             self.write(b" ", out);
         }
         let TokenKind::Text(form) = token.kind else { return self.write(token.bytes, out) };
-        self.owes_space = form.ends;
+        self.owes_space = form.ends();
         let without = rules.first_without.as_deref().filter(|_| is_first);
         if rules.replacements.is_empty() && without.is_none() {
             return self.write(token.bytes, out);

@@ -128,15 +128,15 @@ impl Encoder {
         let has_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
         let mut start = 0;
         let unit = |end: usize| {
-            let form = Form {
-                continues: has_prefix && (start > 0 || form.continues),
-                ends: has_suffix && form.ends && end == bytes.len(),
-            };
+            let form = Form::new(
+                has_prefix && (start > 0 || form.continues()),
+                has_suffix && form.ends() && end == bytes.len(),
+            );
             let bytes = &bytes[std::mem::replace(&mut start, end)..end];
             self.vocabulary.id(Token { kind: TokenKind::Text(form), bytes })
         };
         let mut ids: Vec<_> = ends.into_iter().map(unit).collect::<Option<_>>()?;
-        if form.ends && !has_suffix {
+        if form.ends() && !has_suffix {
             ids.push(self.vocabulary.id(crate::units::END_MARK)?);
         }
         Some(ids)
@@ -181,10 +181,10 @@ impl<'e> Search<'e> {
     fn new(encoder: &'e Encoder, made: &[Placed]) -> Self {
         let units = encoder.symbols.units();
         let (has_prefix, has_mark) = (units.continuing_prefix.is_some(), units.end_mark.is_some());
-        let begins = |token: &Placed| !(has_prefix && token.form.continues || token.is_mark);
-        let ends = |token: &Placed| !has_mark || token.form.ends;
-        let goes_on = |token: &Placed| !(has_mark && token.form.ends);
-        let continues = |token: &Placed| !has_prefix || token.form.continues || token.is_mark;
+        let begins = |token: &Placed| !(has_prefix && token.form.continues() || token.is_mark);
+        let ends = |token: &Placed| !has_mark || token.form.ends();
+        let goes_on = |token: &Placed| !(has_mark && token.form.ends());
+        let continues = |token: &Placed| !has_prefix || token.form.continues() || token.is_mark;
         let sides: [(Side, Rule<'_>, Rule<'_>); 2] =
             [(Side::Before, &begins, &goes_on), (Side::Behind, &ends, &continues)];
         let (mut neighbours, mut known) = (HashMap::new(), HashMap::new());

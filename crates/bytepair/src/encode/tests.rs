@@ -59,7 +59,7 @@ fn any_units() -> impl Strategy<Value = Units> {
 
 fn any_token() -> impl Strategy<Value = (TokenKind, Vec<u8>)> {
     let text = prop_oneof![Just("a"), Just("b"), Just("é"), Just("ab"), Just("")];
-    let form = |(continues, ends)| TokenKind::Text(Form { continues, ends });
+    let form = |(continues, ends)| TokenKind::Text(Form::new(continues, ends));
     prop_oneof![
         4 => (any::<(bool, bool)>().prop_map(form), text.prop_map(|text| text.as_bytes().to_vec())),
         2 => (Just(TokenKind::Byte), prop_oneof![Just(b"b".to_vec()), Just(b"$".to_vec()),

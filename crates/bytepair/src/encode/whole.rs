@@ -110,7 +110,7 @@ impl WholePieces {
     /// What a piece is as a whole.
     #[inline]
     fn token<'p>(&self, piece: &'p [u8]) -> Token<'p> {
-        let form = Form { continues: false, ends: self.has_end_mark };
+        let form = Form::new(false, self.has_end_mark);
         Token { kind: TokenKind::Text(form), bytes: piece }
     }
 

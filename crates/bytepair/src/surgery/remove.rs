@@ -148,8 +148,8 @@ impl Tokenizer {
             return None;
         };
         let continues = parts.units.continuing_prefix.is_some();
-        let left = Form { continues: form.continues, ends: false };
-        let right = Form { continues, ends: form.ends };
+        let left = Form::new(form.continues(), false);
+        let right = Form::new(continues, form.ends());
         let stays = |form, bytes| {
             let id = parts.vocabulary.id(Token { kind: TokenKind::Text(form), bytes })?;
             (!goes[id as usize]).then_some(id)

@@ -119,7 +119,7 @@ impl<'t> Extension<'t> {
             return Err(Error::option("ignore_merges", problem));
         }
         let ends = mark == Some(EndMarkKind::Unit);
-        let whole = TokenKind::Text(Form { continues: false, ends });
+        let whole = TokenKind::Text(Form::new(false, ends));
         let name = |(_, token)| published_name(&parts.units, token);
         let highest = parts.vocabulary.priorities().iter().copied().max();
         if highest.is_some_and(|highest| highest >> 30 == 3) {

@@ -49,7 +49,7 @@ fn alphabet(units: &Units) -> Vocabulary {
             let fits = (!continues || units.continuing_prefix.is_some())
                 && (!ends || units.end_mark_kind() == Some(EndMarkKind::Suffix));
             if fits {
-                push(TokenKind::Text(Form { continues, ends }), bytes);
+                push(TokenKind::Text(Form::new(continues, ends)), bytes);
             }
         }
     }
@@ -105,9 +105,9 @@ fn tokenizer(plan: &Plan) -> Tokenizer {
     };
     for &(left, right) in &plan.picks {
         let texts = texts(&grown);
-        let lefts: Vec<_> = texts.iter().filter(|(_, form)| !form.ends).collect();
+        let lefts: Vec<_> = texts.iter().filter(|(_, form)| !form.ends()).collect();
         let has_prefix = units.continuing_prefix.is_some();
-        let is_right = |(_, form): &&(TokenId, Form)| !has_prefix || form.continues;
+        let is_right = |(_, form): &&(TokenId, Form)| !has_prefix || form.continues();
         let rights: Vec<_> = texts.iter().filter(is_right).collect();
         let left = lefts[usize::from(left) % lefts.len()].0;
         let right = rights[usize::from(right) % rights.len()].0;
@@ -231,7 +231,7 @@ fn extended_by_definition(base: &Tokenizer, texts: &[String]) -> Vocabulary {
             continue;
         }
         let ends = parts.units.end_mark_kind() == Some(EndMarkKind::Unit);
-        let whole = TokenKind::Text(Form { continues: false, ends });
+        let whole = TokenKind::Text(Form::new(false, ends));
         match ids[..] {
             [left, right] => {
                 let result = vocabulary.push(token).unwrap();

@@ -42,7 +42,7 @@ impl Units {
             (!continues || self.continuing_prefix.is_some()) && (!ends || suffix)
         });
         let units = forms.flat_map(|(continues, ends)| {
-            let kind = TokenKind::Text(Form { continues, ends });
+            let kind = TokenKind::Text(Form::new(continues, ends));
             byte_order(order).map(|byte| (kind, vec![byte]))
         });
         let has_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);

@@ -15,9 +15,9 @@ impl Units {
         match token.kind {
             TokenKind::Text(form) if form != Form::default() => {
                 let prefix =
-                    self.continuing_prefix.as_deref().filter(|_| form.continues).unwrap_or("");
+                    self.continuing_prefix.as_deref().filter(|_| form.continues()).unwrap_or("");
                 let mark =
-                    self.end_mark.as_ref().filter(|_| form.ends).map_or("", |mark| &mark.text);
+                    self.end_mark.as_ref().filter(|_| form.ends()).map_or("", |mark| &mark.text);
                 Cow::Owned([prefix.as_bytes(), token.bytes, mark.as_bytes()].concat())
             }
             TokenKind::Byte => Cow::Owned(
@@ -50,7 +50,7 @@ impl Units {
             bytes.strip_suffix(self.end_mark.as_ref()?.text.as_bytes())
         };
         let reading = |continues, ends, bytes: Option<&'t [u8]>| {
-            Some(Token { kind: TokenKind::Text(Form { continues, ends }), bytes: bytes? })
+            Some(Token { kind: TokenKind::Text(Form::new(continues, ends)), bytes: bytes? })
         };
         [
             reading(false, false, Some(written)),
@@ -96,8 +96,9 @@ const LAST_PRINTABLE: usize = 0x143;
 pub fn published_name(units: &Units, token: Token<'_>) -> String {
     match token.kind {
         TokenKind::Text(form) if units.is_bytes() => {
-            let prefix = units.continuing_prefix.as_deref().filter(|_| form.continues);
-            let mark = units.end_mark.as_ref().filter(|_| form.ends).map(|mark| mark.text.as_str());
+            let prefix = units.continuing_prefix.as_deref().filter(|_| form.continues());
+            let mark =
+                units.end_mark.as_ref().filter(|_| form.ends()).map(|mark| mark.text.as_str());
             [prefix.unwrap_or(""), &printable_name(token.bytes), mark.unwrap_or("")].concat()
         }
         _ => String::from_utf8_lossy(&units.written(token)).into_owned(),
@@ -184,7 +185,7 @@ mod tests {
             ("</w>", "</w>", false, false),
             ("#low</w>", "low", true, true),
         ] {
-            let kind = TokenKind::Text(Form { continues, ends });
+            let kind = TokenKind::Text(Form::new(continues, ends));
             let expected = Token { kind, bytes: bytes.as_bytes() };
             assert_eq!(units.parse(written.as_bytes()), expected, "{written}");
         }

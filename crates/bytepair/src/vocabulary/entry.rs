@@ -99,7 +99,7 @@ impl TokenKind {
     #[inline]
     pub(crate) fn code(self) -> u8 {
         match self {
-            Self::Text(form) => u8::from(form.continues) | u8::from(form.ends) << 1,
+            Self::Text(form) => u8::from(form.continues()) | u8::from(form.ends()) << 1,
             Self::Byte => 4,
             Self::Unknown => 5,
             Self::Added => 6,
@@ -111,7 +111,7 @@ impl TokenKind {
     #[inline]
     pub(crate) fn of_code(code: u8) -> Self {
         match code {
-            0..4 => Self::Text(Form { continues: code & 1 > 0, ends: code & 2 > 0 }),
+            0..4 => Self::Text(Form::new(code & 1 > 0, code & 2 > 0)),
             4 => Self::Byte,
             5 => Self::Unknown,
             6 => Self::Added,

@@ -54,7 +54,7 @@ impl Lengths {
                 true => token.bytes.len(),
                 false => token.bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count(),
             };
-            (n_units + usize::from(has_unit_mark && form.ends)).max(1)
+            (n_units + usize::from(has_unit_mark && form.ends())).max(1)
         };
         // The unknown token is a symbol, however it is written.
         let length = |id| match vocabulary.token(id) {

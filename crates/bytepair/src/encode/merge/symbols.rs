@@ -38,7 +38,7 @@ const NO_ID: TokenId = TokenId::MAX;
 impl Symbols {
     pub(in crate::encode) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
         let forms = [(false, false), (true, false), (false, true), (true, true)];
-        let forms = forms.map(|(continues, ends)| TokenKind::Text(Form { continues, ends }));
+        let forms = forms.map(|(continues, ends)| TokenKind::Text(Form::new(continues, ends)));
         let ids = vocabulary.ids_of_bytes(&[&forms[..], &[TokenKind::Byte]].concat());
         let of_byte = [ids[0], ids[1], ids[2], ids[3]];
         let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
@@ -195,8 +195,8 @@ impl Symbols {
     /// The bytes that a symbol is written with in files, and where among them the unit is.
     fn written(&self, symbol: Token<'_>) -> (Vec<u8>, Range<usize>) {
         let TokenKind::Text(form) = symbol.kind else { return Default::default() };
-        let prefix = self.units.continuing_prefix.as_deref().filter(|_| form.continues);
-        let mark = self.units.end_mark.as_ref().filter(|_| form.ends);
+        let prefix = self.units.continuing_prefix.as_deref().filter(|_| form.continues());
+        let mark = self.units.end_mark.as_ref().filter(|_| form.ends());
         let mut bytes = prefix.unwrap_or("").as_bytes().to_vec();
         let start = bytes.len();
         match self.units.is_bytes() {
@@ -214,7 +214,7 @@ impl Symbols {
     fn id(&self, symbol: Token<'_>) -> TokenId {
         match (symbol.kind, symbol.bytes) {
             (TokenKind::Text(form), &[byte]) => {
-                let form = usize::from(form.continues) | usize::from(form.ends) << 1;
+                let form = usize::from(form.continues()) | usize::from(form.ends()) << 1;
                 self.of_byte[form][usize::from(byte)]
             }
             _ => self.vocabulary.id(symbol).unwrap_or(NO_ID),
