@@ -143,8 +143,8 @@ ENDS = "\0\x01\x7f\x80\xff\u0100\u07ff\u0800\ud7ff\ue000\uffff\U00010000\U0001f6
 
 def test_every_end_of_every_width_at_every_place_has_the_ids_of_its_utf8(tokenizer):
     """Blocks of characters become the UTF-8 that Python makes, whatever stands in them and however long the last is."""
-    texts = [filler * length for filler in "aéα一😀" for length in range(256, 456)]
-    for filler in "aéα一😀":
+    texts = [filler * length for filler in "aéβ一😀" for length in range(256, 456)]
+    for filler in "aéβ一😀":
         for place in range(130):
             texts += [
                 filler * (130 + place) + end + filler * (139 - place) for end in ENDS
