@@ -2,8 +2,8 @@
 //!
 //! Building windows takes half a millisecond for most patterns and a few for large ones; that pays from half a megabyte of
 //! text on, or five. Most texts that reach a tenth or a fifth of that go on much further. So the machine counts the bytes
-//! that it splits, and builds its windows once it has seen as many. A later stage is much slower without windows, so its
-//! bytes count more. The pieces are those of the automaton either way.
+//! that it splits, and builds its windows once it has seen as many, or where one text has as many. A later stage is much
+//! slower without windows, so its bytes count more. The pieces are those of the automaton either way.
 //!
 //! Left out: how windows and the automaton run (`windows`, `automaton::lanes`).
 
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::automaton::lanes;
 use crate::automaton::running::Running;
-use crate::automaton::scan::Scan;
+use crate::automaton::scan::{Scan, Task};
 use crate::automaton::table::Automaton;
 use crate::bits::{Bits, Marked};
 use crate::windows::{Kernel, Scratch, WindowRun, Windows};
@@ -77,13 +77,14 @@ impl Machine {
         self.windows.get()?.as_ref()
     }
 
-    /// The windows and their kernel, if a text of this length is worth it.
-    fn windows(&self, length: usize, factor: usize) -> Option<WindowRun<'_>> {
+    /// The windows and their kernel, if the next `length` bytes are worth it, or the `n_left` bytes that are left of
+    /// the text. A task may go on far behind its limit: a pattern that seldom matches finds no piece to end with.
+    fn windows(&self, length: usize, n_left: usize, factor: usize) -> Option<WindowRun<'_>> {
         let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
         if self.windows.get().is_none() {
             let weight = length.saturating_mul(factor);
             let n_seen = self.n_seen.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);
-            if n_seen < self.threshold {
+            if n_seen.max(n_left) < self.threshold {
                 return None;
             }
         }
@@ -92,9 +93,9 @@ impl Machine {
 
     /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
     pub(crate) fn run(&self, scan: &mut Scan<'_>, scratch: &mut Option<Box<Scratch>>) -> usize {
-        let length = scan.task.limit.min(scan.task.text.len()) - scan.task.from;
+        let Task { text, from, limit, .. } = scan.task;
         let by_windows = self
-            .windows(length, 1)
+            .windows(limit.min(text.len()) - from, text.len() - from, 1)
             .and_then(|windows| windows.run(scan, scratch.get_or_insert_default()));
         by_windows.unwrap_or_else(|| lanes::run(scan, &self.running))
     }
@@ -108,7 +109,9 @@ impl Machine {
         dropped: Option<&Bits>,
         scratch: &mut Option<Box<Scratch>>,
     ) -> bool {
-        let Some(windows) = self.windows(text.len(), LATER_STAGE_FACTOR) else { return false };
+        let Some(windows) = self.windows(text.len(), text.len(), LATER_STAGE_FACTOR) else {
+            return false;
+        };
         windows.run_pieces(text, marked, dropped, scratch.get_or_insert_default());
         true
     }
