@@ -165,6 +165,10 @@ def python_names() -> set[str]:
         scale.merge_files,
         convert,
         surgery.extend,
+        surgery.prune,
+        surgery.remove,
+        surgery.merge_vocabularies,
+        surgery.Surgery.embedding_map,
         *(call for call in vars(analyze).values() if inspect.isfunction(call)),
     ]
     names = {name for call in called for name in inspect.signature(call).parameters}
@@ -205,6 +209,20 @@ BASES = {
         ["own.json", "c.txt", "--add", "3", "-o", "e.json"],
         ["ranks.tiktoken", "c.jsonl", "--add", "3", "-o", "e.bytepair"],
         ["own.json", "counts.parquet", "--add", "3", "-o", "e.x"],
+    ],
+    "prune": [
+        ["own.json", "c.txt", "--to", "260", "-o", "e.json"],
+        ["ranks.tiktoken", "c.jsonl", "--min-count", "2", "-o", "e.bytepair"],
+        ["own.json", "--matching", "low", "-o", "e.tiktoken"],
+    ],
+    "remove": [
+        ["own.json", "low", "-o", "e.json"],
+        ["ranks.tiktoken", "--id", "257", "-o", "e.bytepair"],
+        ["own.json", "--findings", "ids.txt", "-o", "e.x"],
+    ],
+    "merge-vocabularies": [
+        ["own.json", "described.tiktoken", "-o", "e.json"],
+        ["ranks.tiktoken", "own.json", "-o", "e.bytepair"],
     ],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
     "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],

@@ -863,11 +863,21 @@ class CoreTokenizer:
         that are made another way: the merge before and the one now.
         """
 
+    def _why_it_stays(self, ids: Sequence[int]) -> list[str | None]:
+        """Return for each id why its token must stay, ``None`` if it need not."""
+
     def _pruned(
-        self, to: int, counts: PieceTable, *, numbering: str = "holes"
+        self,
+        to: int | None,
+        counts: PieceTable,
+        *,
+        min_count: int | None = None,
+        among: Sequence[int] | None = None,
+        numbering: str = "holes",
     ) -> tuple[CoreTokenizer, NDArray[np.int64], list[tuple[int, int]]]:
-        """Return this tokenizer with so many tokens, the new ids by the old ones (-1: gone), and the ids of those that went, in this
-        order, each with how often it occurred then.
+        """Return this tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the old
+        ones (-1: gone), and the ids of those that went, in this order, each with how often it occurred then. With ``among``, none
+        but these go.
         """
 
     def _course(

@@ -2,8 +2,8 @@
 
 A file is written beside its target, flushed to the disk and renamed. What lies there meanwhile
 is called ``.bytepair-`` and a hash of the target's name: short, so that every name can be written,
-and the same each time, so that the next writer removes what a killed one left. Left out: several
-files at once, each of which appears on its own. A file is read whole.
+and the same each time, so that the next writer removes what a killed one left. Several files that
+belong together are all written before the first is renamed. A file is read whole.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -98,6 +98,68 @@ def write(path: StrPath, data: bytes) -> None:
         file.write(data)
 
 
+def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
+    """Write several files: all appear, in their order, or none does.
+
+    If something fails before all is ready to be renamed, nothing has changed. A link is followed. A
+    pipe or a device is written to.
+    """
+    with contextlib.ExitStack() as stack:
+        for path in files:
+            refuse_no_name(path)
+            if makes_folders:
+                stack.enter_context(_folder_for(path))
+        drafts = [stack.enter_context(_draft(*pair)) for pair in files.items()]
+        for draft, (path, data) in zip(drafts, files.items(), strict=True):
+            target = Path(os.path.realpath(path))
+            try:
+                target.write_bytes(data) if draft is None else draft.replace(target)
+            except OSError as error:
+                raise _cannot(path, error) from error
+
+
+@contextlib.contextmanager
+def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
+    """Write a file under a temporary name beside its target, and remove what is not renamed.
+
+    ``None`` for what is no file that can be replaced.
+    """
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        message = f"{path}: this is a folder; name a file"
+        raise FileError(message)
+    if target.exists() and not target.is_file():
+        yield None
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            file = stack.enter_context(_temporary(target))
+            draft = Path(file.name)
+            stack.callback(draft.unlink, missing_ok=True)
+            file.write(data)
+            _finish(file, target)
+        except OSError as error:
+            raise _cannot(path, error) from error
+        yield draft
+
+
+@contextlib.contextmanager
+def _folder_for(path: Path) -> Iterator[None]:
+    """Make the folder of a file; if the block fails, those that were made are gone again."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot(path.parent, error) from error
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(OSError):  # somebody else may use it by now
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
 @contextlib.contextmanager
 def writing(path: StrPath) -> Iterator[BinaryIO]:
     """Open a file that appears under its name when the block ends without an exception.
@@ -162,16 +224,21 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
     with _temporary(target) as file:
         try:
             yield file
-            file.flush()
-            if target.exists():
-                Path(file.name).chmod(mode_of(target))
-            os.fsync(file.fileno())
-            if not HAS_LOCKS:  # a system that renames no open file
-                file.close()
+            _finish(file, target)
             Path(file.name).replace(target)
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+
+def _finish(file: BinaryIO, target: Path) -> None:
+    """Bring a draft to the disk, with the mode of what it replaces."""
+    file.flush()
+    if target.exists():
+        Path(file.name).chmod(mode_of(target))
+    os.fsync(file.fileno())
+    if not HAS_LOCKS:  # a system that renames no open file
+        file.close()
 
 
 def _temporary(target: Path) -> BinaryIO:

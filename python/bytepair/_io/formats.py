@@ -15,7 +15,7 @@ from bytepair import _core
 from bytepair._added import added_token, as_id
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from .files import read, write
+from .files import read, write, write_together
 
 __all__ = [
     "AddedBeside",
@@ -637,13 +637,11 @@ def save(
         return changes
     if format_name == "tiktoken":
         ranks, sidecar = _core.write_tiktoken(tokenizer)
-        write(sidecar_of(path), sidecar)
-        write(path, ranks)
+        write_together({sidecar_of(path): sidecar, path: ranks})
     else:
         vocab, merges = _core.write_gpt2(tokenizer)
-        path.mkdir(parents=True, exist_ok=True)
-        write(path / "vocab.json", vocab)
-        write(path / "merges.txt", merges)
+        files = {path / "vocab.json": vocab, path / "merges.txt": merges}
+        write_together(files, makes_folders=True)
     return []
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import _core
-from bytepair.errors import FileError
 
 from . import formats
-from .files import StrPath, refuse_no_name, write
+from .files import StrPath, refuse_no_name, write_together
 
 __all__ = ["save", "settings_of"]
 
@@ -29,15 +28,12 @@ def save(
     data = formats.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
     settings = settings_of(tokenizer, json.loads(data))
     text = json.dumps(settings, indent=2, ensure_ascii=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"{folder}: {error.strerror or error}"
-        raise FileError(message) from error
-    paths = [folder / "tokenizer.json", folder / "tokenizer_config.json"]
-    write(paths[0], data)
-    write(paths[1], f"{text}\n".encode())
-    return paths
+    files = {
+        folder / "tokenizer.json": data,
+        folder / "tokenizer_config.json": f"{text}\n".encode(),
+    }
+    write_together(files, makes_folders=True)
+    return list(files)
 
 
 def settings_of(

@@ -22,16 +22,20 @@ for. It gives no ids for them, so none can change; ``n_refused`` tells how many 
 Cost: two tokenizers in memory, and encoding the texts some ten times.
 """
 
-import os
 from collections.abc import Iterable
 from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
 from bytepair._io import formats
-from bytepair._io.files import StrPath, folder_beside, mode_of, refuse_no_name, write
+from bytepair._io.files import (
+    StrPath,
+    folder_beside,
+    refuse_no_name,
+    write_together,
+)
 from bytepair._tokenizer import Tokenizer
-from bytepair.errors import FileError, FormatError, TokenizerError
+from bytepair.errors import FormatError, TokenizerError
 
 from . import torture
 from .verify import Terms, compare, is_normalized_alike
@@ -215,27 +219,6 @@ def _move(written: Path, target: Path) -> list[Path]:
     else:
         others = sorted(set(written.parent.iterdir()) - {written})
         pairs = [(path, target.parent / path.name) for path in [*others, written]]
-    for _, there in pairs:
-        if there.is_dir():
-            message = f"{there}: this is a folder; name a file"
-            raise FileError(message)
-    try:
-        if written.is_dir():
-            target.mkdir(parents=True, exist_ok=True)
-        for here, there in pairs:
-            _replace(here, there)
-    except OSError as error:
-        message = f"{error.filename or target}: {error.strerror or error}"
-        raise FileError(message) from error
+    files = {there: here.read_bytes() for here, there in pairs}
+    write_together(files, makes_folders=written.is_dir())
     return sorted(there for _, there in pairs)
-
-
-def _replace(here: Path, there: Path) -> None:
-    """Rename; through a link, what it leads to is replaced."""
-    real = Path(os.path.realpath(there))
-    if real.parent != there.parent and there.is_symlink():
-        write(there, here.read_bytes())
-        return
-    if real.exists():
-        here.chmod(mode_of(real))
-    here.replace(real)

@@ -149,7 +149,12 @@ class Commands(TyperGroup):
         command = self.get_command(ctx, ctx.invoked_subcommand or "")
         params = command.params if command else []
         options = {str(param.name): param.opts[0] for param in params if param.opts}
-        aliases = {"special_tokens": "special", "task_bytes": "task_size"}
+        aliases = {
+            "special_tokens": "special",
+            "task_bytes": "task_size",
+            "rows": "embedding_rows",
+            "multiple_of": "embedding_multiple_of",
+        }
         return {
             **{name: options.get(alias, "") for name, alias in aliases.items()},
             **options,
@@ -214,6 +219,8 @@ def _as_typed(
     '--vocab-size is 200, not 300'
     >>> _as_typed("train without it: normalize=[]", {"normalize": "--normalize"})
     "train without it: --normalize ''"
+    >>> _as_typed("to: 9 tokens must stay", {"to": "--to"})
+    '--to: 9 tokens must stay'
     >>> _as_typed(
     ...     "added_tokens: not a list",
     ...     {"added_tokens": "--added-tokens"},
@@ -235,7 +242,9 @@ def _as_typed(
     # A name alone, but no part of a path or of what is quoted.
     bare = r"(?<![\w./'\"`-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w/'\"`=([]|\.\w)"
     subject = r"^(?P<name>[a-z_]+)(?= must )"
-    for pattern in (named, subject) if is_about_file else (named, bare, subject):
+    topic = r"^(?P<name>[a-z_]+)(?=: )"
+    about_options = () if is_about_file else (bare, topic)
+    for pattern in (named, subject, *about_options):
         message = re.sub(pattern, typed, message)
     return message
 

@@ -7,15 +7,12 @@ that does not hold the base.
 import json
 import shutil
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bytepair import TrainingError
-
 from . import corpus_options
-from .options import Format, LoadingOptions, TokenizerPath
+from .options import LoadingOptions, NewTokenizer, TokenizerPath
 from .problems import remark
 from .sizes import number, size
 from .spreading import spread
@@ -30,6 +27,7 @@ from .training_options import (
     Threads,
     WholeCharacters,
 )
+from .vocabulary_options import SavingWithNew
 
 __all__ = ["extend"]
 
@@ -52,18 +50,8 @@ def extend(
             show_default=False,
         ),
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Where to save. The extension sets the format: .json (Hugging Face), .bytepair, "
-            ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
-            "folder for vocab.json and merges.txt. Other formats need --format.",
-            show_default=False,
-        ),
-    ],
+    output: NewTokenizer,
+    saving: SavingWithNew,
     reading: corpus_options.ReadingOptions,
     loading: LoadingOptions,
     min_count: MinCount = None,
@@ -73,14 +61,6 @@ def extend(
     whole_characters: WholeCharacters = False,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
-    format_name: Format = None,
-    ids_may_change: Annotated[
-        bool,
-        typer.Option(
-            "--ids-may-change",
-            help="Write a format that normalizes a few texts differently.",
-        ),
-    ] = False,
     quiet: Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
@@ -90,20 +70,14 @@ def extend(
     keep their ids, and new ids follow the largest one. The curve shows what fewer tokens would save.
     """
     from bytepair import surgery
-    from bytepair._io import formats
     from bytepair.surgery._extend import base_of
-    from bytepair.surgery._proof import rehearse
     from bytepair.views._surgery import curve_lines
 
     from .train import Watch, weighted
 
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
-    if str(output) == "-":
-        message = "a tokenizer cannot be written to standard output; name a file"
-        raise TrainingError(message)
-    formats.format_of(output, format_name, option="--format")
     base, source = base_of(tokenizer_path, loading.options()._asdict())
-    rehearse(base, output, format_name, ids_may_change=ids_may_change)
+    saving.check(base, output)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
     found = surgery.extend(
         base,
@@ -119,18 +93,11 @@ def extend(
         progress=watch,
         **{name: v for name, v in reading.given().items() if v is not None},
     ).read_from(source)
-    proof = found.save(output, format=format_name, ids_may_change=ids_may_change)
+    saved, written = saving.save(found, output)
     seconds = round(time.perf_counter() - start, 3)
     if not quiet:
         width = min(shutil.get_terminal_size().columns, WIDEST)
-        lines = [*watch.untold, *found.report.lines, *proof.lines]
-        remark(*curve_lines(found.report, width=width), *lines, f"saved: {output}")
+        lines = [*watch.untold, *found.report.lines, *saved]
+        remark(*curve_lines(found.report, width=width), *lines)
     if as_json:
-        written = {
-            "output": str(output),
-            **found.report.to_json(),
-            "read_by": list(proof.read_by),
-            "is_copy": proof.is_copy,
-            "seconds": seconds,
-        }
-        print(json.dumps(written))
+        print(json.dumps({**found.report.to_json(), **written, "seconds": seconds}))

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,8 @@ __all__ = [
     "Input",
     "Lines",
     "LoadingOptions",
+    "NewTokenizer",
+    "NewTokenizerOrNone",
     "NumberFormat",
     "Output",
     "Texts",
@@ -144,6 +146,19 @@ Format = Annotated[
 ]
 
 
+WHERE = typer.Option(
+    "--output",
+    "-o",
+    metavar="OUT",
+    help="Where to save. The extension sets the format: .json (Hugging Face), .bytepair, "
+    ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
+    "folder for vocab.json and merges.txt. Other formats need --format.",
+    show_default=False,
+)
+NewTokenizer = Annotated[Path, WHERE]
+NewTokenizerOrNone = Annotated[Path | None, WHERE]
+
+
 @dataclass(frozen=True)
 class LoadingOptions:
     """What a file of a tokenizer leaves out, for every command that reads one."""
@@ -169,13 +184,17 @@ class LoadingOptions:
         An option that acts on none is given to all, so that loading refuses it.
         """
         paths = list(paths)
+        pairs = zip(paths, self.options_of(paths), strict=True)
+        return [Tokenizer.from_file(path, **options) for path, options in pairs]
+
+    def options_of(self, paths: Iterable[Path]) -> list[dict[str, Any]]:
+        """Give the options of each of several paths, as :meth:`load_all` says."""
+        paths = list(paths)
         acting = {path: acting_options(path) for path in paths}
         given = self.options()._asdict()
         idle = [n for n in given if not any(n in names for names in acting.values())]
         return [
-            Tokenizer.from_file(
-                path, **{n: given[n] for n in (*acting[path], *idle) if n in given}
-            )
+            {n: given[n] for n in (*acting[path], *idle) if n in given}
             for path in paths
         ]
 

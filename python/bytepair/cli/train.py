@@ -37,7 +37,7 @@ from bytepair._training.weights import Weight
 
 from . import training_options as options
 from .corpus_options import ReadingOptions
-from .options import Format
+from .options import Format, NewTokenizerOrNone
 from .problems import remark, tell
 from .sizes import size
 from .spreading import spread
@@ -56,7 +56,7 @@ INTERRUPTED = 130
 def train(
     files: options.Files,
     *,
-    output: options.OutputPath = None,
+    output: NewTokenizerOrNone = None,
     vocab_size: options.VocabSize = None,
     merges: options.Merges = None,
     dialect: options.Dialect = None,

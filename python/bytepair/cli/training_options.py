@@ -47,18 +47,6 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-OutputPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="OUT",
-        help="Where to save. The extension sets the format: .json (Hugging Face), .bytepair, "
-        ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
-        "folder for vocab.json and merges.txt. Other formats need --format.",
-        show_default=False,
-    ),
-]
 VocabSize = Annotated[
     int | None,
     typer.Option(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytepair._added import AddedToken, added_token, as_id
-from bytepair._io.files import read, write
+from bytepair._io.files import read, write_together
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._settings import EXTRA, ROLES, check_settings, content, templates_of
@@ -223,16 +223,24 @@ def _older_added(
 
 
 def write_folder(
-    folder: Path, prefix: str, settings: Mapping[str, Any], templates: Mapping[str, str]
+    folder: Path,
+    prefix: str,
+    data: bytes,
+    settings: Mapping[str, Any],
+    templates: Mapping[str, str],
 ) -> list[Path]:
-    """Write the settings and the templates; give the paths.
+    """Write the tokenizer, the settings and the templates, all or none; give the paths.
 
     What else the layout has there, from before, is removed: it would go first at the next
     load.
     """
-    text = _json(settings)
-    files = [folder / f"{prefix}{CONFIG}", *write_templates(folder, prefix, templates)]
-    write(files[0], text.encode())
+    written = {
+        folder / f"{prefix}{CONFIG}": _json(settings).encode(),
+        **_template_files(folder, prefix, templates),
+        folder / f"{prefix}tokenizer.json": data,
+    }
+    write_together(written, makes_folders=True)
+    files = list(written)
     before = [folder / f"{prefix}{name}" for name in (TOKENS, ADDED, TEMPLATE)]
     before += sorted((folder / f"{prefix}{TEMPLATES}").glob("*.jinja"))
     for path in before:
@@ -244,12 +252,17 @@ def write_folder(
 def write_templates(
     folder: Path, prefix: str, templates: Mapping[str, str]
 ) -> list[Path]:
-    """Write chat templates as files; give the paths."""
-    files = {_template_path(folder, prefix, k): text for k, text in templates.items()}
-    for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, text.encode())
+    """Write chat templates as files, all or none; give the paths."""
+    files = _template_files(folder, prefix, templates)
+    write_together(files, makes_folders=True)
     return list(files)
+
+
+def _template_files(
+    folder: Path, prefix: str, templates: Mapping[str, str]
+) -> dict[Path, bytes]:
+    named = templates.items()
+    return {_template_path(folder, prefix, k): text.encode() for k, text in named}
 
 
 def _json(settings: Mapping[str, Any]) -> str:

@@ -24,8 +24,8 @@ from typing import Any, ClassVar
 
 from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token
-from bytepair._io.files import StrPath, write
-from bytepair.errors import FileError, FormatError, TokenizerError
+from bytepair._io.files import StrPath
+from bytepair.errors import FormatError, TokenizerError
 
 from ._batch import BatchEncoding
 from ._calls import OF_DECODING, is_row
@@ -181,14 +181,8 @@ class PreTrainedTokenizerFast(Extras):
         if not save_jinja_files and self.chat_template is not None:
             settings["chat_template"] = _as_setting(self.chat_template)
             templates = {}
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            message = f"{folder}: {error.strerror or error}"
-            raise FileError(message) from error
-        write(folder / f"{prefix}tokenizer.json", data)
-        files = write_folder(folder, prefix, settings, templates)
-        return tuple(map(str, [*files, folder / f"{prefix}tokenizer.json"]))
+        files = write_folder(folder, prefix, data, settings, templates)
+        return tuple(map(str, files))
 
     def save_chat_templates(
         self,

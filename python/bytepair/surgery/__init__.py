@@ -4,10 +4,39 @@ Each function takes a tokenizer and gives a :class:`Surgery`: the new tokenizer,
 went, what was done and why, and how the rows of an embedding matrix follow.
 """
 
+from ._combine import MergingReport, OtherToken, merge_vocabularies
 from ._embeddings import EmbeddingMap
 from ._extend import extend
 from ._extension import ExtensionReport
 from ._proof import Proof
+from ._prune import PruningReport, prune
+from ._remove import (
+    Cascade,
+    Following,
+    RemovalReport,
+    Rerouted,
+    plan_removal,
+    remove,
+)
 from ._surgery import Surgery
+from ._tokens import Token
 
-__all__ = ["EmbeddingMap", "ExtensionReport", "Proof", "Surgery", "extend"]
+__all__ = [
+    "Cascade",
+    "EmbeddingMap",
+    "ExtensionReport",
+    "Following",
+    "MergingReport",
+    "OtherToken",
+    "Proof",
+    "PruningReport",
+    "RemovalReport",
+    "Rerouted",
+    "Surgery",
+    "Token",
+    "extend",
+    "merge_vocabularies",
+    "plan_removal",
+    "prune",
+    "remove",
+]

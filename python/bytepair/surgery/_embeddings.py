@@ -170,15 +170,15 @@ def embedding_map(
     weigh = _weigher(surgery.base, kind, side)
     kept = {new: old for old, new in enumerate(surgery.id_map) if new >= 0}
     parts, by_hand = parts_of_new(surgery.tokenizer, kept)
-    taken = surgery.tokenizer.n_vocab
+    unused = _unused_rows(surgery, n_old)
     indptr, old_ids, weights = [0], [], []
     for id_ in range(n_new):
         if id_ in kept:
             entries = {kept[id_]: 1.0}
         elif id_ in parts:
             entries = _entries(parts[id_], weigh(parts[id_]))
-        elif taken <= id_ < n_old:  # a row that no token has, now as before
-            entries = {id_: 1.0}
+        elif id_ in unused:
+            entries = {unused[id_]: 1.0}
         else:
             entries = {}
         old_ids += sorted(entries)
@@ -188,7 +188,7 @@ def embedding_map(
         np.array(indptr, np.int64),
         np.array(old_ids, np.int64),
         np.array(weights, np.float64),
-        np.array(by_hand, np.int64),
+        np.array([id_ for id_ in by_hand if id_ not in unused], np.int64),
         (n_new, n_old),
         surgery.tokenizer,
     )
@@ -207,8 +207,23 @@ def _sizes(
     if not multiple_of:
         message = "multiple_of must be at least 1"
         raise TokenizerError(message)
-    n_least = max(surgery.tokenizer.n_vocab, n_old)
+    n_least = surgery.tokenizer.n_vocab
+    if not surgery.is_compact:
+        n_least = max(n_least, n_old)
     return n_old, -(-n_least // multiple_of) * multiple_of
+
+
+def _unused_rows(surgery: Surgery[Any], n_old: int) -> dict[int, int]:
+    """Give the old row for each new one that no token uses, or none but one in the place of another.
+
+    These are rows behind all ids. Where ids stay, they are also those of tokens that went.
+    """
+    n_ids, n_taken = surgery.base.n_vocab, surgery.tokenizer.n_vocab
+    if surgery.is_compact:
+        return {n_taken + row - n_ids: row for row in range(n_ids, n_old)}
+    kept = {new for new in surgery.id_map if new >= 0}
+    free = {row: row for row in range(n_ids) if row not in kept}
+    return free | {row: row for row in range(n_taken, n_old)}
 
 
 def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bytepair.data._counts import Counts
     from bytepair.data._sources import Corpus
 
-__all__ = ["base_of", "extend"]
+__all__ = ["READING", "base_of", "extend", "learn"]
 
 MOST_IDS = 1 << 32
 READING = ("input_format", "field", "lines", "separator", "skip_bad", "memory_limit")
@@ -135,7 +135,7 @@ def extend(
         "on_course": course.extend,
     }
     reading = (input_format, field, lines, separator, skip_bad, memory_limit)
-    extended = _learn(
+    extended = learn(
         {"corpus": corpus, "texts": texts, "counts": counts},
         {name: value for name, value in options.items() if value is not None},
         {n: v for n, v in zip(READING, reading, strict=True) if v is not None},
@@ -169,7 +169,7 @@ def base_of(
     return base, path
 
 
-def _learn(
+def learn(
     given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
 ) -> Tokenizer:
     """Learn from the one of ``given`` that is given."""

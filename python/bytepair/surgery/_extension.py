@@ -1,12 +1,21 @@
 """What an extension did: the numbers, and the curve of tokens against additions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
+from bytepair._ranges import check_range
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TokenizerError
 
-__all__ = ["ExtensionReport", "knee_of"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ._surgery import Surgery
+
+__all__ = ["ExtensionReport", "first", "knee_of"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,34 @@ class ExtensionReport:
             "within_others": list(self.within_others),
             "curve": list(self.curve),
         }
+
+
+def first(surgery: Surgery[Any], k: int) -> Surgery[Any]:
+    """Cut an extension to its first tokens; see :meth:`bytepair.surgery.Surgery.first`."""
+    check_range(k=k)
+    report = surgery.report
+    if not isinstance(report, ExtensionReport) or not report.curve:
+        message = "first() cuts an extension by what a corpus needs; this is none"
+        raise TokenizerError(message)
+    if k > report.added:
+        message = f"k: {k:,} tokens are asked for, and {report.added:,} were added"
+        raise TokenizerError(message)
+    if k == report.added:
+        return surgery
+    end = report.first_id + k
+    later = range(end, report.first_id + report.added)
+    # No later token is a part of an earlier one, and the last ids are free then.
+    core, *_ = surgery.tokenizer._without(list(later), numbering="holes")
+    cut = replace(
+        report,
+        asked=k,
+        added=k,
+        curve=report.curve[: k + 1],
+        knee=knee_of(report.curve[: k + 1]),
+        best_count_at_stop=None,
+        within_others=tuple(id_ for id_ in report.within_others if id_ < end),
+    )
+    return replace(surgery, tokenizer=Tokenizer(core), report=cut)
 
 
 def knee_of(curve: Sequence[int | float]) -> int | None:

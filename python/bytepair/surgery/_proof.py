@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair._io import formats
-from bytepair._io.files import check_writable, read, refuse_no_name, write
+from bytepair._io.files import (
+    check_writable,
+    read,
+    refuse_no_name,
+    write,
+    write_together,
+)
 from bytepair._io.temporary import MARK, TemporaryFolder
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
@@ -31,6 +37,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Proof", "rehearse", "save"]
 
+MOST_GONE = 10_000
+"""How many tokens that went are encoded at most."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -44,8 +53,9 @@ class Proof:
         Their format.
     is_copy
         Whether they have the bytes of the base's file, as nothing was changed.
-    n_ids, n_new
-        How many ids have been compared, and how many new tokens have been encoded.
+    n_ids, n_new, n_gone
+        How many ids have been compared, and how many texts of new tokens and of removed ones have been
+        encoded.
     read_by
         What read the files back: ``bytepair``, and perhaps ``tokenizers``.
     """
@@ -55,14 +65,23 @@ class Proof:
     is_copy: bool
     n_ids: int
     n_new: int
+    n_gone: int
     read_by: tuple[str, ...]
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What was proven, for a reader."""
-        new = f", {amount(self.n_new, 'new token')} encoded" if self.n_new else ""
+        encoded = [
+            amount(number, noun)
+            for number, noun in (
+                (self.n_new, "new token"),
+                (self.n_gone, "removed token"),
+            )
+            if number
+        ]
+        texts = f", {' and '.join(encoded)} encoded" if encoded else ""
         readers = " and ".join(self.read_by)
-        lines = [f"read back by {readers}: {amount(self.n_ids, 'id')} compared{new}"]
+        lines = [f"read back by {readers}: {amount(self.n_ids, 'id')} compared{texts}"]
         if self.is_copy:
             lines.append("the same bytes as the file of the base")
         return tuple(lines)
@@ -82,21 +101,32 @@ def save(
     check_target(target, name)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
-        formats.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
+        try:
+            formats.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
+        except FormatError as error:
+            raise _without_reserved(surgery, error) from error
         is_copy = _copy_base(surgery, draft, name)
         again = Tokenizer.from_file(draft)
-        new = _compare(surgery, again, path)
+        new, gone = _texts_of_new(surgery), _texts_of_gone(surgery)
+        _compare(surgery.tokenizer, again, path, [*new, *gone])
         readers = ["bytepair"]
         if name == "huggingface" and _has_tokenizers():
-            _compare_theirs(surgery.tokenizer, draft, path, new)
+            _compare_theirs(surgery.tokenizer, draft, path, [*new, *gone])
             readers.append("tokenizers")
         files = dict(_targets(draft, target))
-        for file in files.values():
-            file.parent.mkdir(exist_ok=True)
-        for source, file in files.items():
-            write(file, read(source))
+        written = {file: read(source) for source, file in files.items()}
+        write_together(written, makes_folders=name == "gpt2")
     n_ids = surgery.tokenizer.n_vocab
-    return Proof(tuple(files.values()), name, is_copy, n_ids, len(new), tuple(readers))
+    n_texts = len(new), len(gone)
+    return Proof(tuple(files.values()), name, is_copy, n_ids, *n_texts, tuple(readers))
+
+
+def _without_reserved(surgery: Surgery[Any], error: FormatError) -> FormatError:
+    """Say what to do where a format does not hold the tokens that reserve ids."""
+    if getattr(surgery.report, "numbering", None) != "reserved":
+        return error
+    message = f'{error}; numbering="holes" and numbering="compact" reserve no ids'
+    return FormatError(message)
 
 
 def rehearse(
@@ -166,15 +196,38 @@ def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
     return True
 
 
-def _compare(surgery: Surgery[Any], again: Tokenizer, path: StrPath) -> list[bytes]:
-    """Refuse a file that gives a token another id; give the texts of the new tokens.
+def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
+    """Give a text for each new token of text."""
+    tokenizer = surgery.tokenizer
+    kept = {new for new in surgery.id_map if new >= 0}
+    new = [i for i, t in enumerate(tokenizer.vocabulary) if t and i not in kept]
+    kinds = zip(new, tokenizer._tokens_of(new), strict=True)
+    new = [id_ for id_, (kind, *_rest) in kinds if kind != "added"]
+    return [
+        tokenizer.decode_bytes([id_]) if text is None else text
+        for id_, text in own_texts(tokenizer, new)
+    ]
+
+
+def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
+    """Give a text for each token that went; of very many, for some from all over the vocabulary."""
+    base = surgery.base
+    tokens = enumerate(zip(base.vocabulary, surgery.id_map, strict=True))
+    gone = [id_ for id_, (token, new) in tokens if new < 0 and token is not None]
+    chosen = gone[:: -(-len(gone) // MOST_GONE) or 1]
+    return [base.decode_bytes([id_]) for id_ in chosen]
+
+
+def _compare(
+    tokenizer: Tokenizer, again: Tokenizer, path: StrPath, texts: list[bytes]
+) -> None:
+    """Refuse a file that gives a token another id, or encodes a text to others.
 
     Raises
     ------
     FormatError
         It does.
     """
-    tokenizer = surgery.tokenizer
     found, wanted = again.vocabulary, tokenizer.vocabulary
     if found != wanted:
         pairs = enumerate(zip(wanted, found, strict=False))
@@ -182,15 +235,9 @@ def _compare(surgery: Surgery[Any], again: Tokenizer, path: StrPath) -> list[byt
         token = wanted[id_] if id_ < len(wanted) else found[id_]
         _refuse(path, f"the id {id_:,} of {token!r} would be another")
     _compare_added(tokenizer, again, path)
-    kept = {new for new in surgery.id_map if new >= 0}
-    new = [i for i, t in enumerate(wanted) if t is not None and i not in kept]
-    texts = []
-    for id_, text in own_texts(tokenizer, new):
-        text = tokenizer.decode_bytes([id_]) if text is None else text
+    for text in texts:
         if encoded(again, text) != encoded(tokenizer, text):
             _refuse(path, f"{text!r} would be encoded to other ids")
-        texts.append(text)
-    return texts
 
 
 def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
@@ -243,7 +290,9 @@ def _compare_theirs(
     for text in texts:
         wanted = encoded(tokenizer, text)
         plain = text.decode(errors="replace")
-        if wanted is None or len(wanted) != 1 or plain.encode() != text:
+        if wanted is None or plain.encode() != text:
+            continue
+        if _with_added(tokenizer, plain) != wanted:  # it holds an added token
             continue
         if theirs.encode(plain, add_special_tokens=False).ids != wanted:
             _refuse(path, f"{plain!r} has other ids in Hugging Face's library")

@@ -69,6 +69,8 @@ class Surgery(Generic[SomeReport]):
     report: SomeReport
     source: Path | None = field(default=None)
     """The file of the base, if it was read from one."""
+    is_compact: bool = field(default=False)
+    """Whether ids closed ranks, so that the rows of matrices do."""
 
     def embedding_map(
         self,
@@ -99,8 +101,9 @@ class Surgery(Generic[SomeReport]):
             Qwen 3 has 151,936 for 151,669. Rows that no new token takes are copied.
         multiple_of
             The number of new rows is the smallest multiple of this that holds all ids, and never
-            smaller than that of the old rows. Rows that are neither a token's nor in the old
-            matrix are 0.
+            smaller than that of the old rows, unless ids closed ranks (``numbering="compact"``):
+            then the rows of tokens that went are gone, and old rows that no id had fill up the
+            multiple. Rows that are neither a token's nor in the old matrix are 0.
 
         >>> import bytepair
         >>> from bytepair import surgery
@@ -118,6 +121,27 @@ class Surgery(Generic[SomeReport]):
         from ._embeddings import embedding_map
 
         return embedding_map(self, kind, side, rows=rows, multiple_of=multiple_of)
+
+    def first(self, k: int) -> Surgery[SomeReport]:
+        """Give the extension by the first ``k`` tokens, as :func:`extend` with ``add=k`` gives it.
+
+        >>> import bytepair
+        >>> from bytepair import surgery
+        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> found = surgery.extend(base, texts=["wide wider widest"] * 9, add=6)
+        >>> found.report.knee
+        3
+        >>> found.first(found.report.knee)
+        <bytepair.surgery.Surgery: 258 ids to 261, 258 unchanged>
+
+        Raises
+        ------
+        TokenizerError
+            There are fewer new tokens, or it is not the result of :func:`extend` with a corpus.
+        """
+        from ._extension import first
+
+        return first(self, k)
 
     def save(
         self,

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use bytepair::surgery::{Mode, Numbering, Rerouted, StringReport};
+use bytepair::surgery::{Goal, Mode, Numbering, Rerouted, StringReport};
 use bytepair::{Merge, TokenId};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -101,20 +101,38 @@ impl CoreTokenizer {
         Ok((Self(Arc::new(removed.tokenizer)), id_map, removed.removed, ways))
     }
 
-    /// Return this tokenizer with so many tokens, the new ids by the old ones (-1: gone), and the ids of those that went, in this
-    /// order, each with how often it occurred then.
-    #[pyo3(signature = (to, counts, *, numbering="holes"))]
+    /// Return for each id why its token must stay, ``None`` if it need not.
+    fn _why_it_stays(&self, ids: Vec<TokenId>) -> Vec<Option<&'static str>> {
+        self.0.why_it_stays(&ids)
+    }
+
+    /// Return this tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the old
+    /// ones (-1: gone), and the ids of those that went, in this order, each with how often it occurred then. With ``among``, none
+    /// but these go.
+    #[pyo3(signature = (to, counts, *, min_count=None, among=None, numbering="holes"))]
     #[expect(clippy::type_complexity, reason = "plain values for Python")]
     fn _pruned<'py>(
         &self,
         py: Python<'py>,
-        to: usize,
+        to: Option<usize>,
         counts: PyRef<'py, PieceTable>,
+        min_count: Option<i64>,
+        among: Option<Vec<TokenId>>,
         numbering: &str,
     ) -> PyResult<(Self, IdMap<'py>, Vec<(TokenId, i64)>)> {
         let numbering = read_numbering(numbering)?;
         let counts = counts.with(|counts| counts.clone());
-        let pruned = py.detach(|| self.0.pruned(to, &counts, numbering));
+        let among = among.map(|ids| {
+            let mut flags = vec![false; self.0.parts().vocabulary.len()];
+            for id in ids {
+                if let Some(flag) = flags.get_mut(id as usize) {
+                    *flag = true;
+                }
+            }
+            flags
+        });
+        let goal = Goal { to, min_count, among: among.as_deref() };
+        let pruned = py.detach(|| self.0.pruned(goal, &counts, numbering));
         let pruned = pruned.map_err(|error| to_python(&error))?;
         let id_map = id_map(py, &pruned.id_map)?;
         Ok((Self(Arc::new(pruned.tokenizer)), id_map, pruned.removed))

@@ -53,9 +53,9 @@ impl Tokenizer {
             (units.end_mark.is_some(), units.continuing_prefix.is_some())
         };
         if marks(self) != marks(other) {
-            let problem = "an end mark or a continuing prefix that only one of the two has: \
-                           its tokens are no tokens of the other";
-            return Err(Error::option("merge_vocabularies", problem));
+            let problem = "only one of the two has an end mark or a continuing prefix, so that \
+                           tokens of the one are no tokens of the other";
+            return Err(Error::option("other", problem));
         }
         let spaces = Spaces::new(other, self);
         let vocabulary = &other.parts().vocabulary;

@@ -23,7 +23,7 @@ mod renumber;
 mod strings;
 
 pub use self::graph::MergeGraph;
-pub use self::prune::Pruned;
+pub use self::prune::{Goal, Pruned};
 pub use self::remove::{Mode, Removed, Rerouted};
 pub use self::renumber::Numbering;
 pub use self::strings::{Extended, Outcome, StringReport};

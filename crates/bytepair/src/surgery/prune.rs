@@ -2,7 +2,8 @@
 //!
 //! Only tokens that no other stands on may go, so every token that stays is still made. Of equally rare ones the newest
 //! goes: the one of the last merge, then of the largest id. After each removal the pieces that have the token are encoded
-//! again, and all counts follow, so each choice is made on exact counts.
+//! again, and all counts follow, so each choice is made on exact counts. It ends at a size, where the rarest leaf occurs
+//! often enough, or where no leaf is left of those that may go.
 //!
 //! An index from tokens to the pieces that have or had them finds these pieces. Takes an encoding for each distinct piece,
 //! another one for each piece that loses a token, and a logarithm for each count of a leaf that changes.
@@ -11,12 +12,23 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use super::graph::Ground;
-use super::renumber::{Edit, Numbering, ReasonsToStay};
+use super::renumber::{Edit, Numbering};
 use crate::count::PieceCounts;
 use crate::encode::{EditedMerges, Encoder, Scratch};
 use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::TokenId;
+
+/// Which tokens are to go.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Goal<'g> {
+    /// How many tokens are to stay. Without it, as few as can be.
+    pub to: Option<usize>,
+    /// Tokens that occur so often stay. Without it, how often they occur decides on the order alone.
+    pub min_count: Option<i64>,
+    /// By id: whether the token may go. Without it, all may that need not stay.
+    pub among: Option<&'g [bool]>,
+}
 
 /// A smaller tokenizer.
 #[derive(Debug)]
@@ -36,7 +48,8 @@ struct Pruning<'p> {
     encoder: &'p Encoder,
     counts: &'p PieceCounts,
     ground: &'p Ground,
-    reasons: &'p ReasonsToStay,
+    /// By id: whether the token may go.
+    may_go: Vec<bool>,
     edit: EditedMerges,
     /// By piece: its ids.
     pieces: Vec<Box<[TokenId]>>,
@@ -55,7 +68,7 @@ impl<'p> Pruning<'p> {
         tokenizer: &'p Tokenizer,
         counts: &'p PieceCounts,
         ground: &'p Ground,
-        reasons: &'p ReasonsToStay,
+        may_go: Vec<bool>,
     ) -> Result<Self> {
         let n_ids = tokenizer.parts().vocabulary.len();
         let mut n_above = vec![0; n_ids];
@@ -67,7 +80,7 @@ impl<'p> Pruning<'p> {
             encoder: tokenizer.encoder(),
             counts,
             ground,
-            reasons,
+            may_go,
             edit: EditedMerges::of_ids(n_ids),
             pieces: Vec::with_capacity(counts.len()),
             places: vec![Vec::new(); n_ids],
@@ -84,7 +97,7 @@ impl<'p> Pruning<'p> {
             pruning.pieces.push(ids.into());
         }
         for (id, _) in tokenizer.parts().vocabulary.iter() {
-            if pruning.n_above[id as usize] == 0 && reasons.is_free(id) {
+            if pruning.n_above[id as usize] == 0 && pruning.may_go[id as usize] {
                 pruning.leaves.insert(pruning.leaf(id));
             }
         }
@@ -100,7 +113,8 @@ impl<'p> Pruning<'p> {
     /// Notes that a piece has a token.
     fn note(&mut self, piece: u32, id: TokenId, count: i64) {
         self.count(id, count);
-        if let Some(places) = self.places.get_mut(id as usize).filter(|_| self.reasons.is_free(id))
+        if self.may_go.get(id as usize) == Some(&true)
+            && let Some(places) = self.places.get_mut(id as usize)
             && places.last() != Some(&piece)
         {
             places.push(piece);
@@ -120,9 +134,13 @@ impl<'p> Pruning<'p> {
         }
     }
 
-    /// Removes the next leaf; `None` where there is none.
-    fn remove_next(&mut self) -> Result<Option<(TokenId, i64)>> {
-        let Some((n_uses, _, Reverse(id))) = self.leaves.pop_first() else { return Ok(None) };
+    /// Removes the next leaf; `None` where there is none, or where it occurs often enough to stay.
+    fn remove_next(&mut self, min_count: Option<i64>) -> Result<Option<(TokenId, i64)>> {
+        let Some(&(n_uses, _, Reverse(id))) = self.leaves.first() else { return Ok(None) };
+        if min_count.is_some_and(|min_count| n_uses >= min_count) {
+            return Ok(None);
+        }
+        self.leaves.pop_first();
         self.edit.removed[id as usize] = true;
         let ground = self.ground;
         for (_, merge) in ground.parts(id) {
@@ -146,7 +164,7 @@ impl<'p> Pruning<'p> {
     fn lose(&mut self, id: TokenId) {
         let n_above = &mut self.n_above[id as usize];
         *n_above -= 1;
-        if *n_above == 0 && self.reasons.is_free(id) && !self.edit.is_removed(id) {
+        if *n_above == 0 && self.may_go[id as usize] && !self.edit.is_removed(id) {
             self.leaves.insert(self.leaf(id));
         }
     }
@@ -166,28 +184,44 @@ impl<'p> Pruning<'p> {
 }
 
 impl Tokenizer {
-    /// This tokenizer with so many tokens, those that go chosen by what they are worth for these pieces.
+    /// This tokenizer with fewer tokens, those that go chosen by what they are worth for these pieces.
     ///
     /// # Errors
-    /// Where there are fewer tokens, or so few cannot be had; where a piece cannot be encoded.
-    pub fn pruned(&self, to: usize, counts: &PieceCounts, numbering: Numbering) -> Result<Pruned> {
+    /// Where there are fewer tokens than asked for, or so few cannot be had; where a piece cannot be encoded.
+    pub fn pruned(
+        &self,
+        goal: Goal<'_>,
+        counts: &PieceCounts,
+        numbering: Numbering,
+    ) -> Result<Pruned> {
         let n_tokens = self.parts().vocabulary.iter().count();
-        let Some(n_gone) = n_tokens.checked_sub(to) else {
-            let problem = format!("{to} tokens are asked for, but there are {n_tokens}");
+        let least = goal.to.unwrap_or(0);
+        if least > n_tokens {
+            let problem = format!("{least} tokens are asked for, but there are {n_tokens}");
             return Err(Error::option("to", problem));
-        };
+        }
         let (ground, reasons) = (self.ground()?, self.reasons_to_stay());
-        let mut pruning = Pruning::new(self, counts, &ground, &reasons)?;
-        let mut removed = Vec::with_capacity(n_gone);
-        while removed.len() < n_gone {
-            let Some(next) = pruning.remove_next()? else {
-                let least = n_tokens - removed.len();
-                let problem = format!(
-                    "{to} tokens are asked for, but {least} must stay: units, bytes, and added tokens"
-                );
-                return Err(Error::option("to", problem));
+        let is_named = |id: TokenId| {
+            goal.among.is_none_or(|among| among.get(id as usize).copied().unwrap_or_default())
+        };
+        let ids = (0..).take(self.parts().vocabulary.len());
+        let may_go = ids.map(|id| reasons.is_free(id) && is_named(id)).collect();
+        let mut pruning = Pruning::new(self, counts, &ground, may_go)?;
+        let mut removed = Vec::new();
+        while n_tokens - removed.len() > least {
+            match pruning.remove_next(goal.min_count)? {
+                Some(next) => removed.push(next),
+                None => break,
+            }
+        }
+        let n_left = n_tokens - removed.len();
+        if goal.to.is_some() && n_left > least && pruning.leaves.is_empty() {
+            let kinds = match goal.among {
+                Some(_) => "units, bytes, added tokens, and what is not named",
+                None => "units, bytes and added tokens",
             };
-            removed.push(next);
+            let problem = format!("{least} tokens are asked for, but {n_left} must stay: {kinds}");
+            return Err(Error::option("to", problem));
         }
         let rerouted = HashMap::new();
         let edit = Edit { removed: &pruning.edit.removed, rerouted: &rerouted, numbering };

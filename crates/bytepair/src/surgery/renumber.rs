@@ -85,6 +85,12 @@ impl Tokenizer {
         ReasonsToStay { by_id, is_added }
     }
 
+    /// For each id: why its token must stay, or `None` if it need not.
+    pub fn why_it_stays(&self, ids: &[TokenId]) -> Vec<Option<&'static str>> {
+        let reasons = self.reasons_to_stay();
+        ids.iter().map(|&id| reasons.of(id)).collect()
+    }
+
     /// Refuses tokens that must stay, and ids without a token.
     pub(super) fn check_removable(&self, ids: &[TokenId]) -> Result<()> {
         let (reasons, parts) = (self.reasons_to_stay(), self.parts());

@@ -423,6 +423,8 @@ proptest! {
     fn pruning_takes_the_rarest_leaf_by_counts_of_the_vocabulary_that_is_left(
         plan in any_plan(),
         n_gone in 0..9_usize,
+        min_count in prop::option::of(0..4_i64),
+        named in prop::option::of(prop::collection::vec(any::<bool>(), 40)),
         pieces in prop::collection::vec(("[abé]{1,9}", 1..5_i64), 0..9),
     ) {
         let base = tokenizer(&plan);
@@ -431,9 +433,11 @@ proptest! {
             counts.add(piece.as_bytes(), *count, None).unwrap();
         }
         let n_tokens = base.parts().vocabulary.iter().count();
-        let n_gone = n_gone.min(n_tokens);
-        let expected = pruned_by_definition(&base, n_gone, &counts);
-        let pruned = base.pruned(n_tokens - n_gone, &counts, Numbering::Holes);
+        let to = (n_gone < 8 || min_count.is_none()).then(|| n_tokens - n_gone.min(n_tokens));
+        let among = named.map(|named: Vec<bool>| named.repeat(base.parts().vocabulary.len() / 40 + 1));
+        let goal = Goal { to, min_count, among: among.as_deref() };
+        let expected = pruned_by_definition(&base, goal, &counts);
+        let pruned = base.pruned(goal, &counts, Numbering::Holes);
         match expected {
             None => prop_assert!(pruned.is_err()),
             Some(expected) => {
@@ -479,16 +483,17 @@ proptest! {
     }
 }
 
-/// The tokens that go, each with its count then: after each one everything is made and counted again.
+/// The tokens that go, each with its count then: after each one everything is made and counted again. `None` if too few may go.
 fn pruned_by_definition(
     base: &Tokenizer,
-    n_gone: usize,
+    goal: Goal<'_>,
     counts: &PieceCounts,
 ) -> Option<Vec<(TokenId, i64)>> {
     let (ground, reasons) = (base.ground().unwrap(), base.reasons_to_stay());
     let mut goes = HashSet::new();
     let mut removed = Vec::new();
-    for _ in 0..n_gone {
+    let n_tokens = base.parts().vocabulary.iter().count();
+    while n_tokens - removed.len() > goal.to.unwrap_or(0) {
         let tokenizer = without_by_definition(base, &goes);
         let mut n_uses = HashMap::<_, i64>::new();
         for (piece, count, _) in counts.iter() {
@@ -496,7 +501,10 @@ fn pruned_by_definition(
             ids.into_iter().for_each(|id| *n_uses.entry(id).or_default() += count);
         }
         let is_leaf = |id: &TokenId| {
-            reasons.is_free(*id) && ground.above(*id).iter().all(|above| goes.contains(above))
+            let may_go = goal.among.is_none_or(|among| among[*id as usize]);
+            may_go
+                && reasons.is_free(*id)
+                && ground.above(*id).iter().all(|above| goes.contains(above))
         };
         let leaves = tokenizer.parts().vocabulary.iter().map(|(id, _)| id).filter(is_leaf);
         let key = |id: &TokenId| {
@@ -504,8 +512,14 @@ fn pruned_by_definition(
             let n_uses = n_uses.get(id).copied().unwrap_or_default();
             (n_uses, u32::MAX - place.unwrap_or(u32::MAX), u32::MAX - id)
         };
-        let next = leaves.min_by_key(key)?;
-        removed.push((next, n_uses.get(&next).copied().unwrap_or_default()));
+        let Some(next) = leaves.min_by_key(key) else {
+            return goal.to.is_none().then_some(removed);
+        };
+        let n_uses = n_uses.get(&next).copied().unwrap_or_default();
+        if goal.min_count.is_some_and(|min_count| n_uses >= min_count) {
+            break;
+        }
+        removed.push((next, n_uses));
         goes.insert(next);
     }
     Some(removed)

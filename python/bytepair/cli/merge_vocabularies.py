@@ -1,0 +1,68 @@
+"""``bytepair merge-vocabularies``: one tokenizer with the tokens of another behind its own."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .corpus_options import Json, Quiet
+from .options import LoadingOptions, NewTokenizer
+from .problems import remark
+from .spreading import spread
+from .vocabulary_options import SavingWithNew
+
+__all__ = ["merge_vocabularies"]
+
+
+@spread
+def merge_vocabularies(
+    base: Annotated[
+        Path,
+        typer.Argument(
+            metavar="BASE",
+            help="The tokenizer that stays as it is: a file or a folder, as for other commands.",
+            show_default=False,
+        ),
+    ],
+    other: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OTHER",
+            help="The tokenizer whose tokens are added, in the order of its merges.",
+            show_default=False,
+        ),
+    ],
+    *,
+    output: NewTokenizer,
+    allow_helpers: Annotated[
+        bool,
+        typer.Option(
+            "--allow-helpers",
+            help="Also add tokens that BASE encodes to more than two tokens, with what they need on "
+            "the way.",
+        ),
+    ] = False,
+    saving: SavingWithNew,
+    loading: LoadingOptions,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Add the tokens of another tokenizer; all ids stay, and no text gets longer.
+
+    A token that BASE encodes to two tokens gets a merge of these. Added tokens of OTHER, its bytes for
+    fallback and its unknown token are left out.
+    """
+    from bytepair import surgery
+    from bytepair.surgery._extend import base_of
+
+    options = loading.options_of([base, other])
+    first, source = base_of(base, options[0])
+    saving.check(first, output)
+    second, _ = base_of(other, options[1])
+    found = surgery.merge_vocabularies(first, second, allow_helpers=allow_helpers)
+    lines, written = saving.save(found.read_from(source), output)
+    if not quiet:
+        remark(*found.report.lines, *lines)
+    if as_json:
+        print(json.dumps({**found.report.to_json(), **written}))

@@ -1,0 +1,137 @@
+"""``bytepair prune``: a smaller vocabulary, without the tokens that a corpus needs least."""
+
+import json
+import re
+from typing import Annotated, Any
+
+import typer
+
+from . import corpus_options
+from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
+from .problems import remark
+from .sizes import number, size
+from .spreading import spread
+from .training_options import MemoryLimit, Quiet, Threads
+from .vocabulary_options import (
+    DryRun,
+    NumberingChoice,
+    NumberingName,
+    Saving,
+    check_output,
+)
+
+__all__ = ["prune"]
+
+
+@spread
+def prune(
+    tokenizer_path: TokenizerPath,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILES]",
+            help="What to count tokens in, as for bytepair train. --to and --min-count need it.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    to: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=number(1),
+            help="How many tokens are to be left, such as 32000 or 32k; the rarest go.",
+            show_default=False,
+        ),
+    ] = None,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=number(1),
+            help="Remove tokens that occur fewer than N times in the files; with --to, not more "
+            "than needed.",
+            show_default=False,
+        ),
+    ] = None,
+    matching: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Remove only tokens whose text has a match of this regular expression (of Python); "
+            "without --to and --min-count, all of these.",
+            show_default=False,
+        ),
+    ] = None,
+    output: NewTokenizerOrNone = None,
+    numbering: NumberingChoice = NumberingName.RESERVED,
+    dry_run: DryRun = False,
+    saving: Saving,
+    reading: corpus_options.ReadingOptions,
+    loading: LoadingOptions,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+    quiet: Quiet = False,
+    as_json: corpus_options.Json = False,
+) -> None:
+    """Remove the tokens that a corpus needs least, or those that match.
+
+    The rarest token that no other is built on goes, then the next by the counts that the corpus has then.
+    Units, bytes, the unknown token and added tokens stay. Every token that stays can still be made.
+    """
+    from bytepair import surgery
+    from bytepair.surgery._extend import base_of
+
+    from .train import Watch, weighted
+
+    check_output(output, dry_run=dry_run)
+    _check(to, min_count, matching, has_corpus=bool(corpus))
+    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
+    drop = None if matching is None else _matches(matching)
+    base, source = base_of(tokenizer_path, loading.options()._asdict())
+    target = None if dry_run else output
+    saving.check(base, target, numbering)
+    watch = Watch(is_shown=not quiet)
+    found = surgery.prune(
+        base,
+        weighted(corpus) if corpus else None,
+        to=to,
+        min_count=min_count,
+        drop=drop,
+        numbering=numbering.value,
+        memory_limit=n_bytes,
+        threads=threads,
+        progress=watch,
+        **{name: v for name, v in reading.given().items() if v is not None},
+    ).read_from(source)
+    if not quiet:
+        remark(*watch.untold, *found.report.lines)
+    lines, written = saving.save(found, target)
+    if not quiet:
+        remark(*lines)
+    if as_json:
+        print(json.dumps({**found.report.to_json(), **written}))
+
+
+def _check(
+    to: int | None, min_count: int | None, matching: str | None, *, has_corpus: bool
+) -> None:
+    """Refuse a command that does not say what is to go."""
+    if to is None and min_count is None and matching is None:
+        message = "say which tokens are to go: --to, --min-count or --matching"
+        raise typer.BadParameter(message)
+    counting = {"--to": to, "--min-count": min_count}
+    for option, value in counting.items():
+        if value is not None and not has_corpus:
+            message = "needs files to count tokens in: the rarest go"
+            raise typer.BadParameter(message, param_hint=option)
+
+
+def _matches(pattern: str) -> Any:  # noqa: ANN401 -- a function of tokens
+    """Give the function that chooses tokens by their text."""
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        message = f"{pattern!r} is no regular expression: {error}"
+        raise typer.BadParameter(message, param_hint="--matching") from error
+    return lambda token: compiled.search(token.text)

@@ -1,0 +1,155 @@
+"""``bytepair remove``: a tokenizer without some tokens, and without what is built on them."""
+
+import enum
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bytepair import TokenizerError
+
+from .corpus_options import Json, Quiet
+from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
+from .problems import remark
+from .spreading import spread
+from .vocabulary_options import (
+    DryRun,
+    NumberingChoice,
+    NumberingName,
+    Saving,
+    check_output,
+)
+
+if TYPE_CHECKING:
+    from bytepair.surgery._remove import Mode
+
+__all__ = ["remove"]
+
+
+class ModeName(str, enum.Enum):
+    """What becomes of tokens that are built on those removed."""
+
+    CASCADE = "cascade"
+    REROUTE = "reroute"
+    SCAFFOLD = "scaffold"
+
+
+@spread
+def remove(
+    tokenizer_path: TokenizerPath,
+    tokens: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOKENS]",
+            help="Tokens to remove: their text, or how files write them (' the' or Ġthe).",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    output: NewTokenizerOrNone = None,
+    id_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--id",
+            metavar="ID",
+            help="The id of a token to remove, or several, separated by commas. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    findings: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Remove tokens that the doctor found: a file with what bytepair doctor --json "
+            "wrote. Those that must stay are left out and listed.",
+            show_default=False,
+        ),
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODE",
+            help="Which findings: codes or their beginnings, such as BP1, separated by commas. May "
+            "be repeated; by default BP101 and BP603 (glitch candidates).",
+            show_default=False,
+        ),
+    ] = None,
+    mode: Annotated[
+        ModeName,
+        typer.Option(
+            help="What becomes of tokens that are built on these: they go (cascade), or stay where "
+            "other tokens make them (reroute). No format holds scaffold.",
+        ),
+    ] = ModeName.CASCADE,
+    numbering: NumberingChoice = NumberingName.RESERVED,
+    dry_run: DryRun = False,
+    saving: Saving,
+    loading: LoadingOptions,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Remove tokens, such as glitch tokens, with what is built on them.
+
+    What goes with them is said before anything is written; --dry-run says only that. Units, bytes, the
+    unknown token and special tokens must stay. Every token that stays can still be made.
+    """
+    from bytepair import surgery
+    from bytepair.surgery._extend import base_of
+
+    check_output(output, dry_run=dry_run)
+    base, source = base_of(tokenizer_path, loading.options()._asdict())
+    target = None if dry_run else output
+    saving.check(base, target, numbering)
+    chosen = (
+        None
+        if select is None
+        else [c.strip().upper() for s in select for c in s.split(",")]
+    )
+    named = _named(tokens, id_, findings)
+    value: Mode = mode.value
+    found = surgery.remove(
+        base, named, mode=value, numbering=numbering.value, select=chosen
+    ).read_from(source)
+    if not quiet:
+        remark(*found.report.cascade.lines, *found.report.lines)
+    lines, written = saving.save(found, target)
+    if not quiet:
+        remark(*lines)
+    if as_json:
+        print(json.dumps({**found.report.to_json(), **written}))
+
+
+def _named(
+    tokens: list[str] | None, ids: list[str] | None, findings: Path | None
+) -> list[Any]:
+    """Gather what is named."""
+    named: list[Any] = list(tokens or [])
+    for given in ids or []:
+        for number in given.split(","):
+            if not (number.strip().isascii() and number.strip().isdigit()):
+                message = f"{number.strip()!r} is not an id, such as 262"
+                raise typer.BadParameter(message, param_hint="--id")
+            named.append(int(number))
+    if findings is not None:
+        named.append(_read(findings))
+    if not named:
+        message = "name tokens to remove, or give --id or --findings"
+        raise typer.BadParameter(message, param_hint="TOKENS")
+    return named
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a report of findings."""
+    from bytepair._io.files import read
+
+    data = read(path)
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        message = f"{path} is not JSON: {error}"
+        raise TokenizerError(message) from error
+    if not isinstance(found, dict):
+        message = f"{path} is not what bytepair doctor --json writes"
+        raise TokenizerError(message)
+    return found

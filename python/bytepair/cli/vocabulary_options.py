@@ -1,0 +1,248 @@
+"""Options of commands that change a vocabulary: where the tokenizer goes, and the rows of matrices.
+
+What can be known to fail is refused before any work: a path that cannot be written, a format that does
+not hold the base.
+"""
+
+import enum
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bytepair import FormatError, TokenizerError
+
+from .options import Format
+from .sizes import number
+
+if TYPE_CHECKING:
+    from bytepair import Tokenizer
+    from bytepair.surgery import EmbeddingMap, Surgery
+    from bytepair.surgery._surgery import Kind, Side
+
+__all__ = [
+    "EMBEDDINGS",
+    "DryRun",
+    "NumberingChoice",
+    "NumberingName",
+    "Saving",
+    "SavingWithNew",
+    "check_output",
+]
+
+EMBEDDINGS = "Embedding options"
+RESERVED = "<|reserved_0|>"
+SUFFIXES = (".npz", ".jsonl")
+MOST_ROWS = (1 << 32) - 1
+
+
+class NumberingName(str, enum.Enum):
+    """What becomes of the ids of tokens that go."""
+
+    RESERVED = "reserved"
+    HOLES = "holes"
+    COMPACT = "compact"
+
+
+class KindName(str, enum.Enum):
+    """How the row of a new token is combined of old ones."""
+
+    MEAN = "mean"
+    COPY = "copy"
+    EXPONENTIAL = "exponential"
+    BYTES = "bytes"
+
+
+class SideName(str, enum.Enum):
+    """Which matrix is meant."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+
+
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say what would be done, and write nothing."),
+]
+NumberingChoice = Annotated[
+    NumberingName,
+    typer.Option(
+        help="What becomes of the ids of tokens that go: special tokens take them (reserved), no "
+        "token has them (holes), or ids close ranks (compact). Only compact moves other ids.",
+    ),
+]
+IdsMayChange = Annotated[
+    bool,
+    typer.Option(
+        "--ids-may-change",
+        help="Write a format that normalizes a few texts differently.",
+    ),
+]
+EmbeddingMapPath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write how the rows of an embedding matrix follow: .npz for numpy, or .jsonl.",
+        show_default=False,
+        rich_help_panel=EMBEDDINGS,
+    ),
+]
+EmbeddingKind = Annotated[
+    KindName | None,
+    typer.Option(
+        help="How the row of a new token is combined of those of its parts; by default mean.",
+        show_default=False,
+        rich_help_panel=EMBEDDINGS,
+    ),
+]
+EmbeddingSide = Annotated[
+    SideName | None,
+    typer.Option(
+        help="The matrix of embeddings, or that of the language-model head; by default input.",
+        show_default=False,
+        rich_help_panel=EMBEDDINGS,
+    ),
+]
+EmbeddingRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        parser=number(1, MOST_ROWS),
+        help="How many rows the old matrix has, if more than there are ids.",
+        show_default=False,
+        rich_help_panel=EMBEDDINGS,
+    ),
+]
+EmbeddingMultiple = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        parser=number(1, MOST_ROWS),
+        help="Round the number of new rows up to a multiple of N, such as 64.",
+        show_default=False,
+        rich_help_panel=EMBEDDINGS,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """How a changed tokenizer is written, and the rows of matrices with it."""
+
+    format_name: Format = None
+    ids_may_change: IdsMayChange = False
+    embedding_map: EmbeddingMapPath = None
+    embedding_rows: EmbeddingRows = None
+    embedding_multiple_of: EmbeddingMultiple = None
+
+    def check(
+        self,
+        base: "Tokenizer",
+        output: Path | None,
+        numbering: NumberingName | None = None,
+    ) -> None:
+        """Refuse what cannot be written, before any work."""
+        from bytepair._io import formats
+        from bytepair.surgery._proof import rehearse
+
+        self._check_embeddings()
+        if output is None:
+            return
+        if str(output) == "-":
+            message = "a tokenizer cannot be written to standard output; name a file"
+            raise TokenizerError(message)
+        formats.format_of(output, self.format_name, option="--format")
+        how = {"ids_may_change": self.ids_may_change}
+        rehearse(base, output, self.format_name, **how)
+        if numbering is NumberingName.RESERVED:
+            reserving = base.with_special_tokens([RESERVED])
+            try:
+                rehearse(reserving, output, self.format_name, **how)
+            except FormatError as error:
+                message = (
+                    f"{output}: this format does not hold the special tokens that reserve ids; "
+                    "--numbering holes and --numbering compact need none"
+                )
+                raise FormatError(message) from error
+
+    def save(
+        self, found: "Surgery[Any]", output: Path | None
+    ) -> tuple[list[str], dict[str, Any]]:
+        """Write everything; say what was written in lines and as JSON holds it."""
+        rows = self._rows(found)
+        if output is None:
+            return ["nothing is written"], {"output": None}
+        proof = found.save(
+            output, format=self.format_name, ids_may_change=self.ids_may_change
+        )
+        lines = [*proof.lines, f"saved: {output}"]
+        written = {
+            "output": str(output),
+            "read_by": list(proof.read_by),
+            "is_copy": proof.is_copy,
+        }
+        if rows is None or self.embedding_map is None:
+            return lines, written
+        if self.embedding_map.suffix == ".npz":
+            rows.save_npz(self.embedding_map)
+        else:
+            rows.save_jsonl(self.embedding_map)
+        n_new, n_old = rows.shape
+        by_hand = f", {len(rows.needs_init):,} by hand" if len(rows.needs_init) else ""
+        lines.append(
+            f"rows of the embedding matrix: {n_old:,} → {n_new:,}{by_hand}; "
+            f"saved: {self.embedding_map}"
+        )
+        written["embedding_map"] = str(self.embedding_map)
+        written["embedding_rows"] = n_new
+        return lines, written
+
+    def _check_embeddings(self) -> None:
+        """Refuse options of a map that is not asked for, and a file of another kind."""
+        if self.embedding_map is None:
+            for field in fields(self):
+                name, value = field.name, getattr(self, field.name)
+                if name.startswith("embedding_") and value is not None:
+                    option = f"--{name.replace('_', '-')}"
+                    message = "needs --embedding-map"
+                    raise typer.BadParameter(message, param_hint=option)
+            return
+        if self.embedding_map.suffix not in SUFFIXES:
+            message = f"{self.embedding_map}: the extension must be .npz or .jsonl"
+            raise typer.BadParameter(message, param_hint="--embedding-map")
+        from bytepair._io.files import check_writable
+
+        check_writable(self.embedding_map.parent)
+
+    def _rows(self, found: "Surgery[Any]") -> "EmbeddingMap | None":
+        if self.embedding_map is None:
+            return None
+        return found.embedding_map(
+            *self._combining(),
+            rows=self.embedding_rows,
+            multiple_of=self.embedding_multiple_of or 1,
+        )
+
+    def _combining(self) -> "tuple[Kind, Side]":
+        """Say how the rows of new tokens are combined; here, there are none."""
+        return "mean", "input"
+
+
+@dataclass(frozen=True)
+class SavingWithNew(Saving):
+    """The same where there are new tokens."""
+
+    embedding_kind: EmbeddingKind = None
+    embedding_side: EmbeddingSide = None
+
+    def _combining(self) -> "tuple[Kind, Side]":
+        kind, side = self.embedding_kind, self.embedding_side
+        return kind.value if kind else "mean", side.value if side else "input"
+
+
+def check_output(output: Path | None, *, dry_run: bool) -> None:
+    """Refuse a command that writes nothing without being asked to, or has two minds."""
+    if output is None and not dry_run:
+        message = "name where to save; only --dry-run needs no output"
+        raise typer.BadParameter(message, param_hint="--output / -o")

@@ -1,0 +1,204 @@
+"""Two vocabularies as one: the first as it is, then the tokens of the second.
+
+A token of the second that the first encodes to two tokens gets a merge of these, behind all others. So
+everything holds that holds for an extension. One that is encoded to more needs helpers on the way.
+
+Left out: the added tokens of the second, its bytes for fallback and its unknown token.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bytepair._plurals import amount
+from bytepair._tokenizer import Tokenizer
+
+from ._extend import base_of
+from ._surgery import Surgery
+from ._tokens import names_of
+
+if TYPE_CHECKING:
+    from bytepair._io.files import StrPath
+
+__all__ = ["MergingReport", "OtherToken", "merge_vocabularies"]
+
+REASONS = {
+    "needs_helpers": "would need helpers, tokens on the way to them",
+    "cut": "are cut by the pattern of the base",
+    "outside_alphabet": "have units that the base has no token for",
+    "name_taken": "are written like other tokens of the base",
+    "changed": "are changed by the normalizer of the base",
+    "empty": "have no text",
+}
+"""Why a token of the other is none of the result, by its outcome."""
+
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class OtherToken:
+    """A token of the other tokenizer, and what became of it.
+
+    Attributes
+    ----------
+    id, text
+        Its id there, and itself as text with marks.
+    outcome
+        ``"known"``, ``"added"``, ``"needs_helpers"``, ``"cut"`` (the pattern of the base cuts it
+        wherever it stands), ``"outside_alphabet"`` (a unit that the base has no token for) or
+        ``"name_taken"`` (another token is written like it, or is on the way).
+    new_id
+        Its id in the result; ``None`` if it has none.
+    parts
+        What the base, with all that was added before, encoded it to.
+    helpers
+        The ids of tokens that were added on the way to it.
+    """
+
+    id: int
+    text: str
+    outcome: str
+    new_id: int | None
+    parts: tuple[int, ...]
+    helpers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MergingReport:
+    """What :func:`bytepair.surgery.merge_vocabularies` did.
+
+    Attributes
+    ----------
+    first_id, added
+        The id of the first new token, and how many there are; helpers count, too.
+    helpers
+        The ids of new tokens that the other tokenizer does not have.
+    others
+        Each token of text of the other, by its id there.
+    """
+
+    first_id: int
+    added: int
+    helpers: tuple[int, ...]
+    others: tuple[OtherToken, ...]
+
+    @property
+    def other_ids(self) -> dict[int, int]:
+        """The id in the result of each token of text of the other, if it has one."""
+        found = ((other.id, other.new_id) for other in self.others)
+        return {id_: new_id for id_, new_id in found if new_id is not None}
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """How many tokens of the other have each outcome."""
+        return dict(sorted(Counter(other.outcome for other in self.others).items()))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was done and why, for a reader."""
+        outcomes = self.outcomes
+        lines = [
+            f"{amount(len(self.others), 'token')} of text in the other: "
+            f"{outcomes.get('known', 0):,} known, {outcomes.get('added', 0):,} added"
+        ]
+        if self.added:
+            last_id = self.first_id + self.added - 1
+            helpers = f", {len(self.helpers):,} of them helpers" if self.helpers else ""
+            ids = (
+                f"{self.first_id:,} to {last_id:,}"
+                if self.added > 1
+                else f"{last_id:,}"
+            )
+            lines.append(
+                f"{amount(self.added, 'token')} added, "
+                f"{'ids' if self.added > 1 else 'id'} {ids}{helpers}; "
+                f"{amount(self.first_id, 'id')} unchanged"
+            )
+        else:
+            lines.append(f"nothing added; {amount(self.first_id, 'id')} unchanged")
+        for outcome, reason in REASONS.items():
+            names = [o.text for o in self.others if o.outcome == outcome]
+            if names:
+                shown = ", ".join(map(repr, names[:MOST_NAMED]))
+                more = len(names) - MOST_NAMED
+                others = f" and {more:,} more" if more > 0 else ""
+                lines.append(f"{len(names):,} {reason}: {shown}{others}")
+        return tuple(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as JSON holds it."""
+        return {
+            "first_id": self.first_id,
+            "added": self.added,
+            "helpers": list(self.helpers),
+            "outcomes": self.outcomes,
+            "others": [
+                {
+                    "id": other.id,
+                    "token": other.text,
+                    "outcome": other.outcome,
+                    "new_id": other.new_id,
+                    "parts": list(other.parts),
+                    "helpers": list(other.helpers),
+                }
+                for other in self.others
+            ],
+        }
+
+
+def merge_vocabularies(
+    base: Tokenizer | StrPath,
+    other: Tokenizer | StrPath,
+    *,
+    allow_helpers: bool = False,
+) -> Surgery[MergingReport]:
+    r"""Add the tokens of another tokenizer to one, all ids of which stay.
+
+    Tokens come in the order of the other's merges. Each is taken as text: with the marks of the base,
+    and its character for a space. A text's new encoding is the old one with some neighbours joined.
+
+    Parameters
+    ----------
+    base
+        The tokenizer that stays as it is, or its path, as for :func:`extend`.
+    other
+        The tokenizer whose tokens are added, or its path. Its added tokens, its bytes for fallback and
+        its unknown token are not.
+    allow_helpers
+        Whether a token that is encoded to more than two tokens gets the tokens that it needs on the
+        way: one for each beginning of it. The report names them.
+
+    >>> import bytepair
+    >>> from bytepair import surgery
+    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> other = bytepair.train_from_iterator(["wide wider"], vocab_size=259)
+    >>> found = surgery.merge_vocabularies(base, other)
+    >>> print(*found.report.lines, sep="\n")
+    259 tokens of text in the other: 256 known, 3 added
+    3 tokens added, ids 258 to 260; 258 ids unchanged
+    >>> found.tokenizer.tokenize("low wide")
+    ['low', ' ', 'wide']
+
+    Raises
+    ------
+    TokenizerError
+        One of the two marks the beginning or the end of words and the other does not, or the base
+        could give a piece to a new token that was another before.
+    """
+    tokenizer, source = base_of(base)
+    second, _ = base_of(other)
+    core, rows = tokenizer._merged_with(second, allow_helpers=allow_helpers)
+    merged = Tokenizer(core)
+    ids = [id_ for id_, row in enumerate(rows) if row is not None]
+    names = names_of(second, ids)
+    others = tuple(
+        OtherToken(id_, name, row[0], row[1], tuple(row[2]), tuple(row[3]))
+        for id_, name, row in zip(ids, names, filter(None, rows), strict=True)
+    )
+    new = range(tokenizer.n_vocab, merged.n_vocab)
+    of_other = {one.new_id for one in others}
+    helpers = tuple(id_ for id_ in new if id_ not in of_other)
+    report = MergingReport(new.start, len(new), helpers, others)
+    return Surgery(merged, tokenizer, tuple(range(new.start)), report, source)

@@ -1,0 +1,357 @@
+"""Removing tokens by name, with what is built on them.
+
+With a token go all merges that use it. A token that such a merge makes goes too, or is made another
+way. What stays is still made: no merge on the way to it is gone. What must stay (units, bytes for
+fallback, the unknown token, special tokens, what the template and the padding use) is refused by name.
+
+Left out: tokens that are merged through and never given out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from bytepair._plurals import amount
+from bytepair._tokenizer import Tokenizer
+from bytepair.errors import TokenizerError
+
+from ._extend import base_of
+from ._surgery import Surgery
+from ._tokens import Named, Tokens, names_of, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bytepair._io.files import StrPath
+
+__all__ = [
+    "Cascade",
+    "Following",
+    "Numbering",
+    "RemovalReport",
+    "Rerouted",
+    "check_choice",
+    "ids_line",
+    "plan_removal",
+    "remove",
+]
+
+Mode = Literal["cascade", "reroute", "scaffold"]
+Numbering = Literal["reserved", "holes", "compact"]
+
+MOST_NAMED = 5
+"""How many tokens a line names."""
+
+
+@dataclass(frozen=True)
+class Following:
+    """A token that goes with another, or is made another way.
+
+    Attributes
+    ----------
+    id, text
+        The token, as text with marks.
+    part
+        The id of the token that it is made of and that goes.
+    cause
+        The id of the token that was named, and that this one is built on in the end.
+    """
+
+    id: int
+    text: str
+    part: int
+    cause: int
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """Tokens that are named, and all that are built on them.
+
+    Attributes
+    ----------
+    named
+        By id: the tokens that were named, as text with marks.
+    following
+        The others, those that are built on the first named one first.
+    staying
+        By id: tokens of findings that must stay, and why. They were named, and stay.
+    """
+
+    named: Mapping[int, str]
+    following: tuple[Following, ...]
+    staying: Mapping[int, str]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What goes with what, for a reader."""
+        if not self.named:
+            alone = "the findings that are selected name no token that may go"
+            return (alone, *self._stay_lines())
+        alone = f"{amount(len(self.named), 'token')} named"
+        them = "it" if len(self.named) == 1 else "them"
+        if not self.following:
+            return (f"{alone}, nothing is built on {them}", *self._stay_lines())
+        causes: dict[int, list[str]] = {}
+        for one in self.following:
+            causes.setdefault(one.cause, []).append(repr(one.text))
+        shown = [
+            f"{self.named[id_]!r} ({id_}) has {amount(len(names), 'token')} built on it: "
+            + _listed(names)
+            for id_, names in list(causes.items())[:MOST_NAMED]
+        ]
+        n_more = len(causes) - MOST_NAMED
+        more = [f"and {n_more:,} more have tokens built on them"] if n_more > 0 else []
+        head = f"{alone}, {amount(len(self.following), 'more token')} built on {them}"
+        return (head, *shown, *more, *self._stay_lines())
+
+    def _stay_lines(self) -> list[str]:
+        reasons: dict[str, list[str]] = {}
+        for id_, reason in self.staying.items():
+            reasons.setdefault(reason, []).append(str(id_))
+        return [
+            f"{amount(len(ids), 'token')} of the findings must stay, being {reason}: "
+            + _listed(ids)
+            for reason, ids in reasons.items()
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as JSON holds it."""
+        return {
+            "named": [{"id": i, "token": name} for i, name in self.named.items()],
+            "built_on": [
+                {"id": f.id, "token": f.text, "part": f.part, "cause": f.cause}
+                for f in self.following
+            ],
+            "staying": [{"id": i, "reason": why} for i, why in self.staying.items()],
+        }
+
+
+@dataclass(frozen=True)
+class Rerouted:
+    """A token that is made of other parts now; all ids are those of before.
+
+    Attributes
+    ----------
+    id
+        The token.
+    before, now
+        The two tokens that it was made of, and those that it is made of.
+    """
+
+    id: int
+    before: tuple[int, int]
+    now: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class RemovalReport:
+    """What :func:`bytepair.surgery.remove` did.
+
+    Attributes
+    ----------
+    cascade
+        What was named, and what is built on it.
+    removed
+        The old ids of all tokens that went.
+    rerouted
+        The tokens that stayed and are made another way.
+    n_before, n_after
+        How many tokens there were, and how many of them are left.
+    numbering
+        What became of the ids.
+    """
+
+    cascade: Cascade
+    removed: tuple[int, ...]
+    rerouted: tuple[Rerouted, ...]
+    n_before: int
+    n_after: int
+    numbering: Numbering
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was done and why, for a reader."""
+        n_others = len(self.removed) - len(self.cascade.named)
+        others = f", {n_others:,} of them built on others" if n_others else ""
+        lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
+        if self.rerouted:
+            lines.append(f"{amount(len(self.rerouted), 'token')} made of other parts")
+        return (*lines, ids_line(self.n_after, self.numbering))
+
+    def to_json(self) -> dict[str, Any]:
+        """Give everything as JSON holds it."""
+        return {
+            **self.cascade.to_json(),
+            "removed": list(self.removed),
+            "rerouted": [
+                {"id": r.id, "before": list(r.before), "now": list(r.now)}
+                for r in self.rerouted
+            ],
+            "tokens_before": self.n_before,
+            "tokens_left": self.n_after,
+            "numbering": self.numbering,
+        }
+
+
+def plan_removal(
+    tokenizer: Tokenizer | StrPath,
+    tokens: Tokens,
+    *,
+    select: Iterable[str] | None = None,
+) -> Cascade:
+    r"""Say which tokens are built on others, and go with them, before anything is removed.
+
+    The arguments are those of :func:`remove`.
+
+    >>> import bytepair
+    >>> from bytepair import surgery
+    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=259)
+    >>> plan = surgery.plan_removal(base, "lo")
+    >>> print(*plan.lines, sep="\n")
+    1 token named, 1 more token built on it
+    'lo' (256) has 1 token built on it: 'low'
+
+    Raises
+    ------
+    TokenizerError
+        That of :func:`remove`.
+    """
+    base, _ = base_of(tokenizer)
+    return cascade_of(base, resolve(base, tokens, select=select))
+
+
+def cascade_of(base: Tokenizer, named: Named) -> Cascade:
+    """Find what is built on tokens."""
+    ids = named.ids
+    causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
+    waiting = [id_ for id_ in base._built_on(ids) if id_ not in causes]
+    makers = {
+        id_: {part for merge in made_by for part in merge[:2]}
+        for id_, (made_by, _) in zip(waiting, base._merges_of(waiting), strict=True)
+    }
+    while waiting:
+        later = []
+        for id_ in waiting:
+            part = next((part for part in makers[id_] if part in causes), None)
+            if part is None:
+                later.append(id_)
+            else:
+                causes[id_] = part, causes[part][1]
+        waiting = later
+    place = {id_: place for place, id_ in enumerate(ids)}
+    others = [id_ for id_ in causes if id_ not in place]
+    others.sort(key=lambda id_: (place[causes[id_][1]], id_))
+    names = names_of(base, others)
+    following = [
+        Following(id_, name, *causes[id_])
+        for id_, name in zip(others, names, strict=True)
+    ]
+    texts = dict(zip(ids, names_of(base, ids), strict=True))
+    return Cascade(texts, tuple(following), dict(named.staying))
+
+
+def remove(
+    tokenizer: Tokenizer | StrPath,
+    tokens: Tokens,
+    *,
+    mode: Mode = "cascade",
+    numbering: Numbering = "reserved",
+    select: Iterable[str] | None = None,
+) -> Surgery[RemovalReport]:
+    r"""Remove tokens from a tokenizer, with what is built on them.
+
+    Nothing is written: the result is a tokenizer in memory. Every token that stays and could be made
+    still can.
+
+    Parameters
+    ----------
+    tokenizer
+        The tokenizer, or its path, as for :func:`extend`.
+    tokens
+        Tokens: ids; texts, or how files write them (``" the"``, ``"Ġthe"``); bytes. Or findings: a
+        :class:`bytepair.analyze.doctor.Diagnosis`, some of its findings, or what ``bytepair
+        doctor --json`` writes. Tokens of findings that must stay are left out and reported, and
+        others that must stay are refused.
+    mode
+        What becomes of tokens that are built on these. ``"cascade"``: they go. ``"reroute"``: one
+        that two other tokens make, so that its text is still encoded to it, stays. (``"scaffold"``
+        is refused: no format holds tokens that are merged through and never given out.)
+    numbering
+        ``"reserved"``: every other token keeps its id, and a special token ``<|reserved_5|>`` takes
+        the id 5, so that no program gives it to another token. ``"holes"``: every other token keeps
+        its id, and no token has those that are free. ``"compact"``: ids close ranks in their
+        order; ``id_map`` says how.
+    select
+        Codes of findings or their beginnings, to choose from a whole diagnosis: ``BP101`` and
+        ``BP603`` if not given.
+
+    >>> import bytepair
+    >>> from bytepair import surgery
+    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=259)
+    >>> found = surgery.remove(base, ["lo"], numbering="compact")
+    >>> print(*found.report.lines, sep="\n")
+    2 tokens removed, 1 of them built on others
+    256 tokens left, numbered anew from 0 to 255
+    >>> found.tokenizer.tokenize("low")
+    ['l', 'o', 'w']
+
+    Raises
+    ------
+    TokenizerError
+        No token is named like this, one must stay, or findings are of another tokenizer.
+    """
+    check_choice("mode", mode, Mode)
+    check_choice("numbering", numbering, Numbering)
+    if mode == "scaffold":
+        message = (
+            'mode="scaffold" keeps a token for merging and never gives it out, which no format '
+            "and no other program knows; reroute keeps what other tokens make, and cascade "
+            "removes all that is built on the token"
+        )
+        raise TokenizerError(message)
+    base, source = base_of(tokenizer)
+    named = resolve(base, tokens, select=select)
+    cascade = cascade_of(base, named)
+    core, id_map, removed, ways = base._without(
+        named.ids, mode=mode, numbering=numbering
+    )
+    report = RemovalReport(
+        cascade=cascade,
+        removed=tuple(removed),
+        rerouted=tuple(Rerouted(way[0][2], way[0][:2], way[1][:2]) for way in ways),
+        n_before=(n_before := sum(token is not None for token in base.vocabulary)),
+        n_after=n_before - len(removed),
+        numbering=numbering,
+    )
+    return Surgery(
+        Tokenizer(core),
+        base,
+        tuple(id_map.tolist()),
+        report,
+        source,
+        is_compact=numbering == "compact",
+    )
+
+
+def check_choice(option: str, value: object, choices: Any) -> None:  # noqa: ANN401
+    """Refuse a name that is none of those of an option."""
+    names = get_args(choices)
+    if value not in names:
+        message = f"{option} must be one of {', '.join(names)}, not {value!r}"
+        raise TokenizerError(message)
+
+
+def ids_line(n_after: int, numbering: Numbering) -> str:
+    """Say what became of the ids, for a reader."""
+    left = f"{amount(n_after, 'token')} left"
+    if numbering == "compact":
+        return f"{left}, numbered anew from 0 to {n_after - 1:,}"
+    kept = f"{left}, their ids unchanged"
+    reserved = "; the free ids are reserved"
+    return kept + reserved if numbering == "reserved" else kept
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
