@@ -280,6 +280,7 @@ class Counted:
         learning = {
             "vocab_size": base.n_vocab,
             "resume": Earlier(base),
+            "ties": "smallest_ids",
             "on_counted": self._take,
             "on_course": course.extend,
         }
@@ -306,6 +307,7 @@ class Counted:
             dict(self.pieces),
             vocab_size=tokenizer.n_vocab,
             resume=Earlier(tokenizer),
+            ties="smallest_ids",
             on_course=course.extend,  # type: ignore[call-arg]
         )
         return unscaled(course[0], self.scale)  # type: ignore[arg-type]
