@@ -36,6 +36,42 @@ def test_arrows_between_crates_go_one_way():
         assert named <= BELOW[crate.name], crate.name
 
 
+def code_of(path):
+    """Give a file's code without comments and tests."""
+    code = path.read_text().partition("#[cfg(test)]\nmod tests {")[0]
+    return "\n".join(
+        line for line in code.split("\n") if not line.lstrip().startswith("//")
+    )
+
+
+def uses_of_modules(sources):
+    """Give, for each module at a crate's root, the modules that it names."""
+    uses = {}
+    for path in sources.rglob("*.rs"):
+        parts = path.relative_to(sources).parts
+        if path.name == "tests.rs" or "tests" in parts:
+            continue
+        module = parts[0].removesuffix(".rs")
+        named = re.findall(r"\bcrate::(\w+)", code_of(path))
+        uses.setdefault(module, set()).update(name for name in named if name != module)
+    return uses
+
+
+@pytest.mark.parametrize("crate", sorted(BELOW))
+def test_modules_of_a_crate_do_not_use_each_other_in_a_circle(crate):
+    """From no module at a crate's root do uses lead back to it."""
+    uses = uses_of_modules(CRATES / crate / "src")
+    uses.pop("lib", None)
+    finished = set()
+    while free := {
+        name
+        for name in uses.keys() - finished
+        if not (uses[name] & uses.keys()) - finished
+    }:
+        finished |= free
+    assert finished == uses.keys(), sorted(uses.keys() - finished)
+
+
 # The folders of the splitter, in the order of a pattern's way through them.
 WAY = ["parser", "program", "automaton", "windows", "engine", "stages"]
 
@@ -85,7 +121,7 @@ ASKED_IN = {
     "piece/row.rs": ("piece/vectors.rs", "are_here"),
     "piece/vectors.rs": ("piece/vectors.rs", "are_here"),
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
-    "encode/cache/eight.rs": ("piece/vectors.rs", "are_here"),
+    "encode/cache/vector_lookup.rs": ("piece/vectors.rs", "are_here"),
 }
 ALWAYS_THERE = {"sse", "sse2"}
 

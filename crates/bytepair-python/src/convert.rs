@@ -1,8 +1,8 @@
 //! Python values to what the core takes.
 
-use bytepair::{AddedTokens, DecodeErrors, Specials, fits_one_thread};
+use bytepair::{AddedTokens, DecodeErrors, Specials, Target, fits_one_thread};
 use numpy::PyReadonlyArray1;
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyString};
@@ -302,4 +302,43 @@ pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
         return raise("EncodingError", format!("{option} {problem}"));
     }
     error
+}
+
+/// Appends each text of a batch, converted, until there is an error.
+pub(crate) fn extend_by_each<T>(
+    converted: &mut Vec<T>,
+    texts: &Bound<'_, PyAny>,
+    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
+) -> PyResult<()> {
+    if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
+        return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
+    }
+    for (index, text) in texts.try_iter()?.enumerate() {
+        let text = convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?;
+        converted.push(text);
+    }
+    Ok(())
+}
+
+/// Says which text of a batch could not be converted.
+pub(crate) fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
+    let message = format!("text {index} of the batch: {}", error.value(py));
+    if error.is_instance_of::<PyMemoryError>(py) {
+        return error;
+    }
+    match error.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(message),
+        false => raise("EncodingError", message),
+    }
+}
+
+/// The number of merges or of ids that is wanted, exactly one of which is given.
+pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Target> {
+    match (vocab_size, merges) {
+        (Some(size), None) => Ok(Target::VocabSize(size)),
+        (None, n_merges) => Ok(Target::Merges(n_merges.unwrap_or(usize::MAX))),
+        (Some(_), Some(_)) => {
+            Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned()))
+        }
+    }
 }

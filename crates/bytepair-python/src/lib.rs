@@ -18,7 +18,6 @@
     reason = "doc comments here are Python docstrings, which are no Markdown"
 )]
 
-mod calls;
 mod code_points;
 mod convert;
 mod dialect;
@@ -26,7 +25,6 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
-mod input_texts;
 mod interpreter;
 mod measure;
 mod numpy_import;
@@ -34,7 +32,6 @@ mod output;
 mod reading;
 mod recycled;
 mod rows;
-mod stream;
 mod sums;
 mod template;
 mod tokenizer;
@@ -64,15 +61,13 @@ mod _core {
     #[pymodule_export]
     use crate::measure::{Measure, token_table, unicode_scripts};
     #[pymodule_export]
-    use crate::rows::{CsvTable, PieceTable, count_rows_holding, encode_rows, read_jsonl};
-    #[pymodule_export]
-    use crate::stream::DecodeStream;
+    use crate::rows::{CsvTable, PieceTable, count_rows_holding, read_jsonl};
     #[pymodule_export]
     use crate::sums::CountSums;
     #[pymodule_export]
     use crate::template::Lengths;
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, Usage, graphemes};
+    use crate::tokenizer::{CoreTokenizer, DecodeStream, Usage, encode_rows, graphemes};
     #[pymodule_export]
     use crate::training::Corpus;
 

@@ -1,17 +1,15 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets. No byte is copied on the way in.
 
-use bytepair::documents::rows::{Layout, Marks, n_holding, slices};
-use bytepair::{EncodeOptions, First, Number, PieceCounts, TokenId};
+use bytepair::documents::rows::{n_holding, slices};
+use bytepair::{First, PieceCounts};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::convert::{Added, n_threads};
 use crate::error::{ask, raise, to_python};
 use crate::numpy_import::{GivenArray, ready};
 use crate::recycled::{into_array, recycled};
-use crate::tokenizer::CoreTokenizer;
 
 /// Rows, their counts, and the numbers of their first occurrences.
 type Counted<'a> = (Vec<&'a [u8]>, &'a [i64], Option<&'a [i64]>);
@@ -49,9 +47,6 @@ pub(crate) fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResu
         .as_slice()
         .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
 }
-
-/// Ids of 2 or of 4 bytes, and where those of each row end.
-type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 
 type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
 
@@ -139,51 +134,6 @@ pub(crate) fn count_rows_holding(
     let groups: Vec<Vec<_>> =
         groups.iter().map(|names| names.iter().map(String::as_bytes).collect()).collect();
     py.detach(|| n_holding(&rows, &groups)).map_err(|error| to_python(&error))
-}
-
-/// Encode the rows of a column of texts, special tokens being plain text.
-///
-/// With ``added_tokens="text"`` all added tokens are.
-/// ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
-/// all rows, and where those of each row end.
-#[pyfunction]
-#[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens='find', threads=None)")]
-pub(crate) fn encode_rows<'py>(
-    py: Python<'py>,
-    tokenizer: PyRef<'py, CoreTokenizer>,
-    data: GivenArray<'py, u8>,
-    offsets: GivenArray<'py, i64>,
-    before: Option<TokenId>,
-    behind: Option<TokenId>,
-    width: usize,
-    added_tokens: Added,
-    threads: Option<&Bound<'py, PyAny>>,
-) -> PyResult<IdArrays<'py>> {
-    let marks = Marks { before, behind };
-    let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
-    let column = Column::new(data, offsets);
-    let rows = column.rows()?;
-    let n_threads = n_threads(threads)?;
-    let core = &tokenizer.0;
-    match width {
-        2 => laid_out::<u16>(py, marks, |layout| core.encode_to(layout, &rows, options, n_threads)),
-        _ => laid_out::<u32>(py, marks, |layout| core.encode_to(layout, &rows, options, n_threads)),
-    }
-}
-
-/// The arrays of what `encode` lays out, without the GIL.
-fn laid_out<N: Number + Element>(
-    py: Python<'_>,
-    marks: Marks,
-    encode: impl FnOnce(&mut Layout<N>) -> bytepair::Result<()> + Send,
-) -> PyResult<IdArrays<'_>> {
-    let tokens = py.detach(|| {
-        let mut layout = Layout::new(marks, recycled());
-        encode(&mut layout)?;
-        layout.finish()
-    });
-    let tokens = tokens.map_err(|error| to_python(&error))?;
-    Ok((into_array(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
 }
 
 /// Pieces and their counts, as rows: the bytes of all, where each begins, its count.

@@ -2,12 +2,17 @@
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
 //! in `changing`, or in `surgery` if their vocabulary is another, queries about the vocabulary in `inspecting`, and what happens to a
-//! text in `course`.
+//! text in `steps`. A call's texts come in by `input_texts` and its options by `calls`; `row_ids` encodes the rows of a column,
+//! and `stream` decodes ids one by one.
 
+mod calls;
 mod changing;
-mod course;
 mod encoding;
+mod input_texts;
 mod inspecting;
+mod row_ids;
+mod steps;
+mod stream;
 mod surgery;
 
 use std::sync::Arc;
@@ -21,12 +26,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
-pub(crate) use self::course::graphemes;
 pub(crate) use self::inspecting::Usage;
+pub(crate) use self::row_ids::encode_rows;
+pub(crate) use self::steps::graphemes;
+pub(crate) use self::stream::DecodeStream;
 use crate::convert::{Given, Ids, decode_errors, id};
 use crate::error::to_python;
 use crate::output::{bytes, text};
-use crate::stream::DecodeStream;
 use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_pieces};
 
 /// Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.

@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
     CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
-    PieceCounts, Stop, Target, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
+    PieceCounts, Stop, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::convert::{Text, extract, n_threads};
+use crate::convert::{Text, extract, n_threads, target};
 use crate::dialect::Dialect;
-use crate::error::{in_file, raise, to_python};
+use crate::error::{in_file, to_python};
 use crate::numpy_import::GivenArray;
 use crate::reading::{Interruptible, PythonReader, Reporter};
 use crate::rows::{Column, PieceTable};
@@ -301,17 +301,6 @@ impl Corpus {
         let report = learned.report(py)?;
         let course = with_course.then_some(learned.course);
         Ok((CoreTokenizer(Arc::new(tokenizer)), report, course))
-    }
-}
-
-/// The number of merges or of ids that is wanted, exactly one of which is given.
-pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Target> {
-    match (vocab_size, merges) {
-        (Some(size), None) => Ok(Target::VocabSize(size)),
-        (None, n_merges) => Ok(Target::Merges(n_merges.unwrap_or(usize::MAX))),
-        (Some(_), Some(_)) => {
-            Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned()))
-        }
     }
 }
 

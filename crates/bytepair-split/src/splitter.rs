@@ -23,7 +23,7 @@ use crate::parser::Parsed;
 use crate::program::Target;
 use crate::stage::Stage;
 use crate::stages::behaviour::{Dropped, Join};
-use crate::stages::holding::Holding;
+use crate::stages::inside_pieces::Holding;
 use crate::stages::step::{self, Step};
 use crate::symbol;
 use crate::unicode::UnicodeTables;

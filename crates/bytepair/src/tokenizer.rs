@@ -5,7 +5,7 @@
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
 //! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
-//! `full` follows the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
+//! `with_spans` follows the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
@@ -14,10 +14,8 @@ mod blocks;
 mod call;
 mod counter;
 mod counting;
-mod course;
 mod cutting;
 mod decoding;
-mod full;
 mod id_file;
 mod inspecting;
 mod measure;
@@ -26,8 +24,10 @@ mod parts;
 mod pieces;
 mod repeats;
 mod spaces;
+mod steps;
 mod stream;
 mod threads;
+mod with_spans;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
@@ -35,11 +35,9 @@ use std::sync::{Arc, OnceLock};
 pub use self::as_text::AddedTokens;
 use self::call::NamedRules;
 pub use self::counter::TokenCounter;
-pub use self::course::{Piece, SegmentPart, TextPart};
 use self::cutting::Cutter;
 pub use self::decoding::DecodeStream;
 use self::decoding::Decoder;
-pub use self::full::WordsOrPair;
 pub use self::id_file::{IdFile, IdFormat};
 pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
@@ -47,8 +45,10 @@ pub use self::missing::WithMissing;
 pub use self::parts::Parts;
 use self::pieces::PartKind;
 use self::spaces::{Spaces, spelling};
+pub use self::steps::{Piece, SegmentPart, TextPart};
 pub use self::stream::Reading;
 use self::threads::{Team, n_useful};
+pub use self::with_spans::WordsOrPair;
 use self::worker::{ShortText, Worker, push};
 use crate::added::{AddedToken, MatchedText, Matcher, Part, Specials};
 use crate::batch::BYTES_PER_ID;

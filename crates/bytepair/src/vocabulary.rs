@@ -10,6 +10,8 @@
 
 pub(crate) mod entry;
 mod merge_list;
+pub(crate) mod merge_table;
+pub(crate) mod pair_key;
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,10 +20,10 @@ use hashbrown::hash_table::Entry as Slot;
 
 use self::entry::{Entries, Entry, N_KINDS};
 use self::merge_list::MergeList;
+use self::merge_table::PackedMerges;
 use crate::error::{ErrorKind, Result};
 use crate::hash::HashKey;
 use crate::memory::prefetch::prefetch;
-use crate::merge_table::PackedMerges;
 
 /// The number of a token.
 pub type TokenId = u32;

@@ -72,7 +72,7 @@ impl CoreTokenizer {
 
     /// Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size.
     fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
-        let target = crate::training::target(vocab_size, merges)?;
+        let target = convert::target(vocab_size, merges)?;
         let changed = self.0.truncated(target).map_err(|error| to_python(&error))?;
         Ok(Self(Arc::new(changed)))
     }

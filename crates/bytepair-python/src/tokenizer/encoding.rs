@@ -11,14 +11,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
-use crate::calls::{batch_by, each_of, full_options, one_or_two, options, slices};
+use super::calls::{batch_by, each_of, full_options, one_or_two, options, slices};
+use super::input_texts::Source;
 use crate::convert::{
     Added, Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for,
 };
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{ask, to_python};
-use crate::input_texts::Source;
 use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
 use crate::template::Lengths;
 

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | [`behaviour`] | what becomes of matches and of the rest |
 //! | [`step`] | what a splitter does in one go: a stage, or several that one engine can do at once |
-//! | [`holding`] | texts that no piece contains, in whatever text |
+//! | [`inside_pieces`] | texts that no piece contains, in whatever text |
 //! | [`named`] | the stages of published models, and those that cut at the mark for spaces |
 
 pub(crate) mod behaviour;
-pub(crate) mod holding;
+pub(crate) mod inside_pieces;
 pub(crate) mod named;
 pub(crate) mod step;
 #[cfg(test)]

@@ -27,8 +27,8 @@ use super::cache::characters::{self, CharacterKinds, MAX_IDS, N_AT_ONCE, n_ids};
 use super::cuts::{Block, Cuts, MAX_CHARACTERS, Pieces, Place, Taken};
 use super::{Encoder, MAX_SCAN_LEN, Scratch};
 use crate::error::Result;
-use crate::merge_table::Lookup;
 use crate::vocabulary::TokenId;
+use crate::vocabulary::merge_table::Lookup;
 
 const _: () = assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters are classified at once");
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::{Encoder, Scratch};
 use crate::error::Result;
-use crate::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
+use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::{Merge, TokenId};
 
 /// What is changed about the merges of an encoder.

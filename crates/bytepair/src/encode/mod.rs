@@ -15,30 +15,30 @@
 //! merges happen whatever the neighbours are. A [`Spelling`] replaces a character of a piece as it stands in the text (a
 //! space by `▁`), so that the piece matches the vocabulary.
 //!
-//! Other questions about a piece have a file each: `course` gives the spans of ids and the log of merges, and `growing`
+//! Other questions about a piece have a file each: `merge_steps` gives the spans of ids and the log of merges, and `growing_piece`
 //! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
 //! `edited` encodes by merges that are being changed.
 
 mod by_parts;
 mod cache;
-mod course;
 mod cuts;
 mod edited;
-mod growing;
+mod growing_piece;
 mod merge;
+mod merge_steps;
 mod reachability;
-mod whole;
+mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
-pub(crate) use course::give_indices;
-pub use course::{MergeStep, PieceCourse};
 pub(crate) use cuts::Pieces;
 pub(crate) use edited::EditedMerges;
-pub(crate) use growing::Growing;
+pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
 pub(crate) use merge::Dropping;
-pub(crate) use whole::{N_PREFETCHED, Repeated};
+pub(crate) use merge_steps::give_indices;
+pub use merge_steps::{MergeStep, PieceCourse};
+pub(crate) use whole_tokens::{N_PREFETCHED, Repeated};
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -46,14 +46,14 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::{ErrorKind, Result};
 use crate::memory::ask;
-use crate::merge_table::Merges;
 use crate::units::Units;
+use crate::vocabulary::merge_table::Merges;
 use crate::vocabulary::{Token, TokenId, Vocabulary};
 use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
 use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
-use whole::WholePieces;
+use whole_tokens::WholePieces;
 
 #[cfg(test)]
 use merge::naive;

@@ -2,7 +2,7 @@
 //!
 //! A call finds the added tokens that its options allow, refuses those they do not, and puts the template around the
 //! ids, cut and filled up to a length. How a text becomes pieces is in `pieces`, how a piece becomes ids in `worker`;
-//! ids with what is known of them are in `full`. Costs what those cost, and a pass for disallowed tokens.
+//! ids with what is known of them are in `with_spans`. Costs what those cost, and a pass for disallowed tokens.
 //!
 //! The searches of calls that name special tokens are remembered. An automaton for some tokens takes longer to make than a
 //! short text to encode, and a program names the same tokens in call after call. So those of the last few choices are

@@ -24,8 +24,8 @@ use super::Ties;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::Plan;
 use super::workers::Workers;
-use crate::pair_key::pair_key;
 use crate::vocabulary::TokenId;
+use crate::vocabulary::pair_key::pair_key;
 
 /// The pairs in the order in which they would be merged.
 pub(super) struct Ranking {

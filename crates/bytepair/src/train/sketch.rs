@@ -6,8 +6,8 @@
 
 use crate::hash::HashKey;
 use crate::memory::huge_pages;
-use crate::pair_key::{pair_hash_by, pair_key};
 use crate::vocabulary::TokenId;
+use crate::vocabulary::pair_key::{pair_hash_by, pair_key};
 
 /// Sums of weights by cell.
 #[derive(Default)]

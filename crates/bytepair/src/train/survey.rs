@@ -23,8 +23,8 @@ use super::row::{Neighbours, Row, index_of};
 use super::sketch::Sketch;
 use crate::memory::huge_pages::{self, HugePageRow};
 use crate::memory::prefetch::prefetch;
-use crate::pair_key::{pair_key, pair_of};
 use crate::vocabulary::TokenId;
+use crate::vocabulary::pair_key::{pair_key, pair_of};
 
 /// Counts of pairs in a share.
 #[derive(Default)]

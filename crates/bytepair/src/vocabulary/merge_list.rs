@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Merge;
-use crate::merge_table::PackedMerges;
+use super::merge_table::PackedMerges;
 
 /// Merges in the order of their ranks.
 #[derive(Clone, Debug, Default)]

@@ -21,7 +21,7 @@
 use crate::encode::Encoder;
 use crate::encode::cuts::{Cuts, N_CODES, OTHER, code_point};
 use crate::memory::prefetch::prefetch;
-use crate::merge_table::{Lookup, Merges};
+use crate::vocabulary::merge_table::{Lookup, Merges};
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
 /// Ids of a character, at most.

@@ -53,15 +53,15 @@
 //!
 //! # Cost
 //!
-//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`eight`]). Each id behind
+//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`vector_lookup`]). Each id behind
 //! the first miss is copied twice, sixteen at a time.
 
 pub(super) mod characters;
-#[cfg(target_arch = "x86_64")]
-mod eight;
 mod ring;
 mod shared_log;
 mod table;
+#[cfg(target_arch = "x86_64")]
+mod vector_lookup;
 
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ pub(crate) struct Query<'t> {
 pub(crate) struct Pending<'b, W> {
     pub(crate) text: &'b [u8],
     /// How long the block is, in bytes.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     pub(crate) block_len: usize,
     /// Where the pieces start.
     pub(crate) words: W,
@@ -170,7 +170,7 @@ impl PieceCache {
             #[cfg(target_arch = "x86_64")]
             Kernel::Eight if pending.block_len >= MIN_BLOCK_LEN => {
                 let mut row = self.row.take().unwrap_or_default();
-                let has_stopped = eight::append(self, &mut row, pending, known);
+                let has_stopped = vector_lookup::append(self, &mut row, pending, known);
                 self.row = Some(row);
                 has_stopped
             }
@@ -182,7 +182,7 @@ impl PieceCache {
         }
     }
 
-    /// Looks up the pieces that start in 64 bytes, one by one: the definition of [`eight`].
+    /// Looks up the pieces that start in 64 bytes, one by one: the definition of [`vector_lookup`].
     #[inline]
     fn append_word(&self, text: &[u8], word: Word, known: &mut Known<'_>) {
         let mut row = [0; WORD_LEN * MAX_IDS];

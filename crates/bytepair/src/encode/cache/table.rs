@@ -22,7 +22,7 @@
 //! highest bits of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no
 //! two of these compete, and all other keys are put in anew.
 //!
-//! *Why the home matters*: eight homes are read together ([`super::eight`]), and a piece elsewhere costs a step of
+//! *Why the home matters*: eight homes are read together ([`super::vector_lookup`]), and a piece elsewhere costs a step of
 //! its own. The pieces that come first in a text are its frequent ones, and they keep their homes. The table
 //! doubles when three of eight slots are taken, a large one when half of them are, so that most pieces have theirs.
 //! A frequent piece that came late changes places with the slot in its home: of all times that a piece is found
@@ -61,7 +61,7 @@ const MAX_PROBE: usize = 8;
 const BUCKET_LEN: usize = 2;
 
 /// Of the times that a key is found elsewhere than in its home, one in so many is looked at.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
 const SAMPLED: u32 = 16;
 
 /// A key and its value. The value of a key with [`MARK`] is of another kind; the table treats both alike.
@@ -78,9 +78,9 @@ pub(super) struct Table {
     n_taken: usize,
     max_len: usize,
     /// How often a key was found elsewhere than in its home, and the home that was sampled last.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     n_elsewhere: u32,
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     sampled: usize,
 }
 
@@ -91,7 +91,7 @@ impl Table {
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     #[inline]
     pub(super) fn slots(&self) -> &[Slot] {
         &self.slots
@@ -110,7 +110,7 @@ impl Table {
     }
 
     /// The slot of a key, marked or not, that is not in its home; it may be from now on.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     #[inline]
     pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
         let place = self.place(key);
@@ -122,7 +122,7 @@ impl Table {
     /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change
     /// places.
     #[inline]
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
         self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
         if self.n_elsewhere.is_multiple_of(SAMPLED)
@@ -134,7 +134,7 @@ impl Table {
 
     /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its
     /// own home. All buckets between are full, as they were when either was put in, so that both are found.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `eight`"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     #[cold]
     fn exchange(&mut self, home: usize, place: usize) {
         let n_buckets = self.slots.len() / BUCKET_LEN;

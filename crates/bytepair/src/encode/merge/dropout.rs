@@ -21,8 +21,8 @@ use super::{Encoder, Scratch};
 use crate::error::{Error, Result};
 use crate::hash::fold;
 use crate::memory::ask;
-use crate::merge_table::Merges;
 use crate::vocabulary::TokenId;
+use crate::vocabulary::merge_table::Merges;
 
 /// Leaves merges out by chance, in a way that the seed decides.
 #[derive(Clone, Copy, Debug, PartialEq)]

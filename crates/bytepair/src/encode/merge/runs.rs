@@ -16,8 +16,8 @@
 //! *Cost:* O(n) for n symbols to find the runs and to write the tokens, and for each rank a few look-ups for each run: a
 //! line of 200 dashes takes some dozen of them instead of 400. Left out: pieces of many runs.
 
-use crate::merge_table::{Lookup, Merges, RankedMerge};
 use crate::vocabulary::TokenId;
+use crate::vocabulary::merge_table::{Lookup, Merges, RankedMerge};
 
 /// Shorter rows have hardly more symbols than look-ups, here as there.
 const MIN_LEN: usize = 16;

@@ -18,8 +18,8 @@
 //! masked place is always within them.
 
 use super::MAX_SCAN_LEN;
-use crate::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::TokenId;
+use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 
 /// Places in a row: as many as a word has bits. Every index is masked with the last of them.
 const N_PLACES: usize = 64;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::merge_table::{Lookup, Merges};
 use crate::units::{ByteIds, Units};
+use crate::vocabulary::merge_table::{Lookup, Merges};
 use crate::vocabulary::{Token, Vocabulary};
 
 /// A vocabulary with merges in an order that no training would give.

@@ -21,7 +21,7 @@
 //! [`super::stretches`] keeps the tree of a long piece within a processor's caches.
 
 use crate::error::{ErrorKind, Result};
-use crate::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
+use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::{Merge, TokenId};
 
 /// What the tree takes for each symbol, in bytes.

@@ -7,7 +7,7 @@
 
 use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
 use crate::memory::huge_pages::HugePageRow;
-use crate::merge_table::layout::Layout;
+use crate::vocabulary::merge_table::layout::Layout;
 use crate::vocabulary::{Merge, TokenId};
 
 /// How a file says what the slots of a table mean.

@@ -21,7 +21,7 @@ use hashbrown::hash_table::Entry;
 
 use self::layout::ranks;
 use crate::hash::HashKey;
-use crate::pair_key::pair_key;
+use crate::vocabulary::pair_key::pair_key;
 use crate::vocabulary::{TokenId, Vocabulary};
 
 /// The merges by pair, in one of two forms.
@@ -137,8 +137,8 @@ impl Lookup for WideMerges {
 mod tests {
     use super::packed::{BUCKET_LEN, MAX_SPARSE_LEN, n_buckets};
     use super::*;
-    use crate::pair_key::pair_hash;
     use crate::vocabulary::Merge;
+    use crate::vocabulary::pair_key::pair_hash;
     use std::collections::HashMap;
     use std::ops::Range;
 

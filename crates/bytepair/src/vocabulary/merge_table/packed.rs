@@ -22,7 +22,7 @@ use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
-use crate::pair_key::pair_hash;
+use crate::vocabulary::pair_key::pair_hash;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// So many ids from the first one that merges use are small.

@@ -11,9 +11,8 @@ use std::thread;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::calls::{extend_by_each, in_batch};
 use crate::code_points::{CodePoints, Held};
-use crate::convert::{Given, Text};
+use crate::convert::{Given, Text, extend_by_each, in_batch};
 use crate::error::to_python;
 use crate::recycled::{recycle, recycled_for};
 

@@ -7,16 +7,16 @@
 use std::borrow::Cow;
 
 use bytepair::{Batch, Dropout, EncodeOptions, Number, TokenId};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 
-use crate::convert::{Added, SpecialNames, Text, is_in_characters, n_threads_for};
+use super::CoreTokenizer;
+use super::input_texts::{Source, Sources};
+use crate::convert::{Added, SpecialNames, Text, extend_by_each, is_in_characters, n_threads_for};
 use crate::error::{raise, to_python};
-use crate::input_texts::{Source, Sources};
 use crate::output::Lists;
 use crate::recycled::recycled_for;
-use crate::tokenizer::CoreTokenizer;
 
 /// Texts longer than this are encoded without the GIL, in bytes.
 const GIL_LEN: usize = 2048;
@@ -190,22 +190,6 @@ pub(crate) fn each_of<T>(
     extend_by_each(&mut converted, texts, convert).map(|()| converted)
 }
 
-/// Appends each text of a batch, converted, until there is an error.
-pub(crate) fn extend_by_each<T>(
-    converted: &mut Vec<T>,
-    texts: &Bound<'_, PyAny>,
-    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<()> {
-    if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
-        return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
-    }
-    for (index, text) in texts.try_iter()?.enumerate() {
-        let text = convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?;
-        converted.push(text);
-    }
-    Ok(())
-}
-
 /// About how many ids texts have.
 fn n_expected(texts: &[&[u8]]) -> usize {
     texts.iter().map(|text| text.len()).sum::<usize>() / BYTES_PER_ID
@@ -227,16 +211,4 @@ pub(crate) fn one_or_two(text: &Bound<'_, PyAny>) -> PyResult<(Text, Option<Text
 
 pub(crate) fn slices(words: &[Text]) -> Vec<&[u8]> {
     words.iter().map(Text::bytes).collect()
-}
-
-/// Says which text of a batch could not be converted.
-pub(crate) fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
-    let message = format!("text {index} of the batch: {}", error.value(py));
-    if error.is_instance_of::<PyMemoryError>(py) {
-        return error;
-    }
-    match error.is_instance_of::<PyTypeError>(py) {
-        true => PyTypeError::new_err(message),
-        false => raise("EncodingError", message),
-    }
 }

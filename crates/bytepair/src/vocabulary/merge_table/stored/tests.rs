@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::merge_table::{Lookup, Merges, RankedMerge};
+use crate::vocabulary::merge_table::{Lookup, Merges, RankedMerge};
 use crate::vocabulary::{Token, Vocabulary};
 
 /// A vocabulary of `n_ids` tokens with merges of pairs that differ; `is_ascending` where those make tokens in order.

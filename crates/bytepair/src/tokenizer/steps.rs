@@ -1,6 +1,6 @@
 //! A text with everything that happens to it: added tokens, normalizing, splitting and each merge.
 //!
-//! The ids are those of `call` without the template, and the spans are those of `full`. This is for display, not for speed:
+//! The ids are those of `call` without the template, and the spans are those of `with_spans`. This is for display, not for speed:
 //! nothing is remembered, and each merge is recorded.
 
 use std::ops::Range;

@@ -9,9 +9,9 @@ use bytepair::TokenId;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
+use super::CoreTokenizer;
 use crate::convert::{Ids, decode_errors, id};
 use crate::error::to_python;
-use crate::tokenizer::CoreTokenizer;
 
 /// Ids in, text out, never half a character.
 ///
