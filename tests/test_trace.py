@@ -109,8 +109,8 @@ def test_a_merge_tells_its_rank_and_its_count():
     trained = bytepair.train_from_iterator(["low lower"], vocab_size=258)
     [piece] = trace(trained, "low").pieces
     assert [(step.rank, step.count) for step in piece.steps] == [(0, 2), (1, 2)]
-    untold = every_kind()["prefix"]
-    [piece] = trace(untold, "low").pieces
+    tokenizer = every_kind()["prefix"]
+    [piece] = trace(tokenizer, "low").pieces
     assert [step.count for step in piece.steps] == [None, None]
 
 

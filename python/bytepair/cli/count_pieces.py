@@ -99,7 +99,7 @@ def count_pieces(
             f"{amount(counts.n_rows, 'distinct piece')}"
         )
         bad = f"; {amount(info.bad, 'bad line')} skipped" if info.bad else ""
-        lines = [*line.untold, f"{text}{bad}", f"saved: {output}"]
+        lines = [*line.deferred, f"{text}{bad}", f"saved: {output}"]
         remark(*lines)
     if as_json:
         summary = {"output": str(output), "distinct_pieces": counts.n_rows}

@@ -97,7 +97,7 @@ def extend(
     seconds = round(time.perf_counter() - start, 3)
     if not quiet:
         width = min(shutil.get_terminal_size().columns, WIDEST)
-        lines = [*watch.untold, *found.report.lines, *saved]
+        lines = [*watch.deferred, *found.report.lines, *saved]
         remark(*curve_lines(found.report, width=width), *lines)
     if as_json:
         print(json.dumps({**found.report.to_json(), **written, "seconds": seconds}))

@@ -26,13 +26,13 @@ class ProgressLine:
     ----------
     is_shown
         Whether there is a terminal, and progress is wanted.
-    untold
+    deferred
         Lines that a summary begins with, since no terminal showed them.
     """
 
     def __init__(self, *, is_shown: bool) -> None:
         self.is_shown = is_shown and sys.stderr.isatty()
-        self.untold: list[str] = []
+        self.deferred: list[str] = []
         self.start = time.perf_counter()
         self.shown_at = 0.0
 
@@ -41,7 +41,7 @@ class ProgressLine:
         if self.is_shown:
             remark(text)
         else:
-            self.untold.append(text)
+            self.deferred.append(text)
 
     def show(self, text: str, share: float | None = None) -> None:
         """Show a text in place of the last one, with a bar where a share of the job is done."""

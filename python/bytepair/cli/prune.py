@@ -105,7 +105,7 @@ def prune(
         **{name: v for name, v in reading.given().items() if v is not None},
     ).read_from(source)
     if not quiet:
-        remark(*watch.untold, *found.report.lines)
+        remark(*watch.deferred, *found.report.lines)
     lines, written = saving.save(found, target)
     if not quiet:
         remark(*lines)

@@ -154,7 +154,7 @@ def train(
     if walk and not as_json:
         walk.print(tokenizer)
     if not quiet:
-        lines = [*watch.untold, *summary_lines(summary)]
+        lines = [*watch.deferred, *summary_lines(summary)]
         lines += [f"saved: {saved}"] if saved else []
         lines += [f"other ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
@@ -325,7 +325,7 @@ class Watch:
     def __init__(self, *, is_shown: bool) -> None:
         self.line = ProgressLine()
         self.line.is_shown &= is_shown
-        self.untold: list[str] = []
+        self.deferred: list[str] = []
         self.start = time.perf_counter()
         self.last: Progress | None = None
 
@@ -333,7 +333,7 @@ class Watch:
         """Take a step; the summary takes the place of the last one."""
         self.last = progress
         if progress.corpus and not self.line.is_shown:
-            self.untold.append(progress.corpus)
+            self.deferred.append(progress.corpus)
         elif progress.phase != "done":
             self.line(progress)
         elif self.line.is_shown:
