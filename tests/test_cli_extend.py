@@ -1,4 +1,4 @@
-"""``bytepair extend``: what it writes, says and refuses. Commands run in this process."""
+"""``bytepair extend``, and ``verify`` of what it writes: what they write, say and refuse."""
 
 import json
 from pathlib import Path
@@ -92,3 +92,67 @@ def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
     assert found.exit_code in (1, 2)
     assert message in found.stderr
     assert sorted(path.name for path in Path().iterdir()) == ["base.json", "c.txt"]
+
+
+def verified(*arguments):
+    """Run the command that verifies."""
+    return testing.CliRunner().invoke(app, ["verify", *arguments])
+
+
+def test_verify_tells_whether_a_file_extends_another(files):
+    """The exit code says it, lines say why not, and --json has every case."""
+    assert (
+        run("base.json", "c.txt", "--add", "9", "-o", "new.json", "-q").exit_code == 0
+    )
+    found = verified("--extends", "base.json", "new.json", "--text", "c.txt")
+    assert (found.exit_code, found.stderr) == (0, "")
+    lines = found.stdout.splitlines()
+    assert lines[:2] == [
+        "new.json extends base.json",
+        "as in the base: 259 ids, 2 merges, 1 added token",
+    ]
+    n_before, n_after = (
+        len(bytepair.Tokenizer.from_file(name).encode(TEXT))
+        for name in ("base.json", "new.json")
+    )
+    assert f"1 text: {n_before:,} → {n_after:,} tokens, only joined" in lines
+    back = verified("--extends", "new.json", "base.json", "--json")
+    assert back.exit_code == 1
+    numbers = json.loads(back.stdout)
+    check = surgery.verify_extension("new.json", "base.json")
+    assert numbers == json.loads(json.dumps(check.to_json()))
+    assert [case["base_id"] for case in numbers["faults"][0]["cases"]] == list(
+        range(259, 268)
+    )
+    lines = verified("--extends", "new.json", "base.json").stdout.splitlines()
+    assert lines == ["base.json does not extend new.json", *check.lines]
+
+
+def test_verify_tells_of_a_file_that_cannot_be_read_which_of_both_it_is(files):
+    """A base that is no tokenizer is an error; a new file that is none extends nothing."""
+    Path("broken.json").write_text("{}")
+    found = verified("--extends", "base.json", "broken.json")
+    assert found.exit_code == 1
+    assert found.stdout.startswith(
+        "broken.json does not extend base.json\nfile: broken"
+    )
+    found = verified("--extends", "broken.json", "base.json")
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert "broken.json" in str(found.exception) + found.stderr
+
+
+def test_verify_writes_a_difference_as_json(files):
+    """Or that there is none."""
+    files.with_special_tokens(["<|other|>"]).save("other.json")
+    found = verified("base.json", "base.json", "--json")
+    assert (found.exit_code, json.loads(found.stdout)) == (
+        0,
+        {"same": True, "difference": None},
+    )
+    found = verified("base.json", "other.json", "--json")
+    assert found.exit_code == 1
+    difference = bytepair.verify("base.json", "other.json")
+    assert json.loads(found.stdout) == {
+        "same": False,
+        "difference": difference._asdict(),
+    }

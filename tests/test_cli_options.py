@@ -225,7 +225,11 @@ BASES = {
         ["ranks.tiktoken", "own.json", "-o", "e.bytepair"],
     ],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
-    "verify": [["own.json", "own.json"], ["ranks.tiktoken", "own.json"]],
+    "verify": [
+        ["own.json", "own.json"],
+        ["ranks.tiktoken", "own.json"],
+        ["--extends", "own.json", "ranks.tiktoken"],
+    ],
     "report": [
         ["own.json", "-o", "r.html"],
         ["ranks.tiktoken", "c.jsonl", "-o", "r.html"],

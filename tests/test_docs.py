@@ -157,11 +157,16 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
     assert len(new) == -(-again.n_vocab // 64) * 64
     assert (new[:n_old] == old).all()
     assert new[n_old : again.n_vocab].all()
-    (command,) = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    arguments = shlex.split(command.replace("--add 2000", "--add 300"))
+    extend, verify = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    arguments = shlex.split(extend.replace("--add 2000", "--add 300"))
     found = CliRunner().invoke(app, arguments[1:])
     assert found.exit_code == 0, found.output
     assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
+    added = bytepair.Tokenizer.from_file("gpt2")
+    added.with_added_tokens([bytepair.AddedToken("low")]).save("added.json")
+    found = CliRunner().invoke(app, shlex.split(verify)[1:])
+    assert found.exit_code == 1
+    assert found.output.startswith("added.json does not extend gpt2\n")
 
 
 def test_the_example_of_a_resized_model_runs(tmp_path, monkeypatch):

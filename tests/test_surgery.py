@@ -388,7 +388,7 @@ def test_a_file_that_would_move_an_id_is_refused(tmp_path, monkeypatch):
         "bytepair._io.formats.save",
         lambda _tokenizer, path, _name, **_: path.write_bytes(found.base.to_bytes()),
     )
-    with pytest.raises(bytepair.FormatError, match=r"the id 276 .* nothing is written"):
+    with pytest.raises(bytepair.FormatError, match=r"'12' 276, .* nothing is written"):
         found.save(tmp_path / "t.bytepair")
     assert list(tmp_path.iterdir()) == []
 

@@ -178,6 +178,11 @@ class LoadingOptions:
         """Load a tokenizer."""
         return Tokenizer.from_file(path, **self.options()._asdict())
 
+    def load_acting(self, path: Path) -> Tokenizer:
+        """Load one of several tokenizers, with the options that act on its format."""
+        given = self.options()._asdict()
+        return Tokenizer.from_file(path, **{n: given[n] for n in acting_options(path)})
+
     def load_all(self, paths: Iterable[Path]) -> list[Tokenizer]:
         """Load several, each with the options that act on its format.
 

@@ -149,7 +149,11 @@ def shard(
     if check:
         totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
     if not quiet:
-        lines = [*line.deferred, *summary_lines(totals, added_tokens), f"saved: {output}"]
+        lines = [
+            *line.deferred,
+            *summary_lines(totals, added_tokens),
+            f"saved: {output}",
+        ]
         remark(*lines)
     if as_json:
         print(json.dumps({"output": str(output), **totals}))

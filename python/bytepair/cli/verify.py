@@ -1,10 +1,12 @@
-"""``bytepair verify``: the first difference between two tokenizers."""
+"""``bytepair verify``: the first difference between two tokenizers, or whether one extends the other."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from bytepair import FormatError
 from bytepair._plurals import amount
 from bytepair._verify.verify import verify as find_difference
 
@@ -35,30 +37,87 @@ SecondPath = Annotated[
 ]
 
 
+Extends = Annotated[
+    bool,
+    typer.Option(
+        "--extends",
+        help="Tell whether SECOND extends FIRST: all ids, merges and added tokens as they were, "
+        "each new token reachable, texts encoded to the old tokens with neighbours joined.",
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Write the result as JSON to standard output.")
+]
+
+
 @spread
 def verify(
     first_path: FirstPath,
     second_path: SecondPath,
     *,
+    extends: Extends = False,
     texts: Texts = None,
+    as_json: Json = False,
     loading: LoadingOptions,
 ) -> None:
-    """Show the first difference between two tokenizers; the exit code is 1 if there is one."""
+    """Show the first difference between two tokenizers; the exit code is 1 if there is one.
+
+    With --extends, show all that keeps SECOND from being an extension of FIRST.
+    """
     own = read_texts(texts or [])
+    show = _show_extension if extends else _show_difference
+    is_right = show((first_path, second_path), own, loading, as_json=as_json)
+    if not is_right:
+        raise typer.Exit(DIFFERENT)
+
+
+def _show_difference(
+    paths: tuple[Path, Path], own: list[str], loading: LoadingOptions, *, as_json: bool
+) -> bool:
+    """Print the first difference; tell whether there is none."""
     line = ProgressLine(is_shown=True)
     line.show("reading both tokenizers")
     try:
-        first, second = loading.load_all((first_path, second_path))
+        first, second = loading.load_all(paths)
         line.show("comparing them")
         found = find_difference(first, second, texts=own)
     finally:
         line.clear()
-    if found is not None:
+    if as_json:
+        difference = found and found._asdict()
+        print(json.dumps({"same": found is None, "difference": difference}))
+    elif found is not None:
         print(found)
-        raise typer.Exit(DIFFERENT)
-    print(
-        f"no difference: ids, tokens, decoded text, vocabulary, special tokens{_of(own)}"
-    )
+    else:
+        print(
+            "no difference: ids, tokens, decoded text, vocabulary, special tokens"
+            f"{_of(own)}"
+        )
+    return found is None
+
+
+def _show_extension(
+    paths: tuple[Path, Path], own: list[str], loading: LoadingOptions, *, as_json: bool
+) -> bool:
+    """Print whether the second extends the first; tell it, too."""
+    from bytepair.surgery._extends import check, unreadable
+
+    line = ProgressLine(is_shown=True)
+    line.show("reading both tokenizers")
+    try:
+        base, new = loading.load_all(paths)
+        line.show("comparing them")
+        found = check(base, new, own, *paths)
+    except FormatError as error:  # the base can be read, or this raises again
+        found = unreadable(loading.load_acting(paths[0]), error)
+    finally:
+        line.clear()
+    if as_json:
+        print(json.dumps(found.to_json()))
+        return bool(found)
+    verb = "extends" if found else "does not extend"
+    print(f"{paths[1]} {verb} {paths[0]}", *found.lines, sep="\n")
+    return bool(found)
 
 
 def _of(own: list[str]) -> str:

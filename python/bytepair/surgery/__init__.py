@@ -7,6 +7,7 @@ went, what was done and why, and how the rows of an embedding matrix follow.
 from ._combine import MergingReport, OtherToken, merge_vocabularies
 from ._embeddings import EmbeddingMap
 from ._extend import extend
+from ._extends import ExtensionCheck, Fault, verify_extension
 from ._extension import ExtensionReport
 from ._proof import Proof
 from ._prune import PruningReport, prune
@@ -24,7 +25,9 @@ from ._tokens import Token
 __all__ = [
     "Cascade",
     "EmbeddingMap",
+    "ExtensionCheck",
     "ExtensionReport",
+    "Fault",
     "Following",
     "MergingReport",
     "OtherToken",
@@ -39,4 +42,5 @@ __all__ = [
     "plan_removal",
     "prune",
     "remove",
+    "verify_extension",
 ]

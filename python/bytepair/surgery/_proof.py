@@ -1,13 +1,11 @@
 """The proof of a file: it is read back before it appears, by us and by Hugging Face's library.
 
-That library gives an added token that is not in the vocabulary of the model the next free id, so that
-tokens of the model that are appended move it. Therefore our writer puts every added token into that
-vocabulary, at its own id, and here it is seen to.
+It must hold the tokenizer with its ids. If the tokenizer keeps all ids of its base, it must also extend
+it, as :func:`bytepair.surgery.verify_extension` has it.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +24,15 @@ from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FileError, FormatError, TokenizerError
 
+from ._extends import Pairing, check, faults_of_theirs, id_faults, is_installed, is_text
 from ._own_texts import encoded, own_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from bytepair._io.files import StrPath
 
+    from ._extends import Fault
     from ._surgery import Surgery
 
 __all__ = ["Proof", "rehearse", "save"]
@@ -109,9 +109,11 @@ def save(
         again = Tokenizer.from_file(draft)
         new, gone = _texts_of_new(surgery), _texts_of_gone(surgery)
         _compare(surgery.tokenizer, again, path, [*new, *gone])
+        _compare_base(surgery, again, draft, path, has_texts=not ids_may_change)
         readers = ["bytepair"]
-        if name == "huggingface" and _has_tokenizers():
-            _compare_theirs(surgery.tokenizer, draft, path, [*new, *gone])
+        if name == "huggingface" and is_installed():
+            texts = [text.decode() for text in (*new, *gone) if is_text(text)]
+            _refuse_if(path, faults_of_theirs(surgery.tokenizer, draft, texts))
             readers.append("tokenizers")
         files = dict(_targets(draft, target))
         written = {file: read(source) for source, file in files.items()}
@@ -228,12 +230,10 @@ def _compare(
     FormatError
         It does.
     """
-    found, wanted = again.vocabulary, tokenizer.vocabulary
-    if found != wanted:
-        pairs = enumerate(zip(wanted, found, strict=False))
-        id_ = next((i for i, (a, b) in pairs if a != b), min(len(wanted), len(found)))
-        token = wanted[id_] if id_ < len(wanted) else found[id_]
-        _refuse(path, f"the id {id_:,} of {token!r} would be another")
+    pairing = Pairing(tokenizer, again)
+    _refuse_if(path, id_faults(pairing))
+    if pairing.new_ids:
+        _refuse(path, f"{amount(len(pairing.new_ids), 'token')} would be new there")
     _compare_added(tokenizer, again, path)
     for text in texts:
         if encoded(again, text) != encoded(tokenizer, text):
@@ -260,42 +260,25 @@ def _with_added(tokenizer: Tokenizer, text: str) -> list[int] | None:
         return None
 
 
-def _has_tokenizers() -> bool:
-    return importlib.util.find_spec("tokenizers") is not None
-
-
-def _compare_theirs(
-    tokenizer: Tokenizer, draft: Path, path: StrPath, texts: list[bytes]
+def _compare_base(
+    surgery: Surgery[Any],
+    again: Tokenizer,
+    draft: Path,
+    path: StrPath,
+    *,
+    has_texts: bool,
 ) -> None:
-    """Refuse a file in which Hugging Face's library finds another id."""
-    import tokenizers
+    """Refuse a file that does not extend the base, if every id of the base was kept."""
+    if surgery.id_map != tuple(range(surgery.base.n_vocab)):
+        return
+    found = check(surgery.base, again, (), surgery.source, draft, asks_theirs=False)
+    faults = (fault for fault in found.faults if has_texts or fault.about != "texts")
+    _refuse_if(path, faults)
 
-    try:
-        theirs = tokenizers.Tokenizer.from_file(os.fspath(draft))
-    except Exception as error:
-        _refuse(path, f"Hugging Face's library does not read it: {error}")
-    theirs.no_truncation()
-    theirs.no_padding()
-    if getattr(theirs.model, "dropout", None):
-        theirs.model.dropout = None
-    ids = theirs.get_vocab(with_added_tokens=True)
-    for token, id_ in tokenizer.get_vocab().items():
-        if ids.get(token) != id_:
-            found = ids.get(token)
-            where = "none" if found is None else f"{found:,}"
-            _refuse(
-                path,
-                f"the id {id_:,} of {token!r} is {where} in Hugging Face's library",
-            )
-    for text in texts:
-        wanted = encoded(tokenizer, text)
-        plain = text.decode(errors="replace")
-        if wanted is None or plain.encode() != text:
-            continue
-        if _with_added(tokenizer, plain) != wanted:  # it holds an added token
-            continue
-        if theirs.encode(plain, add_special_tokens=False).ids != wanted:
-            _refuse(path, f"{plain!r} has other ids in Hugging Face's library")
+
+def _refuse_if(path: StrPath, faults: Iterable[Fault]) -> None:
+    for fault in faults:
+        _refuse(path, fault.message)
 
 
 def _refuse(path: StrPath, problem: str) -> NoReturn:

@@ -1,0 +1,180 @@
+"""Whether the ids of a text are those of the base with some neighbours joined.
+
+Both rows of ids are laid out along the text: where a new id ends, an old one must end, too, and a new
+id that stands for one old id is that id. Lengths are those of the tokens' bytes, or of the parts that
+merges make a new token of, so that normalized text, marks and unknown units are no exception.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from bytepair._plurals import amount
+from bytepair._verify.shrinking import shrink
+from bytepair.errors import TokenizerError
+
+from ._agreement import names_of, shown
+from ._faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from bytepair._tokenizer import Tokenizer
+
+    from ._pairing import Pairing
+
+__all__ = ["Coarsening", "Joined"]
+
+Allowed: TypeAlias = Literal["all"] | list[str]
+
+STRETCH = 4096
+"""A long text is looked through in stretches of so many characters, to find a small one."""
+
+MOST_SHOWN = 12
+
+
+class Joined(NamedTuple):
+    """The ids of texts that were compared."""
+
+    n_texts: int
+    tokens_before: int
+    tokens_after: int
+
+
+@dataclass
+class Coarsening:
+    """Compares texts, one after the other; ids of both tokenizers mean the same.
+
+    Special tokens of the base are found in texts, those that are new are not.
+    """
+
+    pairing: Pairing
+    n_texts: int = 0
+    wrong: list[tuple[str, str]] = field(default_factory=list)
+    """What is wrong, with a text."""
+
+    def __post_init__(self) -> None:
+        base, new = self.pairing.base, self.pairing.new
+        known, now = base.special_tokens, new.special_tokens
+        shared: Allowed = [token for token in known if token in now]
+        self.allowed_new: Allowed = "all" if now.keys() <= known.keys() else shared
+        self.before, self.after = _lengths(self.pairing)
+        self.old_of = np.array(self.pairing.old_of, np.int64)
+
+    def add(self, texts: Iterable[str]) -> Joined:
+        """Compare texts, and give the numbers of these."""
+        n_texts, before, after = 0, 0, 0
+        for text in texts:
+            n_texts += 1
+            rows = self._rows(text)
+            why = self._why(text, rows)
+            if why:
+                self.wrong.append((why, text))
+            if rows[0] is not None and rows[1] is not None:
+                before += len(rows[0])
+                after += len(rows[1])
+        self.n_texts += n_texts
+        return Joined(n_texts, before, after)
+
+    def faults(self) -> Iterator[Fault]:
+        """Give what was found, with the first text made small."""
+        if not self.wrong:
+            return
+        why, text = self.wrong[0]
+        small = self._small(text, why)
+        ids, now = (", ".join(row) or "none" for row in self._tokens(small, shown))
+        message = (
+            f"{amount(len(self.wrong), 'text')} of {self.n_texts:,} {why}, such as {small!r}: "
+            f"{now}; in the base {ids}"
+        )
+        before, after = self._tokens(small, names_of)
+        cases = [{"text": small, "why": why, "base_tokens": before, "tokens": after}]
+        cases += [{"text": text[:STRETCH], "why": why} for why, text in self.wrong[1:]]
+        yield Fault("texts", message, tuple(cases))
+
+    def _rows(self, text: str) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
+        return (
+            _encoded(self.pairing.base, text, "all"),
+            _encoded(self.pairing.new, text, self.allowed_new),
+        )
+
+    def _why(
+        self, text: str, rows: tuple[NDArray[Any] | None, NDArray[Any] | None]
+    ) -> str:
+        """Say what is wrong with a text; nothing if the base does not take it."""
+        old, new = rows
+        if old is None:
+            return ""
+        if new is None:
+            return "cannot be encoded"
+        if not self._is_joined(old, new):
+            return "do not only join tokens"
+        # If normalizing or decoding loses something, less of it may be lost now.
+        is_exact = self.pairing.base.decode(old) == text
+        if is_exact and self.pairing.new.decode(new) != text:
+            return "are decoded otherwise"
+        return ""
+
+    def _is_joined(self, old: NDArray[Any], new: NDArray[Any]) -> bool:
+        if len(old) == len(new):
+            return bool((self.old_of[new] == old).all())
+        old_ends, new_ends = self.before[old].cumsum(), self.after[new].cumsum()
+        if len(new) > len(old) or not len(new) or old_ends[-1] != new_ends[-1]:
+            return False
+        # For each new id, the last old one that ends where it ends.
+        places = np.searchsorted(old_ends, new_ends, side="right") - 1
+        if (places < 0).any() or (old_ends[places] != new_ends).any():
+            return False
+        n_parts = np.diff(places, prepend=-1)
+        alone = n_parts == 1
+        return bool((self.old_of[new[alone]] == old[places[alone]]).all())
+
+    def _small(self, text: str, why: str) -> str:
+        """Find a small text with the same fault."""
+
+        def is_wrong(part: str) -> bool:
+            return self._why(part, self._rows(part)) == why
+
+        for start in range(0, len(text), STRETCH):
+            part = text[start : start + STRETCH]
+            if len(text) > STRETCH and is_wrong(part):
+                return shrink(part, is_wrong)
+        return shrink(text, is_wrong) if len(text) <= STRETCH else text[:MOST_SHOWN]
+
+    def _tokens(
+        self, text: str, names: Callable[[Tokenizer, list[int]], list[str]]
+    ) -> list[list[str]]:
+        """Write the tokens of a text, those of the base and the new ones."""
+        tokenizers = self.pairing.base, self.pairing.new
+        return [
+            [] if row is None else names(tokenizer, row.tolist()[:MOST_SHOWN])
+            for tokenizer, row in zip(tokenizers, self._rows(text), strict=True)
+        ]
+
+
+def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] | None:
+    try:
+        ids = tokenizer.encode_to_numpy(text, allowed_special=allowed)
+    except TokenizerError:
+        return None
+    return ids.astype(np.int64)
+
+
+def _lengths(pairing: Pairing) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give how long each token of both is in a text."""
+    before = np.array([len(text) for _, text in pairing.base._tokens()], np.int64)
+    after = np.array([len(text) for _, text in pairing.new._tokens()], np.int64)
+    for id_, old in enumerate(pairing.old_of):
+        if old >= 0 and id_ != old:
+            after[id_] = before[old]
+    waiting = set(pairing.new_ids)
+    for left, right, made, _count in pairing.new.merge_log:
+        if made in waiting and left not in waiting and right not in waiting:
+            after[made] = after[left] + after[right]
+            waiting.remove(made)
+    return before, after
