@@ -144,7 +144,6 @@ class Saving:
     ) -> None:
         """Refuse what cannot be written, before any work."""
         from bytepair._io import formats
-        from bytepair.surgery._proof import rehearse
 
         self._check_embeddings()
         if output is None:
@@ -153,18 +152,25 @@ class Saving:
             message = "a tokenizer cannot be written to standard output; name a file"
             raise TokenizerError(message)
         formats.format_of(output, self.format_name, option="--format")
+        self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
+
+    def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
+        """Refuse a format that does not hold the base, or the tokens that are to reserve ids."""
+        from bytepair.surgery._proof import rehearse
+
         how = {"ids_may_change": self.ids_may_change}
-        rehearse(base, output, self.format_name, **how)
-        if numbering is NumberingName.RESERVED:
-            reserving = base.with_special_tokens([RESERVED])
-            try:
-                rehearse(reserving, output, self.format_name, **how)
-            except FormatError as error:
-                message = (
-                    f"{output}: this format does not hold the special tokens that reserve ids; "
-                    "--numbering holes and --numbering compact need none"
-                )
-                raise FormatError(message) from error
+        first = base.with_special_tokens([RESERVED]) if is_reserving else base
+        try:
+            rehearse(first, output, self.format_name, **how)
+        except FormatError as error:
+            if not is_reserving:
+                raise
+            rehearse(base, output, self.format_name, **how)
+            message = (
+                f"{output}: this format does not hold the special tokens that reserve ids; "
+                "--numbering holes and --numbering compact need none"
+            )
+            raise FormatError(message) from error
 
     def save(
         self, found: "Surgery[Any]", output: Path | None

@@ -2,6 +2,7 @@
 //!
 //! The methods give plain values, from which `bytepair.surgery` makes its results.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytepair::surgery::{Goal, Mode, Numbering, Rerouted, StringReport};
@@ -123,13 +124,9 @@ impl CoreTokenizer {
         let numbering = read_numbering(numbering)?;
         let counts = counts.with(|counts| counts.clone());
         let among = among.map(|ids| {
-            let mut flags = vec![false; self.0.parts().vocabulary.len()];
-            for id in ids {
-                if let Some(flag) = flags.get_mut(id as usize) {
-                    *flag = true;
-                }
-            }
-            flags
+            let named: HashSet<_> = ids.into_iter().collect();
+            let ids = (0..).take(self.0.parts().vocabulary.len());
+            ids.map(|id: TokenId| named.contains(&id)).collect::<Vec<_>>()
         });
         let goal = Goal { to, min_count, among: among.as_deref() };
         let pruned = py.detach(|| self.0.pruned(goal, &counts, numbering));

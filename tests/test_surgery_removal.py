@@ -1,0 +1,632 @@
+"""Removing and pruning: what stays keeps its id, its merges and its encoding, beside definitions in plain Python."""
+
+import collections
+import itertools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
+from tests.test_surgery import ENDINGS, KINDS, TEXTS, ids_or_none
+
+import bytepair
+from bytepair import TokenizerError, surgery
+
+MODES = ["cascade", "reroute"]
+NUMBERINGS = ["reserved", "holes", "compact"]
+OTHERS = [
+    *TEXTS[:3],
+    *CORPUS,
+    "lower lowe lowest aaaaa aaa aa newer",
+    "x<|end|>low\n",
+    "aalowaa erer",
+    " été नमस्ते 中文字",
+]
+
+
+def free_ids(tokenizer):
+    """List tokens that may go, as a definition: made of others, and no added token."""
+    added = {id_ for id_, *_ in tokenizer._added_tokens}
+    kinds = enumerate(tokenizer.vocabulary)
+    ids = [id_ for id_, token in kinds if token is not None and id_ not in added]
+    rows = zip(ids, tokenizer._tokens_of(ids), strict=True)
+    return [
+        id_
+        for id_, (kind, *_) in rows
+        if kind == "text" and tokenizer._units_of(id_) != [id_]
+    ]
+
+
+def merges_by_id(tokenizer):
+    """Give the merges as ids, in order."""
+    return [merge[:3] for merge in tokenizer.merge_log]
+
+
+def merged(units, merges):
+    """Merge a row of ids by the definition: always the pair of the lowest rank, leftmost first."""
+    ids = list(units)
+    rank = {pair[:2]: (place, pair[2]) for place, pair in enumerate(merges)}
+    while True:
+        pairs = [
+            (rank[p][0], i) for i, p in enumerate(itertools.pairwise(ids)) if p in rank
+        ]
+        if not pairs:
+            return ids
+        _, place = min(pairs)
+        ids[place : place + 2] = [rank[ids[place], ids[place + 1]][1]]
+
+
+@pytest.mark.parametrize("numbering", NUMBERINGS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", KINDS)
+def test_what_stays_keeps_its_token_its_id_and_its_way(name, mode, numbering):
+    """For each token that may go: old ids stay or are mapped, and no merge uses a token that went."""
+    base = every_kind()[name]
+    vocabulary = base.vocabulary
+    for id_ in free_ids(base)[:: 3 if mode == "cascade" else 5]:
+        found = surgery.remove(base, [id_], mode=mode, numbering=numbering)
+        after, ids = found.tokenizer, found.id_map
+        gone = set(found.report.removed)
+        assert id_ in gone
+        assert len(ids) == base.n_vocab
+        for old, token in enumerate(vocabulary):
+            assert (ids[old] == -1) == (token is None or old in gone)
+            if ids[old] >= 0:
+                assert after.vocabulary[ids[old]] == token
+                assert numbering == "compact" or ids[old] == old
+        if numbering == "compact":
+            kept = [new for new in ids if new >= 0]
+            assert kept == list(range(after.n_vocab))
+        back = {new: old for old, new in enumerate(ids) if new >= 0}
+        for merge in merges_by_id(after):
+            assert not {back[part] for part in merge} & gone
+        expected = {content: ids[old] for content, old in base.special_tokens.items()}
+        reserved = {t for t in after.special_tokens if t.startswith("<|reserved_")}
+        assert (len(reserved) == len(gone)) == (numbering == "reserved")
+        assert {t: after.special_tokens[t] for t in expected} == expected
+        unmade_before, unmade = set(base._unreached()[0]), after._unreached()[0]
+        assert {back[new] for new in unmade if new in back} <= unmade_before
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_text_is_encoded_by_the_merges_that_are_left(name):
+    """Pieces are merged as the definition merges with the merges that are left, not by splitting a token."""
+    base = every_kind()[name]
+    if base._rules()["priorities"] or name in ("whole pieces",):
+        pytest.skip("ranks of another kind; compared with the core's definition")
+    for id_ in free_ids(base)[::4]:
+        found = surgery.remove(base, [id_], numbering="holes")
+        gone = set(found.report.removed)
+        left = [m for m in merges_by_id(base) if not gone & set(m)]
+        for text in OTHERS[3:6]:
+            if ids_or_none(base, text) is None:
+                continue
+            expected = []
+            for piece in base.split(text):
+                units = [i for i, *_ in base._symbols(piece.encode())]
+                expected += merged(units, left)
+            assert found.tokenizer.encode_ordinary(text) == expected
+
+
+@pytest.mark.parametrize("numbering", NUMBERINGS)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_text_without_removed_tokens_keeps_its_ids_or_their_images(name, numbering):
+    """Its encoding is the old one, each id mapped, and no removed id comes out of any text."""
+    base = every_kind()[name]
+    n_same = 0
+    for id_ in free_ids(base)[::3]:
+        found = surgery.remove(base, [id_], numbering=numbering)
+        gone, ids = set(found.report.removed), found.id_map
+        images = {new for new in ids if new >= 0}
+        for text in OTHERS:
+            old, new = (ids_or_none(t, text) for t in (base, found.tokenizer))
+            assert (old is None) == (new is None)
+            if old is None:
+                continue
+            assert set(new) <= images
+            if not (gone & set(merge_results(base, text))):
+                assert new == [ids[i] for i in old]
+                n_same += 1
+    assert n_same
+
+
+def merge_results(tokenizer, text):
+    """Give every token that is made on the way to the encoding of a text."""
+    made = list(ids_or_none(tokenizer, text) or [])
+    for piece in tokenizer.split(text):
+        units = [i for i, *_ in tokenizer._symbols(piece.encode()) if i is not None]
+        made += [step[2] for step in tokenizer._merge_steps(units)]
+    return made
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_plan_says_what_goes_with_what(name):
+    """Every token that is built on a named one, with the part that goes, and no other."""
+    base = every_kind()[name]
+    makers = collections.defaultdict(list)
+    for left, right, made in merges_by_id(base):
+        makers[made].append((left, right))
+    for id_ in free_ids(base):
+        plan = surgery.plan_removal(base, id_)
+        assert set(plan.named) == {id_}
+        found = surgery.remove(base, id_)
+        going = {id_} | {one.id for one in plan.following}
+        assert going == set(found.report.removed)
+        for one in plan.following:
+            assert one.cause == id_
+            assert one.part in going
+            assert any(one.part in pair for pair in makers[one.id])
+        assert found.report.cascade == plan
+
+
+# Files
+
+HELD = [
+    *((name, "bytepair") for name in KINDS),
+    *((name, "huggingface") for name in KINDS if name != "sennrich"),
+    ("gpt4o", "compiled"),
+    ("gpt4o", "tiktoken"),
+    ("plain gpt2", "gpt2"),
+    ("fallback", "sentencepiece"),
+]
+
+
+@pytest.mark.parametrize(("name", "format_name"), HELD)
+def test_a_file_holds_what_is_left_or_is_refused(name, format_name, tmp_path):
+    """What is saved reads back with the same ids for every text, by both libraries, in each numbering."""
+    base = every_kind().get(name)
+    if base is None:
+        base = bytepair.train_from_iterator(CORPUS, merges=30, dialect="gpt2")
+    n_saved = 0
+    choices = itertools.product(NUMBERINGS, MODES)
+    for place, (numbering, mode) in enumerate(choices):
+        for id_ in free_ids(base)[place::9]:
+            found = surgery.remove(base, [id_], mode=mode, numbering=numbering)
+            path = tmp_path / f"{numbering}{mode}{id_}" / ENDINGS[format_name]
+            path.parent.mkdir()
+            try:
+                proof = found.save(path, format=format_name)
+            except bytepair.FormatError:
+                assert list(path.parent.iterdir()) == []
+                continue
+            n_saved += 1
+            assert proof.n_gone == len(found.report.removed)
+            again = bytepair.Tokenizer.from_file(path)
+            assert again.vocabulary == found.tokenizer.vocabulary
+            for text in OTHERS:
+                expected = ids_or_none(found.tokenizer, text)
+                assert expected is None or ids_or_none(again, text) == expected
+    assert n_saved
+
+
+# Pruning
+
+
+def counts_of(tokenizer, pieces):
+    """Count tokens by encoding each piece again."""
+    found = collections.Counter()
+    for piece, count in pieces.items():
+        for id_ in tokenizer._merged([i for i, *_ in tokenizer._symbols(piece)]):
+            found[id_] += count
+    return found
+
+
+def pruned_by_definition(base, pieces, n_gone):
+    """Give what goes: the rarest leaf, newest of equals, from counts of the tokenizer without what went."""
+    made_last = {merge[2]: place for place, merge in enumerate(merges_by_id(base))}
+    free, gone = set(free_ids(base)), []
+    while len(gone) < n_gone:
+        now = surgery.remove(base, gone, numbering="holes").tokenizer if gone else base
+        used = {p for m in merges_by_id(now) for p in m[:2]}
+        leaves = free - used - set(gone)
+        counts = counts_of(now, pieces)
+        gone.append(min(leaves, key=lambda i: (counts[i], -made_last[i], -i)))
+    return gone
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt4o", "sennrich", "prefix", "fallback", "unknown-token"]
+)
+def test_pruning_is_removing_encoding_again_and_counting_again(name):
+    """One token after the other, beside the definition that does each step anew."""
+    base = every_kind()[name]
+    pieces = collections.Counter()
+    texts = [
+        t for t in ("low lower lowe low aa", "wide aaaa er") if ids_or_none(base, t)
+    ]
+    for text in texts:
+        pieces.update(piece.encode() for piece in base.split(base._normalized(text)))
+    n_tokens = sum(token is not None for token in base.vocabulary)
+    n_gone = min(12, len(free_ids(base)) - 1)
+    found = surgery.prune(
+        base, counts=dict(pieces), to=n_tokens - n_gone, numbering="holes"
+    )
+    assert list(found.report.removed) == pruned_by_definition(base, pieces, n_gone)
+    assert found.report.tokens_before == counts_of(base, pieces).total()
+    assert found.report.tokens_after == counts_of(found.tokenizer, pieces).total()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_smaller_vocabulary_is_reached_from_a_larger_one(name):
+    """The order does not depend on the size, nor on the numbering or on threads; all that stays is made."""
+    base = every_kind()[name]
+    texts = [text.replace("<m>", "") for text in TEXTS[:3]]
+    texts = [t for t in texts if ids_or_none(base, t) is not None] or ["low", "lower"]
+    n_tokens = sum(token is not None for token in base.vocabulary)
+    free = free_ids(base)
+    large = surgery.prune(base, texts=texts, to=n_tokens - len(free) + 1)
+    small = surgery.prune(
+        base, texts=texts, to=n_tokens - len(free) // 2, numbering="compact", threads=1
+    )
+    n_small = len(small.report.removed)
+    assert n_small == len(free) // 2
+    assert small.report.removed == large.report.removed[:n_small]
+    assert small.report.counts == large.report.counts[:n_small]
+    assert small.report.tokens_after <= large.report.tokens_after
+    encoded = [ids_or_none(base, text) for text in texts]
+    assert large.report.tokens_before == sum(map(len, encoded))
+    encoded = [ids_or_none(large.tokenizer, text) for text in texts]
+    assert large.report.tokens_after == sum(map(len, encoded))
+    assert set(large.tokenizer._unreached()[0]) <= set(base._unreached()[0])
+    assert not set(large.report.removed) - set(free)
+
+
+def test_min_count_stops_where_the_rarest_leaf_is_frequent_enough():
+    """No leaf that is left occurs less often, also after the counts of its parts have grown."""
+    base = every_kind()["gpt4o"]
+    found = surgery.prune(base, texts=TEXTS, min_count=7, numbering="holes")
+    assert 0 < len(found.report.removed) < len(free_ids(base))
+    assert max(found.report.counts) < 7
+    pieces = collections.Counter(p.encode() for t in TEXTS for p in base.split(t))
+    counts = counts_of(found.tokenizer, pieces)
+    used = {p for m in merges_by_id(found.tokenizer) for p in m[:2]}
+    left = set(free_ids(found.tokenizer)) - used
+    assert left
+    assert min(counts[id_] for id_ in left) >= 7
+    both = surgery.prune(base, texts=TEXTS, min_count=7, to=base.n_vocab - 2)
+    assert both.report.removed == found.report.removed[:2]
+
+
+def test_a_function_or_a_list_says_what_may_go():
+    """Nothing else goes; a token that others are built on stays, and is named in the report."""
+    base = every_kind()["gpt4o"]
+    seen = []
+
+    def has_w(token):
+        seen.append(token)
+        return "w" in token.text
+
+    found = surgery.prune(base, drop=has_w, numbering="holes")
+    assert [token.id for token in seen] == free_ids(base)
+    assert all(token.bytes == base.vocabulary[token.id] for token in seen)
+    assert all(base.token_to_id_hf(token.written) == token.id for token in seen)
+    named = {token.id for token in seen if b"w" in token.bytes}
+    assert set(found.report.removed) == named
+    assert found.report.held == ()
+    lo, low = base.token_to_id("lo"), base.token_to_id("low")
+    held = surgery.prune(base, drop=["lo"])
+    assert (held.report.removed, held.report.held) == ((), (lo,))
+    assert "1 named token stays" in held.report.lines[2]
+    assert low not in held.report.held
+    some = surgery.prune(base, texts=["low wide"], drop=has_w, to=base.n_vocab - 2)
+    assert len(some.report.removed) == 2
+    assert set(some.report.removed) <= named
+
+
+def test_weights_of_files_and_counts_are_those_of_texts(tmp_path):
+    """A file that counts 2.5 times, the same pieces as counts, and the texts prune alike."""
+    base = every_kind()["gpt4o"]
+    (tmp_path / "a.txt").write_text(TEXTS[0], "utf-8")
+    by_texts = surgery.prune(base, texts=[TEXTS[0]], to=268)
+    weighted = surgery.prune(base, {tmp_path / "a.txt": 2.5}, to=268)
+    assert weighted.report.removed == by_texts.report.removed
+    assert weighted.tokenizer == by_texts.tokenizer
+    assert weighted.report.tokens_after == 2.5 * by_texts.report.tokens_after
+    assert weighted.report.counts == tuple(2.5 * n for n in by_texts.report.counts)
+
+
+# What has gone wrong elsewhere
+
+
+def test_hugging_face_keeps_added_tokens_where_the_map_says(tmp_path):
+    """That library numbers an added token that the model lacks anew; here, ids are those of the map."""
+    theirs = pytest.importorskip("tokenizers")
+    flags = {"single_word": False, "lstrip": False, "rstrip": False}
+    flags |= {"normalized": False, "special": True}
+    letters = vocabulary(*"lowerid ", "lo", "low", "er", "wer")
+    added = [{"id": 12 + i, "content": f"<{c}>", **flags} for i, c in enumerate("ab")]
+    merges = [["l", "o"], ["lo", "w"], ["e", "r"], ["w", "er"]]
+    base = hugging_face({"vocab": letters, "merges": merges}, added_tokens=added)
+    for numbering in NUMBERINGS:
+        found = surgery.remove(base, ["lo"], numbering=numbering)
+        assert len(found.report.removed) == 2
+        path = tmp_path / f"{numbering}.json"
+        assert found.save(path).read_by == ("bytepair", "tokenizers")
+        read = theirs.Tokenizer.from_file(str(path))
+        moved = 2 if numbering == "compact" else 0
+        assert [read.token_to_id(t) for t in ("<a>", "<b>")] == [12 - moved, 13 - moved]
+        assert read.encode("low<b>er").ids == found.tokenizer.encode(
+            "low<b>er", allowed_special="all"
+        )
+        later = read.get_vocab_size()
+        read.add_tokens(["<new>"])
+        if numbering == "reserved":  # else it would take the id of another token
+            assert (later, read.token_to_id("<new>")) == (14, 14)
+
+
+def test_tokens_that_only_the_settings_name_move_with_the_others(tmp_path):
+    """They are in the new file, at the ids of the map."""
+    base = every_kind()["gpt2"]
+    base.save(tmp_path / "tokenizer.json")
+    decoder = {"300": {"content": "<think>", "special": True}}
+    config = json.dumps({"added_tokens_decoder": decoder})
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    found = surgery.remove(tmp_path, ["low"], numbering="compact")
+    (tmp_path / "new").mkdir()
+    found.save(tmp_path / "new" / "t.json")
+    again = bytepair.Tokenizer.from_file(tmp_path / "new" / "t.json")
+    assert again.token_to_id("<think>") == found.id_map[300] != 300
+    assert surgery.remove(tmp_path, ["low"]).tokenizer.token_to_id("<think>") == 300
+
+
+MUST_STAY = {
+    "a unit of the alphabet": ("gpt4o", "a"),
+    "a special token": ("gpt4o", "<|end|>"),
+    "a byte for fallback": ("fallback", "<0x41>"),
+    "the unknown token": ("fallback", "<unk>"),
+}
+
+
+@pytest.mark.parametrize("reason", MUST_STAY)
+def test_what_must_stay_is_refused_by_name(reason):
+    """A byte, a special token, a byte for fallback, the unknown token; pruning never takes them."""
+    name, token = MUST_STAY[reason]
+    base = every_kind()[name]
+    id_ = base.token_to_id_hf(token)
+    for call in (surgery.remove, surgery.plan_removal):
+        with pytest.raises(TokenizerError, match=f"id {id_}.*{reason} and must stay"):
+            call(base, [id_])
+    with pytest.raises(TokenizerError, match=f"drop: .*{reason}"):
+        surgery.prune(base, drop=[token])
+    found = surgery.prune(base, drop=lambda _token: True)
+    assert found.id_map[id_] == id_
+    assert sorted(found.report.removed) == free_ids(base)
+
+
+def test_no_merge_is_left_whose_part_is_gone(tmp_path):
+    """A token in the middle goes with all merges that use it, so that every library reads the file."""
+    theirs = pytest.importorskip("tokenizers")
+    base = every_kind()["gpt4o"]
+    found = surgery.remove(base, ["lo"], numbering="compact")
+    found.save(tmp_path / "t.json")
+    model = json.loads((tmp_path / "t.json").read_bytes())["model"]
+    for left, right in model["merges"]:
+        assert {left, right, left + right} <= set(model["vocab"])
+    read = theirs.Tokenizer.from_file(str(tmp_path / "t.json"))
+    for text in OTHERS[:2]:
+        assert read.encode(text).ids == found.tokenizer.encode(text)
+
+
+def test_files_that_merge_any_split_give_the_same_ids_or_are_refused(tmp_path):
+    """Ranks make a token of any two others. What is saved as ranks is encoded alike by their own library."""
+    theirs = pytest.importorskip("tiktoken")
+    words = [b"ab", b"bc", b"abc", b"cd", b"bcd", b"abcd", b"dd", b"cdd", b"abcdd"]
+    base = ranks(tmp_path, *words)
+    texts = [
+        "".join(t) for n in range(1, 7) for t in itertools.product("abcd", repeat=n)
+    ]
+    n_saved = n_refused = 0
+    for mode, word in itertools.product(MODES, words):
+        found = surgery.remove(base, [word], mode=mode, numbering="compact")
+        try:
+            found.save(tmp_path / "t.tiktoken")
+        except bytepair.FormatError:
+            n_refused += 1
+            continue
+        n_saved += 1
+        again = bytepair.Tokenizer.from_file(tmp_path / "t.tiktoken")
+        tokens = found.tokenizer.vocabulary
+        encoding = theirs.Encoding(
+            "t",
+            pat_str=r"[a-d]+",
+            mergeable_ranks={token: rank for rank, token in enumerate(tokens)},
+            special_tokens={},
+        )
+        for text in texts:
+            ids = found.tokenizer.encode(text)
+            assert again.encode(text) == ids
+            assert encoding.encode(text) == ids
+    assert n_saved
+    assert n_saved + n_refused == 18
+
+
+# Which tokens are meant
+
+
+def test_tokens_are_ids_texts_bytes_or_what_files_write():
+    """Each names the same token, alone or in a list."""
+    base = every_kind()["gpt4o"]
+    low = base.token_to_id(" low")
+    for named in (low, " low", b" low", "Ġlow", [np.int64(low)], [" low", low]):
+        assert list(surgery.plan_removal(base, named).named) == [low]
+    model = every_kind()["fallback"]
+    assert list(surgery.plan_removal(model, " low").named) == [
+        model.token_to_id("▁low")
+    ]
+    odd = hugging_face({"vocab": vocabulary("a", "Ġ", "Ġa"), "merges": [["Ġ", "a"]]})
+    assert list(surgery.plan_removal(odd, "Ġa").named) == [2]
+
+
+def test_a_text_that_means_two_tokens_is_refused():
+    """The text ``Ġl`` of three bytes is another token than a space and a letter."""
+    base = bytepair.train_from_iterator(["Ġl Ġl Ġl l l"], merges=4, dialect="gpt2")
+    two = {base.token_to_id("Ġl"), base.token_to_id(" l")}
+    assert len(two - {None}) == 2
+    with pytest.raises(TokenizerError, match="give the id"):
+        surgery.remove(base, ["Ġl"])
+
+
+BAD = {
+    "no token is 'lowx'; it is encoded to 'low', 'x'": ["lowx"],
+    "no token has the id 276; ids are 0 to 275": [276],
+    "no token has the id -1": [-1],
+    "no token is named": [],
+    "not float": [1.5],
+    "not bool": [True],
+    "not what bytepair doctor --json writes": [{"a": 1}],
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_what_names_no_token_is_refused(message):
+    """With what was given, and what it may mean."""
+    with pytest.raises((TokenizerError, TypeError), match=message):
+        surgery.remove(every_kind()["gpt4o"], BAD[message])
+
+
+def test_an_id_that_no_token_has_is_refused():
+    """A hole in the ids is none."""
+    base = every_kind()["unknown and added"]
+    with pytest.raises(TokenizerError, match=r"no token has the id 17$"):
+        surgery.remove(base, [17])
+
+
+def test_findings_of_the_doctor_go_in_directly():
+    """A diagnosis, one of its findings, one of its tokens, and their JSON; what must stay is left out."""
+    from bytepair.analyze import diagnose
+
+    base = hugging_face(
+        {
+            "vocab": vocabulary(*"abcd", "ab", "cd", "abcd", "bc", "bcd"),
+            "merges": [["a", "b"], ["c", "d"], ["ab", "cd"], ["b", "c"]],
+        }
+    )
+    diagnosis = diagnose(base)
+    found = diagnosis.ids("BP101")
+    assert found == {8}
+    report = json.loads(json.dumps(diagnosis.as_object()))
+    (finding,) = diagnosis.of("BP101")
+    named = (diagnosis, [finding], finding.tokens, report, finding.tokens[0])
+    for tokens in named:
+        removed = surgery.remove(base, tokens, numbering="holes")
+        assert removed.report.removed == (8,)
+    other = every_kind()["gpt4o"]
+    with pytest.raises(TokenizerError, match="of another tokenizer"):
+        surgery.remove(other, diagnosis)
+    staying = dict(report)
+    staying["findings"] = [
+        {"code": "BP601", "tokens": [{"id": 0, "text": "a"}, {"id": 4, "text": "ab"}]}
+    ]
+    removed = surgery.remove(base, staying, select=["BP6"])
+    assert set(removed.report.cascade.staying) == {0}
+    assert "must stay, being a unit" in removed.report.cascade.lines[-1]
+    assert removed.report.removed == (4, 6)
+    nothing = surgery.remove(base, staying)
+    assert nothing.report.removed == ()
+    assert "name no token" in nothing.report.cascade.lines[0]
+    with pytest.raises(TokenizerError, match="select= chooses among findings"):
+        surgery.remove(base, ["ab"], select=["BP6"])
+
+
+# Options
+
+
+def test_scaffold_says_what_to_use_instead():
+    """No format holds it."""
+    with pytest.raises(
+        TokenizerError, match=r"scaffold.*reroute keeps.*cascade removes"
+    ):
+        surgery.remove(every_kind()["gpt4o"], ["low"], mode="scaffold")
+
+
+BAD_PRUNING = {
+    "to: 300 tokens are asked for, but there are 276": {"texts": ["a"], "to": 300},
+    "to: 100 tokens are asked for, but 257 must stay": {"texts": ["a"], "to": 100},
+    "and what is not named": {"texts": ["a"], "to": 260, "drop": [" low"]},
+    "give to=, min_count= or drop=": {"texts": ["a"]},
+    "to= needs a corpus, texts= or counts=": {"to": 260},
+    "min_count= needs a corpus": {"min_count": 2},
+    "min_count must be at least 1": {"texts": ["a"], "min_count": 0},
+    "the corpus is empty": {"texts": [], "to": 260},
+    "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "to": 260},
+    "lines=True is about a corpus": {"drop": [" low"], "lines": True},
+    "threads=2 is about a corpus": {"drop": [" low"], "threads": 2},
+    "numbering must be one of reserved, holes, compact": {
+        "drop": [1],
+        "numbering": "new",
+    },
+    "to must be between": {"texts": ["a"], "to": -1},
+}
+
+
+@pytest.mark.parametrize("message", BAD_PRUNING)
+def test_options_that_make_no_sense_are_refused(message):
+    """By their names."""
+    with pytest.raises(TokenizerError, match=message):
+        surgery.prune(every_kind()["gpt4o"], **BAD_PRUNING[message])
+
+
+def test_a_format_that_holds_no_reserved_ids_says_what_to_do(tmp_path):
+    """Nothing is written, and the other numberings are named."""
+    base = bytepair.train_from_iterator(CORPUS, merges=30, dialect="gpt2")
+    found = surgery.remove(base, ["low"])
+    with pytest.raises(
+        bytepair.FormatError, match='numbering="holes" and numbering="compact"'
+    ):
+        found.save(tmp_path / "folder")
+    assert list(tmp_path.iterdir()) == []
+    surgery.remove(base, ["low"], numbering="holes").save(tmp_path / "folder")
+    assert (tmp_path / "folder" / "merges.txt").exists()
+
+
+# Random vocabularies
+
+WORDS = st.lists(
+    st.text(alphabet="abaa é'1नम中?▁", min_size=1, max_size=9), min_size=2, max_size=8
+)
+
+
+@settings(max_examples=60)
+@given(
+    dialect=st.sampled_from(bytepair.dialects()),
+    words=WORDS,
+    other=WORDS,
+    n_merges=st.integers(2, 14),
+    choice=st.tuples(st.integers(0, 30), st.integers(0, 30)),
+    mode=st.sampled_from(MODES),
+)
+def test_guarantees_hold_for_random_vocabularies(
+    dialect, words, other, n_merges, choice, mode
+):
+    """What stays is still made, texts without removed tokens keep their ids, and compact ids are images."""
+    base = bytepair.train_from_iterator(
+        [" ".join([*words, "aba"] * 2)], merges=n_merges, dialect=dialect
+    )
+    free = free_ids(base)
+    named = sorted({free[n % len(free)] for n in choice})
+    holes = surgery.remove(base, named, mode=mode, numbering="holes")
+    compact = surgery.remove(base, named, mode=mode, numbering="compact")
+    reserved = surgery.remove(base, named, mode=mode)
+    gone = set(holes.report.removed)
+    assert gone >= set(named)
+    assert not {*holes.tokenizer._unreached()[0]} - {*base._unreached()[0]}
+    for merge in merges_by_id(holes.tokenizer):
+        assert not set(merge) & gone
+    ids = compact.id_map
+    for text in [" ".join(words), " ".join(other), *other]:
+        old = ids_or_none(base, text)
+        new, moved, same = (
+            ids_or_none(s.tokenizer, text) for s in (holes, compact, reserved)
+        )
+        assert same == new
+        assert (moved is None) == (new is None) == (old is None)
+        if old is None:
+            continue
+        assert moved == [ids[id_] for id_ in new]
+        if mode == "cascade" and not gone & set(merge_results(base, text)):
+            assert new == old
+    assert (
+        bytepair.Tokenizer.from_bytes(reserved.tokenizer.to_bytes())
+        == reserved.tokenizer
+    )
