@@ -199,3 +199,80 @@ def test_torch_computes_the_same():
     )
     new = (sparse @ torch.from_numpy(old)).numpy()
     assert np.allclose(new, rows @ old)
+
+
+# Rows after a removal
+
+
+@pytest.mark.parametrize("name", ["gpt4o", "sennrich", "prefix", "fallback"])
+def test_rows_close_ranks_with_the_ids(name):
+    """Each row of the new matrix is that of its token before, and no row is left over."""
+    base = every_kind()[name]
+    texts = ["low lower"]
+    n_tokens = sum(token is not None for token in base.vocabulary)
+    found = surgery.prune(base, texts=texts, to=n_tokens - 3, numbering="compact")
+    old = old_matrix(base.n_vocab).astype(np.float32)
+    new = found.embedding_map() @ old
+    assert new.shape == (n_tokens - 3, 5)
+    for before, after in enumerate(found.id_map):
+        if after >= 0:
+            assert (new[after] == old[before]).all()
+    assert found.embedding_map().needs_init.tolist() == []
+
+
+@pytest.mark.parametrize("rows", [258, 270, 320])
+def test_padded_matrices_close_ranks_too(rows):
+    """Rows of tokens that went are gone; rows that no id had come behind, and then 0."""
+    base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    found = surgery.remove(base, ["lo"], numbering="compact")
+    assert found.tokenizer.n_vocab == 256
+    old = old_matrix(rows).astype(np.float32)
+    for multiple in (1, 50):
+        new = found.embedding_map(rows=rows, multiple_of=multiple) @ old
+        n_new = 256 if multiple == 1 else 300
+        assert new.shape == (n_new, 5)
+        assert (new[:256] == old[:256]).all()
+        n_spare = min(n_new - 256, rows - 258)
+        assert (new[256 : 256 + n_spare] == old[258 : 258 + n_spare]).all()
+        assert (new[256 + n_spare :] == 0).all()
+    bias = np.arange(float(rows))
+    assert (found.embedding_map(rows=rows) @ bias).tolist() == list(range(256))
+
+
+@pytest.mark.parametrize("numbering", ["reserved", "holes"])
+def test_where_ids_stay_the_matrix_stays(numbering):
+    """Also the rows of reserved ids, and those behind the last id."""
+    base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    found = surgery.remove(base, ["low"], numbering=numbering)
+    for rows in (258, 270):
+        old = old_matrix(rows)
+        assert (found.embedding_map(rows=rows) @ old == old).all()
+        assert found.embedding_map(rows=rows).needs_init.tolist() == []
+
+
+def test_an_extension_of_a_pruned_tokenizer_composes():
+    """The product of both maps is that of doing both steps one after the other."""
+    base = every_kind()["gpt4o"]
+    small = surgery.prune(base, texts=["low wide"], to=266, numbering="compact")
+    large = surgery.extend(small.tokenizer, texts=TEXTS, add=7)
+    old = old_matrix(base.n_vocab)
+    between = small.embedding_map() @ old
+    new = large.embedding_map() @ between
+    assert (new[:266] == between).all()
+    for text in TEXTS[:2]:
+        ids = large.tokenizer.encode(text, allowed_special="all")
+        assert max(ids) < len(new)
+
+
+def test_torch_gathers_the_rows_of_tied_and_untied_matrices():
+    """The six lines of the how-to for a model whose vocabulary was pruned."""
+    torch = pytest.importorskip("torch")
+    base = every_kind()["gpt4o"]
+    found = surgery.remove(base, [" low"], numbering="compact")
+    kept = torch.tensor([old for old, new in enumerate(found.id_map) if new >= 0])
+    embedding = torch.nn.Embedding(base.n_vocab, 4)
+    head = torch.nn.Linear(4, base.n_vocab)
+    for matrix in (embedding.weight, head.weight, head.bias):
+        old = matrix.detach()
+        expected = old[kept].numpy()
+        assert (found.embedding_map() @ old.numpy() == expected).all()

@@ -162,13 +162,17 @@ def test_the_plan_says_what_goes_with_what(name):
 
 # Files
 
+PLAIN = {
+    "plain gpt2": ("gpt2", []),
+    "plain sentencepiece": ("sentencepiece", [("replace", " ", "▁")]),
+}
 HELD = [
     *((name, "bytepair") for name in KINDS),
     *((name, "huggingface") for name in KINDS if name != "sennrich"),
     ("gpt4o", "compiled"),
     ("gpt4o", "tiktoken"),
     ("plain gpt2", "gpt2"),
-    ("fallback", "sentencepiece"),
+    ("plain sentencepiece", "sentencepiece"),
 ]
 
 
@@ -176,8 +180,13 @@ HELD = [
 def test_a_file_holds_what_is_left_or_is_refused(name, format_name, tmp_path):
     """What is saved reads back with the same ids for every text, by both libraries, in each numbering."""
     base = every_kind().get(name)
-    if base is None:
-        base = bytepair.train_from_iterator(CORPUS, merges=30, dialect="gpt2")
+    if base is None:  # parts that this format holds
+        dialect, steps = PLAIN[name]
+        base = bytepair.train_from_iterator(
+            CORPUS, merges=30, dialect=dialect, normalize=steps
+        )
+        base.save(tmp_path / ENDINGS[format_name])
+        base = bytepair.Tokenizer.from_file(tmp_path / ENDINGS[format_name])
     n_saved = 0
     choices = itertools.product(NUMBERINGS, MODES)
     for place, (numbering, mode) in enumerate(choices):
@@ -198,6 +207,17 @@ def test_a_file_holds_what_is_left_or_is_refused(name, format_name, tmp_path):
                 expected = ids_or_none(found.tokenizer, text)
                 assert expected is None or ids_or_none(again, text) == expected
     assert n_saved
+
+
+def test_a_format_that_needs_one_more_token_is_refused(tmp_path):
+    """A model of SentencePiece has an unknown piece; one that is not there would come behind all ids."""
+    base = bytepair.train_from_iterator(
+        CORPUS, merges=9, dialect="sentencepiece", normalize=[("replace", " ", "▁")]
+    )
+    found = surgery.remove(base, [base.n_vocab - 1], numbering="compact")
+    with pytest.raises(bytepair.FormatError, match="another token, '<unk>', at the id"):
+        found.save(tmp_path / "t.model")
+    assert list(tmp_path.iterdir()) == []
 
 
 # Pruning

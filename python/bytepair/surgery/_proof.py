@@ -154,6 +154,7 @@ def rehearse(
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
         formats.save(base, draft, name, ids_may_change=ids_may_change)
+        _compare_ids(base, Tokenizer.from_file(draft), path)
 
 
 def check_target(target: Path, format_name: str) -> None:
@@ -230,15 +231,21 @@ def _compare(
     FormatError
         It does.
     """
-    pairing = Pairing(tokenizer, again)
-    _refuse_if(path, id_faults(pairing))
-    if pairing.new_ids:
-        _refuse(path, f"{amount(len(pairing.new_ids), 'token')} would be new there")
+    _compare_ids(tokenizer, again, path)
     _compare_added(tokenizer, again, path)
     for text in texts:
         ids = encoded(tokenizer, text)
         if ids is not None and encoded(again, text) != ids:
             _refuse(path, f"{text!r} would be encoded to other ids")
+
+
+def _compare_ids(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
+    """Refuse a file that gives a token another id, or has one more."""
+    pairing = Pairing(tokenizer, again)
+    _refuse_if(path, id_faults(pairing))
+    for id_ in pairing.new_ids:
+        token = again.vocabulary[id_]
+        _refuse(path, f"there would be another token, {token!r}, at the id {id_:,}")
 
 
 def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:

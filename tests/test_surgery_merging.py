@@ -1,0 +1,197 @@
+"""Vocabularies that are joined, and extensions that are cut: what is old stays, and each new token is reached."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from tests.made_up import CORPUS, every_kind, hugging_face, vocabulary
+from tests.test_surgery import (
+    ENDINGS,
+    KINDS,
+    OTHERS,
+    TEXTS,
+    grown,
+    ids_or_none,
+    parts_by_merges,
+)
+
+import bytepair
+from bytepair import TokenizerError, surgery
+
+OTHER_TEXTS = ["wide wider widest hats", "the cat's hat lowest newest"] * 3
+
+
+def second(name):
+    """Give a tokenizer of the same dialect that has learned from other texts."""
+    return bytepair.train_from_iterator(
+        [*OTHER_TEXTS, *CORPUS], merges=40, dialect=name, special_tokens=["<|other|>"]
+    )
+
+
+@pytest.mark.parametrize("allow_helpers", [False, True])
+@pytest.mark.parametrize("name", bytepair.dialects())
+def test_the_first_stays_and_tokens_of_the_second_are_reached(name, allow_helpers):
+    """Ids, merges and added tokens of the first are as they were; each token that was added is made."""
+    base, other = every_kind()[name], second(name)
+    found = surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
+    after, n_old, report = found.tokenizer, base.n_vocab, found.report
+    assert after.vocabulary[:n_old] == base.vocabulary
+    n_merges = len(base.merges)
+    assert [m[:3] for m in after.merge_log[:n_merges]] == [
+        m[:3] for m in base.merge_log
+    ]
+    assert after._added_tokens == base._added_tokens
+    assert found.id_map == tuple(range(n_old))
+    assert report.added == after.n_vocab - n_old > 0
+    assert sum(report.outcomes.values()) == len(report.others)
+    for token in report.others:
+        if token.new_id is not None:
+            assert after.vocabulary[token.new_id] == other.vocabulary[token.id]
+        assert (token.outcome == "needs_helpers") <= (not allow_helpers)
+    new = set(range(n_old, after.n_vocab))
+    assert new == {t for t in report.other_ids.values() if t >= n_old} | set(
+        report.helpers
+    )
+    assert allow_helpers or not report.helpers
+    assert not new & set(after._unreached()[0])
+    parts = parts_by_merges(after, n_old)
+    for text in [*TEXTS[:3], *OTHERS, *OTHER_TEXTS]:
+        old, now = ids_or_none(base, text), ids_or_none(after, text)
+        assert (old is None) == (now is None)
+        if old is not None:
+            assert [part for id_ in now for part in parts(id_)] == old
+
+
+def test_tokens_come_in_the_order_of_the_others_merges():
+    """Each is what the base, with those before it, encodes to two tokens."""
+    base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    other = bytepair.train_from_iterator(["wide wider wides"], vocab_size=262)
+    found = surgery.merge_vocabularies(base, other)
+    new = found.tokenizer.vocabulary[258:]
+    assert new == [
+        token for token in other.vocabulary[256:] if token not in base.vocabulary
+    ]
+    for token in found.report.others:
+        if token.outcome == "added":
+            joined = b"".join(found.tokenizer.vocabulary[part] for part in token.parts)
+            assert len(token.parts) == 2
+            assert joined == other.vocabulary[token.id]
+
+
+def test_a_token_that_needs_helpers_is_named_or_gets_them():
+    """Of a token of three parts, the report says which; with helpers, each beginning becomes a token."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    letters = vocabulary(*"abcd", "bc", "abc", "abcd")
+    merges = [["b", "c"], ["a", "bc"], ["abc", "d"]]
+    other = hugging_face({"vocab": {**letters, "dca": 7}, "merges": merges})
+    found = surgery.merge_vocabularies(base, other)
+    rows = {token.text: token for token in found.report.others}
+    assert rows["dca"].outcome == "needs_helpers"
+    assert rows["dca"].new_id is None
+    assert (
+        "1 would need helpers, tokens on the way to them: 'dca'" in found.report.lines
+    )
+    helped = surgery.merge_vocabularies(base, other, allow_helpers=True)
+    rows = {token.text: token for token in helped.report.others}
+    (helper,) = rows["dca"].helpers
+    assert helped.tokenizer.vocabulary[helper] == b"dc"
+    assert helped.report.helpers == (helper,)
+    assert helped.tokenizer.encode("dca") == [rows["dca"].new_id]
+
+
+def test_a_vocabulary_and_itself_are_the_same(tmp_path):
+    """Nothing is added, and the file is a copy."""
+    base = every_kind()["gpt4o"]
+    base.save(tmp_path / "base.json")
+    found = surgery.merge_vocabularies(tmp_path / "base.json", base)
+    assert found.report.added == 0
+    assert "nothing added" in found.report.lines[1]
+    assert found.save(tmp_path / "new.json").is_copy
+
+
+def test_dialects_that_differ_in_marks_are_refused():
+    """An end mark or a prefix that only one has; the message says so."""
+    for base, other in (("gpt4o", "sennrich"), ("prefix", "sentencepiece")):
+        with pytest.raises(TokenizerError, match="other: only one of the two has"):
+            surgery.merge_vocabularies(every_kind()[base], every_kind()[other])
+
+
+def test_a_file_of_the_joined_vocabulary_is_read_back(tmp_path):
+    """Hugging Face's library finds each new token at its id."""
+    pytest.importorskip("tokenizers")
+    base, other = every_kind()["gpt4o"], second("gpt4o")
+    proof = surgery.merge_vocabularies(base, other).save(tmp_path / "t.json")
+    assert proof.read_by == ("bytepair", "tokenizers")
+    assert proof.n_new > 0
+
+
+@settings(max_examples=40)
+@given(
+    dialect=st.sampled_from(bytepair.dialects()),
+    words=st.tuples(
+        *[st.lists(st.text("abé 1", min_size=1, max_size=8), min_size=2)] * 2
+    ),
+    sizes=st.tuples(st.integers(0, 9), st.integers(0, 12)),
+    allow_helpers=st.booleans(),
+)
+def test_guarantees_hold_for_random_vocabularies(dialect, words, sizes, allow_helpers):
+    """Old ids stay, encodings are joined, and every new token is made."""
+    base, other = (
+        bytepair.train_from_iterator(
+            [" ".join([*w, "aba"] * 2)], merges=n, dialect=dialect
+        )
+        for w, n in zip(words, sizes, strict=True)
+    )
+    found = surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
+    after, n_old = found.tokenizer, base.n_vocab
+    assert after.vocabulary[:n_old] == base.vocabulary
+    assert not set(after._unreached()[0]) & set(range(n_old, after.n_vocab))
+    parts = parts_by_merges(after, n_old)
+    for text in [" ".join(words[0]), " ".join(words[1]), *words[1]]:
+        old, new = ids_or_none(base, text), ids_or_none(after, text)
+        if old is not None:
+            assert [part for id_ in new for part in parts(id_)] == old
+
+
+# The beginning of an extension
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_extension_is_cut_to_what_a_smaller_one_is(name):
+    """The tokenizer, the map and the report are those of asking for fewer tokens."""
+    base, large = every_kind()[name], grown(name, add=9)
+    for k in (0, 1, 5, large.report.added):
+        small, cut = grown(name, add=k), large.first(k)
+        if k < large.report.added:
+            assert cut.report == small.report
+        assert cut.tokenizer == small.tokenizer
+        assert cut.tokenizer.merge_log == small.tokenizer.merge_log
+        assert cut.id_map == small.id_map
+    assert large.first(0).tokenizer == base
+
+
+def test_cutting_to_nothing_gives_the_base_file(tmp_path):
+    """The file has the same bytes, and a cut in the middle is the file of the smaller extension."""
+    base = every_kind()["gpt4o"]
+    path = tmp_path / "base" / ENDINGS["huggingface"]
+    path.parent.mkdir()
+    base.save(path)
+    large = surgery.extend(path, texts=TEXTS, add=9)
+    assert large.first(0).save(tmp_path / "none.json").is_copy
+    large.first(4).save(tmp_path / "cut.json")
+    surgery.extend(path, texts=TEXTS, add=4).save(tmp_path / "four.json")
+    assert (tmp_path / "cut.json").read_bytes() == (tmp_path / "four.json").read_bytes()
+    rows = large.first(4).embedding_map()
+    assert rows.shape == (base.n_vocab + 4, base.n_vocab)
+
+
+def test_what_cannot_be_cut_is_refused():
+    """More tokens than there are, no number, and the result of another operation."""
+    found = grown("gpt4o", add=3)
+    with pytest.raises(
+        TokenizerError, match="k: 4 tokens are asked for, and 3 were added"
+    ):
+        found.first(4)
+    with pytest.raises(TokenizerError, match="k must be between"):
+        found.first(-1)
+    removed = surgery.remove(every_kind()["gpt4o"], ["low"])
+    with pytest.raises(TokenizerError, match="cuts an extension"):
+        removed.first(1)
