@@ -76,7 +76,46 @@ def test_nothing_added_is_a_copy(files):
 
 REFUSED = {
     "--add must be at least 0": ["base.json", "c.txt", "--add", "-1", "-o", "n.json"],
-    "missing option --add": ["base.json", "c.txt", "-o", "n.json"],
+    "--add is missing": ["base.json", "c.txt", "-o", "n.json"],
+    "missing option --output": ["base.json", "c.txt", "--add", "1"],
+    "--strings: neither is given": ["base.json", "--add", "1", "-o", "n.json"],
+    "--strings: both are given": [
+        "base.json",
+        "c.txt",
+        "--strings",
+        "c.txt",
+        "-o",
+        "n.json",
+    ],
+    "--add is for learning": [
+        "base.json",
+        "--strings",
+        "c.txt",
+        "--add",
+        "1",
+        "-o",
+        "n.json",
+    ],
+    "--min-count is for learning": [
+        *["base.json", "--strings", "c.txt", "--min-count", "3", "-o", "n.json"]
+    ],
+    "--allow-helpers is for --strings": [
+        *["base.json", "c.txt", "--add", "1", "--allow-helpers", "-o", "n.json"]
+    ],
+    "words.txt: No such file": ["base.json", "--strings", "words.txt", "-o", "n.json"],
+    "'Tai', but": [
+        "base.json",
+        "c.txt",
+        "--add",
+        "1",
+        "--scope",
+        "Tai",
+        "-o",
+        "n.json",
+    ],
+    "has any of its characters": [
+        *["base.json", "c.txt", "--add", "1", "--scope", "Thai", "-o", "n.json"]
+    ],
     "cannot express": ["base.json", "absent.txt", "--add", "1", "-o", "n.model"],
     "extension '.x'": ["base.json", "absent.txt", "--add", "1", "-o", "n.x"],
     "no such file": ["base.json", "absent.txt", "--add", "1", "-o", "n.json"],
@@ -156,3 +195,48 @@ def test_verify_writes_a_difference_as_json(files):
         "same": False,
         "difference": difference._asdict(),
     }
+def test_a_scope_leaves_other_text_alone(files):
+    """Scripts and characters, repeated or with commas between them."""
+    Path("c.txt").write_text("नमस्ते दुनिया! hats”” hats””\n" * 9, "utf-8")
+    scope = ["--scope", "Deva,U+0964", "--scope", "Thai"]
+    found = run("base.json", "c.txt", "--add", "12", "-o", "n.json", "--json", *scope)
+    assert found.exit_code == 0, found.stderr
+    expected = surgery.extend(
+        "base.json", "c.txt", add=12, scope=["Devanagari", "Thai", "।"]
+    )
+    again = bytepair.Tokenizer.from_file("n.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+    name = "Devanagari and Thai and 1 character"
+    assert json.loads(found.stdout)["scope"] == name
+    assert f"limited to {name}: " in found.stderr
+    assert again.encode("hats”” hats") == files.encode("hats”” hats")
+
+
+def test_strings_come_from_the_lines_of_a_file(files):
+    """Spaces count, line ends and a mark at the beginning do not; what has no token is listed."""
+    lines = ["\ufeffwi", " hat", "hat\r", "", "zyx", "wide hat", "lo"]
+    Path("w.txt").write_bytes("\n".join(lines).encode() + b"\nb\xff\n")
+    found = run("base.json", "--strings", "w.txt", "-o", "n.json", "--json")
+    assert found.exit_code == 0, found.stderr
+    strings = ["wi", " hat", "hat", "", "zyx", "wide hat", "lo", "b\udcff"]
+    expected = surgery.extend("base.json", strings=strings)
+    again = bytepair.Tokenizer.from_file("n.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+    written = json.loads(found.stdout)
+    assert [row["text"] for row in written["strings"]] == strings
+    assert written["outcomes"] == expected.report.outcomes
+    errors = found.stderr.splitlines()
+    assert errors[:5] == [
+        "' hat': needs helpers that shorter strings need, too",
+        "'hat': needs helpers, 'ha'",
+        "'': empty",
+        "'zyx': needs helpers, 'zy'",
+        "'wide hat': cut",
+    ]
+    assert "--allow-helpers adds them" in found.stderr
+    helped = run(
+        "base.json", "--strings", "w.txt", "--allow-helpers", "-o", "m.json", "-q"
+    )
+    assert (helped.exit_code, helped.output) == (0, "")
+    helped = bytepair.Tokenizer.from_file("m.json")
+    assert [len(helped.encode(text)) for text in (" hat", "hat", "zyx")] == [1, 1, 1]

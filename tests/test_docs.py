@@ -153,15 +153,22 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
         exec(block, names)
     again = bytepair.Tokenizer.from_file("gpt2-persian.json")
     assert again == names["found"].tokenizer
+    assert names["limited"].report.added == 300
     old, new = np.load("wte.npy"), np.load("wte-persian.npy")
     assert len(new) == -(-again.n_vocab // 64) * 64
     assert (new[:n_old] == old).all()
     assert new[n_old : again.n_vocab].all()
-    extend, verify = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    arguments = shlex.split(extend.replace("--add 2000", "--add 300"))
-    found = CliRunner().invoke(app, arguments[1:])
-    assert found.exit_code == 0, found.output
-    assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
+    *commands, verify = re.findall(
+        r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE
+    )
+    assert len(commands) == 3
+    Path("words.txt").write_text(" tokenizer\nzzzz\n")
+    for command in commands:
+        arguments = shlex.split(command.replace("--add 2000", "--add 300"))
+        found = CliRunner().invoke(app, arguments[1:])
+        assert found.exit_code == 0, found.output
+        if "--scope" not in command and "--strings" not in command:
+            assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
     added = bytepair.Tokenizer.from_file("gpt2")
     added.with_added_tokens([bytepair.AddedToken("low")]).save("added.json")
     found = CliRunner().invoke(app, shlex.split(verify)[1:])

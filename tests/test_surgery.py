@@ -177,6 +177,20 @@ def test_the_knee_is_the_point_farthest_from_the_chord():
     assert 0 < report.knee < 40
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_no_token_reaches_over_the_cuts_of_the_pattern(name):
+    """However many are added, there is a token for each piece; for text of bytes there is no more."""
+    base = every_kind()[name]
+    texts = [text.replace("<m>", "") for text in TEXTS]
+    found = surgery.extend(base, texts=texts, add=2000, min_count=1)
+    pieces = [base.split(text) for text in texts]
+    assert pieces == [found.tokenizer.split(text) for text in texts]
+    n_pieces = sum(map(len, pieces))
+    assert found.report.curve[-1] >= n_pieces
+    if isinstance(base.vocabulary[0], bytes):
+        assert found.report.curve[-1] == n_pieces
+
+
 # Files
 
 
@@ -236,6 +250,24 @@ def test_the_bytes_of_a_publishers_file_stay(tmp_path):
     ).read_bytes()
     assert proof.is_copy
     assert "the same bytes" in proof.lines[-1]
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "sennrich"])
+def test_a_file_has_all_parts_of_the_base_but_its_model(name, tmp_path):
+    """Normalizer, patterns, template, decoder and added tokens; transformers may read other ones."""
+    every_kind()[name].save(tmp_path / "tokenizer.json")
+    found = surgery.extend(tmp_path / "tokenizer.json", texts=TEXTS, add=9)
+    found.save(tmp_path / "new.json")
+    old, new = (
+        json.loads((tmp_path / file).read_text("utf-8"))
+        for file in ("tokenizer.json", "new.json")
+    )
+    for part in ("vocab", "merges"):
+        n_old = len(old["model"][part])
+        before, after = old["model"].pop(part), new["model"].pop(part)
+        assert list(after)[:n_old] == list(before)
+        assert len(after) > n_old
+    assert new == old
 
 
 def test_what_only_the_settings_name_keeps_its_id_and_comes_along(tmp_path):
@@ -424,7 +456,7 @@ def test_fewer_pairs_than_asked_for_are_a_line_in_the_report():
 
 BAD = {
     "add must be between": {"texts": ["aa"], "add": -1},
-    "give one of corpus, texts= and counts=, not none": {"add": 1},
+    "give one of corpus, texts=, counts= and strings=, not none": {"add": 1},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "add": 1},
     "lines= is for files, not for texts=": {"texts": ["a"], "lines": True, "add": 1},
     "max_token_bytes must be at least 1": {

@@ -1590,12 +1590,14 @@ class Corpus:
         with_course: bool,
         progress: Callable[[int, int | None, int], object] | None,
         characters: tuple[tuple[int, int] | None, int | None] = (None, None),
+        scope: Sequence[tuple[int, int]] | None = None,
     ) -> tuple[CoreTokenizer, dict[str, Any], tuple[list[int], list[int]] | None]:
         """After ``finish``: learn merges.
 
         ``characters`` says which get ids: those that cover a share of the text, a fraction,
         and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
-        corpus before the first new merge and after each, and the count of each.
+        corpus before the first new merge and after each, and the count of each. ``scope`` has the first and last
+        code points of characters: only tokens are learned that occur in no text without one of them.
         """
 
 def graphemes(text: str | bytes) -> list[tuple[int, int]]:

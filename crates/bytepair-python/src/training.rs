@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::{
     CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
-    PieceCounts, Stop, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
+    PieceCounts, Scope, Stop, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -264,10 +264,11 @@ impl Corpus {
     ///
     /// ``characters`` says which get ids: those that cover a share of the text, a fraction,
     /// and at most so many. Gives the tokenizer, a report, and the course if it is wanted: the tokens of the
-    /// corpus before the first new merge and after each, and the count of each.
+    /// corpus before the first new merge and after each, and the count of each. ``scope`` has the first and last
+    /// code points of characters: only tokens are learned that occur in no text without one of them.
     #[pyo3(
-        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None)),
-        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None))"
+        signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None),
+        text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None)"
     )]
     fn train<'py>(
         &self,
@@ -279,6 +280,7 @@ impl Corpus {
         with_course: bool,
         progress: Py<PyAny>,
         characters: (Option<(u64, u64)>, Option<usize>),
+        scope: Option<Vec<(u32, u32)>>,
     ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Option<Course>)> {
         let (coverage, most) = characters;
         let GivenLimits(max_bytes, max_characters, whole_characters) = limits;
@@ -287,6 +289,7 @@ impl Corpus {
         options.min_count = options.min_count.saturating_mul(scale);
         options.limits = TokenLimits { max_bytes, max_characters, whole_characters };
         options.characters = CharacterLimits { coverage, most };
+        options.scope = scope.as_deref().map(read_scope).transpose()?;
         options.n_threads = self.n_threads;
         options.resume = self.resume.as_ref().map(|earlier| Earlier {
             vocabulary: Arc::clone(&earlier.parts().vocabulary),
@@ -302,6 +305,16 @@ impl Corpus {
         let course = with_course.then_some(learned.course);
         Ok((CoreTokenizer(Arc::new(tokenizer)), report, course))
     }
+}
+
+/// The scope of these code points; surrogates are none.
+fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
+    let read = |&(first, last): &(u32, u32)| Some(char::from_u32(first)?..=char::from_u32(last)?);
+    let ranges: Option<Vec<_>> = ranges.iter().map(read).collect();
+    let ranges = ranges.ok_or_else(|| {
+        raise("TrainingError", "scope: a range begins or ends with no character".to_owned())
+    })?;
+    Scope::new(ranges).map(Arc::new).map_err(|error| to_python(&error))
 }
 
 /// Adds the names that are not there yet, each once.

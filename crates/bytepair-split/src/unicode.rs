@@ -341,7 +341,7 @@ fn previous_character(character: char) -> char {
 }
 
 /// Sorts ranges and joins those that touch.
-fn merged(mut ranges: Vec<RangeInclusive<char>>) -> Vec<RangeInclusive<char>> {
+pub fn merged(mut ranges: Vec<RangeInclusive<char>>) -> Vec<RangeInclusive<char>> {
     ranges.sort_by_key(|range| *range.start());
     let mut joined: Vec<RangeInclusive<char>> = Vec::with_capacity(ranges.len());
     for range in ranges {

@@ -24,6 +24,7 @@ pub mod normalize;
 mod parallel;
 mod piece;
 pub mod pretokenize;
+mod scope;
 pub mod segment;
 mod shown;
 mod sink;
@@ -57,6 +58,7 @@ pub use normalize::{
     TextPattern, UnicodeForm,
 };
 pub use pretokenize::PreTokenizer;
+pub use scope::Scope;
 pub use sink::{Batch, Sink};
 pub use template::Template;
 pub use tokenizer::{

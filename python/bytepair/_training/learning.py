@@ -56,7 +56,8 @@ class Learner:
     ``scale`` is by how much counts are larger than what they count, where files have
     weights; what is told is divided by it. ``on_counted`` among the options is called with
     the learner between counting and merging, ``on_course`` with the tokens of the corpus
-    before the first new merge and after each.
+    before the first new merge and after each. ``scope`` has the first and last code points of
+    characters without which no learned token occurs.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Learner:
         self.log_path = parts.pop("log", None)
         self.on_counted = parts.pop("on_counted", None)
         self.on_course = parts.pop("on_course", None)
+        self.scope = parts.pop("scope", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
         self.dialect.check_characters(self.characters, is_continued=False)
@@ -256,6 +258,7 @@ class Learner:
             with_course=summary is not None or self.on_course is not None,
             progress=self._on_merge if self.report else None,
             characters=self.characters,
+            scope=self.scope,
         )
         tokenizer = Tokenizer(core)
         if summary and course:

@@ -1,23 +1,27 @@
 """``bytepair extend``: a tokenizer with more tokens, all old ids in their places.
 
-What can be known to fail is refused before any text is read: a path that cannot be written, a format
+Tokens come from a corpus, or from a list of strings. What can be known to fail is refused before any text is read: a path that cannot be written, a format
 that does not hold the base.
 """
 
 import json
 import shutil
 import time
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bytepair import TrainingError
+
 from . import corpus_options
+from .help_pages import LIMITS
 from .options import LoadingOptions, NewTokenizer, TokenizerPath
 from .problems import remark
 from .sizes import number, size
 from .spreading import spread
+from .streams import reading as opened
 from .training_options import (
-    Files,
+    FILES,
     MaxTokenBytes,
     MaxTokenChars,
     MemoryLimit,
@@ -29,6 +33,9 @@ from .training_options import (
 )
 from .vocabulary_options import SavingWithNew
 
+if TYPE_CHECKING:
+    from bytepair.surgery import ExtensionReport, StringsReport
+
 __all__ = ["extend"]
 
 MOST_ADDED = 1 << 31
@@ -38,22 +45,53 @@ WIDEST = 78
 @spread
 def extend(
     tokenizer_path: TokenizerPath,
-    corpus: Files,
+    corpus: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILES]", help=FILES, show_default=False),
+    ] = None,
     *,
     add: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             parser=number(0, MOST_ADDED),
-            help="How many tokens to add, such as 2000 or 2k. There are fewer if the corpus has no "
-            "more pairs.",
+            help="How many tokens to learn from the files, such as 2000 or 2k. There are fewer if "
+            "the files have no more pairs.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    strings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add a token for each line of this file, instead of learning from others: a "
+            "line that is encoded to two tokens becomes one. Spaces count. - is standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_helpers: Annotated[
+        bool,
+        typer.Option(
+            "--allow-helpers",
+            help="With --strings: for lines of more than two tokens, also add tokens for their "
+            "beginnings.",
+        ),
+    ] = False,
     output: NewTokenizer,
     saving: SavingWithNew,
     reading: corpus_options.ReadingOptions,
     loading: LoadingOptions,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCRIPT",
+            help="Learn only tokens that occur in no text without these characters, so that all "
+            "other text keeps its ids: a script (Devanagari) or characters (U+0900-U+097F). May be "
+            "repeated.",
+            show_default=False,
+            rich_help_panel=LIMITS,
+        ),
+    ] = None,
     min_count: MinCount = None,
     min_piece_count: MinPieceCount = None,
     max_token_bytes: MaxTokenBytes = None,
@@ -64,40 +102,80 @@ def extend(
     quiet: Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
-    """Add tokens that a corpus needs; all ids stay, and no text gets longer.
+    """Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer.
 
-    The added tokens are those that save most tokens of the corpus. Old tokens, merges and added tokens
-    keep their ids, and new ids follow the largest one. The curve shows what fewer tokens would save.
+    The tokens that a corpus adds are those that save most of its tokens; the curve shows what fewer
+    would save. Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
     """
     from bytepair import surgery
     from bytepair.surgery._extend import base_of
-    from bytepair.views._surgery import curve_lines
 
     from .train import Watch, weighted
 
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
+    _check_source(corpus, strings, add)
     base, source = base_of(tokenizer_path, loading.options()._asdict())
     saving.check(base, output)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
-    found = surgery.extend(
-        base,
-        weighted(corpus),
-        add=add,
-        min_count=min_count,
-        min_piece_count=min_piece_count,
-        max_token_bytes=max_token_bytes,
-        max_token_chars=max_token_chars,
-        whole_characters=whole_characters,
-        memory_limit=n_bytes,
-        threads=threads,
-        progress=watch,
-        **{name: v for name, v in reading.given().items() if v is not None},
-    ).read_from(source)
+    options: dict[str, Any] = {
+        "add": add,
+        "scope": scope and [part for item in scope for part in item.split(",")],
+        "min_count": min_count,
+        "min_piece_count": min_piece_count,
+        "max_token_bytes": max_token_bytes,
+        "max_token_chars": max_token_chars,
+        "whole_characters": whole_characters or None,
+        "memory_limit": n_bytes,
+        "threads": threads,
+        "allow_helpers": allow_helpers,
+        **reading.given(),
+    }
+    if strings is not None:
+        options["strings"] = _lines_of(strings)
+    else:
+        options |= {"corpus": weighted(corpus or []), "progress": watch}
+    given = {name: v for name, v in options.items() if v is not None}
+    found = surgery.extend(base, **given).read_from(source)
     saved, written = saving.save(found, output)
     seconds = round(time.perf_counter() - start, 3)
     if not quiet:
-        width = min(shutil.get_terminal_size().columns, WIDEST)
-        lines = [*watch.deferred, *found.report.lines, *saved]
-        remark(*curve_lines(found.report, width=width), *lines)
+        said = (
+            line.replace("allow_helpers=True", "--allow-helpers")
+            for line in found.report.lines
+        )
+        remark(*_drawn(found.report), *watch.deferred, *said, *saved)
     if as_json:
         print(json.dumps({**found.report.to_json(), **written, "seconds": seconds}))
+
+
+def _check_source(
+    corpus: list[str] | None, strings: str | None, add: int | None
+) -> None:
+    """Refuse both files and strings, neither, and files without a number of tokens."""
+    if bool(corpus) == (strings is not None):
+        found = "both are" if corpus else "neither is"
+        message = f"files to learn from, or --strings: {found} given"
+        raise TrainingError(message)
+    if corpus and add is None:
+        message = "--add is missing: how many tokens to learn from the files"
+        raise TrainingError(message)
+
+
+def _lines_of(path: str) -> list[str]:
+    """Read the lines of a file; bytes that are not UTF-8 become no valid text, which is reported."""
+    with opened(path) as file:
+        lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if not lines[-1]:
+        del lines[-1]
+    return [line.removesuffix(b"\r").decode(errors="surrogateescape") for line in lines]
+
+
+def _drawn(report: "ExtensionReport | StringsReport") -> list[str]:
+    """Draw the curve, or list what did not become a token."""
+    from bytepair.surgery import StringsReport
+    from bytepair.views._surgery import curve_lines, string_lines
+
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    if isinstance(report, StringsReport):
+        return string_lines(report, width=width)
+    return curve_lines(report, width=width)

@@ -35,17 +35,15 @@ class LowercaseName(str, enum.Enum):
     NEVER = "never"
 
 
+FILES = (
+    "Files, folders, globs, or URLs that fsspec opens; - is standard input. "
+    "The name sets the format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, "
+    ".zst, .xz or .bz2 if compressed. A text file is one text. file.txt@4 "
+    "counts everything in file.txt four times, unless a file has exactly that name. One "
+    "file of counts (see bytepair count-pieces) works too."
+)
 Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILES",
-        help="Files, folders, globs, or URLs that fsspec opens; - is standard input. "
-        "The name sets the format: .jsonl, .parquet, .csv, .tsv, else text, followed by .gz, "
-        ".zst, .xz or .bz2 if compressed. A text file is one text. file.txt@4 "
-        "counts everything in file.txt four times, unless a file has exactly that name. One "
-        "file of counts (see bytepair count-pieces) works too.",
-        show_default=False,
-    ),
+    list[str], typer.Argument(metavar="FILES", help=FILES, show_default=False)
 ]
 VocabSize = Annotated[
     int | None,

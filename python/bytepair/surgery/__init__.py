@@ -19,6 +19,7 @@ from ._remove import (
     plan_removal,
     remove,
 )
+from ._strings import StringRow, StringsReport
 from ._surgery import Surgery
 from ._tokens import Token
 
@@ -35,6 +36,8 @@ __all__ = [
     "PruningReport",
     "RemovalReport",
     "Rerouted",
+    "StringRow",
+    "StringsReport",
     "Surgery",
     "Token",
     "extend",

@@ -1,14 +1,15 @@
-"""Extending a vocabulary by what a corpus shows.
+"""Extending a vocabulary, by what a corpus shows or by given strings.
 
 New merges are learned on what the base makes of the text, by the training that goes on from a
-tokenizer, and come behind all others. Therefore:
+tokenizer, and come behind all others. Those of strings do, too (`_strings`). Therefore:
 
 - Old ids, merges and added tokens stay. New ids come behind the largest, those of added tokens and of
   tokens that only the settings beside a file name included.
 - Encoding first does all that the base does, and then joins some neighbours. So no text gets longer,
   and a text in which no new pair occurs keeps its ids.
 - Every new token is what its own units are merged to: it was made of them when it was learned.
-- The first k additions do not depend on how many follow.
+- The first k additions to a corpus do not depend on how many follow.
+- With a scope, only such tokens are learned that no other text can have: it keeps its ids.
 
 Left out: new units. A character that the base has no token for gets none.
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from bytepair._io import formats
 from bytepair._ranges import check_range
@@ -29,6 +30,8 @@ from bytepair.errors import TrainingError
 
 from ._extension import ExtensionReport, knee_of
 from ._own_texts import own_texts
+from ._scopes import Scope, scope_of
+from ._strings import StringsReport, extend_by_strings
 from ._surgery import Surgery
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from bytepair.data._counts import Counts
     from bytepair.data._sources import Corpus
 
+    from ._scopes import GivenScope
+
 __all__ = ["READING", "base_of", "extend", "learn"]
 
 MOST_IDS = 1 << 32
@@ -47,6 +52,7 @@ READING = ("input_format", "field", "lines", "separator", "skip_bad", "memory_li
 """Options of :func:`bytepair.train` that only files have."""
 
 
+@overload
 def extend(
     tokenizer: Tokenizer | StrPath,
     corpus: Corpus | Mapping[StrPath, Weight] | None = None,
@@ -54,6 +60,7 @@ def extend(
     add: int,
     texts: Iterable[str | bytes] | None = None,
     counts: Mapping[str, int] | Mapping[bytes, int] | Counts | StrPath | None = None,
+    scope: GivenScope | None = None,
     min_count: int | None = None,
     min_piece_count: int | None = None,
     max_token_bytes: int | None = None,
@@ -67,12 +74,47 @@ def extend(
     memory_limit: int | None = None,
     threads: int | None = None,
     progress: OnProgress = None,
-) -> Surgery[ExtensionReport]:
-    """Add tokens to a tokenizer: those that save most tokens of a corpus, one after the other.
+) -> Surgery[ExtensionReport]: ...
+
+
+@overload
+def extend(
+    tokenizer: Tokenizer | StrPath,
+    *,
+    strings: Iterable[str],
+    allow_helpers: bool = False,
+) -> Surgery[StringsReport]: ...
+
+
+def extend(
+    tokenizer: Tokenizer | StrPath,
+    corpus: Corpus | Mapping[StrPath, Weight] | None = None,
+    *,
+    add: int | None = None,
+    texts: Iterable[str | bytes] | None = None,
+    counts: Mapping[str, int] | Mapping[bytes, int] | Counts | StrPath | None = None,
+    strings: Iterable[str] | None = None,
+    allow_helpers: bool = False,
+    scope: GivenScope | None = None,
+    min_count: int | None = None,
+    min_piece_count: int | None = None,
+    max_token_bytes: int | None = None,
+    max_token_chars: int | None = None,
+    whole_characters: bool = False,
+    input_format: str | None = None,
+    field: str | None = None,
+    lines: bool | None = None,
+    separator: str | None = None,
+    skip_bad: bool | None = None,
+    memory_limit: int | None = None,
+    threads: int | None = None,
+    progress: OnProgress = None,
+) -> Surgery[ExtensionReport] | Surgery[StringsReport]:
+    """Add tokens to a tokenizer: those that save most tokens of a corpus, or given strings.
 
     Old ids, merges and added tokens stay as they are. A text's new encoding is the old one with some
-    neighbours joined. The first k added tokens are the same whatever ``add`` is, so that
-    ``report.curve`` says what each smaller number saves.
+    neighbours joined. The first k tokens that a corpus adds are the same whatever ``add`` is, so
+    that ``report.curve`` says what each smaller number saves.
 
     Parameters
     ----------
@@ -82,9 +124,23 @@ def extend(
     corpus, texts, counts
         What to learn from, one of them: files as :func:`bytepair.train` takes them, texts, or
         pieces with their counts as :func:`bytepair.train_from_counts` takes them.
+    strings
+        Strings that are to be one token each, instead of a corpus: whole pieces as
+        :meth:`bytepair.Tokenizer.split` gives them, a space in front included. A string that is
+        encoded to two tokens becomes one. The shortest come first, those of equal length in the order of
+        their bytes, whatever the order of the list. ``report.rows`` says what became of each.
+    allow_helpers
+        Whether tokens may be added on the way to strings of more than two tokens: one for each
+        of their beginnings. Without this the report names them.
     add
-        How many tokens to add. There are fewer if no pair occurs ``min_count`` times any more;
-        the report says so.
+        How many tokens to learn from a corpus. There are fewer if no pair occurs ``min_count``
+        times any more; the report says so.
+    scope
+        Learn only tokens that occur in no text without certain characters, so that all other text
+        keeps its ids: the name or the code of a script (``"Devanagari"``, ``"Deva"``), several
+        with commas between them or in a list, single characters, and ranges (``"U+0900-U+097F"``,
+        ``"a-z"``, ``range(0x900, 0x980)``). What counts are the characters after
+        normalization.
     min_count
         How often a pair must occur to become a token: 2 if not given.
     min_piece_count, max_token_bytes, max_token_chars, whole_characters
@@ -112,44 +168,120 @@ def extend(
     TrainingInterrupted
         Ctrl-C; its ``tokenizer`` holds what was learned by then.
     """
-    check_add(add)
-    base, source = base_of(tokenizer)
-    if base.n_vocab + add > MOST_IDS:
-        message = (
-            f"add: {base.n_vocab:,} ids and {add:,} more are more than there can be"
-        )
-        raise TrainingError(message)
-    course: list[int | float] = []
-    watch = _Watch(reporter(progress))
-    options: dict[str, Any] = {
-        "vocab_size": base.n_vocab + add,
-        "resume": Earlier(base),
-        "ties": "smallest_ids",
+    is_whole = None if whole_characters is False else whole_characters
+    options = {
         "min_count": min_count,
         "min_piece_count": min_piece_count,
         "max_token_bytes": max_token_bytes,
         "max_token_chars": max_token_chars,
-        "whole_characters": whole_characters,
+        "whole_characters": is_whole,
         "threads": threads,
-        "progress": watch,
-        "on_course": course.extend,
+        "progress": progress,
     }
     reading = (input_format, field, lines, separator, skip_bad, memory_limit)
-    extended = learn(
-        {"corpus": corpus, "texts": texts, "counts": counts},
-        {name: value for name, value in options.items() if value is not None},
-        {n: v for n, v in zip(READING, reading, strict=True) if v is not None},
-    )
-    report = _report(base, extended, add, course, watch.last)
+    read = dict(zip(READING, reading, strict=True))
+    given = {"corpus": corpus, "texts": texts, "counts": counts, "strings": strings}
+    name = _only(given)
+    if strings is not None:
+        _refuse_for_strings({"add": add, "scope": scope, **options, **read})
+        return _extend_by_strings(tokenizer, strings, allow_helpers=allow_helpers)
+    if allow_helpers:
+        message = "allow_helpers= is for strings=, which are not given"
+        raise TrainingError(message)
+    corpus_of = _Corpus(name, given[name], _present(read))
+    return _extend_by_corpus(tokenizer, corpus_of, add, scope, _present(options))
+
+
+class _Corpus(NamedTuple):
+    """What is learned from, and how its files are read."""
+
+    name: str
+    given: Any
+    reading: dict[str, Any]
+
+
+def _only(given: Mapping[str, Any]) -> str:
+    """Give the name of what is given."""
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) != 1:
+        found = f"both {' and '.join(names)}" if names else "none of them"
+        message = f"give one of corpus, texts=, counts= and strings=, not {found}"
+        raise TrainingError(message)
+    return names[0]
+
+
+def _present(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse_for_strings(options: Mapping[str, Any]) -> None:
+    """Refuse options of learning, which say nothing of strings."""
+    for name in _present(options):
+        message = f"{name}= is for learning from a corpus, not for strings="
+        raise TrainingError(message)
+
+
+def _extend_by_strings(
+    tokenizer: Tokenizer | StrPath, strings: Iterable[str], *, allow_helpers: bool
+) -> Surgery[StringsReport]:
+    base, source = base_of(tokenizer)
+    extended, report = extend_by_strings(base, strings, allow_helpers=allow_helpers)
     return Surgery(extended, base, tuple(range(base.n_vocab)), report, source)
 
 
-def check_add(add: object) -> None:
+def _extend_by_corpus(
+    tokenizer: Tokenizer | StrPath,
+    corpus: _Corpus,
+    add: int | None,
+    scope: GivenScope | None,
+    options: dict[str, Any],
+) -> Surgery[ExtensionReport]:
+    n_asked = check_add(add)
+    within = None if scope is None else scope_of(scope)
+    base, source = base_of(tokenizer)
+    if base.n_vocab + n_asked > MOST_IDS:
+        message = (
+            f"add: {base.n_vocab:,} ids and {n_asked:,} more are more than there can be"
+        )
+        raise TrainingError(message)
+    if within is not None:
+        _check_alphabet(base, within)
+        options["scope"] = within.ranges
+    course: list[int | float] = []
+    watch = _Watch(reporter(options.pop("progress", None)))
+    learning = {
+        **options,
+        "vocab_size": base.n_vocab + n_asked,
+        "resume": Earlier(base),
+        "ties": "smallest_ids",
+        "progress": watch,
+        "on_course": course.extend,
+    }
+    extended = learn({corpus.name: corpus.given}, learning, corpus.reading)
+    name = within.name if within else None
+    report = _report(base, extended, n_asked, course, watch.last, name)
+    return Surgery(extended, base, tuple(range(base.n_vocab)), report, source)
+
+
+def _check_alphabet(base: Tokenizer, scope: Scope) -> None:
+    """Refuse a scope whose characters the tokenizer has no tokens for."""
+    texts = [token for token in base.vocabulary if token is not None]
+    if any(isinstance(text, bytes) or scope.holds_of(text) for text in texts):
+        return
+    message = (
+        f"scope: the tokenizer has no token with a character of {scope.name}, and new "
+        "characters cannot be added"
+    )
+    raise TrainingError(message)
+
+
+def check_add(add: int | None) -> int:
     """Refuse a number of tokens that makes no sense."""
-    check_range(add=add)  # type: ignore[arg-type]
+    check_range(add=add)
     if add is None:
         message = "add must be a whole number, not None"
         raise TypeError(message)
+    return add
 
 
 def base_of(
@@ -207,6 +339,7 @@ def _report(
     asked: int,
     course: list[int | float],
     learned: Mapping[str, Any],
+    scope: str | None,
 ) -> ExtensionReport:
     new = range(base.n_vocab, extended.n_vocab)
     return ExtensionReport(
@@ -218,4 +351,5 @@ def _report(
         n_bytes=learned.get("bytes", 0),
         best_count_at_stop=learned.get("best_count_at_stop"),
         within_others=tuple(i for i, text in own_texts(extended, new) if text is None),
+        scope=scope,
     )

@@ -41,6 +41,8 @@ class ExtensionReport:
     within_others
         The new tokens that their own text is not encoded with, as it lacks something: the rest
         of a character, of a word or of what the pattern looks at. They occur within longer texts.
+    scope
+        What the new tokens are limited to, if anything.
     """
 
     asked: int
@@ -51,6 +53,7 @@ class ExtensionReport:
     n_bytes: int | float
     best_count_at_stop: int | float | None
     within_others: tuple[int, ...]
+    scope: str | None = None
 
     @property
     def tokens_before(self) -> int | float:
@@ -77,7 +80,7 @@ class ExtensionReport:
         """What was done and why, for a reader."""
         unchanged = f"{amount(self.first_id, 'id')} unchanged"
         if not self.added:
-            return (f"nothing added; {unchanged}", *self._stop())
+            return (f"nothing added; {unchanged}", *self._limit(), *self._stop())
         last_id = self.first_id + self.added - 1
         ids = f"{self.first_id:,} to {last_id:,}" if self.added > 1 else f"{last_id:,}"
         noun = "ids" if self.added > 1 else "id"
@@ -93,7 +96,15 @@ class ExtensionReport:
             lines.append(
                 f"{amount(len(self.within_others), 'new token')} only within longer texts"
             )
-        return (*lines, *self._stop())
+        return (*lines, *self._limit(), *self._stop())
+
+    def _limit(self) -> list[str]:
+        if self.scope is None:
+            return []
+        return [
+            f"limited to {self.scope}: text that has none of its characters, once "
+            "normalized, keeps its ids"
+        ]
 
     def _stop(self) -> list[str]:
         if self.added == self.asked:
@@ -119,6 +130,7 @@ class ExtensionReport:
             "bytes": self.n_bytes,
             "best_count_at_stop": self.best_count_at_stop,
             "within_others": list(self.within_others),
+            "scope": self.scope,
             "curve": list(self.curve),
         }
 

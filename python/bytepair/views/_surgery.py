@@ -1,15 +1,20 @@
-"""The curve of an extension as lines of text: tokens of a corpus against added tokens."""
+"""An extension as lines of text: the curve of a corpus, and what became of strings."""
 
 from collections.abc import Sequence
 
-from bytepair.surgery import ExtensionReport
+from bytepair._plurals import amount
+from bytepair.surgery import ExtensionReport, StringRow, StringsReport
 
-__all__ = ["curve_lines"]
+__all__ = ["curve_lines", "string_lines"]
 
 POINT = "•"
 KNEE = "◆"
 LEAST = 3
 """A curve of fewer points is said in words."""
+N_SHOWN = 20
+"""So many strings are listed."""
+FINE = ("added", "added_whole", "known", "repeated")
+"""What need not be listed, since these strings have a token."""
 
 
 def curve_lines(
@@ -66,3 +71,33 @@ def _put(
     row = round((curve[0] - curve[k]) * (n_rows - 1) / fall)
     column = k * (n_columns - 1) // (len(curve) - 1)
     rows[row][column] = mark
+
+
+def string_lines(report: StringsReport, *, width: int = 78) -> list[str]:
+    """List strings that did not become a token, each with why.
+
+    >>> rows = (
+    ...     StringRow("abcd", "needs_helpers", None, (97, 98, 99, 100), ("ab", "abc")),
+    ... )
+    >>> string_lines(StringsReport(rows, 256, 0, 0, 2))
+    ["'abcd': needs helpers, 'ab' 'abc'"]
+    """
+    rows = [row for row in report.rows if row.outcome not in FINE]
+    lines = [_shortened(_string_line(row), width) for row in rows[:N_SHOWN]]
+    n_more = len(rows) - len(lines)
+    if n_more:
+        lines.append(f"and {amount(n_more, 'string')} more")
+    return lines
+
+
+def _string_line(row: StringRow) -> str:
+    outcome = row.outcome.replace("_", " ")
+    if row.outcome != "needs_helpers":
+        return f"{row.text!r}: {outcome}"
+    if not row.helpers:
+        return f"{row.text!r}: {outcome} that shorter strings need, too"
+    return f"{row.text!r}: {outcome}, {' '.join(map(repr, row.helpers))}"
+
+
+def _shortened(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"

@@ -3,7 +3,8 @@
 //! A pair whose token would exceed a limit, or is there already, is never merged. A token is there already only in a
 //! vocabulary from elsewhere, where no merge makes it. It keeps its id and stays what it is. [`TokenFilter`] costs a look
 //! at two small records for each pair, and nothing without limits. Where there are tokens that no merge makes, the
-//! texts of all tokens are kept, and a pair as long as one of them is written down.
+//! texts of all tokens are kept, and a pair as long as one of them is written down. Where tokens are to be of a [`Scope`], that is
+//! another limit.
 //!
 //! Where there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones
 //! those of smaller code points. A character that is left out stands between its neighbours as an unknown one does in
@@ -11,9 +12,11 @@
 //! where they are not limited.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::count::{PieceCounts, n_characters};
 use crate::error::{Error, ErrorKind, Result};
+use crate::scope::{Edges, Scope};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, merged_kind};
 
@@ -35,6 +38,14 @@ pub(super) struct TokenFilter {
     /// By token id. Empty where nothing is limited.
     shapes: Vec<Shape>,
     taken: Option<Taken>,
+    scoped: Option<Scoped>,
+}
+
+/// Tokens must be of this scope.
+struct Scoped {
+    scope: Arc<Scope>,
+    /// By token id.
+    edges: Vec<Edges>,
 }
 
 /// Tokens that must not be learned, since they are there.
@@ -70,7 +81,13 @@ const MAX_INSIDE_LEN: u32 = 3;
 
 impl TokenFilter {
     pub(super) fn new(limits: TokenLimits) -> Self {
-        Self { limits, shapes: Vec::new(), taken: None }
+        Self { limits, shapes: Vec::new(), taken: None, scoped: None }
+    }
+
+    /// One that learns only tokens of a scope, if there is one.
+    pub(super) fn with_scope(self, scope: Option<Arc<Scope>>) -> Self {
+        let scoped = scope.map(|scope| Scoped { scope, edges: Vec::new() });
+        Self { scoped, ..self }
     }
 
     /// One that also refuses to learn these tokens.
@@ -93,6 +110,10 @@ impl TokenFilter {
             taken.texts.resize(id as usize + 1, (TokenKind::Hole, Vec::new()));
             taken.texts[id as usize] = (token.kind, bytes.to_vec());
         }
+        if let Some(scoped) = &mut self.scoped {
+            scoped.edges.resize(id as usize + 1, Edges::default());
+            scoped.edges[id as usize] = Edges::of(bytes, &scoped.scope);
+        }
         let saturated = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let n_characters = u32::try_from(n_characters(bytes)).unwrap_or(u32::MAX);
         let extent = match self.limits.whole_characters {
@@ -112,6 +133,9 @@ impl TokenFilter {
         if self.taken.as_ref().is_some_and(|taken| taken.has(left, right)) {
             return false;
         }
+        if self.scoped.as_ref().is_some_and(|scoped| !scoped.allows(left, right)) {
+            return false;
+        }
         let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
         let fits = |most: Option<u32>, one: u32, other: u32| {
             most.is_none_or(|most| one.saturating_add(other) <= most)
@@ -123,13 +147,17 @@ impl TokenFilter {
 
     /// Whether the token of a pair may have neighbours that neither part of it may be merged with.
     ///
-    /// So it is where the parts of a character become one, and it may be so wherever a token is there already: it
-    /// keeps its parts apart, but not these from what they are merged with. Lengths never free a pair.
+    /// So it is where the parts of a character become one, and where a part is not of the scope, as the token is. It may be
+    /// so wherever a token is there already: it keeps its parts apart, but not these from what they are merged with. Lengths
+    /// never free a pair.
     pub(super) fn frees(&self, left: TokenId, right: TokenId) -> bool {
         if self.is_idle() {
             return false;
         }
         if self.taken.is_some() {
+            return true;
+        }
+        if self.scoped.as_ref().is_some_and(|scoped| !scoped.has_both(left, right)) {
             return true;
         }
         let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
@@ -138,7 +166,18 @@ impl TokenFilter {
 
     /// Whether every token is allowed.
     pub(super) fn is_idle(&self) -> bool {
-        self.limits == TokenLimits::default() && self.taken.is_none()
+        self.limits == TokenLimits::default() && self.taken.is_none() && self.scoped.is_none()
+    }
+}
+
+impl Scoped {
+    fn allows(&self, left: TokenId, right: TokenId) -> bool {
+        self.edges[left as usize].joins(&self.edges[right as usize], &self.scope)
+    }
+
+    /// Whether both parts of a pair are of the scope.
+    fn has_both(&self, left: TokenId, right: TokenId) -> bool {
+        [left, right].into_iter().all(|id| self.edges[id as usize].is_of_scope())
     }
 }
 
@@ -191,6 +230,18 @@ impl Extent {
             _ => None,
         }
     }
+}
+
+/// Refuses pieces in which no character of the scope occurs: nothing could be learned.
+pub(super) fn check_scope(scope: &Scope, counts: &PieceCounts) -> Result<()> {
+    let is_held = |piece: &[u8]| {
+        let mut texts = piece.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+        texts.any(|character| scope.contains(character))
+    };
+    if counts.iter().any(|(piece, ..)| is_held(piece)) {
+        return Ok(());
+    }
+    Err(Error::option("scope", "no text of the corpus has any of its characters"))
 }
 
 /// How many of the characters stay.

@@ -61,6 +61,7 @@ use crate::count::{PieceCounts, needed_to_learn};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::ask;
+use crate::scope::Scope;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenKind, Vocabulary};
 
@@ -108,6 +109,8 @@ pub struct TrainOptions {
     pub special_tokens: Vec<String>,
     /// Which tokens may be learned.
     pub limits: TokenLimits,
+    /// Where there is one, only tokens are learned that occur in no text without its characters.
+    pub scope: Option<Arc<Scope>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
@@ -129,6 +132,7 @@ impl TrainOptions {
             ties: Ties::SmallestIds,
             special_tokens: Vec::new(),
             limits: TokenLimits::default(),
+            scope: None,
             characters: CharacterLimits::default(),
             n_threads: 1,
             resume: None,
@@ -215,6 +219,7 @@ pub fn train(
     let names = earlier.as_ref().map_or_else(Vec::new, |_| names_like_text(&vocabulary, units));
     let names = names.iter().map(|name| Token::plain(name));
     let filter = TokenFilter::new(options.limits).with_taken(unmade.chain(names));
+    let filter = filter.with_scope(options.scope.clone());
     let (shares, n_initial_tokens) =
         start::shares(counts.borrow(), units, &vocabulary, earlier.as_ref(), options)?;
     drop((counts, earlier));
@@ -261,6 +266,9 @@ fn begin(
     options.characters.check(units, keeps_ids)?;
     if counts.is_empty() {
         return Err(ErrorKind::EmptyCorpus.into());
+    }
+    if let Some(scope) = &options.scope {
+        limits::check_scope(scope, counts)?;
     }
     if options.ties == Ties::FirstSeen && !counts.knows_first() {
         return Err(ErrorKind::FirstUnknown.into());

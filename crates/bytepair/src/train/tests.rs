@@ -1,5 +1,7 @@
 //! The engine against the definition, and what ends or limits training.
 
+use std::sync::LazyLock;
+
 use super::*;
 use crate::count::First;
 use crate::units::{ByteIds, EndMark, EndMarkKind};
@@ -56,6 +58,7 @@ fn naive_steps(
         fits(max_bytes, token.len())
             && fits(max_characters, n_characters)
             && (!whole_characters || is_whole || is_part)
+            && options.scope.as_ref().is_none_or(|scope| scope.has_part_in(token))
     };
     naive::train(pieces, texts, options, allows)
 }
@@ -180,6 +183,34 @@ proptest! {
                 naive_steps(&counts, &units, &options).0,
                 "{:?}", ties
             );
+        }
+    }
+
+    #[test]
+    fn only_tokens_of_the_scope_are_learned_as_by_the_definition(
+        pieces in prop::collection::vec(("[aé日😀]{1,8}|[ab ]{1,9}|[日本語]{1,6}|[aè日本]{1,9}", 0..9_u8), 1..9),
+        scope in 0..4_usize,
+        whole_characters: bool,
+        n_threads in 1..3_usize,
+    ) {
+        static SCOPES: LazyLock<[Arc<Scope>; 4]> = LazyLock::new(|| {
+            let sets = [vec!['é'..='é', '日'..='本'], vec!['\u{80}'..='\u{FFFF}'], vec!['😀'..='😀'], vec!['a'..='a']];
+            sets.map(|ranges| Arc::new(Scope::new(ranges).unwrap()))
+        });
+        let (counts, scope) = (counted(&pieces), &SCOPES[scope]);
+        let is_in = pieces.iter().any(|(piece, _)| scope.has_part_in(piece.as_bytes()));
+        prop_assume!(is_in);
+        let limits = TokenLimits { whole_characters, ..TokenLimits::default() };
+        for units in all_units() {
+            for ties in all_ties() {
+                let scope = Some(Arc::clone(scope));
+                let options = TrainOptions { limits, scope, n_threads, ..options(ties, 1, 200) };
+                prop_assert_eq!(
+                    steps(&counts, &units, &options),
+                    naive_steps(&counts, &units, &options).0,
+                    "{:?} {:?}", units, ties
+                );
+            }
         }
     }
 

@@ -1,0 +1,228 @@
+"""Extensions by given strings: what becomes of each, and that each that is added is one token."""
+
+import itertools
+import json
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from tests.made_up import every_kind, hugging_face, vocabulary
+
+import bytepair
+from bytepair import TokenizerError, surgery
+
+
+def outcomes(report):
+    """Give what became of each string."""
+    return {row.text: row.outcome for row in report.rows}
+
+
+def grown(name, strings, **options):
+    """Extend a small tokenizer of a kind by strings."""
+    return surgery.extend(every_kind()[name], strings=strings, **options)
+
+
+def test_each_string_has_a_row_with_what_became_of_it():
+    """In the order in which they were given; those that are added are one token each."""
+    base = bytepair.train_from_iterator(["ab ab"], merges=1, dialect="gpt2")
+    base = base.with_added_tokens(["<m>"])
+    strings = ["xyzw", "x y", "ab", "abab", "", "xy", "xyz", "xy", "\ud800", "a<m>"]
+    found = surgery.extend(base, strings=strings)
+    report = found.report
+    assert [row.text for row in report.rows] == strings
+    assert [row.outcome for row in report.rows] == [
+        "added",  # of xyz and w, since the shorter ones come first
+        "cut",
+        "known",
+        "added",
+        "empty",
+        "added",
+        "added",
+        "repeated",
+        "not_text",
+        "cut",
+    ]
+    first = base.n_vocab
+    assert [row.id for row in report.rows] == [
+        first + 3,
+        None,
+        *base.encode("ab"),
+        first + 2,
+        None,
+        first,
+        first + 1,
+        first,
+        None,
+        None,
+    ]
+    assert report.rows[3].parts == tuple(base.encode("abab"))
+    assert (report.first_id, report.added, report.helpers) == (first, 4, 0)
+    for row in report.rows:
+        if row.outcome in ("added", "known", "repeated"):
+            assert found.tokenizer.encode(row.text) == [row.id]
+    assert report.lines == (
+        f"4 tokens added, ids {first} to {first + 3}; {first} ids unchanged",
+        "10 strings: 4 added, 1 one token already, 1 given before, 2 cut by the split pattern or "
+        "an added token, 1 no valid text, 1 empty",
+    )
+    json.dumps(report.to_json())
+    assert report.to_json()["strings"][3]["outcome"] == "added"
+
+
+def test_helpers_are_counted_and_named_and_added_on_request():
+    """Those that would be needed are those that are added when they may be."""
+    base = bytepair.train_from_iterator(["ab ab"], merges=1, dialect="gpt2")
+    strings = ["wxyz", "नम", "wxy!!"]
+    needed = surgery.extend(base, strings=strings).report
+    assert outcomes(needed) == {
+        "wxyz": "needs_helpers",
+        "नम": "needs_helpers",
+        "wxy!!": "cut",
+    }
+    assert needed.rows[0].helpers == ("wx", "wxy")
+    assert needed.rows[1].helpers == (
+        "\\xe0\\xa4",
+        "न",
+        "न\\xe0\\xa4",
+    )
+    assert (needed.added, needed.helpers, needed.helpers_needed) == (0, 0, 5)
+    assert "5 helpers would be needed" in needed.lines[-1]
+    helped = surgery.extend(base, strings=strings, allow_helpers=True)
+    report = helped.report
+    assert (report.added, report.helpers, report.helpers_needed) == (7, 5, 0)
+    assert [row.helpers for row in report.rows] == [row.helpers for row in needed.rows]
+    assert "7 tokens added (5 helpers among them)" in report.lines[0]
+    for row in report.rows[:2]:
+        assert helped.tokenizer.encode(row.text) == [row.id]
+
+
+def test_reasons_that_a_string_cannot_be_a_token():
+    """Normalizing, the alphabet, names; each by a tokenizer that has it."""
+    assert outcomes(grown("unknown and added", ["LO", "wé"]).report) == {
+        "LO": "changed",
+        "wé": "outside_alphabet",
+    }
+    base = hugging_face(
+        {
+            "vocab": vocabulary(
+                "a", "b", "c", "ab", "</s>", "<", "/", "s", ">", "</", "s>"
+            )
+            | {"x": 11},
+            "merges": [["<", "/"], ["s", ">"]],
+        },
+    )
+    rows = surgery.extend(base, strings=["</s>", "ab"]).report.rows
+    assert [row.outcome for row in rows] == ["added", "added"]  # no merge made them
+    assert [row.id for row in rows] == [4, 3]
+
+
+@pytest.mark.parametrize("name", sorted(every_kind()))
+def test_the_order_of_the_strings_does_not_matter(name):
+    """Nor whether they are a list or a set; the file proves each new token."""
+    strings = ["low", "lowl", "er", "erlow", "we", "wel", "owlo", " lo", "owl"]
+    found = grown(name, strings, allow_helpers=True)
+    for other in (strings[::-1], set(strings)):
+        again = grown(name, other, allow_helpers=True)
+        assert again.tokenizer == found.tokenizer
+        assert set(again.report.rows) == set(found.report.rows)
+    for row in found.report.rows:
+        if row.outcome in ("added", "added_whole", "known"):
+            assert found.tokenizer.encode_ordinary(row.text) == [row.id]
+
+
+def test_strings_of_a_file_are_proven_when_it_is_saved(tmp_path):
+    """New tokens are tokens of the model and not added tokens, so that they break no words."""
+    found = grown("gpt2", ["lowest", " widest"], allow_helpers=True)
+    proof = found.save(tmp_path / "t.json")
+    assert proof.n_new == found.report.added
+    again = bytepair.Tokenizer.from_file(tmp_path / "t.json")
+    assert again.vocabulary == found.tokenizer.vocabulary
+    assert again._added_tokens == found.base._added_tokens
+    text = "slowests are the widest"
+    assert again.split(text) == found.base.split(text)
+    assert again.tokenize(text)[-1] == " widest"
+
+
+BAD = {
+    "strings must be a list": {"strings": "abc"},
+    r"strings\[1\] is int": {"strings": ["a", 3]},
+    "strings: there is none": {"strings": []},
+    "add= is for learning": {"strings": ["a"], "add": 3},
+    "scope= is for learning": {"strings": ["a"], "scope": "Thai"},
+    "min_count= is for learning": {"strings": ["a"], "min_count": 3},
+    "lines= is for learning": {"strings": ["a"], "lines": True},
+    "threads= is for learning": {"strings": ["a"], "threads": 1},
+    "both texts and strings": {"strings": ["a"], "texts": ["a"]},
+    "allow_helpers= is for strings=": {
+        "texts": ["aa"],
+        "add": 1,
+        "allow_helpers": True,
+    },
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_options_that_say_nothing_of_strings_are_refused(message):
+    """By their names."""
+    with pytest.raises((TokenizerError, TypeError), match=message):
+        surgery.extend(every_kind()["gpt4o"], **BAD[message])
+
+
+LETTERS = "abé नl"
+
+
+@settings(max_examples=80)
+@given(
+    name=st.sampled_from(sorted(every_kind())),
+    words=st.lists(st.text(alphabet=LETTERS, max_size=6), min_size=1, max_size=8),
+    texts=st.lists(st.text(alphabet=LETTERS, max_size=9), max_size=4),
+    n_base=st.integers(0, 5),
+    allow_helpers=st.booleans(),
+)
+def test_strings_keep_all_guarantees_in_random_vocabularies(
+    name, words, texts, n_base, allow_helpers
+):
+    """Old ids stay, encodings join neighbours, and every string that is said to be a token is one."""
+    base = every_kind()[name]
+    if name in bytepair.dialects():
+        base = bytepair.train_from_iterator(
+            [f"abab {LETTERS}"], merges=n_base, dialect=name
+        )
+    found = surgery.extend(base, strings=words, allow_helpers=allow_helpers)
+    after, n_old, report = found.tokenizer, base.n_vocab, found.report
+    assert after.vocabulary[:n_old] == base.vocabulary
+    assert after.n_vocab == n_old + report.added
+    assert [m[:3] for m in after.merge_log[: len(base.merges)]] == [
+        m[:3] for m in base.merge_log
+    ]
+    for row in report.rows:
+        if row.id is not None:
+            assert after.encode_ordinary(row.text) == [row.id]
+        if row.outcome == "needs_helpers":
+            assert not allow_helpers
+            assert len(row.parts) > 2
+    unmade, unplaced = after._unreached()
+    whole = {row.id for row in report.rows if row.outcome == "added_whole"}
+    assert not ({*unmade, *unplaced} - whole) & set(range(n_old, after.n_vocab))
+    ends = {
+        id_: after._tokens_of([id_])[0][1]
+        for id_ in range(after.n_vocab)
+        if after.vocabulary[id_] is not None
+    }
+    for text in [*texts, *words, " ".join(words)]:
+        old, new = (encoded(tokenizer, text) for tokenizer in (base, after))
+        assert (old is None) == (new is None)
+        if old is not None:
+            assert cuts(new, ends) <= cuts(old, ends), text
+
+
+def encoded(tokenizer, text):
+    """Give the ids of a text; nothing if a unit of it is unknown and an error."""
+    try:
+        return tokenizer.encode_ordinary(text)
+    except TokenizerError:
+        return None
+
+
+def cuts(ids, texts):
+    """Give the places between tokens, by the bytes before them."""
+    return set(itertools.accumulate(len(texts[id_]) for id_ in ids))
