@@ -311,10 +311,10 @@ impl Corpus {
 fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
     let read = |&(first, last): &(u32, u32)| Some(char::from_u32(first)?..=char::from_u32(last)?);
     let ranges: Option<Vec<_>> = ranges.iter().map(read).collect();
-    let ranges = ranges.ok_or_else(|| {
-        raise("TrainingError", "scope: a range begins or ends with no character".to_owned())
-    })?;
-    Scope::new(ranges).map(Arc::new).map_err(|error| to_python(&error))
+    let problem = "a range begins or ends with no character";
+    let ranges = ranges.ok_or_else(|| bytepair::Error::option("scope", problem));
+    let scope = ranges.and_then(Scope::new);
+    scope.map(Arc::new).map_err(|error| to_python(&error))
 }
 
 /// Adds the names that are not there yet, each once.

@@ -1,7 +1,7 @@
 """``bytepair extend``: a tokenizer with more tokens, all old ids in their places.
 
-Tokens come from a corpus, or from a list of strings. What can be known to fail is refused before any text is read: a path that cannot be written, a format
-that does not hold the base.
+Tokens come from a corpus, or from a list of strings. What can be known to fail is refused before any
+text is read: a path that cannot be written, a format that does not hold the base.
 """
 
 import json
