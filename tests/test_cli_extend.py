@@ -195,6 +195,8 @@ def test_verify_writes_a_difference_as_json(files):
         "same": False,
         "difference": difference._asdict(),
     }
+
+
 def test_a_scope_leaves_other_text_alone(files):
     """Scripts and characters, repeated or with commas between them."""
     Path("c.txt").write_text("नमस्ते दुनिया! hats”” hats””\n" * 9, "utf-8")
