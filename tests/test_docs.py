@@ -176,23 +176,35 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
     assert found.output.startswith("added.json does not extend gpt2\n")
 
 
-def test_the_example_of_a_resized_model_runs(tmp_path, monkeypatch):
-    """The rows of a model of transformers are those of the map."""
+@pytest.mark.parametrize("block", ["torch", "torch untied"])
+def test_the_example_of_a_resized_model_runs(block, tmp_path, monkeypatch):
+    """The rows of a model of transformers are those of the map, also of one with two matrices."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
     from bytepair import surgery
 
     n_old = extending(tmp_path, monkeypatch)
-    config = transformers.GPT2Config(n_embd=4, n_layer=1, n_head=1, vocab_size=n_old)
-    model = transformers.GPT2LMHeadModel(config)
-    old = model.get_input_embeddings().weight.detach().clone().numpy()
+    sizes = {"hidden_size": 4, "num_hidden_layers": 1, "intermediate_size": 4}
+    sizes |= {"num_attention_heads": 1, "num_key_value_heads": 1}
+    is_tied = block == "torch"
+    config = transformers.LlamaConfig(
+        vocab_size=n_old + 7, tie_word_embeddings=is_tied, **sizes
+    )
+    model = transformers.LlamaForCausalLM(config).to(torch.bfloat16)
+    matrices = model.get_input_embeddings, model.get_output_embeddings
+    old = [matrix().weight.detach().float().numpy().copy() for matrix in matrices]
+    assert is_tied == (old[0] == old[1]).all()
     found = surgery.extend("gpt2", "persian.txt", add=20)
     page = (REPOSITORY / "docs/how-to/extend.md").read_text(encoding="utf-8")
-    (block,) = re.findall(r"^```python torch\n(.*?)^```$", page, re.DOTALL | re.M)
-    names = {"model": model, "found": found}
-    exec(block, names)
-    new = model.get_output_embeddings().weight.detach().numpy()
-    assert torch.equal(torch.from_numpy(new), torch.from_numpy(names["rows"] @ old))
+    (code,) = re.findall(rf"^```python {block}\n(.*?)^```$", page, re.DOTALL | re.M)
+    exec(code, {"model": model, "found": found})
+    for matrix, before, side in zip(matrices, old, ("input", "output"), strict=True):
+        rows = found.embedding_map("mean", side, rows=n_old + 7, multiple_of=64)
+        expected = torch.from_numpy(rows @ before).to(torch.bfloat16)
+        assert torch.equal(matrix().weight.detach(), expected)
+    assert model.config.vocab_size == rows.shape[0]
+    ids = torch.tensor([found.tokenizer.encode(" سلام دنیا")])
+    assert model(ids).logits.shape == (1, ids.shape[1], rows.shape[0])
 
 
 def test_the_examples_of_the_stub_run():
