@@ -187,6 +187,7 @@ def test_options_that_make_no_sense_are_refused(message):
         found.embedding_map() @ np.zeros((300, 2))
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR")
 def test_torch_computes_the_same():
     """The arrays are those of a sparse matrix of torch, checked by torch itself."""
     torch = pytest.importorskip("torch")
