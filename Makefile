@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
-LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs
+LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 

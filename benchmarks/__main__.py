@@ -84,6 +84,7 @@ def _shown(
         "held",
         "corpus",
         "stats",
+        "extend",
     }:
         yield f"\n{case.name}"
         yield from report.table(wanted["task"], measured.rows)

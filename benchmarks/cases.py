@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from . import mixture, texts, vocabularies
+from . import mixture, surgery, texts, vocabularies
 from .engines import is_installed
 
 if sys.version_info >= (3, 11):
@@ -63,6 +63,8 @@ def cases(
             case["file"] = str(_prepared(wanted, case, scratch))
         elif "vocabulary" in case:
             _prepare_encoding(case, scratch)
+        elif "base" in case:
+            surgery.prepare(case, scratch)
         whole = _with_jobs(wanted, case)
         engines = {job["engine"].split()[0] for job in whole.jobs}
         if not wanted.get("peers") or len(engines) > 1:
@@ -260,4 +262,19 @@ def _mixed(case: dict[str, Any], scratch: Path) -> Path:
     return path
 
 
-MADE = {"hostile": _hostile, "linear": _linear, "train": _train}
+def _surgery(
+    wanted: dict[str, Any], files: list[str], scratch: Path
+) -> Iterator[dict[str, Any]]:
+    """Change vocabularies, by the engines that are installed."""
+    for case in surgery.cases(wanted, scratch):
+        able = filter(_is_at_hand, case["engines"])
+        yield {**case, "engines": list(able)}
+
+
+MADE = {
+    "extend": _surgery,
+    "hostile": _hostile,
+    "linear": _linear,
+    "prune": _surgery,
+    "train": _train,
+}

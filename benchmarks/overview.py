@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from . import surgery
 from .runner import Row
 
 OURS = "bytepair"
@@ -164,6 +165,7 @@ KINDS: dict[str, Callable[[dict[str, Any], list[Row]], Iterator[str]]] = {
     "held": held,
     "corpus": corpus,
     "stats": stats,
+    "extend": surgery.overview,
 }
 
 

@@ -18,7 +18,8 @@ from .runner import Row, Times
 FOLDER = Path(__file__).parent / "record"
 LIBRARIES = (
     *("bytepair", "tokenizers", "tiktoken", "rustbpe", "bpeasy", "gigatoken"),
-    *("sentencepiece", "fastokens", "splintr-rs", "numpy"),
+    *("sentencepiece", "fastokens", "splintr-rs", "bpe-continue"),
+    *("bpe-tokenizer-editor", "tokenizer-extension", "numpy"),
 )
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from . import record
+from . import record, surgery
 from .runner import Row
 
 OURS = "bytepair"
@@ -28,8 +28,12 @@ def write(path: Path, name: str, wanted: dict[str, Any], rows: list[Row]) -> Non
         "date": found["date"],
         "machine": f"{found['machine']}, {found['processors']} processors",
         "conditions": f"{found['libraries']}; commit {found['commit']}",
-        "cells": cells(wanted["task"], rows),
     }
+    if wanted.get("report") == "extend":
+        columns, lines = surgery.table(wanted, rows)
+        whole |= {"columns": columns, "rows": lines}
+    else:
+        whole["cells"] = cells(wanted["task"], rows)
     text = json.dumps(whole, indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
 

@@ -21,7 +21,15 @@ BEGIN = (
 )
 END = "<!-- End of the tables -->"
 ORDER = (
-    *("train", "encode", "encode-neox", "encode-llama", "sentencepiece"),
+    *(
+        "train",
+        "extend",
+        "prune",
+        "encode",
+        "encode-neox",
+        "encode-llama",
+        "sentencepiece",
+    ),
     *("encode-latency", "encode-document", "stats", "loading", "linear"),
 )
 TEXTS = {

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from . import compare, texts
+from . import compare, surgery, texts
 from .engines import engine
 from .measure import EVERYBODY, Cost, Sample, forget_peak, timed
 
@@ -263,6 +263,40 @@ def stats(job: Job) -> Iterator[Sample]:
         found, cost = timed(work, tokenizer, path)
         n_found = found.total.tokens
         yield Sample(phase, *cost, n_bytes, n_found, str(n_found))
+
+
+def extend(job: Job) -> Iterator[Sample]:
+    """Add tokens, from the files of a tokenizer and a text to a new file; then judge the file.
+
+    Ours is timed with the proof of the file as well.
+    """
+    yield from _changed(job, "extender", "prover")
+
+
+def prune(job: Job) -> Iterator[Sample]:
+    """Make a vocabulary smaller, from files to a file; then judge the file."""
+    yield from _changed(job, "pruner", "prover")
+
+
+def _changed(job: Job, name: str, prover: str) -> Iterator[Sample]:
+    module, _ = engine(job["engine"])
+    n_bytes = Path(job["file"]).stat().st_size
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder, "new.json")
+        work = getattr(module, name)(job, target)
+        result, cost = timed(work)
+        found = surgery.quality(job, target)
+        n_results = found.n_new if "add" in job else surgery.n_tokens(target)
+        yield Sample("work", *cost, n_bytes, n_results, "")
+        if hasattr(module, prover):
+            _, more = timed(
+                getattr(module, prover)(result, Path(folder, "proven.json"))
+            )
+            yield Sample("proof", *more, n_bytes, n_results, "")
+    if "add" in job:
+        yield Sample("unreachable", *cost, n_bytes, found.n_unreachable, "")
+    for which, n_tokens in found.held_out.items():
+        yield Sample(f"held out, {which}", *cost, n_bytes, n_tokens, "")
 
 
 def _summed(arrays: Iterable[Any]) -> tuple[int, str]:

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from pydoc_data import topics
@@ -164,6 +165,18 @@ def read_documents(path: Path, separator: str) -> Iterator[str]:
             for document in whole:
                 yield document.decode()
     yield rest.decode()
+
+
+def write_lines_in(path: Path, letters: str, share: float, target: Path) -> None:
+    """Write the lines of a file of whose characters at least a share are certain letters."""
+    wanted = re.compile(letters)
+    with (
+        path.open(encoding="utf-8", errors="replace") as lines,
+        target.open("w", encoding="utf-8") as out,
+    ):
+        for line in lines:
+            if len(wanted.findall(line)) >= share * len(line):
+                out.write(line)
 
 
 def _documents(path: Path, n_bytes: int) -> Iterator[bytes]:

@@ -15,6 +15,10 @@ ids of what that gives. ``in_shape(folder, case)`` gives a tokenizer that is cal
 transformers are. ``flat(result)`` is there where results of ``batch`` are neither arrays or
 lists of ids nor one array of ids with offsets.
 
+``extender(case, target)`` gives a function that adds ``case["add"]`` tokens to the tokenizer of
+``case["base_file"]`` by what ``case["file"]`` holds, and writes a ``tokenizer.json``; ``pruner`` one that
+leaves ``case["to"]`` tokens. ``prover(result, target)`` writes what such a function gave with its proof.
+
 ``add(tokenizer, contents)`` gives a tokenizer with more special tokens, and
 ``with_added(tokenizer, text)`` the ids of a text in which all of them count, as an array.
 
@@ -53,7 +57,7 @@ def is_installed(label: str) -> bool:
     if name in ELSEWHERE:
         library = ELSEWHERE[name].library
         return any((folder / library).is_dir() for folder in packages(name))
-    return importlib.util.find_spec(name) is not None
+    return importlib.util.find_spec(name.replace("-", "_")) is not None
 
 
 def packages(name: str) -> list[Path]:

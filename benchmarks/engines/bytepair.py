@@ -29,6 +29,39 @@ def counts_trainer(
     return lambda: bytepair.train_from_counts(counts, merges=case["merges"], **options)
 
 
+def extender(case: Case, target: Path) -> Callable[[], Any]:
+    """Extend, and write the file."""
+    from bytepair import surgery
+
+    def work() -> Any:  # noqa: ANN401
+        options = {"add": case["add"], "threads": case["n_threads"]}
+        found = surgery.extend(case["base_file"], case["file"], **options)
+        found.tokenizer.save(target)
+        return found
+
+    return work
+
+
+def pruner(case: Case, target: Path) -> Callable[[], Any]:
+    """Prune with compact ids, as the peer has them, and write the file."""
+    from bytepair import surgery
+
+    def work() -> Any:  # noqa: ANN401
+        options = {"to": case["to"], "threads": case["n_threads"]}
+        found = surgery.prune(
+            case["base_file"], case["file"], numbering="compact", **options
+        )
+        found.tokenizer.save(target)
+        return found
+
+    return work
+
+
+def prover(found: Any, target: Path) -> Callable[[], Any]:  # noqa: ANN401
+    """Write the file again, and prove it."""
+    return lambda: found.save(target)
+
+
 def learned(tokenizer: bytepair.Tokenizer) -> list[tuple[bytes, bytes]]:
     """List the merges."""
     return tokenizer.merges
