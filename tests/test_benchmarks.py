@@ -18,16 +18,19 @@ from benchmarks import (
     report,
     results,
     runner,
+    surgery as surgery_of_benchmarks,
     table,
     texts,
 )
 
 import bytepair
+import bytepair.surgery
 
 ORDERS = ["as tokenizers", "as rustbpe"]
 TASKS = {
     *("train", "counts", "linear", "hostile", "imports"),
     *("encode", "latency", "worst", "file", "corpus", "added", "calls", "stats"),
+    *("extend", "prune"),
 }
 
 
@@ -255,6 +258,53 @@ def test_inputs_that_were_chosen_to_cost_much_are_measured(tmp_path, kind):
     rows, *problems = runner.run(few)
     assert problems == [[], [], []]
     assert all(row.n_results for row in rows)
+
+
+def changed(name, corpus, tmp_path, monkeypatch, **options):
+    """Run a small case of changing a vocabulary, and give its definition and its rows."""
+    pytest.importorskip("tokenizers", reason="judges the files")
+    monkeypatch.setattr(texts, "SHARED", tmp_path)
+    base = tmp_path / "vocabularies" / "base.json"
+    base.parent.mkdir()
+    bytepair.train(corpus, merges=60, dialect="gpt2").save(base)
+    grid = {"bases": ["base"], "texts": ["text"], "engines": ["bytepair"], **options}
+    text = {"name": "text", "file": str(corpus), "letters": "[é ]", "share": 0.01}
+    wanted = cases.definition(name) | {"rounds": 1, "grid": [grid], "text": [text]}
+    wanted |= {"base": {"base": {"file": "base.json"}}, "document_bytes": 500}
+    [few] = cases.cases(wanted, [], tmp_path)
+    rows, *problems = runner.run(few)
+    assert problems == [[], [], []]
+    return wanted, rows, few.jobs[0]
+
+
+def test_extending_is_measured_and_judged(corpus, tmp_path, monkeypatch):
+    """By the tokens of held-out documents with the first of the new tokens, each of which can occur."""
+    wanted, rows, job = changed("extend", corpus, tmp_path, monkeypatch, add=300)
+    found = {row.phase: row.n_results for row in rows}
+    assert (found["work"], found["proof"], found["unreachable"]) == (300, 300, 0)
+    assert found["held out, the base"] > found["held out, 256"] > 0
+    smaller = bytepair.surgery.extend(job["base_file"], job["file"], add=256)
+    held = json.loads(Path(job["held_file"]).read_text("utf-8"))
+    n_tokens = sum(smaller.tokenizer.count(text) for text in held)
+    assert found["held out, 256"] == n_tokens
+    assert len(list(overview.KINDS["extend"](wanted, rows))) == 2
+    path = tmp_path / "extend.json"
+    results.write(path, "extend", wanted, rows)
+    written = json.loads(path.read_text(encoding="utf-8"))
+    [row] = written["rows"]
+    assert len(row) == len(written["columns"])
+    assert (row[0], row[4:6]) == ("base, text, bytepair", ["300", "0"])
+    assert "| base, text, bytepair |" in table.section(written)
+
+
+def test_pruning_is_measured_and_judged(corpus, tmp_path, monkeypatch):
+    """By the tokens that held-out documents then need."""
+    wanted, rows, _ = changed("prune", corpus, tmp_path, monkeypatch, to=280)
+    found = {row.phase: row.n_results for row in rows}
+    assert found["work"] == 280
+    assert found["held out, all"] > found["held out, the base"]
+    columns, [line] = surgery_of_benchmarks.table(wanted, rows)
+    assert (columns[-1], line[4]) == ("more tokens", "280")
 
 
 def row_of(engine, phase, seconds, **changes):

@@ -213,8 +213,8 @@ def check(
     Other programs are not asked if ``asks_theirs`` is false.
     """
     pairing = Pairing(base, new)
-    formats_found = [path and _format_of(path) for path in (base_path, new_path)]
-    is_same_format = formats_found[0] == formats_found[1]
+    base_format, new_format = map(_format_of, (base_path, new_path))
+    is_same_format = base_format == new_format
     faults = list(id_faults(pairing))
     told_otherwise: list[str] = []
     of_merges = list(agreement.merge_faults(pairing))
@@ -239,8 +239,8 @@ def check(
     on_texts = coarsening.add(given)
     faults += coarsening.faults()
     readers = ["bytepair"]
-    is_theirs = formats_found[1] == "huggingface" and asks_theirs
-    if new_path is not None and is_theirs and is_installed():
+    is_theirs = new_format is not None and new_format[0] == "huggingface"
+    if new_path is not None and is_theirs and asks_theirs and is_installed():
         readers.append("tokenizers")
         wholes = [text.decode() for text in own.values() if text and is_text(text)]
         faults += faults_of_theirs(new, _file(new_path), [*wholes, *built_in, *given])
@@ -271,8 +271,12 @@ def _file(path: Path) -> Path:
     return formats.file_in(path) if path.is_dir() else path
 
 
-def _format_of(path: Path) -> str:
-    return formats.format_of_file(_file(path))
+def _format_of(path: Path | None) -> tuple[str, bool] | None:
+    """Give the format of a file, and whether another beside it says how it splits."""
+    if path is None:
+        return None
+    file = _file(path)
+    return formats.format_of_file(file), formats.sidecar_of(file).is_file()
 
 
 def is_text(content: bytes) -> bool:
