@@ -183,7 +183,12 @@ def test_other_text_keeps_its_ids_in_random_vocabularies(
         if "scope: " in str(error):  # a tokenizer that has no such character
             return
         raise
-    check_scope(base, found, scope, [*first, *later, *corpus, " ".join(first)])
+    texts = [*first, *later, *corpus, " ".join(first)]
+    check_scope(base, found, scope, texts)
+    less = surgery.extend(base, texts=corpus, add=5, scope=scope).tokenizer
+    assert less.vocabulary == found.tokenizer.vocabulary[: less.n_vocab]
+    check = surgery.verify_extension(base, found.tokenizer, texts=texts)
+    assert check.faults == (), check.lines
 
 
 @pytest.mark.parametrize("name", ["byte-stream", "gpt4o", "sennrich", "sentencepiece"])
@@ -250,7 +255,7 @@ def test_characters_are_given_one_by_one_or_as_ranges():
 
 BAD = {
     "no script is called 'Devangari', but Devanagari": "Devangari",
-    "no script is called 'äöü'; characters are": "äöü",
+    "no script is called 'äöü'; a scope is a script, not a language": "äöü",
     "'z-a' is no range": "z-a",
     "'U\\+110000' is no range": "U+110000",
     "surrogates only": "U+D800",

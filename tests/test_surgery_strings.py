@@ -142,6 +142,18 @@ def test_strings_of_a_file_are_proven_when_it_is_saved(tmp_path):
     assert again.tokenize(text)[-1] == " widest"
 
 
+def test_the_row_of_a_whole_piece_is_made_of_what_the_base_has_for_it():
+    """Though no merge makes such a token."""
+    found = grown("whole pieces", ["erlowaa", "loaa"])
+    outcome = {row.text: (row.outcome, row.id) for row in found.report.rows}
+    assert outcome["erlowaa"] == ("added_whole", found.base.n_vocab + 1)
+    rows = found.embedding_map()
+    assert rows.needs_init.tolist() == []
+    ids = found.base.encode("erlowaa")
+    assert len(ids) == 3
+    assert rows.row(found.base.n_vocab + 1) == (sorted(ids), [1 / 3] * 3)
+
+
 BAD = {
     "strings must be a list": {"strings": "abc"},
     r"strings\[1\] is int": {"strings": ["a", 3]},

@@ -18,6 +18,7 @@ from bytepair._numpy import NDArray, np
 from bytepair._ranges import check_range
 from bytepair.errors import TokenizerError
 
+from ._own_texts import encoded, own_texts
 from ._surgery import Kind, Side
 
 if TYPE_CHECKING:
@@ -169,7 +170,9 @@ def embedding_map(
     n_old, n_new = _sizes(surgery, rows, multiple_of)
     weigh = _weigher(surgery.base, kind, side)
     kept = {new: old for old, new in enumerate(surgery.id_map) if new >= 0}
-    parts, by_hand = parts_of_new(surgery.tokenizer, kept)
+    parts, unmade = parts_of_new(surgery.tokenizer, kept)
+    parts |= _parts_of_whole(surgery, unmade)
+    by_hand = [id_ for id_ in unmade if id_ not in parts]
     unused = _unused_rows(surgery, n_old)
     indptr, old_ids, weights = [0], [], []
     for id_ in range(n_new):
@@ -192,6 +195,19 @@ def embedding_map(
         (n_new, n_old),
         surgery.tokenizer,
     )
+
+
+def _parts_of_whole(
+    surgery: Surgery[Any], ids: Sequence[int]
+) -> dict[int, tuple[int, ...]]:
+    """Give what the base has for the text of tokens of text that no merge makes."""
+    tokens = surgery.tokenizer._tokens_of(ids)
+    of_text = [id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"]
+    found: dict[int, tuple[int, ...]] = {}
+    for id_, text in own_texts(surgery.tokenizer, of_text):
+        if text is not None and (parts := encoded(surgery.base, text)):
+            found[id_] = tuple(parts)
+    return found
 
 
 def _sizes(

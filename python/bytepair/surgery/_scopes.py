@@ -181,7 +181,8 @@ def _refuse(item: str) -> NoReturn:
     near = difflib.get_close_matches(_loose(item), _names(), N_NEAR, cutoff=0.5)
     names = " or ".join(dict.fromkeys(_names()[name] for name in near))
     message = (
-        f"scope: no script is called {item!r}{f', but {names} is' if names else ''}; "
-        "characters are given one by one or as ranges such as U+0900-U+097F"
+        f"scope: no script is called {item!r}{f', but {names} is' if names else ''}; a scope "
+        "is a script, not a language, or characters: single ones and ranges such as "
+        "U+0900-U+097F"
     )
     raise TrainingError(message)
