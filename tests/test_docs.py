@@ -158,20 +158,22 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
     assert len(new) == -(-again.n_vocab // 64) * 64
     assert (new[:n_old] == old).all()
     assert new[n_old : again.n_vocab].all()
-    *commands, verify = re.findall(
-        r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE
-    )
-    assert len(commands) == 3
+    commands = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    extend, scope, strings, verify = (shlex.split(command)[1:] for command in commands)
+    arguments = ["300" if word == "2000" else word for word in extend]
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 0, found.output
+    assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
+    small = bytepair.train_from_iterator(["low lower"], merges=2, dialect="gpt2")
+    small.save("small.json")
     Path("words.txt").write_text(" tokenizer\nzzzz\n")
-    for command in commands:
-        arguments = shlex.split(command.replace("--add 2000", "--add 300"))
-        found = CliRunner().invoke(app, arguments[1:])
+    for command in (scope, strings):
+        arguments = ["small.json" if word == "gpt2" else word for word in command]
+        found = CliRunner().invoke(app, arguments)
         assert found.exit_code == 0, found.output
-        if "--scope" not in command and "--strings" not in command:
-            assert bytepair.Tokenizer.from_file("gpt2-persian.json") == again
     added = bytepair.Tokenizer.from_file("gpt2")
     added.with_added_tokens([bytepair.AddedToken("low")]).save("added.json")
-    found = CliRunner().invoke(app, shlex.split(verify)[1:])
+    found = CliRunner().invoke(app, verify)
     assert found.exit_code == 1
     assert found.output.startswith("added.json does not extend gpt2\n")
 
