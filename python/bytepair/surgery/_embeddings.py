@@ -202,7 +202,9 @@ def _parts_of_whole(
 ) -> dict[int, tuple[int, ...]]:
     """Give what the base has for the text of tokens of text that no merge makes."""
     tokens = surgery.tokenizer._tokens_of(ids)
-    of_text = [id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"]
+    of_text = [
+        id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"
+    ]
     found: dict[int, tuple[int, ...]] = {}
     for id_, text in own_texts(surgery.tokenizer, of_text):
         if text is not None and (parts := encoded(surgery.base, text)):
