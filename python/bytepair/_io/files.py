@@ -101,8 +101,7 @@ def write(path: StrPath, data: bytes) -> None:
 def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
     """Write several files: all appear, in their order, or none does.
 
-    If something fails before all is ready to be renamed, nothing has changed. A link is followed. A
-    pipe or a device is written to.
+    A link is followed. A pipe or a device is written to, after all others.
     """
     with contextlib.ExitStack() as stack:
         for path in files:
@@ -110,12 +109,27 @@ def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) 
             if makes_folders:
                 stack.enter_context(_folder_for(path))
         drafts = [stack.enter_context(_draft(*pair)) for pair in files.items()]
+        pairs = zip(drafts, files, strict=True)
+        _rename({path: draft for draft, path in pairs if draft is not None})
         for draft, (path, data) in zip(drafts, files.items(), strict=True):
-            target = Path(os.path.realpath(path))
-            try:
-                target.write_bytes(data) if draft is None else draft.replace(target)
-            except OSError as error:
-                raise _cannot(path, error) from error
+            if draft is None:
+                write(path, data)
+
+
+def _rename(drafts: Mapping[Path, Path]) -> None:
+    """Give drafts their names; if one cannot have it, the others have what was there before."""
+    targets = {path: Path(os.path.realpath(path)) for path in drafts}
+    before = {t: t.read_bytes() if t.exists() else None for t in targets.values()}
+    done: list[Path] = []
+    try:
+        for path, draft in drafts.items():
+            draft.replace(targets[path])
+            done.append(targets[path])
+    except OSError as error:
+        for target in done:
+            data = before[target]
+            target.unlink() if data is None else write(target, data)
+        raise _cannot(path, error) from error
 
 
 @contextlib.contextmanager

@@ -1,0 +1,249 @@
+"""``bytepair prune``, ``remove`` and ``merge-vocabularies``: what they write, say and refuse."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bytepair
+from bytepair import surgery
+
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+
+TEXT = "low lower lowest, the widest hats are wider than hats\n" * 9
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Write two tokenizers and a corpus into the working directory."""
+    monkeypatch.chdir(tmp_path)
+    base = bytepair.train_from_iterator(
+        [TEXT, "low lower newest"],
+        merges=24,
+        dialect="gpt4",
+        special_tokens=["<|end|>"],
+    )
+    base.save("base.json")
+    other = bytepair.train_from_iterator(
+        ["newer wide cats"] * 3, merges=9, dialect="gpt4"
+    )
+    other.save("other.json")
+    Path("c.txt").write_text(TEXT)
+    return base
+
+
+def run(*arguments):
+    """Run a command."""
+    return testing.CliRunner().invoke(app, list(arguments))
+
+
+def done(*arguments):
+    """Run a command that must succeed; give its lines and its JSON."""
+    found = run(*arguments, "--json")
+    assert found.exit_code == 0, found.stderr
+    return found.stderr.splitlines(), json.loads(found.stdout)
+
+
+def names():
+    """List the files of the working directory."""
+    return sorted(path.name for path in Path().iterdir())
+
+
+def test_prune_writes_what_the_function_gives(files):
+    """The file, the numbers as JSON, and lines for a reader."""
+    lines, numbers = done("prune", "base.json", "c.txt", "--to", "270", "-o", "n.json")
+    expected = surgery.prune("base.json", "c.txt", to=270)
+    again = bytepair.Tokenizer.from_file("n.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+    assert again.merges == expected.tokenizer.merges
+    assert numbers.items() >= expected.report.to_json().items()
+    assert (numbers["output"], numbers["is_copy"]) == ("n.json", False)
+    assert lines[1:4] == list(expected.report.lines)
+    assert lines[-1] == "saved: n.json"
+
+
+def test_prune_takes_a_regular_expression(files):
+    """All tokens whose text matches go, and no others; no corpus is needed."""
+    options = ["--matching", "^ ?w", "-o", "n.bytepair", "--numbering", "holes"]
+    _lines, numbers = done("prune", "base.json", *options)
+    gone = [files.vocabulary[id_] for id_ in numbers["removed"]]
+    assert gone
+    assert all(token.lstrip().startswith(b"w") for token in gone)
+    left = bytepair.Tokenizer.from_file("n.bytepair").vocabulary
+    merged = [token for token in left if token and len(token) > 1]
+    assert not [token for token in merged if token.lstrip().startswith(b"w")]
+
+
+def test_remove_says_what_is_built_on_a_token_before_it_is_written(files):
+    """The cascade comes first; a dry run says no more and writes nothing."""
+    before = names()
+    dry, numbers = done("remove", "base.json", "lo", "--dry-run")
+    assert names() == before
+    plan = surgery.plan_removal(files, "lo")
+    assert plan.following
+    assert dry[: len(plan.lines)] == list(plan.lines)
+    assert dry[-1] == "nothing is written"
+    assert numbers["output"] is None
+    assert [row["id"] for row in numbers["built_on"]] == [f.id for f in plan.following]
+    lines, numbers = done("remove", "base.json", "lo", "-o", "n.json")
+    assert lines[: len(dry) - 1] == dry[:-1]
+    expected = surgery.remove("base.json", "lo")
+    assert numbers["removed"] == list(expected.report.removed)
+    again = bytepair.Tokenizer.from_file("n.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+
+
+def test_remove_takes_texts_ids_and_findings(files):
+    """Together, in one call; findings are those of the doctor."""
+    Path("empty.txt").write_text("hats " * 400)
+    found = run("doctor", "base.json", "--corpus", "empty.txt", "--json", "--exit-zero")
+    Path("found.json").write_text(found.stdout)
+    report = json.loads(found.stdout)
+    never = [f for f in report["findings"] if f["code"] == "BP601"]
+    assert never
+    hats, low = files.token_to_id(" hats"), files.token_to_id("low")
+    arguments = [
+        "base.json",
+        "Ġhats",
+        "--id",
+        f"{low},{low}",
+        "--findings",
+        "found.json",
+    ]
+    _lines, numbers = done("remove", *arguments, "--select", "BP601", "--dry-run")
+    named = {row["id"] for row in numbers["named"]}
+    assert named == {hats, low} | {t["id"] for f in never for t in f["tokens"]}
+    _lines, numbers = done("remove", *arguments, "--dry-run")
+    assert {row["id"] for row in numbers["named"]} == {hats, low}
+
+
+def test_merging_writes_what_the_function_gives(files):
+    """All ids of the first stay, and the report says what became of each token of the second."""
+    lines, numbers = done(
+        "merge-vocabularies", "base.json", "other.json", "-o", "n.json"
+    )
+    expected = surgery.merge_vocabularies("base.json", "other.json")
+    assert lines[: len(expected.report.lines)] == list(expected.report.lines)
+    assert numbers.items() >= expected.report.to_json().items()
+    again = bytepair.Tokenizer.from_file("n.json")
+    assert again.vocabulary == expected.tokenizer.vocabulary
+    assert again.vocabulary[: len(files)] == files.vocabulary
+    helped = ["--allow-helpers", "-o", "h.json"]
+    _lines, numbers = done("merge-vocabularies", "base.json", "other.json", *helped)
+    assert "needs_helpers" not in numbers["outcomes"]
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        (["prune", "base.json", "c.txt", "--to", "265"], []),
+        (["remove", "base.json", "lo"], []),
+        (
+            ["merge-vocabularies", "base.json", "other.json"],
+            ["--embedding-kind", "copy"],
+        ),
+        (
+            ["extend", "base.json", "c.txt", "--add", "5"],
+            ["--embedding-side", "output"],
+        ),
+    ],
+    ids=lambda value: value[0] if value else "",
+)
+def test_every_command_writes_the_rows_of_an_embedding_matrix(command, more, files):
+    """With the same options; the file is that of the function, padded as asked for."""
+    options = ["--embedding-rows", "290", "--embedding-multiple-of", "32", *more]
+    numbering = ["--numbering", "compact"] if command[0] in ("prune", "remove") else []
+    for name in ("rows.npz", "rows.jsonl"):
+        done(*command, *numbering, "-o", "n.json", "--embedding-map", name, *options)
+    new = bytepair.Tokenizer.from_file("n.json")
+    with np.load("rows.npz") as arrays:
+        n_new, n_old = arrays["shape"]
+    assert n_old == 290
+    least = new.n_vocab if numbering else max(new.n_vocab, 290)
+    assert n_new == -(-least // 32) * 32
+    rows = list(map(json.loads, Path("rows.jsonl").read_text("utf-8").splitlines()))
+    assert len(rows) == n_new
+    for row in rows[: len(files)]:
+        if row["bytes"] and row["token"] in files.get_vocab():
+            assert row["old_ids"] == [files.token_to_id_hf(row["token"])]
+
+
+REFUSED = {
+    "--to: 300 tokens are asked for, but there are": ["prune", "c.txt", "--to", "300"],
+    "--to: 20 tokens are asked for, but": ["prune", "c.txt", "--to", "20"],
+    "--to needs files to count tokens in": ["prune", "--to", "260"],
+    "say which tokens are to go: --to, --min-count or --matching": ["prune", "c.txt"],
+    "the corpus is empty": ["prune", "nothing.txt", "--to", "260"],
+    "no such file": ["prune", "absent.txt", "--to", "260"],
+    "is no regular expression": ["prune", "--matching", "("],
+    "--lines is about a corpus": ["prune", "--matching", "low", "--lines"],
+    "no token is 'lowlow'": ["remove", "lowlow"],
+    "no token has the id 9999": ["remove", "--id", "9999"],
+    "'x' is not an id": ["remove", "--id", "1,x"],
+    "is a unit of the alphabet and must stay": ["remove", "a"],
+    "is a special token and must stay": ["remove", "<|end|>"],
+    "name tokens to remove": ["remove"],
+    "--mode scaffold keeps": ["remove", "low", "--mode", "scaffold"],
+    "--select chooses among findings": ["remove", "low", "--select", "BP1"],
+    "is not what bytepair doctor --json writes": ["remove", "--findings", "c.json"],
+    "c.txt is not JSON": ["remove", "--findings", "c.txt"],
+    "other: only one of the two has": ["merge-vocabularies", "marked.json"],
+    "--embedding-rows needs --embedding-map": ["remove", "low", "--embedding-rows", "9"],
+    "must be .npz or .jsonl": ["remove", "low", "--embedding-map", "a.npy"],
+    "--embedding-rows: the old tokenizer has": [
+        "remove", "low", "--embedding-map", "a.npz", "--embedding-rows", "9",
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
+    """With options named as they are typed."""
+    Path("nothing.txt").write_text("")
+    Path("c.json").write_text("[]")
+    bytepair.train_from_iterator(["low"], merges=1, dialect="sennrich").save(
+        "m.bytepair"
+    )
+    before = names()
+    command, *rest = REFUSED[message]
+    rest = ["m.bytepair" if word == "marked.json" else word for word in rest]
+    found = run(command, "base.json", *rest, "-o", "n.json")
+    assert found.exit_code in (1, 2)
+    assert message in found.stderr
+    assert names() == before
+
+
+@pytest.mark.parametrize(
+    "command", [["prune", "c.txt", "--to", "260"], ["remove", "low"]]
+)
+def test_a_format_without_special_tokens_is_refused_before_a_corpus_is_read(
+    command, files
+):
+    """The folder of two files holds no reserved ids; the message names the numberings that it holds."""
+    base = bytepair.train_from_iterator([TEXT], merges=24, dialect="gpt2")
+    base.save("base.json")
+    name, *rest = command
+    found = run(name, "base.json", *rest, "-o", "folder")
+    assert found.exit_code == 1
+    assert "--numbering holes and --numbering compact need none" in found.stderr
+    assert not Path("folder").exists()
+    done(name, "base.json", *rest, "-o", "folder", "--numbering", "compact")
+    assert sorted(path.name for path in Path("folder").iterdir()) == [
+        "merges.txt",
+        "vocab.json",
+    ]
+
+
+def test_without_an_output_only_a_dry_run_is_taken(files):
+    """The message says so."""
+    for command in (
+        ["prune", "base.json", "--matching", "low"],
+        ["remove", "base.json", "low"],
+    ):
+        found = run(*command)
+        assert found.exit_code == 2
+        assert "only --dry-run needs no output" in found.stderr
+        assert run(*command, "--dry-run", "--quiet").output == ""

@@ -1,0 +1,170 @@
+"""Files that belong together: all appear under their names, or nothing changes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import bytepair
+from bytepair import FileError, surgery
+from bytepair._io import files
+
+TEXTS = ["low lower lowest wide wider"] * 3
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    """Give two files, the first of which is there already."""
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_bytes(b"before")
+    return {first: b"one", second: b"two"}
+
+
+def listed(folder):
+    """Give each file of a folder with its bytes."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_all_appear(pairs, tmp_path):
+    """With their bytes, the mode of what they replace, and nothing beside them."""
+    (tmp_path / "a.txt").chmod(0o640)
+    files.write_together(pairs)
+    assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("n_before", [0, 1])
+def test_a_full_disk_leaves_what_was_there(n_before, pairs, tmp_path, monkeypatch):
+    """Whichever file is the first that cannot be brought to the disk."""
+    brought = []
+
+    def fsync(handle):
+        if len(brought) == n_before:
+            raise OSError(28, "No space left on device")
+        brought.append(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(FileError, match=r"[ab]\.txt: No space left on device"):
+        files.write_together(pairs)
+    assert listed(tmp_path) == {"a.txt": b"before"}
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused_first(pairs, tmp_path):
+    """No file has changed by then."""
+    (tmp_path / "b.txt").mkdir()
+    with pytest.raises(FileError, match=r"b\.txt: this is a folder"):
+        files.write_together(pairs)
+    assert listed(tmp_path) == {"a.txt": b"before"}
+
+
+def refuse_at(n_before):
+    """Give a way of renaming that the system refuses once, after so many files."""
+    replace, asked = Path.replace, []
+
+    def refusing(draft, target):
+        asked.append(target)
+        if len(asked) == n_before + 1:
+            raise OSError(1, "Operation not permitted")
+        return replace(draft, target)
+
+    return refusing
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_name_that_cannot_be_had_gives_the_others_back(
+    names, pairs, tmp_path, monkeypatch
+):
+    """As in a folder whose files belong to somebody else: what was there is there again."""
+    ordered = {
+        tmp_path / f"{name}.txt": pairs[tmp_path / f"{name}.txt"] for name in names
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse_at(1))
+        with pytest.raises(FileError, match=rf"{names[1]}\.txt: Operation not"):
+            files.write_together(ordered)
+    assert listed(tmp_path) == {"a.txt": b"before"}
+
+
+def test_folders_are_made_if_asked_for_and_go_again_if_it_fails(tmp_path, monkeypatch):
+    """A folder that is missing is an error otherwise."""
+    pairs = {tmp_path / "new" / "deep" / name: b"x" for name in "ab"}
+    with pytest.raises(FileError, match="No such file"):
+        files.write_together(pairs)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse_at(0))
+        with pytest.raises(FileError, match="Operation not permitted"):
+            files.write_together(pairs, makes_folders=True)
+    assert list(tmp_path.iterdir()) == []
+    files.write_together(pairs, makes_folders=True)
+    assert len(listed(tmp_path)) == 2
+
+
+def test_links_are_followed_and_devices_written_to(pairs, tmp_path):
+    """As a single file is written."""
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    files.write_together({tmp_path / "link": b"x", Path(os.devnull): b"y"})
+    assert (tmp_path / "link").is_symlink()
+    assert listed(tmp_path)["a.txt"] == b"x"
+    assert not Path(os.devnull).is_file()
+
+
+def broken_at(monkeypatch, n_before):
+    """Let the disk be full after so many files."""
+    brought = []
+    fsync = os.fsync
+
+    def full(handle):
+        if len(brought) == n_before:
+            raise OSError(28, "No space left on device")
+        brought.append(handle)
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+
+
+def saving(way, folder):
+    """Give a function that writes a tokenizer of several files."""
+    dialect = "gpt2" if way in ("gpt2", "surgery gpt2") else "gpt4o"
+    base = bytepair.train_from_iterator(TEXTS, merges=9, dialect=dialect)
+    if way == "pretrained":
+        return lambda: base.save_pretrained(folder / "out")
+    if way == "convert":
+        return lambda: bytepair.convert(base, folder / "t.tiktoken")
+    if way == "transformers":
+        from bytepair.compat.transformers import PreTrainedTokenizerFast
+
+        theirs = PreTrainedTokenizerFast(tokenizer_object=base, chat_template="{{ x }}")
+        return lambda: theirs.save_pretrained(folder / "out")
+    target = folder / ("out" if dialect == "gpt2" else "t.tiktoken")
+    if way.startswith("surgery"):
+        found = surgery.extend(base, texts=["widest hats"] * 3, add=2)
+        return lambda: found.save(target)
+    return lambda: base.save(target)
+
+
+N_FILES = {
+    "gpt2": 2,
+    "tiktoken": 2,
+    "pretrained": 2,
+    "convert": 4,  # a draft of each file, and each file
+    "surgery gpt2": 4,
+    "surgery tiktoken": 4,
+    "transformers": 3,
+}
+
+
+@pytest.mark.parametrize("way", N_FILES)
+def test_a_tokenizer_of_several_files_appears_whole_or_not_at_all(
+    way, tmp_path, monkeypatch
+):
+    """Wherever the disk is full, nothing is left in the folder, not even a folder."""
+    save = saving(way, tmp_path)
+    for n_before in range(N_FILES[way]):
+        with monkeypatch.context() as patch:
+            broken_at(patch, n_before)
+            with pytest.raises(bytepair.TokenizerError, match="No space left"):
+                save()
+        assert list(tmp_path.iterdir()) == []
+    save()
+    assert len(listed(tmp_path)) >= 2
