@@ -178,6 +178,82 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
     assert found.output.startswith("added.json does not extend gpt2\n")
 
 
+def pruning(folder, monkeypatch):
+    """Put into a folder what the how-to of pruning begins with; a small tokenizer has the tokens that it names."""
+    monkeypatch.chdir(folder)
+    words = "rawdownload SolidGoldMagikarp rawdownloadcloneembedreportprint "
+    text = "Now is the winter of our discontent made glorious summer. " * 9
+    base = bytepair.train_from_iterator([words * 9 + text], merges=90, dialect="gpt2")
+    base = base.with_special_tokens(["<|endoftext|>"])
+    base.save("gpt2.json")
+    bytepair.train_from_iterator([text], merges=9, dialect="gpt2").save("other.json")
+    Path("plays.txt").write_text(text, "utf-8")
+    return base
+
+
+def test_the_examples_of_pruning_run(tmp_path, monkeypatch):
+    """In Python and by the commands: smaller vocabularies, mended ones, joined ones, and the rows of a matrix."""
+    np = pytest.importorskip("numpy")
+    base = pruning(tmp_path, monkeypatch)
+    np.save("wte.npy", np.random.default_rng(1).normal(size=(base.n_vocab, 3)))
+    page = (REPOSITORY / "docs/how-to/prune.md").read_text(encoding="utf-8")
+    page = page.replace('"gpt2"', '"gpt2.json"')
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        exec(block, names)
+    pruned, old, new = names["pruned"], np.load("wte.npy"), np.load("wte-plays.npy")
+    assert 257 < pruned.tokenizer.n_vocab < base.n_vocab
+    assert (len(new) % 64, len(names["long"].report.removed)) == (0, 2)
+    for id_, now in enumerate(pruned.id_map):
+        assert now < 0 or (new[now] == old[id_]).all()
+    mended = bytepair.Tokenizer.from_file("gpt2-mended.json")
+    assert mended == names["mended"].tokenizer
+    assert names["plan"].following[-1].text == "rawdownloadcloneembedreportprint"
+    written = []
+    commands = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    for line in "".join(commands).replace(" gpt2 ", " gpt2.json ").splitlines():
+        command, _, target = line.replace("--to 8000", "--to 270").partition(" > ")
+        found = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert found.exit_code == 0, found.output
+        written.append(found.stderr)
+        if target:
+            Path(target).write_text(found.stdout)
+    assert "270 tokens left, numbered anew from 0 to 269" in written[0]
+    shown = page.split("--dry-run\n```\n\n```text\n")[1].split("```")[0]
+    for line, like in zip(written[1].splitlines(), shown.splitlines(), strict=True):
+        assert re.sub(r"[0-9, ].*", "", line) == re.sub(r"[0-9, ].*", "", like)
+    assert len(written) == 5
+    joined = bytepair.Tokenizer.from_file("gpt2-and-other.json")
+    assert joined.vocabulary[: base.n_vocab] == base.vocabulary
+
+
+def test_the_example_of_a_pruned_model_runs(tmp_path, monkeypatch):
+    """The rows of both matrices of a model of transformers are those that stay."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from bytepair import surgery
+
+    base = pruning(tmp_path, monkeypatch)
+    page = (REPOSITORY / "docs/how-to/prune.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python torch\n(.*?)^```$", page, re.DOTALL | re.M)
+    pruned = surgery.prune(base, texts=["winter"], to=262, numbering="compact")
+    kept = [id_ for id_, now in enumerate(pruned.id_map) if now >= 0]
+    for is_tied in (True, False):
+        config = transformers.GPT2Config(
+            n_embd=4,
+            n_layer=1,
+            n_head=1,
+            vocab_size=base.n_vocab + 5,
+            tie_word_embeddings=is_tied,
+        )
+        model = transformers.GPT2LMHeadModel(config)
+        sides = (model.get_input_embeddings, model.get_output_embeddings)
+        before = [side().weight.detach().clone() for side in sides]
+        exec(block, {"model": model, "pruned": pruned})
+        for side, matrix in zip(sides, before, strict=True):
+            assert torch.equal(side().weight, matrix[kept])
+
+
 @pytest.mark.parametrize("block", ["torch", "torch untied"])
 def test_the_example_of_a_resized_model_runs(block, tmp_path, monkeypatch):
     """The rows of a model of transformers are those of the map, also of one with two matrices."""

@@ -17,7 +17,7 @@ from bytepair._tokenizer import Tokenizer
 
 from ._extend import base_of
 from ._surgery import Surgery
-from ._tokens import names_of
+from ._tokens import names_of, quoted
 
 if TYPE_CHECKING:
     from bytepair._io.files import StrPath
@@ -121,7 +121,7 @@ class MergingReport:
         for outcome, reason in REASONS.items():
             names = [o.text for o in self.others if o.outcome == outcome]
             if names:
-                shown = ", ".join(map(repr, names[:MOST_NAMED]))
+                shown = ", ".join(map(quoted, names[:MOST_NAMED]))
                 more = len(names) - MOST_NAMED
                 others = f" and {more:,} more" if more > 0 else ""
                 lines.append(f"{len(names):,} {reason}: {shown}{others}")

@@ -18,7 +18,7 @@ from bytepair.errors import TokenizerError
 
 from ._extend import base_of
 from ._surgery import Surgery
-from ._tokens import Named, Tokens, names_of, resolve
+from ._tokens import Named, Tokens, names_of, quoted, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -94,9 +94,9 @@ class Cascade:
             return (f"{alone}, nothing is built on {them}", *self._stay_lines())
         causes: dict[int, list[str]] = {}
         for one in self.following:
-            causes.setdefault(one.cause, []).append(repr(one.text))
+            causes.setdefault(one.cause, []).append(quoted(one.text))
         shown = [
-            f"{self.named[id_]!r} ({id_}) has {amount(len(names), 'token')} built on it: "
+            f"{quoted(self.named[id_])} ({id_}) has {amount(len(names), 'token')} built on it: "
             + _listed(names)
             for id_, names in list(causes.items())[:MOST_NAMED]
         ]

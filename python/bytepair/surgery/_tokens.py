@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from bytepair._tokenizer import Tokenizer
     from bytepair.analyze.doctor import Diagnosis, Finding, FoundToken
 
-__all__ = ["GLITCHES", "Named", "Token", "Tokens", "names_of", "resolve", "tokens_of"]
+__all__ = [
+    "GLITCHES",
+    "Named",
+    "Token",
+    "Tokens",
+    "names_of",
+    "quoted",
+    "resolve",
+    "tokens_of",
+]
 
 GLITCHES = ("BP101", "BP603")
 """The findings of a whole diagnosis that are meant: tokens that no text is encoded with, and
@@ -77,6 +86,15 @@ def tokens_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Token]:
     ids = list(ids)
     rows = tokenizer._tokens_of(ids)
     return [Token(id_, row[1], row[4]) for id_, row in zip(ids, rows, strict=True)]
+
+
+def quoted(text: str) -> str:
+    r"""Write a token of :func:`names_of` in quotes, with escapes of bytes as they are.
+
+    >>> quoted(" the"), quoted("\\xe4"), quoted("\n")
+    ("' the'", "'\\xe4'", "'\\n'")
+    """
+    return repr(text).replace("\\\\", "\\")
 
 
 def names_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
@@ -137,7 +155,7 @@ def _must_stay(
 ) -> str:
     """Name tokens that must stay, and why."""
     names = zip(ids, names_of(tokenizer, ids), strict=True)
-    each = [f"{name!r} (id {id_}) is {reasons[id_]}" for id_, name in names]
+    each = [f"{quoted(name)} (id {id_}) is {reasons[id_]}" for id_, name in names]
     more = f", and {len(each) - 5:,} more" if len(each) > 5 else ""
     listed = ", ".join(each[:5]) + more
     must = " and must stay" if len(each) == 1 else "; these must stay"
@@ -202,7 +220,7 @@ def _hint(tokenizer: Tokenizer, token: str | bytes) -> str:
         return ""
     if not 1 < len(ids) <= 8:
         return ""
-    return f"; it is encoded to {', '.join(map(repr, names_of(tokenizer, ids)))}"
+    return f"; it is encoded to {', '.join(map(quoted, names_of(tokenizer, ids)))}"
 
 
 # Findings

@@ -199,5 +199,6 @@ fn reserve(
         vocabulary.insert(id, Token { kind: TokenKind::Added, bytes: content.as_bytes() })?;
         added.push(AddedToken { id, content, special: true, ..AddedToken::default() });
     }
+    added.sort_by_key(|token| token.id); // as files list them
     Ok(())
 }
