@@ -207,7 +207,8 @@ def test_the_examples_of_pruning_run(tmp_path, monkeypatch):
     for id_, now in enumerate(pruned.id_map):
         assert now < 0 or (new[now] == old[id_]).all()
     mended = bytepair.Tokenizer.from_file("gpt2-mended.json")
-    assert mended == names["mended"].tokenizer
+    assert mended.vocabulary == names["mended"].tokenizer.vocabulary
+    assert mended.merges == names["mended"].tokenizer.merges
     assert names["plan"].following[-1].text == "rawdownloadcloneembedreportprint"
     written = []
     commands = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)

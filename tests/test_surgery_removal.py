@@ -390,6 +390,25 @@ def test_tokens_that_only_the_settings_name_move_with_the_others(tmp_path):
     assert surgery.remove(tmp_path, ["low"]).tokenizer.token_to_id("<think>") == 300
 
 
+def test_settings_in_the_folder_that_give_other_ids_are_refused(tmp_path):
+    """Else transformers takes these ids. A tokenizer that keeps all ids is written there."""
+    base = every_kind()["gpt2"]
+    base.save(tmp_path / "tokenizer.json")
+    before = (tmp_path / "tokenizer.json").read_bytes()
+    decoder = {"275": {"content": "<|end|>", "special": True}}
+    config = json.dumps({"added_tokens_decoder": decoder})
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    moved = surgery.remove(tmp_path, ["low"], numbering="compact")
+    with pytest.raises(
+        bytepair.FormatError, match=r"give '<\|end\|>' the id 275.*at 27"
+    ):
+        moved.save(tmp_path / "tokenizer.json")
+    assert (tmp_path / "tokenizer.json").read_bytes() == before
+    moved.save(tmp_path / "other.json")
+    surgery.remove(tmp_path, ["low"]).save(tmp_path / "tokenizer.json")
+    assert bytepair.Tokenizer.from_file(tmp_path).token_to_id("<|end|>") == 275
+
+
 MUST_STAY = {
     "a unit of the alphabet": ("gpt4o", "a"),
     "a special token": ("gpt4o", "<|end|>"),

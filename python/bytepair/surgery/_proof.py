@@ -99,6 +99,7 @@ def save(
     target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
     name = formats.format_of(Path(path), format_name)
     check_target(target, name)
+    _check_beside(surgery.tokenizer, target, path)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
         try:
@@ -121,6 +122,25 @@ def save(
     n_ids = surgery.tokenizer.n_vocab
     n_texts = len(new), len(gone)
     return Proof(tuple(files.values()), name, is_copy, n_ids, *n_texts, tuple(readers))
+
+
+def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
+    """Refuse a folder whose settings give ids of this tokenizer to other tokens, or others to its own.
+
+    transformers takes the ids of added tokens from there.
+    """
+    names = {content: id_ for id_, content, _flags in tokenizer._added_tokens}
+    vocabulary = tokenizer.vocabulary
+    for token in formats.added_beside(target):
+        here = names.get(token.content, token.id)
+        is_free = token.id >= len(vocabulary) or vocabulary[token.id] is None
+        if here != token.id or not (token.content in names or is_free):
+            where = f"has it at {here:,}" if here != token.id else "has another there"
+            _refuse(
+                path,
+                f"settings in this folder give {token.content!r} the id {token.id:,}, and the "
+                f"tokenizer {where}; write elsewhere, or write the new ids into the settings first",
+            )
 
 
 def _without_reserved(surgery: Surgery[Any], error: FormatError) -> FormatError:
