@@ -181,7 +181,7 @@ def test_the_examples_of_extending_run(tmp_path, monkeypatch):
 def pruning(folder, monkeypatch):
     """Put into a folder what the how-to of pruning begins with; a small tokenizer has the tokens that it names."""
     monkeypatch.chdir(folder)
-    words = "rawdownload SolidGoldMagikarp rawdownloadcloneembedreportprint "
+    words = "rawdownload SolidGoldMagikarp\nrawdownloadcloneembedreportprint\n"
     text = "Now is the winter of our discontent made glorious summer. " * 9
     base = bytepair.train_from_iterator([words * 9 + text], merges=90, dialect="gpt2")
     base = base.with_special_tokens(["<|endoftext|>"])
