@@ -3,6 +3,7 @@
 import collections
 import itertools
 import json
+import random
 
 import numpy as np
 import pytest
@@ -617,6 +618,99 @@ def test_a_format_that_holds_no_reserved_ids_says_what_to_do(tmp_path):
     assert list(tmp_path.iterdir()) == []
     surgery.remove(base, ["low"], numbering="holes").save(tmp_path / "folder")
     assert (tmp_path / "folder" / "merges.txt").exists()
+
+
+# Small vocabularies, all of it
+
+
+LETTERS = "abc"
+SHORT = ["".join(t) for n in range(1, 6) for t in itertools.product(LETTERS, repeat=n)]
+MODELS = {
+    "characters": {},
+    "unknown token": {"unk_token": "?", "fuse_unk": True},
+    "end mark": {"end_of_word_suffix": "</w>"},
+    "prefix": {"unk_token": "?", "continuing_subword_prefix": "##"},
+    "byte fallback": {"unk_token": "?", "fuse_unk": True, "byte_fallback": True},
+    "whole pieces": {"ignore_merges": True},
+}
+
+
+def small(name, seed):
+    """Give a tokenizer of a kind with merges drawn at random, some of them of one token."""
+    options = MODELS[name]
+    prefix = options.get("continuing_subword_prefix", "")
+    suffix = options.get("end_of_word_suffix", "")
+    forms = [
+        letter for letter in LETTERS if letter != "c" or "unk_token" not in options
+    ]
+    tokens = [
+        (letter, start, end)
+        for letter in forms
+        for start in (True, False)
+        for end in (True, False)
+    ]
+
+    def written(text, start, end):
+        return ("" if start else prefix) + text + (suffix if end else "")
+
+    names = dict.fromkeys(written(*token) for token in tokens)
+    draw = random.Random(f"{name} {seed}")
+    merges = []
+    for _ in range(9):
+        left = draw.choice([t for t in tokens if not t[2] or not suffix])
+        right = draw.choice([t for t in tokens if not t[1] or not prefix])
+        made = (left[0] + right[0], left[1], right[2])
+        pair = [written(*left), written(*right)]
+        if len(made[0]) > 4 or pair in merges:
+            continue
+        merges.append(pair)
+        names[written(*made)] = None
+        tokens.append(made)
+    others = [options["unk_token"]] if "unk_token" in options else []
+    if options.get("byte_fallback"):
+        others += [f"<0x{byte:02X}>" for byte in range(256)]
+    vocab = vocabulary(*others, *names)
+    split = {"type": "WhitespaceSplit"}
+    return hugging_face(
+        {"vocab": vocab, "merges": merges, **options}, pre_tokenizer=split
+    )
+
+
+def by_definition(base, gone, text):
+    """Encode a word with the merges that are left, pair by pair; a word that is a token is one where merges are ignored."""
+    left = [m for m in merges_by_id(base) if not gone & set(m)]
+    whole = base.token_to_id(text)
+    if base._rules()["ignore_merges"] and whole is not None and whole not in gone:
+        return [whole]
+    return merged([i for i, *_ in base._symbols(text.encode())], left)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", MODELS)
+def test_every_removal_from_a_small_vocabulary(name, seed):
+    """Each token, every short text: ids are those of the definition, and of Hugging Face's library."""
+    theirs = pytest.importorskip("tokenizers")
+    base = small(name, seed)
+    free = free_ids(base)
+    assert free
+    for id_ in free:
+        holes = surgery.remove(base, [id_], numbering="holes")
+        compact = surgery.remove(base, [id_], numbering="compact")
+        gone = set(holes.report.removed)
+        assert gone == {id_} | {
+            one.id for one in surgery.plan_removal(base, id_).following
+        }
+        read = theirs.Tokenizer.from_str(
+            compact.tokenizer.to_bytes(format="huggingface").decode()
+        )
+        found = [encoding.ids for encoding in read.encode_batch(SHORT)]
+        for text, ids in zip(SHORT, found, strict=True):
+            if ids_or_none(base, text) is None:
+                continue
+            expected = by_definition(base, gone, text)
+            assert holes.tokenizer.encode(text) == expected
+            moved = [compact.id_map[i] for i in expected]
+            assert compact.tokenizer.encode(text) == moved == ids
 
 
 # Random vocabularies
