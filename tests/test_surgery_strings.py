@@ -129,6 +129,20 @@ def test_the_order_of_the_strings_does_not_matter(name):
             assert found.tokenizer.encode_ordinary(row.text) == [row.id]
 
 
+def test_only_the_first_strings_without_a_token_are_listed():
+    """Long ones are cut where the line ends; the rest is counted."""
+    from bytepair.views._surgery import N_SHOWN, string_lines
+
+    strings = ["wx", *("ab cd " * n for n in range(1, N_SHOWN + 4))]
+    base = bytepair.train_from_iterator(["ab"], merges=1, dialect="gpt2")
+    lines = string_lines(surgery.extend(base, strings=strings).report, width=40)
+    assert lines[0] == "'ab cd ': cut"
+    assert len(lines) == N_SHOWN + 1
+    assert lines[-1] == "and 3 strings more"
+    assert max(map(len, lines)) == 40
+    assert lines[-2] == f"'{'ab cd ' * 6}ab…"
+
+
 def test_strings_of_a_file_are_proven_when_it_is_saved(tmp_path):
     """New tokens are tokens of the model and not added tokens, so that they break no words."""
     found = grown("gpt2", ["lowest", " widest"], allow_helpers=True)

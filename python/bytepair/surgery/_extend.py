@@ -158,6 +158,13 @@ def extend(
     ['de', 'ide', 'wide']
     >>> found.report.curve
     (153, 126, 99, 72)
+    >>> texts = ["wide नमस्ते wide नमस्ते"] * 9
+    >>> found = surgery.extend(base, texts=texts, add=3, scope="Devanagari")
+    >>> found.tokenizer.encode("wide") == base.encode("wide")
+    True
+    >>> words = surgery.extend(base, strings=["lower", "wi"])
+    >>> [(row.text, row.outcome) for row in words.report.rows]
+    [('lower', 'needs_helpers'), ('wi', 'added')]
 
     Raises
     ------
