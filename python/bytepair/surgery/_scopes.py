@@ -178,7 +178,7 @@ def _script_named(item: str) -> str:
 
 
 def _refuse(item: str) -> NoReturn:
-    near = difflib.get_close_matches(_loose(item), _names(), N_NEAR, cutoff=0.5)
+    near = difflib.get_close_matches(_loose(item), _names(), N_NEAR)
     names = " or ".join(dict.fromkeys(_names()[name] for name in near))
     message = (
         f"scope: no script is called {item!r}{f', but {names} is' if names else ''}; a scope "
