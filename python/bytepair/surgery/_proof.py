@@ -299,7 +299,7 @@ def _compare_base(
     """Refuse a file that does not extend the base, if every id of the base was kept."""
     if surgery.id_map != tuple(range(surgery.base.n_vocab)):
         return
-    found = check(surgery.base, again, (), surgery.source, draft, asks_theirs=False)
+    found = check(surgery.base, again, (), surgery.source, draft, is_own=True)
     faults = (fault for fault in found.faults if has_texts or fault.about != "texts")
     _refuse_if(path, faults)
 
