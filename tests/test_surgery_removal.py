@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
-from tests.test_surgery import ENDINGS, KINDS, TEXTS, ids_or_none
+from tests.test_surgery import ENDINGS, KINDS as ALL_KINDS, TEXTS, ids_or_none
 
 import bytepair
 from bytepair import TokenizerError, surgery
 
+ALIKE = ("gpt2", "gpt4", "llama3", "qwen", "deepseek-v3", "tekken", "letters-digits")
+"""Dialects that differ from ``gpt4o`` in their patterns alone."""
+KINDS = [name for name in ALL_KINDS if name not in ALIKE]
 MODES = ["cascade", "reroute"]
 NUMBERINGS = ["reserved", "holes", "compact"]
 OTHERS = [
@@ -191,7 +194,7 @@ def test_a_file_holds_what_is_left_or_is_refused(name, format_name, tmp_path):
     n_saved = 0
     choices = itertools.product(NUMBERINGS, MODES)
     for place, (numbering, mode) in enumerate(choices):
-        for id_ in free_ids(base)[place::9]:
+        for id_ in free_ids(base)[place::12]:
             found = surgery.remove(base, [id_], mode=mode, numbering=numbering)
             path = tmp_path / f"{numbering}{mode}{id_}" / ENDINGS[format_name]
             path.parent.mkdir()
@@ -454,7 +457,7 @@ def test_files_that_merge_any_split_give_the_same_ids_or_are_refused(tmp_path):
     words = [b"ab", b"bc", b"abc", b"cd", b"bcd", b"abcd", b"dd", b"cdd", b"abcdd"]
     base = ranks(tmp_path, *words)
     texts = [
-        "".join(t) for n in range(1, 7) for t in itertools.product("abcd", repeat=n)
+        "".join(t) for n in range(1, 6) for t in itertools.product("abcd", repeat=n)
     ]
     n_saved = n_refused = 0
     for mode, word in itertools.product(MODES, words):
@@ -720,7 +723,7 @@ WORDS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     dialect=st.sampled_from(bytepair.dialects()),
     words=WORDS,
