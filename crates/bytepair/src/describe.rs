@@ -189,7 +189,12 @@ fn vocabulary(parts: &Parts) -> String {
     let (n_ids, n_merges) = (parts.vocabulary.len(), parts.vocabulary.n_merges());
     let ignored = if parts.ignore_merges { ", ignored for pieces that are tokens" } else { "" };
     let [tokens, merges] = [n_ids, n_merges].map(|n| if n == 1 { "" } else { "s" });
-    format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}")
+    let scaffold = match parts.scaffold.len() {
+        0 => String::new(),
+        1 => ", 1 token never given out".to_owned(),
+        n => format!(", {n} tokens never given out"),
+    };
+    format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}{scaffold}")
 }
 
 /// How ids become text, where more is done than to join the tokens.

@@ -200,9 +200,10 @@ impl Dialect {
     /// What happens to training text that a tokenizer of this dialect is to learn more from.
     ///
     /// # Errors
-    /// As for [`Dialect::of`].
+    /// As for [`Dialect::of`], and where the tokenizer has scaffold tokens.
     pub fn preparation_for(&self, tokenizer: &Tokenizer) -> Result<Preparation> {
         self.units.check()?;
+        tokenizer.parts().check_no_scaffold()?;
         let Parts { normalizer, added, .. } = tokenizer.parts();
         let (own_steps, splitter) = one_round(tokenizer.parts())?;
         let steps = self.normalize_training.clone().unwrap_or(own_steps);

@@ -73,6 +73,9 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         ("template", value(&file.template)),
         ("decode", value(&file.decode)),
     ];
+    if file.scaffold.as_ref().is_some_and(Vec::is_empty) {
+        return Err(Error::format(FORMAT, "scaffold", "is there without a token"));
+    }
     check_added(&file.added_tokens)?;
     check_kinds(&file.units, &vocabulary)?;
     let steps = file.normalizer.into_iter().map(TryInto::try_into).collect::<Result<_>>()?;
@@ -86,6 +89,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         vocabulary: Arc::new(vocabulary),
         added: with_content(file.added_tokens)?,
         ignore_merges: file.ignore_merges,
+        scaffold: file.scaffold.unwrap_or_default(),
         dropout: file.dropout,
         template: file.template,
         truncation: file.truncation,
@@ -199,6 +203,7 @@ fn problem(name: &str, value: Value) -> Option<serde_json::Error> {
         "rounds" => problem_of::<Vec<RoundRecord>>(value),
         "units" => problem_of::<Units>(value),
         "ignore_merges" => problem_of::<bool>(value),
+        "scaffold" => problem_of::<Vec<TokenId>>(value),
         "dropout" => problem_of::<Option<f64>>(value),
         "template" => problem_of::<Template>(value),
         "truncation" => problem_of::<Option<Truncation>>(value),

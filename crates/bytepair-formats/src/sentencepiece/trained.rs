@@ -16,7 +16,7 @@ use super::FORMAT;
 use super::as_map::{StepsAsMap, as_map, is_map};
 use super::merges::cut_stages;
 use crate::live::live_merges;
-use crate::{Change, inexpressible, quoted, require};
+use crate::{Change, SCAFFOLD, inexpressible, quoted, require};
 use bytepair::Parts;
 use bytepair::Result;
 use bytepair::added::AddedToken;
@@ -193,6 +193,7 @@ fn check_others(parts: &Parts) -> Result<()> {
         ));
     }
     let checks = [
+        (parts.scaffold.is_empty(), SCAFFOLD),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),

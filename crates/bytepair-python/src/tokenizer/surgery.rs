@@ -154,12 +154,11 @@ fn read_mode(name: &str) -> PyResult<Mode> {
     match name {
         "cascade" => Ok(Mode::Cascade),
         "reroute" => Ok(Mode::Reroute),
-        "scaffold" => {
-            let problem = "mode='scaffold' is not available: no format holds tokens that are merged \
-                           through and never given out; use 'cascade' or 'reroute'";
-            Err(raise("TokenizerError", problem.to_owned()))
-        }
-        _ => Err(raise("TokenizerError", format!("mode={name:?} is none of 'cascade', 'reroute'"))),
+        "scaffold" => Ok(Mode::Scaffold),
+        _ => Err(raise(
+            "TokenizerError",
+            format!("mode={name:?} is none of 'cascade', 'reroute', 'scaffold'"),
+        )),
     }
 }
 

@@ -17,7 +17,7 @@
 //!
 //! Other questions about a piece have a file each: `merge_steps` gives the spans of ids and the log of merges, and `growing_piece`
 //! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
-//! `edited` encodes by merges that are being changed.
+//! `edited` encodes by merges that are being changed. `scaffold` splits tokens that are merged through and never given out.
 
 mod by_parts;
 mod cache;
@@ -27,6 +27,7 @@ mod growing_piece;
 mod merge;
 mod merge_steps;
 mod reachability;
+mod scaffold;
 mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext};
@@ -53,6 +54,7 @@ use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
 use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
+use scaffold::Scaffold;
 use whole_tokens::WholePieces;
 
 #[cfg(test)]
@@ -88,6 +90,8 @@ pub struct Encoder {
     repeated: Vec<Repeated>,
     /// Tokens never used for a whole piece: it is merged instead.
     never_whole: HashSet<TokenId>,
+    /// Tokens that are merged through and never given out; `None` if there are none.
+    scaffold: Option<Arc<Scaffold>>,
 }
 
 /// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
@@ -162,6 +166,7 @@ impl Encoder {
             spelling: None,
             repeated: Vec::new(),
             never_whole: HashSet::new(),
+            scaffold: None,
         }
     }
 
@@ -176,8 +181,9 @@ impl Encoder {
     }
 
     /// An encoder that merges a piece that is written as one of these tokens instead of taking the token.
-    pub(crate) fn without_whole(self, never_whole: HashSet<TokenId>) -> Self {
-        Self { never_whole, ..self }
+    pub(crate) fn without_whole(mut self, never_whole: HashSet<TokenId>) -> Self {
+        self.never_whole.extend(never_whole);
+        self
     }
 
     /// Whether a piece contains no character to replace.

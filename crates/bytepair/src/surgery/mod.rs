@@ -11,9 +11,8 @@
 //! - *Numbering* ([`renumber`]): all parts of a tokenizer that hold ids get the new ones, or the change is refused.
 //!
 //! To remove a merge is not to split its token: a part may join its other neighbour then. So whoever counts after a
-//! removal encodes again.
-//!
-//! Left out: tokens that are merged through and never given out.
+//! removal encodes again. Extending and pruning tokenizers with scaffold tokens is refused: what they count is what merging
+//! gives.
 
 mod combine;
 mod graph;

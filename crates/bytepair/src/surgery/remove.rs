@@ -5,6 +5,8 @@
 //! it and all other tokens that stay are still made. A merge of another pair may come before those that make other tokens;
 //! so all are made again, and a way that harms one is given up.
 //!
+//! `scaffold` takes nothing out of the vocabulary: the tokens are merged through and never given out.
+//!
 //! Takes an encoding of each token, for each round of rerouting.
 
 use std::collections::{HashMap, HashSet};
@@ -12,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use super::graph::Ground;
 use super::renumber::{Edit, Numbering};
 use crate::encode::Scratch;
-use crate::error::Result;
-use crate::tokenizer::Tokenizer;
+use crate::error::{Error, Result};
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 /// What becomes of tokens that are built on those removed.
@@ -24,6 +26,9 @@ pub enum Mode {
     Cascade,
     /// They are made another way where there is one; else they go.
     Reroute,
+    /// They stay, as the removed tokens do in the vocabulary: these are merged through and never given out. Only our own
+    /// formats hold that.
+    Scaffold,
 }
 
 /// A token that is made of other parts now. All ids are those of before.
@@ -53,13 +58,14 @@ impl Tokenizer {
     ///
     /// # Errors
     /// Where one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
-    /// uses.
+    /// uses; and where a token to be merged through is an added one, or not made of its own units.
     pub fn without(&self, ids: &[TokenId], mode: Mode, numbering: Numbering) -> Result<Removed> {
         self.check_removable(ids)?;
         let ground = self.ground()?;
         let (removed, rerouted) = match mode {
             Mode::Cascade => (ground.closure(ids), HashMap::new()),
             Mode::Reroute => self.rerouted(ids, &ground)?,
+            Mode::Scaffold => return self.with_scaffold(ids, numbering),
         };
         self.check_removable(&removed)?;
         let goes = self.flags(&removed);
@@ -70,6 +76,25 @@ impl Tokenizer {
         let merges = self.parts().vocabulary.merges();
         let way = |(place, now): (u32, Merge)| Rerouted { before: merges[place as usize], now };
         Ok(Removed { tokenizer, id_map, removed, rerouted: ways.into_iter().map(way).collect() })
+    }
+
+    /// This tokenizer with these tokens merged through and never given out. All ids stay.
+    fn with_scaffold(&self, ids: &[TokenId], numbering: Numbering) -> Result<Removed> {
+        if numbering != Numbering::Holes {
+            let problem = "tokens that are merged through keep their ids; use 'holes'".to_owned();
+            return Err(Error::option("numbering", problem));
+        }
+        let mut removed = ids.to_vec();
+        removed.sort_unstable();
+        removed.dedup();
+        let mut scaffold = [&self.parts().scaffold[..], &removed].concat();
+        scaffold.sort_unstable();
+        scaffold.dedup();
+        let tokenizer = Self::new(Parts { scaffold, ..self.parts().clone() })?;
+        let is_token = |id: TokenId| self.parts().vocabulary.token(id).is_some();
+        let ids = (0..).take(self.parts().vocabulary.len());
+        let id_map = ids.map(|id| is_token(id).then_some(id)).collect();
+        Ok(Removed { tokenizer, id_map, removed, rerouted: Vec::new() })
     }
 
     /// By id: whether it is one of these.

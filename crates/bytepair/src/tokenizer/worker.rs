@@ -61,14 +61,14 @@ pub(super) fn append_ids(
     worker: &mut Worker,
 ) -> Result<()> {
     let query = Query::new(text, piece.clone());
-    if query.is_some_and(|query| worker.cache.append(query, ids)) {
-        return Ok(());
-    }
     let n_before = ids.len();
-    append_new(encoder, text, piece, ids, worker)?;
-    if let Some(query) = query {
-        worker.cache.insert(query, &ids[n_before..]);
+    if !query.is_some_and(|query| worker.cache.append(query, ids)) {
+        append_new(encoder, text, piece, ids, worker)?;
+        if let Some(query) = query {
+            worker.cache.insert(query, &ids[n_before..]);
+        }
     }
+    encoder.split_scaffold(ids, n_before);
     Ok(())
 }
 
