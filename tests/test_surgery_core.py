@@ -39,8 +39,8 @@ def test_a_removed_token_takes_what_is_built_on_it(base):
     assert Tokenizer(smaller).special_tokens == {"<s>": 256}
     with pytest.raises(bytepair.TokenizerError, match="a unit of the alphabet"):
         base._without(base.encode("a"))
-    with pytest.raises(bytepair.TokenizerError, match="scaffold"):
-        base._without([ab], mode="scaffold")
+    with pytest.raises(bytepair.TokenizerError, match="none of 'cascade'"):
+        base._without([ab], mode="scaffolding")
 
 
 def test_pruning_takes_the_rarest_leaf(base):

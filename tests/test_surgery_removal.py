@@ -13,6 +13,8 @@ from tests.test_surgery import ENDINGS, KINDS as ALL_KINDS, TEXTS, ids_or_none
 
 import bytepair
 from bytepair import TokenizerError, surgery
+from bytepair.analyze import trace
+from bytepair.analyze._trace import Added
 
 ALIKE = ("gpt2", "gpt4", "llama3", "qwen", "deepseek-v3", "tekken", "letters-digits")
 """Dialects that differ from ``gpt4o`` in their patterns alone."""
@@ -575,12 +577,88 @@ def test_findings_of_the_doctor_go_in_directly():
 # Options
 
 
-def test_scaffold_says_what_to_use_instead():
-    """No format holds it."""
-    with pytest.raises(
-        TokenizerError, match=r"scaffold.*reroute keeps.*cascade removes"
-    ):
-        surgery.remove(every_kind()["gpt4o"], ["low"], mode="scaffold")
+def test_scaffold_keeps_its_ids():
+    """There are no ranks to close, so a numbering that closes them is refused."""
+    with pytest.raises(TokenizerError, match=r'"compact" has no effect with mode="sca'):
+        surgery.remove(
+            every_kind()["gpt4o"], ["low"], mode="scaffold", numbering="compact"
+        )
+
+
+def split_of(tokenizer, id_, scaffold):
+    """Split a token by the last merge of its units, again and again, as a definition."""
+    if id_ not in scaffold:
+        return [id_]
+    left, right = merged_last(tokenizer._units_of(id_), merges_by_id(tokenizer))
+    return [
+        *split_of(tokenizer, left, scaffold),
+        *split_of(tokenizer, right, scaffold),
+    ]
+
+
+def merged_last(units, merges):
+    """Give the parts of the last merge of a row of units."""
+    ids, rank = list(units), {pair[:2]: (n, pair[2]) for n, pair in enumerate(merges)}
+    while len(ids) > 2:
+        pairs = [
+            (rank[p][0], i) for i, p in enumerate(itertools.pairwise(ids)) if p in rank
+        ]
+        _, place = min(pairs)
+        ids[place : place + 2] = [rank[ids[place], ids[place + 1]][1]]
+    return ids
+
+
+@pytest.mark.parametrize("kind", ["gpt4o", "sennrich", "prefix", "sentencepiece"])
+def test_scaffold_tokens_are_merged_through_and_their_parts_given_out(kind, tmp_path):
+    """Every way to ids gives the parts in place of the token, and what is built on it stays."""
+    base = every_kind()[kind]
+    named = [id_ for id_ in free_ids(base) if base._units_of(id_)][:3]
+    found = surgery.remove(base, named, mode="scaffold")
+    new, scaffold = found.tokenizer, set(named)
+    assert found.id_map == tuple(range(base.n_vocab))
+    assert found.report.removed == tuple(sorted(named))
+    texts = [text for text in OTHERS if ids_or_none(base, text) is not None]
+    expected = [
+        [part for id_ in base.encode(text) for part in split_of(base, id_, scaffold)]
+        for text in texts
+    ]
+    assert any(row != base.encode(text) for row, text in zip(expected, texts, strict=True))
+    assert [new.encode(text) for text in texts] == expected
+    assert new.encode_batch(texts, threads=2) == expected
+    assert [new.count(text) for text in texts] == [len(row) for row in expected]
+    assert [new.decode(row) for row in expected] == [
+        base.decode(base.encode(text)) for text in texts
+    ]
+    for text, row in zip(texts, expected, strict=True):
+        encoding = new.encode_with_offsets(text)
+        assert list(encoding.ids) == row
+        traced = trace(new, text)
+        assert [id_ for piece in traced.flat for id_ in ids_of(piece)] == row
+    path = tmp_path / "new.bytepair"
+    found.save(path)
+    again = bytepair.load(path)
+    assert again == new != base
+    assert [again.encode(text) for text in texts] == expected
+    with pytest.raises(TokenizerError, match="merges through 3 tokens"):
+        surgery.extend(again, texts=["xyxy"] * 9, add=1)
+
+
+def ids_of(part):
+    """Give the ids of an added token or of a piece, whose tree has the same."""
+    if isinstance(part, Added):
+        return [part.id]
+    assert [node.id for node in part.tree] == list(part.ids)
+    assert part.is_whole or [node.id for node in list(part.rows())[-1]] == list(part.ids)
+    return list(part.ids)
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "new.tiktoken", "vocab.json"])
+def test_no_other_format_takes_scaffold_tokens(name, tmp_path):
+    """They are refused by name, and nothing is written."""
+    found = surgery.remove(every_kind()["gpt2"], [b"lo"], mode="scaffold")
+    with pytest.raises(bytepair.FormatError, match=r"\(scaffold\)"):
+        found.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 BAD_PRUNING = {

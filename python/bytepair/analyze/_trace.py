@@ -149,6 +149,8 @@ class Piece:
     def rows(self) -> Iterator[list[Node]]:
         """Give the tokens before the first merge, and after each.
 
+        Where a token is merged through and never given out, its parts in its place are the last row.
+
         >>> import bytepair
         >>> from bytepair.analyze import trace
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -156,7 +158,11 @@ class Piece:
         >>> [[node.id for node in row] for row in piece.rows()]
         [[75, 78, 86], [256, 86], [257]]
         """
-        return followed(self.symbols, self.steps)
+        yield from followed(self.symbols, self.steps)
+        if not self.is_whole and [node.id for node in self.tree] != [
+            node.id for node in merged(self.symbols, self.steps)
+        ]:
+            yield self.tree
 
     @cached_property
     def tree(self) -> list[Node]:
@@ -171,7 +177,7 @@ class Piece:
         """
         if self.is_whole:
             return [Node(self.ids[0], 0, 0)]
-        return merged(self.symbols, self.steps)
+        return given_out(merged(self.symbols, self.steps), self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +373,18 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
             step.token, left.first, right.last, step, (left, right)
         )
     return list(nodes.values())
+
+
+def given_out(nodes: Sequence[Node], ids: Sequence[int]) -> list[Node]:
+    """Give these tokens, the parts in place of those that are merged through and never given out."""
+    waiting, given = list(reversed(nodes)), list[Node]()
+    while waiting:
+        node = waiting.pop()
+        if node.parts and ids[len(given) : len(given) + 1] != (node.id,):
+            waiting.extend(reversed(node.parts))
+        else:
+            given.append(node)
+    return given
 
 
 def _counts(tokenizer: Tokenizer) -> list[int | None]:

@@ -78,8 +78,9 @@ def remove(
     mode: Annotated[
         ModeName,
         typer.Option(
-            help="What becomes of tokens that are built on these: they go (cascade), or stay where "
-            "other tokens make them (reroute). No format holds scaffold.",
+            help="What becomes of tokens that are built on these: they go (cascade); stay where "
+            "other tokens make them (reroute); or stay, while these are merged through and never given "
+            "out (scaffold; .bytepair only).",
         ),
     ] = ModeName.CASCADE,
     numbering: NumberingChoice = NumberingName.RESERVED,

@@ -233,10 +233,14 @@ def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
 
 
 def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
-    """Give a text for each token that went; of very many, for some from all over the vocabulary."""
-    base = surgery.base
+    """Give a text for each token that went or is only merged through; of very many, for some of all."""
+    base, scaffold = surgery.base, set(surgery.tokenizer._rules()["scaffold"])
     tokens = enumerate(zip(base.vocabulary, surgery.id_map, strict=True))
-    gone = [id_ for id_, (token, new) in tokens if new < 0 and token is not None]
+    gone = [
+        id_
+        for id_, (token, new) in tokens
+        if token is not None and (new < 0 or new in scaffold)
+    ]
     chosen = gone[:: -(-len(gone) // MOST_GONE) or 1]
     return [base.decode_bytes([id_]) for id_ in chosen]
 
@@ -296,8 +300,9 @@ def _compare_base(
     *,
     has_texts: bool,
 ) -> None:
-    """Refuse a file that does not extend the base, if every id of the base was kept."""
-    if surgery.id_map != tuple(range(surgery.base.n_vocab)):
+    """Refuse a file that does not extend the base, if every id of the base was kept and given out."""
+    are_kept = surgery.id_map == tuple(range(surgery.base.n_vocab))
+    if not are_kept or surgery.tokenizer._rules()["scaffold"]:
         return
     found = check(surgery.base, again, (), surgery.source, draft, is_own=True)
     faults = (fault for fault in found.faults if has_texts or fault.about != "texts")

@@ -4,7 +4,8 @@ With a token go all merges that use it. A token that such a merge makes goes too
 way. What stays is still made: no merge on the way to it is gone. What must stay (units, bytes for
 fallback, the unknown token, special tokens, what the template and the padding use) is refused by name.
 
-Left out: tokens that are merged through and never given out.
+A token may also stay as scaffold: it is merged through, so that what is built on it stays, and never
+given out: its parts are, in its place. Only our own formats hold that.
 """
 
 from __future__ import annotations
@@ -160,6 +161,9 @@ class RemovalReport:
         How many tokens there were, and how many of them are left.
     numbering
         What became of the ids.
+    mode
+        What became of the tokens that are built on these. With ``"scaffold"`` those ``removed`` are
+        still in the vocabulary, and never given out.
     """
 
     cascade: Cascade
@@ -168,10 +172,16 @@ class RemovalReport:
     n_before: int
     n_after: int
     numbering: Numbering
+    mode: Mode = "cascade"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """What was done and why, for a reader."""
+        if self.mode == "scaffold":
+            through = (
+                f"{amount(len(self.removed), 'token')} merged through and never given out"
+            )
+            return (through, "all ids unchanged")
         n_others = len(self.removed) - len(self.cascade.named)
         others = f", {n_others:,} of them built on others" if n_others else ""
         lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
@@ -191,6 +201,7 @@ class RemovalReport:
             "tokens_before": self.n_before,
             "tokens_left": self.n_after,
             "numbering": self.numbering,
+            "mode": self.mode,
         }
 
 
@@ -275,8 +286,11 @@ def remove(
         others that must stay are refused.
     mode
         What becomes of tokens that are built on these. ``"cascade"``: they go. ``"reroute"``: one
-        that two other tokens make, so that its text is still encoded to it, stays. (``"scaffold"``
-        is refused: no format holds tokens that are merged through and never given out.)
+        that two other tokens make, so that its text is still encoded to it, stays. ``"scaffold"``:
+        they stay, and so do these tokens, but only to be merged through. Where one of these is left
+        at the end, the two tokens that it is made of are given out in its place. All ids stay. Only
+        ``.bytepair`` files and compiled ones hold that, and such a tokenizer cannot be extended or
+        pruned.
     numbering
         ``"reserved"``: every other token keeps its id, and a special token ``<|reserved_5|>`` takes
         the id 5, so that no program gives it to another token. ``"holes"``: every other token keeps
@@ -303,11 +317,10 @@ def remove(
     """
     check_choice("mode", mode, Mode)
     check_choice("numbering", numbering, Numbering)
-    if mode == "scaffold":
+    if mode == "scaffold" and numbering == "compact":
         message = (
-            'mode="scaffold" keeps a token for merging and never gives it out, which no format '
-            "and no other program knows; reroute keeps what other tokens make, and cascade "
-            "removes all that is built on the token"
+            'numbering="compact" has no effect with mode="scaffold": tokens that are merged through '
+            "keep their ids; leave it out"
         )
         raise TokenizerError(message)
     base, source = base_of(tokenizer)
@@ -321,8 +334,9 @@ def remove(
         removed=tuple(removed),
         rerouted=tuple(Rerouted(way[0][2], way[0][:2], way[1][:2]) for way in ways),
         n_before=(n_before := sum(token is not None for token in base.vocabulary)),
-        n_after=n_before - len(removed),
+        n_after=n_before if mode == "scaffold" else n_before - len(removed),
         numbering=numbering,
+        mode=mode,
     )
     return Surgery(
         Tokenizer(core),

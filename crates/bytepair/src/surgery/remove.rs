@@ -80,8 +80,8 @@ impl Tokenizer {
 
     /// This tokenizer with these tokens merged through and never given out. All ids stay.
     fn with_scaffold(&self, ids: &[TokenId], numbering: Numbering) -> Result<Removed> {
-        if numbering != Numbering::Holes {
-            let problem = "tokens that are merged through keep their ids; use 'holes'".to_owned();
+        if numbering == Numbering::Compact {
+            let problem = "tokens that are merged through keep their ids".to_owned();
             return Err(Error::option("numbering", problem));
         }
         let mut removed = ids.to_vec();
