@@ -622,21 +622,22 @@ def test_scaffold_tokens_are_merged_through_and_their_parts_given_out(kind, tmp_
         [part for id_ in base.encode(text) for part in split_of(base, id_, scaffold)]
         for text in texts
     ]
-    assert any(row != base.encode(text) for row, text in zip(expected, texts, strict=True))
+    assert expected != [base.encode(text) for text in texts]
     assert [new.encode(text) for text in texts] == expected
     assert new.encode_batch(texts, threads=2) == expected
     assert [new.count(text) for text in texts] == [len(row) for row in expected]
-    assert [new.decode(row) for row in expected] == [
-        base.decode(base.encode(text)) for text in texts
-    ]
+    assert [len(new.tokenize(text)) for text in texts] == [len(row) for row in expected]
+    if kind != "prefix":  # whose decoder puts spaces between tokens
+        decoded = [base.decode(base.encode(text)) for text in texts]
+        assert [new.decode(row) for row in expected] == decoded
     for text, row in zip(texts, expected, strict=True):
-        encoding = new.encode_with_offsets(text)
+        encoding = new.encode_full(text)
         assert list(encoding.ids) == row
         traced = trace(new, text)
         assert [id_ for piece in traced.flat for id_ in ids_of(piece)] == row
     path = tmp_path / "new.bytepair"
     found.save(path)
-    again = bytepair.load(path)
+    again = bytepair.Tokenizer.from_file(path)
     assert again == new != base
     assert [again.encode(text) for text in texts] == expected
     with pytest.raises(TokenizerError, match="merges through 3 tokens"):
@@ -648,7 +649,9 @@ def ids_of(part):
     if isinstance(part, Added):
         return [part.id]
     assert [node.id for node in part.tree] == list(part.ids)
-    assert part.is_whole or [node.id for node in list(part.rows())[-1]] == list(part.ids)
+    assert part.is_whole or [node.id for node in list(part.rows())[-1]] == list(
+        part.ids
+    )
     return list(part.ids)
 
 

@@ -178,9 +178,7 @@ class RemovalReport:
     def lines(self) -> tuple[str, ...]:
         """What was done and why, for a reader."""
         if self.mode == "scaffold":
-            through = (
-                f"{amount(len(self.removed), 'token')} merged through and never given out"
-            )
+            through = f"{amount(len(self.removed), 'token')} merged through and never given out"
             return (through, "all ids unchanged")
         n_others = len(self.removed) - len(self.cascade.named)
         others = f", {n_others:,} of them built on others" if n_others else ""
@@ -335,7 +333,7 @@ def remove(
         rerouted=tuple(Rerouted(way[0][2], way[0][:2], way[1][:2]) for way in ways),
         n_before=(n_before := sum(token is not None for token in base.vocabulary)),
         n_after=n_before if mode == "scaffold" else n_before - len(removed),
-        numbering=numbering,
+        numbering="holes" if mode == "scaffold" else numbering,  # no id is free
         mode=mode,
     )
     return Surgery(

@@ -357,7 +357,10 @@ impl Encoder {
             out.push(id);
             return Ok(());
         }
-        self.merge(piece, scratch, out, stranger)
+        let n_before = out.len();
+        self.merge(piece, scratch, out, stranger)?;
+        self.split_scaffold(out, n_before);
+        Ok(())
     }
 
     /// Appends what the symbols of a piece, or of a part of one, are merged to.

@@ -23,7 +23,7 @@ use crate::vocabulary::TokenId;
 /// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unreached {
-    /// Merging their own units gives other tokens, or they are scaffold tokens.
+    /// Merging their own units gives other tokens.
     pub unmade: Vec<TokenId>,
     /// They are made of their units, but no neighbours leave them whole.
     pub unplaced: Vec<TokenId>,
@@ -37,8 +37,6 @@ impl Tokenizer {
         let unplaced = encoder.unplaced(&unmade);
         let others = encoder.made_of_others();
         unmade.retain(|id| !others.contains(id));
-        unmade.extend(&self.parts.scaffold);
-        unmade.sort_unstable();
         Unreached { unmade, unplaced }
     }
 
