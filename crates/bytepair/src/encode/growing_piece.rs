@@ -34,8 +34,8 @@ impl Growing {
 impl Encoder {
     /// An empty piece that may grow, if pieces of this vocabulary may.
     pub(crate) fn growing(&self) -> Option<Growing> {
-        let may_grow =
-            !(self.symbols.units().is_bytes() && self.has_marks()) && !self.has_scaffold();
+        let has_marked_bytes = self.symbols.units().is_bytes() && self.has_marks();
+        let may_grow = !has_marked_bytes && !self.has_scaffold();
         (may_grow && self.lengths().is_some()).then(Growing::default)
     }
 

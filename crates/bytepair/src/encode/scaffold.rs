@@ -59,21 +59,30 @@ impl Encoder {
     /// bytes than its own, each part has all of them.
     pub(super) fn split_scaffold_spans(&self, out: &mut Vec<(TokenId, Range<usize>)>, from: usize) {
         let Some(scaffold) = &self.scaffold else { return };
-        let tokens = out.split_off(from);
-        for (id, place) in tokens {
-            let Some(parts) = scaffold.0.get(&id) else {
-                out.push((id, place));
-                continue;
-            };
-            let lens: Vec<_> = parts.iter().map(|&part| self.text_len(part)).collect();
-            let is_own = lens.iter().sum::<usize>() == place.len();
-            let mut start = place.start;
-            for (&part, len) in parts.iter().zip(lens) {
-                let next = start + len;
-                out.push((part, if is_own { start..next } else { place.clone() }));
-                start = next;
+        for (id, place) in out.split_off(from) {
+            match scaffold.0.get(&id) {
+                Some(parts) => self.push_parts(parts, place, out),
+                None => out.push((id, place)),
             }
         }
+    }
+
+    fn push_parts(
+        &self,
+        parts: &[TokenId],
+        place: Range<usize>,
+        out: &mut Vec<(TokenId, Range<usize>)>,
+    ) {
+        let lens: Vec<_> = parts.iter().map(|&part| self.text_len(part)).collect();
+        if lens.iter().sum::<usize>() != place.len() {
+            out.extend(parts.iter().map(|&part| (part, place.clone())));
+            return;
+        }
+        let mut start = place.start;
+        out.extend(parts.iter().zip(lens).map(|(&part, len)| {
+            start += len;
+            (part, start - len..start)
+        }));
     }
 
     fn text_len(&self, id: TokenId) -> usize {

@@ -146,7 +146,7 @@ impl Parts {
         let mut scaffold =
             self.scaffold.iter().map(|&id| new_id(id)).collect::<Result<Vec<_>>>()?;
         scaffold.sort_unstable();
-        Ok(Self { added, template, padding, scaffold, ..self.clone() })
+        Ok(Self { added, scaffold, template, padding, ..self.clone() })
     }
 
     fn check_growth(&self) -> Result<()> {
