@@ -671,6 +671,7 @@ BAD_PRUNING = {
     "give to=, min_count= or drop=": {"texts": ["a"]},
     "to= needs a corpus, texts= or counts=": {"to": 260},
     "min_count= needs a corpus": {"min_count": 2},
+    "min_count is .* beyond": {"texts": ["a"], "min_count": 1 << 63},
     "min_count must be at least 1": {"texts": ["a"], "min_count": 0},
     "the corpus is empty": {"texts": [], "to": 260},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "to": 260},

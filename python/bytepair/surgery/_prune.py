@@ -193,20 +193,18 @@ def prune(
     _check(to, min_count, drop, has_corpus=has_corpus)
     base, source = base_of(tokenizer)
     among = None if drop is None else _among(base, drop)
-    options = {} if threads is None else {"threads": threads}
-    if not has_corpus:
-        for name, value in {**reading_options, **options}.items():
-            message = f"{name}={value!r} is about a corpus, and none is given"
-            raise TrainingError(message)
+    options: dict[str, Any] = {} if threads is None else {"threads": threads}
     counted = Counted()
     if has_corpus:
-        counted.count(
-            base, given, {**options, "progress": reporter(progress)}, reading_options
-        )
+        options["progress"] = reporter(progress)
+        counted.count(base, given, options, reading_options)
+    else:
+        _refuse_idle({**reading_options, **options})
+    least = None if min_count is None else counted.scaled(min_count)
     core, id_map, removed = base._pruned(
         to,
         counted.table(),
-        min_count=None if min_count is None else min_count * counted.scale,
+        min_count=least,
         among=among,
         numbering=numbering,
     )
@@ -243,6 +241,13 @@ def _check(
     name = "to" if to is not None else "min_count" if min_count is not None else None
     if name is not None and not has_corpus:
         message = f"{name}= needs a corpus, texts= or counts=: the rarest tokens go"
+        raise TrainingError(message)
+
+
+def _refuse_idle(options: Mapping[str, Any]) -> None:
+    """Refuse options of a corpus where there is none."""
+    for name, value in options.items():
+        message = f"{name}={value!r} is about a corpus, and none is given"
         raise TrainingError(message)
 
 
@@ -290,6 +295,11 @@ class Counted:
     def _take(self, learner: Learner) -> None:
         self.scale = learner.scale
         self.pieces = learner.corpus.pieces(ALL_BYTES) or []
+
+    def scaled(self, min_count: int) -> int:
+        """Give a number of occurrences as the counts have it."""
+        check_count(min_count=min_count * self.scale)
+        return min_count * self.scale
 
     def table(self) -> _core.PieceTable:
         """Give the pieces as the core takes them."""
