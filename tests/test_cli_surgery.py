@@ -186,7 +186,7 @@ REFUSED = {
     "is a unit of the alphabet and must stay": ["remove", "a"],
     "is a special token and must stay": ["remove", "<|end|>"],
     "name tokens to remove": ["remove"],
-    "--mode scaffold keeps": ["remove", "low", "--mode", "scaffold"],
+    "(scaffold); the .bytepair format holds": ["remove", "low", "--mode", "scaffold"],
     "--select chooses among findings": ["remove", "low", "--select", "BP1"],
     "is not what bytepair doctor --json writes": ["remove", "--findings", "c.json"],
     "c.txt is not JSON": ["remove", "--findings", "c.txt"],
