@@ -115,6 +115,27 @@ def test_reasons_that_a_string_cannot_be_a_token():
     assert [row.id for row in rows] == [4, 3]
 
 
+def test_a_space_that_is_written_otherwise_is_no_change():
+    """Also if added tokens are looked for in normalized text, or a character map may change other text."""
+    added = bytepair.AddedToken("<m>", normalized=True)
+    plain = every_kind()["fallback"].with_added_tokens([added])
+    mapped = bytepair.train_from_iterator(
+        ["low lower wide"] * 2,
+        merges=4,
+        dialect="sentencepiece",
+        normalize=["nfkc", ("replace", " ", "▁")],
+    )
+    model = mapped.to_bytes(format="sentencepiece", ids_may_change=True)
+    for base in (plain, bytepair.Tokenizer.from_bytes(model)):
+        strings = ["lower", "rol", " low", "▁lower"]
+        found = surgery.extend(base, strings=strings, allow_helpers=True)
+        rows = {row.text: row for row in found.report.rows}
+        assert rows["▁lower"].outcome == "changed"  # a second mark comes in front
+        for text in strings[:3]:
+            assert rows[text].outcome in ("added", "known"), rows[text]
+            assert found.tokenizer.encode_ordinary(text) == [rows[text].id]
+
+
 @pytest.mark.parametrize("name", sorted(every_kind()))
 def test_the_order_of_the_strings_does_not_matter(name):
     """Nor whether they are a list or a set; the file proves each new token."""

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use crate::encode::{EditedMerges, Scratch};
 use crate::error::{Error, Result};
+use crate::normalize::SPACE_SYMBOL;
 use crate::tokenizer::Tokenizer;
 use crate::units::{EndMarkKind, published_name};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -291,17 +292,22 @@ impl<'t> Extension<'t> {
     }
 }
 
-/// Whether a piece is the text but for how a space is written, and one that is put in front. A text with that character of its
-/// own is refused.
+/// Whether a piece is the text but for how a space is written, and one that is put in front or behind. A text with that
+/// character of its own is refused.
 fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[TokenId])) -> bool {
     let decoded = tokenizer.decode_bytes(ids).ok();
     let spelling = tokenizer.spelling();
     if spelling.as_ref().is_some_and(|spelling| text.contains(spelling.to)) {
         return false; // it means a token as it is written, and this text is another
     }
-    [text.as_bytes().to_vec(), format!(" {text}").into_bytes()].into_iter().any(|given| {
-        let spelled = spelling.as_ref().and_then(|spelling| spelling.of(&given));
-        piece == given || spelled.as_deref() == Some(piece) || decoded.as_ref() == Some(&given)
+    // A mark that the text has not is in the place of a space, also where other texts may be changed in other ways.
+    let has_mark = text.contains(SPACE_SYMBOL);
+    [text.to_owned(), format!(" {text}"), format!("{text} ")].into_iter().any(|given| {
+        let spelled = spelling.as_ref().and_then(|spelling| spelling.of(given.as_bytes()));
+        piece == given.as_bytes()
+            || spelled.as_deref() == Some(piece)
+            || decoded.as_deref() == Some(given.as_bytes())
+            || !has_mark && given.replace(' ', SPACE_SYMBOL).as_bytes() == piece
     })
 }
 
