@@ -127,13 +127,13 @@ def test_a_space_that_is_written_otherwise_is_no_change():
     )
     model = mapped.to_bytes(format="sentencepiece", ids_may_change=True)
     for base in (plain, bytepair.Tokenizer.from_bytes(model)):
-        strings = ["lower", "rol", " low", "▁lower"]
+        strings = ["lower", "rol", " low"]
         found = surgery.extend(base, strings=strings, allow_helpers=True)
-        rows = {row.text: row for row in found.report.rows}
-        assert rows["▁lower"].outcome == "changed"  # a second mark comes in front
-        for text in strings[:3]:
-            assert rows[text].outcome in ("added", "known"), rows[text]
-            assert found.tokenizer.encode_ordinary(text) == [rows[text].id]
+        for row in found.report.rows:
+            assert row.outcome == "added"
+            assert found.tokenizer.encode_ordinary(row.text) == [row.id]
+    marked = surgery.extend(plain, strings=["▁lower"], allow_helpers=True)
+    assert marked.report.rows[0].outcome == "changed"  # a second mark comes in front
 
 
 @pytest.mark.parametrize("name", sorted(every_kind()))
