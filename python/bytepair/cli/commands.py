@@ -43,7 +43,7 @@ COMMANDS = (
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
-    Entry("extend", VOCABULARY, "Add tokens that a corpus needs; all ids stay, and no text gets longer."),
+    Entry("extend", VOCABULARY, "Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer."),
     Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least, or those that match."),
     Entry("remove", VOCABULARY, "Remove tokens, such as glitch tokens, with what is built on them."),
     Entry("merge-vocabularies", VOCABULARY, "Add the tokens of another tokenizer; all ids stay, and no text gets longer."),
