@@ -11,6 +11,7 @@ from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
 
 import bytepair
 from bytepair import TokenizerError, surgery
+from bytepair.surgery._extends import is_installed
 
 TEXTS = [
     *CORPUS,
@@ -426,6 +427,53 @@ def test_a_model_of_sentencepiece_gives_the_ids_that_memory_gives(seed):
     sentencepiece = pytest.importorskip("sentencepiece")
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model)
     assert theirs.encode(texts, num_threads=1) == found.tokenizer.encode_batch(texts)
+
+
+def with_runs(base, longest):
+    """Give a model pieces for runs of spaces that share a score, as published models have them."""
+    data = json.loads(base.to_bytes(format="bytepair"))
+    n = len(data["tokens"])
+    ids = {1: base.token_to_id("▁"), **{k: n + k - 2 for k in range(2, longest + 1)}}
+    last = max(data["priorities"] or [len(data["merges"]) - 1]) + 1
+    data["priorities"] = data["priorities"] or list(range(last))
+    for length in range(2, longest + 1):
+        data["tokens"].append("▁" * length)
+        for cut in range(1, length):
+            data["merges"].append([ids[cut], ids[length - cut], ids[length]])
+            data["priorities"].append(last)
+    return bytepair.Tokenizer.from_bytes(json.dumps(data).encode())
+
+
+@pytest.mark.parametrize("ending", ["model", "json"])
+def test_longer_runs_of_spaces_are_learned_on_top_of_runs_that_share_a_score(
+    ending, tmp_path
+):
+    """Indented text adds one of twice the length, and files of a model and of Hugging Face hold it."""
+    small = bytepair.train_from_iterator(
+        ["ab a b"],
+        merges=1,
+        dialect="sentencepiece",
+        normalize=[("replace", " ", "▁")],
+    )
+    model = small.to_bytes(format="sentencepiece", ids_may_change=True)
+    base = with_runs(bytepair.Tokenizer.from_bytes(model), 4)
+    indented = f"a{' ' * 16}b\nab{' ' * 8}ab{' ' * 21}a"
+    texts = [indented * 3, " abab abab bab abab"] * 3
+    found = surgery.extend(base, texts=texts, add=16)
+    new = found.tokenizer.vocabulary[base.n_vocab :]
+    assert "▁" * 8 in new
+    path = tmp_path / f"new.{ending}"
+    proof = found.save(path)
+    again = bytepair.Tokenizer.from_file(path)
+    runs = [f"{a}{' ' * n}{b}" for n in range(40) for a, b in ("aa", "bb", ("", "a"))]
+    assert again.encode_batch(runs) == found.tokenizer.encode_batch(runs)
+    assert surgery.verify_extension(base, path, texts=runs)
+    if ending == "model":
+        sentencepiece = pytest.importorskip("sentencepiece")
+        theirs = sentencepiece.SentencePieceProcessor(model_file=str(path))
+        assert theirs.encode(runs, num_threads=1) == again.encode_batch(runs)
+    else:
+        assert "tokenizers" in proof.read_by or not is_installed()
 
 
 def test_added_tokens_that_a_format_tells_of_otherwise_are_compared_by_their_ids(

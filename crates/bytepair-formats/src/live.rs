@@ -15,7 +15,8 @@
 //! spaces. In a run of the character the leftmost pair goes first, so there are finished tokens, one growing token, and
 //! single characters. The last finished token may take in the growing one, the growing one may take in a character, or the
 //! next two characters may begin a token: in this order by place, and also by the length of the result. So the longest are
-//! listed first.
+//! listed first. Other merges may make longer repeats if they come behind the group, whose own merges have no such part: when
+//! one happens, the group has no merge left, and what it makes is no part of one.
 //!
 //! Costs for each token the square of its length.
 
@@ -173,15 +174,21 @@ impl<'v> Rules<'v> {
         Ok(pairs)
     }
 
-    /// Whether these merges make the repeats of a character, and no other merges do.
+    /// Whether these merges make the repeats of a character of each other alone, and all other merges that make such
+    /// repeats come behind them.
     fn are_all_repeats(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> bool {
         let Some(repeated) = self.repeated(group[0].1.result) else { return false };
-        let repeats = |merges: &[(u32, Merge)]| {
-            let is_repeat =
-                |(_, merge): &&(u32, Merge)| self.repeated(merge.result) == Some(repeated);
-            merges.iter().filter(is_repeat).count()
-        };
-        repeats(group) == group.len() && repeats(live) == group.len()
+        let is_repeat = |merge: &Merge| self.repeated(merge.result) == Some(repeated);
+        let mut repeats = live.iter().filter(|(_, merge)| is_repeat(merge));
+        let first = repeats.next().map(|(priority, _)| *priority);
+        let later: HashSet<TokenId> = repeats
+            .filter(|(priority, _)| *priority > group[0].0)
+            .map(|(_, merge)| merge.result)
+            .collect();
+        first == Some(group[0].0)
+            && group.iter().all(|(_, merge)| {
+                is_repeat(merge) && !later.contains(&merge.left) && !later.contains(&merge.right)
+            })
     }
 
     /// The character that a token repeats.
@@ -274,19 +281,34 @@ mod tests {
         #[test]
         fn repeats_of_one_score_are_listed_too(
             lengths in prop::collection::btree_set(2_usize..10, 1..8),
-            texts in prop::collection::vec("(a{0,40}b?){0,3}", 6),
+            later in prop::collection::btree_map(2_usize..20, 6_u32..9, 0..4),
+            texts in prop::collection::vec("(a{0,60}b?){0,3}", 6),
             has_other: bool,
         ) {
-            let mut pieces: Vec<_> = lengths.into_iter().map(|length| ("a".repeat(length), 5)).collect();
+            let mut pieces: Vec<_> = lengths.iter().map(|&length| ("a".repeat(length), 5)).collect();
+            let others = later.iter().filter(|(length, _)| !lengths.contains(length));
+            pieces.extend(others.map(|(&length, &score)| ("a".repeat(length), score)));
             pieces.extend(has_other.then(|| ("ab".to_owned(), 1)));
             let scored = vocabulary(&pieces);
-            let merges = live_merges(&scored).unwrap();
+            let found = live_merges(&scored);
+            prop_assert!(found.is_ok() || !later.is_empty());
+            let Ok(merges) = found else { return Ok(()) };
             let (ours, other) = (tokenizer(listed(&scored, merges)), tokenizer(scored));
             for text in texts {
                 let text = text.as_bytes();
                 prop_assert_eq!(ours.encode_ordinary(text).unwrap(), other.encode_ordinary(text).unwrap());
             }
         }
+    }
+
+    #[test]
+    fn a_longer_repeat_behind_all_others_is_listed() {
+        let mut pieces: Vec<_> = (2..=8).map(|length| ("a".repeat(length), 5)).collect();
+        pieces.push(("a".repeat(16), 6));
+        let vocabulary = vocabulary(&pieces);
+        let merges = live_merges(&vocabulary).unwrap();
+        let last = merges.last().map(|merge| (merge.left, merge.right, merge.result));
+        assert_eq!(last, Some((8, 8, 9)));
     }
 
     #[test]
