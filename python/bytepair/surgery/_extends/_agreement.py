@@ -41,6 +41,7 @@ PARTS = {
     "units": ("kind of units", "units"),
     "ignore_merges": ("setting ignore_merges", None),
     "dropout": ("dropout of merges", None),
+    "scaffold": ("list of scaffold tokens", None),
     "decode": ("decoder", "decode"),
     "template": ("template around a text", "template"),
     "truncation": ("truncation", None),
@@ -271,5 +272,7 @@ def _parts(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _short(value: object, n_characters: int = 160) -> str:
+    if value is None:
+        return "none"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= n_characters else f"{text[:n_characters]}…"
