@@ -13,7 +13,7 @@ from tests.test_surgery import ENDINGS, KINDS as ALL_KINDS, TEXTS, ids_or_none
 
 import bytepair
 from bytepair import TokenizerError, surgery
-from bytepair.analyze import trace
+from bytepair.analyze import compare, trace
 from bytepair.analyze._trace import Added
 
 ALIKE = ("gpt2", "gpt4", "llama3", "qwen", "deepseek-v3", "tekken", "letters-digits")
@@ -640,6 +640,11 @@ def test_scaffold_tokens_are_merged_through_and_their_parts_given_out(kind, tmp_
     again = bytepair.Tokenizer.from_file(path)
     assert again == new != base
     assert [again.encode(text) for text in texts] == expected
+    parts = compare(base, new).parts
+    ids = " ".join(map(str, sorted(named)))
+    assert [(part.name, part.first, part.second) for part in parts] == [
+        ("scaffold", None, f"ids {ids}")
+    ]
     with pytest.raises(TokenizerError, match="merges through 3 tokens"):
         surgery.extend(again, texts=["xyxy"] * 9, add=1)
 
