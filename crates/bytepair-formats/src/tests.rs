@@ -253,8 +253,9 @@ fn what_a_format_cannot_express_is_refused_by_name() {
 }
 
 #[test]
-fn tokens_that_are_never_given_out_are_kept_by_our_formats_and_refused_by_all_others() {
-    for (name, tokenizer) in tokenizers() {
+fn scaffold_tokens_are_kept_by_our_formats_and_refused_by_all_others() {
+    for name in ["gpt2", "sennrich"] {
+        let tokenizer = named(name);
         let first = tokenizer.parts().vocabulary.merges()[0].result;
         let removed = tokenizer.without(&[first], Mode::Scaffold, Numbering::Holes).unwrap();
         let changed = removed.tokenizer;
@@ -289,12 +290,12 @@ fn tokens_that_are_never_given_out_are_kept_by_our_formats_and_refused_by_all_ot
 fn a_scaffold_that_is_empty_out_of_order_or_of_no_merged_token_is_refused() {
     let file = String::from_utf8(native::write(&named("gpt2"))).unwrap();
     for (ids, problem) in [
-        ("[]", "without a token"),
-        ("[257,256]", "order"),
-        ("[256,256]", "twice"),
+        ("[]", "scaffold: is there without a token"),
+        ("[257,256]", "not in order"),
+        ("[256,256]", "there twice"),
         ("[97]", "not merged to it"),
         ("[99999]", "99999"),
-        ("[\"a\"]", "invalid type"),
+        ("[\"a\"]", "scaffold: invalid type"),
     ] {
         let changed = file.replacen(
             "\"ignore_merges\": false",
@@ -303,7 +304,7 @@ fn a_scaffold_that_is_empty_out_of_order_or_of_no_merged_token_is_refused() {
         );
         assert_ne!(changed, file);
         let message = native::read(changed.as_bytes()).unwrap_err().to_string();
-        assert!(message.contains("scaffold") && message.contains(problem), "{ids}: {message}");
+        assert!(message.contains(problem), "{ids}: {message}");
     }
 }
 
