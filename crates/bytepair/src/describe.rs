@@ -193,7 +193,7 @@ fn vocabulary(parts: &Parts) -> String {
     format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}")
 }
 
-/// The tokens that are merged through and never given out, if there are any.
+/// The tokens that are merged through and never emitted, if there are any.
 fn scaffold(parts: &Parts) -> Option<String> {
     let token = |&id: &TokenId| parts.vocabulary.token(id);
     let tokens = parts.scaffold.iter().filter_map(token);

@@ -2,17 +2,17 @@
 //!
 //! A scope is a set of characters. Some sequences of bytes are part of valid UTF-8 only where one of these characters is: the
 //! character itself, or a part of it that no other character has at that place. `E0 A4` begins characters of Devanagari and no
-//! others. A token is *of the scope* if it has such a sequence. So a text in which no such sequence stands has no token of the
-//! scope, and that is every valid text without these characters. Bytes that are no valid UTF-8 have one only where they have a
+//! others. A token is *of the scope* if it contains such a sequence. So a text that contains none has no token of the scope,
+//! which is true of every valid text without these characters. Invalid UTF-8 has such a token only where it contains a
 //! fragment of such a character.
 //!
-//! Whatever has a token of the scope as a part is of the scope too. Two tokens that are not may become one: `E0` and `A4`.
+//! Any token built on a token of the scope is of the scope too. Two tokens that are not may form one that is: `E0` and `A4`.
 //!
-//! The shortest such sequences are at most four bytes long ([`MAX_LEN`]): a character, some first bytes of it, or some of its
-//! later bytes, if they end it with one byte of what follows. So two tokens that are not of the scope become one
-//! that is if and only if their edges do, three bytes of each.
+//! The shortest such sequences are at most four bytes long ([`MAX_LEN`]): a character, some of its first bytes, or some of
+//! its later bytes up to its end, followed by one byte of what comes next. So whether two tokens outside the scope form one
+//! of the scope is decided by three bytes on either side of their seam.
 //!
-//! Costs 20 ms and 70 KB once, a search in the ranges of the scope for each candidate, and nothing where there is no scope.
+//! Building a scope takes 20 ms and 70 KB, and each candidate a search in its ranges. Without a scope, there is no cost.
 
 use std::ops::RangeInclusive;
 
@@ -27,7 +27,7 @@ const EDGE_LEN: usize = MAX_LEN - 1;
 /// The most bytes of a character that follow its first.
 const MAX_INSIDE_LEN: usize = 3;
 
-/// A set of characters, and what bytes occur only in these.
+/// A set of characters, and the bytes that occur only in these.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// Ascending, and apart from each other.
@@ -103,7 +103,7 @@ impl Scope {
         range.is_some_and(|range| *range.start() <= first && last <= *range.end())
     }
 
-    /// Whether bytes have a sequence that is part of valid UTF-8 only where a character of the scope is.
+    /// Whether bytes contain a sequence that is part of valid UTF-8 only where a character of the scope is.
     pub fn has_part_in(&self, bytes: &[u8]) -> bool {
         (0..bytes.len()).any(|start| self.is_part_at(&bytes[start..]))
     }
@@ -154,7 +154,7 @@ fn len_by_first(byte: u8) -> Option<usize> {
     }
 }
 
-/// What has to be known of a token, to say whether it and a neighbour are of the scope as one.
+/// What decides whether a token and a neighbour together are of the scope.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Edges {
     is_of_scope: bool,
@@ -179,7 +179,7 @@ impl Edges {
         self.is_of_scope
     }
 
-    /// Whether a token and the next one are of the scope as one.
+    /// Whether a token and the next one together are of the scope.
     pub(crate) fn joins(&self, right: &Self, scope: &Scope) -> bool {
         if self.is_of_scope || right.is_of_scope {
             return true;

@@ -204,7 +204,7 @@ impl Tokenizer {
         self.encoder.get_or_init(|| made)
     }
 
-    /// An encoder that gives out all tokens.
+    /// An encoder that emits all tokens, scaffold tokens too.
     fn encoder_of_all(parts: &Parts) -> Encoder {
         let Parts { vocabulary, units, ignore_merges, .. } = parts;
         let repeated = repeats::repeated(parts).unwrap_or_default();

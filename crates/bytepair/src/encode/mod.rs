@@ -17,7 +17,7 @@
 //!
 //! Other questions about a piece have a file each: `merge_steps` gives the spans of ids and the log of merges, and `growing_piece`
 //! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
-//! `edited` encodes by merges that are being changed. `scaffold` splits tokens that are merged through and never given out.
+//! `edited` encodes by merges that are being changed. `scaffold` splits tokens that are merged through and never emitted.
 
 mod by_parts;
 mod cache;
@@ -90,7 +90,7 @@ pub struct Encoder {
     repeated: Vec<Repeated>,
     /// Tokens never used for a whole piece: it is merged instead.
     never_whole: HashSet<TokenId>,
-    /// Tokens that are merged through and never given out; `None` if there are none.
+    /// Tokens that are merged through and never emitted; `None` if there are none.
     scaffold: Option<Arc<Scaffold>>,
 }
 

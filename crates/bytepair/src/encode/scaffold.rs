@@ -1,13 +1,14 @@
-//! Tokens that are merged through and never given out.
+//! Scaffold tokens: tokens that are merged through and never emitted.
 //!
-//! A scaffold token is made by its merge as any token is, so that what is built on it stays. Where it is left at the end,
-//! its two parts are given out in its place, and theirs if they are scaffold tokens too. This depends on nothing around it, so
-//! it is done once all merges are, to the ids of a whole text: caches and cuts hold what merging gives.
+//! A scaffold token is made by its merge like any other token, so that tokens built on it stay. Where it is left at the
+//! end, its two parts are emitted in its place; a part that is a scaffold token is split in turn. The result depends on
+//! nothing around the token, so splitting comes after all merges, on the ids of a whole text: caches and cuts hold what
+//! merging gives.
 //!
-//! A token that several merges make is split as the last merge of its own units says, whichever made it in a text: so its
-//! ids depend on the token alone.
+//! If several merges make a token, it is split by the last merge of its own units, whichever made it in a text. So the ids
+//! depend on the token alone.
 //!
-//! Cost: a look at each id, if there are scaffold tokens; else nothing.
+//! If there are scaffold tokens, each id is looked up once; otherwise this costs nothing.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,12 +18,12 @@ use super::{Encoder, Scratch};
 use crate::error::{Error, Result};
 use crate::vocabulary::{Merge, TokenId, TokenKind};
 
-/// What scaffold tokens are given out as.
+/// What is emitted in place of each scaffold token.
 #[derive(Clone, Debug)]
 pub(super) struct Scaffold(HashMap<TokenId, Vec<TokenId>>);
 
 impl Encoder {
-    /// An encoder that merges through these tokens and gives out their parts.
+    /// An encoder that merges through these tokens and emits their parts.
     ///
     /// # Errors
     /// Where a token is not what its own units are merged to, or too long to encode.
@@ -42,12 +43,12 @@ impl Encoder {
         Ok(self)
     }
 
-    /// Whether there are tokens that are merged through and never given out.
+    /// Whether there are tokens that are merged through and never emitted.
     pub(crate) fn has_scaffold(&self) -> bool {
         self.scaffold.is_some()
     }
 
-    /// Puts their parts in place of scaffold tokens, from one id on.
+    /// Replaces scaffold tokens by their parts, from one index on.
     #[inline]
     pub(crate) fn split_scaffold(&self, ids: &mut Vec<TokenId>, from: usize) {
         if let Some(scaffold) = &self.scaffold {
@@ -55,8 +56,8 @@ impl Encoder {
         }
     }
 
-    /// Puts their parts in place of scaffold tokens, each with its share of the bytes, from one token on. Where a token stands for other
-    /// bytes than its own, each part has all of them.
+    /// Replaces scaffold tokens by their parts, each with its share of the bytes, from one index on. Where a token stands
+    /// for other bytes than its own, each part gets all of them.
     pub(super) fn split_scaffold_spans(&self, out: &mut Vec<(TokenId, Range<usize>)>, from: usize) {
         let Some(scaffold) = &self.scaffold else { return };
         for (id, place) in out.split_off(from) {
@@ -104,7 +105,7 @@ impl Scaffold {
     }
 }
 
-/// The tokens that a token is split into again and again. A part has fewer units than its token, so this ends.
+/// The tokens that a token is split into recursively. A part has fewer units than its token, so this ends.
 fn parts_of(id: TokenId, parts: &HashMap<TokenId, [TokenId; 2]>) -> Vec<TokenId> {
     let (mut waiting, mut split) = (vec![id], Vec::new());
     while let Some(next) = waiting.pop() {

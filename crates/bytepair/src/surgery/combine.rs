@@ -1,9 +1,9 @@
-//! Two vocabularies as one: the first as it is, then the tokens of the second by the rule of two.
+//! Joins two vocabularies: the first stays as it is, and the tokens of the second are added by the rule of two.
 //!
-//! The tokens of the second come in the order of its merges, then those that no merge makes. They are taken as text: bytes
-//! or characters, with the marks of the first, and with its character for a space. Left out are its added tokens, the
-//! unknown token and bytes for fallback, and tokens that the first one's pattern cuts wherever they stand. Takes an encoding
-//! for each token.
+//! The tokens of the second are added in the order of its merges, then those that no merge makes. They are taken as text:
+//! bytes or characters, with the marks of the first vocabulary and its character for a space. Added tokens, the unknown
+//! token and byte-fallback tokens of the second are left out, and so are tokens that the pattern of the first always cuts.
+//! Each token is encoded once.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -38,8 +38,8 @@ impl Spaces {
 }
 
 impl Tokenizer {
-    /// This tokenizer with the tokens of another, as far as they can be had, and a report for each id of the other; `None` for
-    /// ids whose tokens are not text.
+    /// This tokenizer with those tokens of another that can be added, and a report for each id of the other; `None`
+    /// for ids whose tokens are not text.
     ///
     /// # Errors
     /// Where one of the two marks the start or the end of words and the other does not.

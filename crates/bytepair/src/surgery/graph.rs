@@ -1,8 +1,8 @@
 //! Which merges make a token and which use it.
 //!
-//! A token that several merges make, as files with scores have it, stands on one of them: the last that its own units are
-//! merged by. The others never happen on the way to it. So the tokens that stand on a token are those that go with it.
-//! Takes a look at each merge, and an encoding of each token that has several.
+//! In files with scores, several merges can make the same token. Such a token is built on one of them: the last merge when
+//! its own units are encoded. The others never happen on the way to it. So the tokens that are built on a token are those
+//! that are removed with it. Each merge is read once, and each token with several merges is encoded once.
 
 use crate::encode::{Encoder, Scratch};
 use crate::error::Result;
@@ -77,7 +77,7 @@ impl MergeGraph {
     }
 }
 
-/// The tokens that each token stands on.
+/// The tokens that each token is built on.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     /// By id: its parts, in pairs, with the place of the merge.
@@ -111,17 +111,17 @@ impl Ground {
         Ok(Self { parts, above })
     }
 
-    /// What a token stands on.
+    /// What a token is built on.
     pub(super) fn parts(&self, id: TokenId) -> &[(u32, Merge)] {
         self.parts.get(id as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The tokens that stand on a token. One that has several merges may be there several times.
+    /// The tokens that are built on a token. A token with several merges may be listed several times.
     pub(super) fn above(&self, id: TokenId) -> &[TokenId] {
         self.above.get(id)
     }
 
-    /// These tokens and all that stand on them, in the order of their ids.
+    /// These tokens and all that are built on them, in the order of their ids.
     pub(super) fn closure(&self, ids: &[TokenId]) -> Vec<TokenId> {
         let mut is_in = vec![false; self.parts.len()];
         let mut waiting = ids.to_vec();
@@ -144,7 +144,7 @@ impl Tokenizer {
         Ground::new(&self.parts().vocabulary, self.encoder())
     }
 
-    /// The tokens that no other stands on and that may go: they can be removed one by one.
+    /// The removable tokens that no other token is built on: they can be removed one by one.
     ///
     /// # Errors
     /// Where a token is too long to encode.

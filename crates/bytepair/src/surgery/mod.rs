@@ -1,18 +1,18 @@
-//! Vocabularies that are changed by hand: extended, pruned, freed of tokens, joined with others.
+//! Changes to the vocabulary of a tokenizer: extending, pruning, removing tokens, joining with another vocabulary.
 //!
-//! What holds, each proven by a property over small random vocabularies in `tests`:
+//! These guarantees hold, each tested as a property of small random vocabularies in `tests`:
 //!
-//! - *Extension* ([`strings`], [`combine`]): tokens, merges and added tokens of before keep their ids and ranks, and new
+//! - *Extension* ([`strings`], [`combine`]): existing tokens, merges and added tokens keep their ids and ranks, and new
 //!   merges rank behind all others. So the old merges run to their end first, and the new encoding of a text joins some
-//!   neighbours of the old one. A string of two tokens that get a merge is that token for ever, as later merges rank higher
-//!   still: every token that is added is reached.
-//! - *Removal* ([`remove`], [`prune`]): with a token go all merges that use it, and with these the tokens that are made by
-//!   them alone. Every token that stays and was made of its own units still is: no merge on the way to it is gone.
+//!   neighbours of the old one. Once two tokens get a merge, their string always becomes that token, since later merges
+//!   rank behind this one: every added token is reachable.
+//! - *Removal* ([`remove`], [`prune`]): removing a token removes all merges that use it, and the tokens that only those
+//!   merges make. Every remaining token that its own units were merged to still is: no merge on the way to it is gone.
 //! - *Numbering* ([`renumber`]): all parts of a tokenizer that hold ids get the new ones, or the change is refused.
 //!
-//! To remove a merge is not to split its token: a part may join its other neighbour then. So whoever counts after a
-//! removal encodes again. Extending and pruning tokenizers with scaffold tokens is refused: what they count is what merging
-//! gives.
+//! Removing a merge does not simply split its token: a part may then join its other neighbour. So counts after a removal
+//! need a new encoding. Tokenizers with scaffold tokens cannot be extended or pruned, since both operations count what
+//! merging gives.
 
 mod combine;
 mod graph;

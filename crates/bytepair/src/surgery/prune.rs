@@ -1,12 +1,12 @@
-//! A smaller vocabulary for a corpus: the leaf that occurs least goes, again and again.
+//! Makes a vocabulary smaller for a corpus: the rarest leaf is removed, again and again.
 //!
-//! Only tokens that no other stands on may go, so every token that stays is still made. Of equally rare ones the newest
-//! goes: the one of the last merge, then of the largest id. After each removal the pieces that have the token are encoded
-//! again, and all counts follow, so each choice is made on exact counts. It ends at a size, where the rarest leaf occurs
-//! often enough, or where no leaf is left of those that may go.
+//! A leaf is a token that no other is built on, so every remaining token is still made. Of equally rare leaves the newest
+//! is removed: the one with the last merge, then the one with the largest id. After each removal the pieces that contain
+//! the token are encoded again and all counts are updated, so each choice is made on exact counts. Pruning ends at the
+//! given size, when the rarest leaf occurs often enough, or when no removable leaf is left.
 //!
-//! An index from tokens to the pieces that have or had them finds these pieces. Takes an encoding for each distinct piece,
-//! another one for each piece that loses a token, and a logarithm for each count of a leaf that changes.
+//! An index from tokens to the pieces that have or had them finds these pieces. The cost is an encoding of each distinct
+//! piece, another one for each piece that loses a token, and a logarithmic update for each leaf whose count changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -19,14 +19,14 @@ use crate::error::{Error, Result};
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::TokenId;
 
-/// Which tokens are to go.
+/// Which tokens to remove.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Goal<'g> {
-    /// How many tokens are to stay. Without it, as few as can be.
+    /// How many tokens to keep. Without it, as few as possible.
     pub to: Option<usize>,
-    /// Tokens that occur so often stay. Without it, how often they occur decides on the order alone.
+    /// Tokens that occur at least this often are kept. Without it, counts only decide the order.
     pub min_count: Option<i64>,
-    /// By id: whether the token may go. Without it, all may that need not stay.
+    /// By id: whether the token may be removed. Without it, every token may that need not stay.
     pub among: Option<&'g [bool]>,
 }
 
@@ -37,18 +37,18 @@ pub struct Pruned {
     pub tokenizer: Tokenizer,
     /// The new ids by the old ones.
     pub id_map: Vec<Option<TokenId>>,
-    /// The old ids of the tokens that went, in this order, each with how often it occurred then.
+    /// The old ids of the removed tokens in the order of removal, each with its count at that time.
     pub removed: Vec<(TokenId, i64)>,
 }
 
-/// Leaves in the order in which they go: the rarest, and of these the newest.
+/// Leaves in the order of removal: the rarest first, and of these the newest.
 type Leaf = (i64, Reverse<u32>, Reverse<TokenId>);
 
 struct Pruning<'p> {
     encoder: &'p Encoder,
     counts: &'p PieceCounts,
     ground: &'p Ground,
-    /// By id: whether the token may go.
+    /// By id: whether the token may be removed.
     may_go: Vec<bool>,
     edit: EditedMerges,
     /// By piece: its ids.
@@ -57,7 +57,7 @@ struct Pruning<'p> {
     places: Vec<Vec<u32>>,
     /// By id: how often it occurs.
     n_uses: Vec<i64>,
-    /// By id: how many tokens stand on it.
+    /// By id: how many tokens are built on it.
     n_above: Vec<usize>,
     leaves: BTreeSet<Leaf>,
     scratch: Scratch,
@@ -134,7 +134,7 @@ impl<'p> Pruning<'p> {
         }
     }
 
-    /// Removes the next leaf; `None` where there is none, or where it occurs often enough to stay.
+    /// Removes the next leaf; `None` if there is none, or if it occurs often enough to stay.
     fn remove_next(&mut self, min_count: Option<i64>) -> Result<Option<(TokenId, i64)>> {
         let Some(&(n_uses, _, Reverse(id))) = self.leaves.first() else { return Ok(None) };
         if min_count.is_some_and(|min_count| n_uses >= min_count) {
@@ -160,7 +160,7 @@ impl<'p> Pruning<'p> {
         Ok(Some((id, n_uses)))
     }
 
-    /// Takes one token from those that stand on this one, which may be a leaf then.
+    /// Notes that one token less is built on this one, which may now be a leaf.
     fn lose(&mut self, id: TokenId) {
         let n_above = &mut self.n_above[id as usize];
         *n_above -= 1;
@@ -184,10 +184,10 @@ impl<'p> Pruning<'p> {
 }
 
 impl Tokenizer {
-    /// This tokenizer with fewer tokens, those that go chosen by what they are worth for these pieces.
+    /// This tokenizer with fewer tokens: those that these pieces need least are removed.
     ///
     /// # Errors
-    /// Where there are fewer tokens than asked for, or so few cannot be had; where a piece cannot be encoded.
+    /// If there are fewer tokens than asked for, if so few cannot be reached, or if a piece cannot be encoded.
     pub fn pruned(
         &self,
         goal: Goal<'_>,

@@ -1,13 +1,13 @@
-//! Removing tokens by name, with what is built on them.
+//! Removes named tokens, with what is built on them.
 //!
-//! What goes is what has no way to be made any more: `cascade` takes all tokens that stand on those removed; `reroute` gives
-//! such a token another merge of two tokens that stay, at the rank of its own, and keeps it if its units are then merged to
-//! it and all other tokens that stay are still made. A merge of another pair may come before those that make other tokens;
-//! so all are made again, and a way that harms one is given up.
+//! `cascade` removes all tokens that are built on the named ones. `reroute` gives such a token another merge, of two tokens
+//! that stay, at the rank of its own; the token is kept if its units are then merged to it and all other remaining tokens
+//! are still made. A merge of another pair may preempt merges that make other tokens, so every token is encoded again, and
+//! a new merge that harms one is dropped.
 //!
-//! `scaffold` takes nothing out of the vocabulary: the tokens are merged through and never given out.
+//! `scaffold` removes nothing from the vocabulary: the tokens are merged through and never emitted.
 //!
-//! Takes an encoding of each token, for each round of rerouting.
+//! Each round of rerouting encodes every token once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,17 +21,17 @@ use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 /// What becomes of tokens that are built on those removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// They go.
+    /// They are removed too.
     #[default]
     Cascade,
-    /// They are made another way where there is one; else they go.
+    /// They are kept where another merge can make them, and removed otherwise.
     Reroute,
-    /// They stay, as the removed tokens do in the vocabulary: these are merged through and never given out. Only our own
-    /// formats hold that.
+    /// They are kept. The removed tokens stay in the vocabulary too, to be merged through and never emitted. Only our own
+    /// formats can hold this.
     Scaffold,
 }
 
-/// A token that is made of other parts now. All ids are those of before.
+/// A token that is now made of other parts. All ids are the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rerouted {
     /// How it was made.
@@ -47,9 +47,9 @@ pub struct Removed {
     pub tokenizer: Tokenizer,
     /// The new ids by the old ones.
     pub id_map: Vec<Option<TokenId>>,
-    /// The old ids of all tokens that went, in order.
+    /// The old ids of all removed tokens, in order.
     pub removed: Vec<TokenId>,
-    /// The tokens that are made another way.
+    /// The tokens that another merge makes now.
     pub rerouted: Vec<Rerouted>,
 }
 
@@ -78,7 +78,7 @@ impl Tokenizer {
         Ok(Removed { tokenizer, id_map, removed, rerouted: ways.into_iter().map(way).collect() })
     }
 
-    /// This tokenizer with these tokens merged through and never given out. All ids stay.
+    /// This tokenizer with these tokens merged through and never emitted. All ids stay.
     fn with_scaffold(&self, ids: &[TokenId], numbering: Numbering) -> Result<Removed> {
         if numbering == Numbering::Compact {
             let problem = "tokens that are merged through keep their ids".to_owned();
@@ -104,7 +104,7 @@ impl Tokenizer {
         flags
     }
 
-    /// What goes, and which merges are of other parts.
+    /// Which tokens are removed, and which merges get other parts.
     fn rerouted(
         &self,
         ids: &[TokenId],

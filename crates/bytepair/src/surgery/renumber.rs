@@ -1,4 +1,4 @@
-//! A tokenizer without some tokens: which of them may go, and what becomes of the ids.
+//! Removes tokens from a tokenizer: which of them may be removed, and what becomes of the ids.
 //!
 //! A merge stays if both its parts and its result do, in its order and with its priority. All parts that hold ids get the
 //! new ones. Linear in the size of the vocabulary.
@@ -12,15 +12,15 @@ use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
-/// What becomes of the ids of tokens that go.
+/// What becomes of the ids of removed tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// Every other token keeps its id; the ids of those that go have no token.
+    /// Every other token keeps its id; the ids of removed tokens have none.
     #[default]
     Holes,
-    /// Every other token keeps its id; the ids of those that go are reserved by special tokens.
+    /// Every other token keeps its id; special tokens reserve the ids of removed ones.
     Reserved,
-    /// Ids close ranks, in their order; earlier holes are closed too.
+    /// Ids are renumbered without gaps, in their order; earlier holes are closed too.
     Compact,
 }
 
@@ -36,18 +36,18 @@ impl ReasonsToStay {
         self.by_id.get(id as usize).copied().flatten()
     }
 
-    /// Whether a token is text that may go without being named.
+    /// Whether a token is text that may be removed without being named.
     pub(super) fn is_free(&self, id: TokenId) -> bool {
         self.of(id).is_none() && self.is_added.get(id as usize) == Some(&false)
     }
 }
 
-/// What is changed.
+/// The changes to a tokenizer.
 #[derive(Debug)]
 pub(super) struct Edit<'e> {
-    /// By id: whether the token goes.
+    /// By id: whether the token is removed.
     pub(super) removed: &'e [bool],
-    /// By place: what a merge becomes that is made of other parts.
+    /// By place: the new merge, where one gets other parts.
     pub(super) rerouted: &'e HashMap<u32, Merge>,
     pub(super) numbering: Numbering,
 }
@@ -175,7 +175,7 @@ fn push_merges(
     }
 }
 
-/// The places of merges that go although both parts stay, by pair.
+/// The places of merges that are removed although both parts stay, by pair.
 fn last_of_pairs(earlier: &Vocabulary, removed: &[bool]) -> HashMap<(TokenId, TokenId), u32> {
     let goes = |merge: &Merge| removed[merge.result as usize];
     let merges = (0..).zip(earlier.merges()).filter(|(_, merge)| goes(merge));

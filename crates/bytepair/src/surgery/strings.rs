@@ -1,11 +1,11 @@
 //! Tokens for strings, by the rule of two: a string that encodes to two tokens gets a merge of them.
 //!
-//! The merge ranks behind all others. So the string is merged to its two tokens as before, then to the one, and no later
-//! merge comes before that. A string of more tokens needs helpers on the way, tokens for its beginnings, which are added on
-//! request alone. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
+//! The merge ranks behind all others. So the string is merged to its two tokens as before, then to the new one, and no
+//! later merge comes before that. A string of more tokens needs helpers: tokens for its beginnings, which are added only on
+//! request. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
 //!
-//! Refused are strings that never come as they stand: which the normalizer changes or the pattern cuts, units outside the
-//! alphabet, the name of another token. Takes an encoding for each string and each helper, and a copy of the vocabulary.
+//! A string is refused if the normalizer changes it, the pattern cuts it, it has units outside the alphabet, or another
+//! token has its name. Each string and each helper is encoded once, and the vocabulary is copied.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 /// What became of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was one token already.
+    /// It was already one token.
     Known,
     /// A merge of two tokens makes it.
     Added,
@@ -65,7 +65,7 @@ pub struct StringReport {
     pub id: Option<TokenId>,
     /// What it was encoded to before.
     pub parts: Vec<TokenId>,
-    /// The tokens that got a merge on the way to it, as a rule new ones.
+    /// The tokens that got a merge on the way to it; these are usually new.
     pub helpers: Vec<TokenId>,
 }
 
@@ -84,7 +84,7 @@ pub struct Extended {
     pub reports: Vec<StringReport>,
 }
 
-/// What is to be one token.
+/// A string that should become one token.
 pub(super) struct Wanted<'w> {
     /// Its units.
     pub(super) units: &'w [TokenId],
@@ -101,7 +101,7 @@ pub(super) struct Extension<'t> {
     edit: EditedMerges,
     /// The names of all tokens, as files have them.
     names: HashSet<String>,
-    /// The form of pieces that are tokens as a whole, where merges are ignored for these.
+    /// The form of pieces that are looked up as whole tokens, if merges are ignored for these.
     whole: Option<TokenKind>,
     next_priority: Option<u32>,
     scratch: Scratch,
@@ -140,7 +140,7 @@ impl<'t> Extension<'t> {
         })
     }
 
-    /// Lets a text be one token.
+    /// Makes a text one token.
     pub(super) fn add_text(&mut self, text: &str, may_help: bool) -> Result<StringReport> {
         if text.is_empty() {
             return Ok(StringReport::refused(Outcome::Empty));
@@ -177,7 +177,7 @@ impl<'t> Extension<'t> {
         units.iter().all(is_next) && rest.is_empty()
     }
 
-    /// Lets something be one token.
+    /// Makes a string one token.
     pub(super) fn add(&mut self, wanted: &Wanted<'_>, may_help: bool) -> Result<StringReport> {
         let parts = self.encode(wanted)?;
         let mut report = StringReport { parts, ..StringReport::refused(Outcome::NeedsHelpers) };
@@ -192,7 +192,7 @@ impl<'t> Extension<'t> {
         Ok(report)
     }
 
-    /// What it is encoded to by now.
+    /// Its encoding so far.
     fn encode(&mut self, wanted: &Wanted<'_>) -> Result<Vec<TokenId>> {
         let encoder = self.tokenizer.encoder();
         if wanted.is_piece
@@ -292,8 +292,8 @@ impl<'t> Extension<'t> {
     }
 }
 
-/// Whether a piece is the text but for how a space is written, and one that is put in front or behind. A text with that
-/// character of its own is refused.
+/// Whether a piece is the text, apart from how a space is written and from a space put in front or behind. A text that
+/// itself has the character written for a space is refused.
 fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[TokenId])) -> bool {
     let decoded = tokenizer.decode_bytes(ids).ok();
     let spelling = tokenizer.spelling();
@@ -312,8 +312,8 @@ fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[Toke
 }
 
 impl Tokenizer {
-    /// This tokenizer with a token for each of these strings that can have one, in their order. Helpers on the way to
-    /// strings of more than two tokens are added if they may be.
+    /// This tokenizer with a token for each of these strings that can have one, in their order. Helpers for strings of
+    /// more than two tokens are added if `may_help`.
     ///
     /// # Errors
     /// Where a text cannot be split, or there are too many.

@@ -29,7 +29,7 @@ pub struct Parts {
     pub vocabulary: Arc<Vocabulary>,
     /// Tokens that are found by their content. All are in the vocabulary.
     pub added: Vec<AddedToken>,
-    /// Tokens that are merged through and never given out: their parts are, in their place. In order, each once.
+    /// Tokens that are merged through and never emitted: their parts are emitted instead. In order, each once.
     pub scaffold: Vec<TokenId>,
     /// Whether a piece that is a token as a whole is that token, whatever the merges would give.
     pub ignore_merges: bool,
@@ -84,7 +84,7 @@ impl Parts {
         self.check_growth()
     }
 
-    /// Refuses scaffold tokens that are not text, or that are given out by other means.
+    /// Refuses scaffold tokens that are not text, or that are emitted by other means.
     fn check_scaffold(&self) -> Result<()> {
         if self.scaffold.is_empty() {
             return Ok(());
