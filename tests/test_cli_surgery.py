@@ -175,7 +175,7 @@ REFUSED = {
     "--to: 300 tokens are asked for, but there are": ["prune", "c.txt", "--to", "300"],
     "--to: 20 tokens are asked for, but": ["prune", "c.txt", "--to", "20"],
     "--to needs files to count tokens in": ["prune", "--to", "260"],
-    "say which tokens are to go: --to, --min-count or --matching": ["prune", "c.txt"],
+    "say which tokens to remove: --to, --min-count or --matching": ["prune", "c.txt"],
     "the corpus is empty": ["prune", "nothing.txt", "--to", "260"],
     "no such file": ["prune", "absent.txt", "--to", "260"],
     "is no regular expression": ["prune", "--matching", "("],

@@ -194,5 +194,5 @@ def test_what_cannot_be_cut_is_refused():
     with pytest.raises(TokenizerError, match="k must be between"):
         found.first(-1)
     removed = surgery.remove(every_kind()["gpt4o"], ["low"])
-    with pytest.raises(TokenizerError, match="cuts an extension"):
+    with pytest.raises(TokenizerError, match="needs the result of extend"):
         removed.first(1)

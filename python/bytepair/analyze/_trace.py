@@ -149,7 +149,7 @@ class Piece:
     def rows(self) -> Iterator[list[Node]]:
         """Give the tokens before the first merge, and after each.
 
-        Where a token is merged through and never given out, its parts in its place are the last row.
+        If a token is merged through and never emitted, the last row has its parts in its place.
 
         >>> import bytepair
         >>> from bytepair.analyze import trace
@@ -376,7 +376,7 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
 
 
 def given_out(nodes: Sequence[Node], ids: Sequence[int]) -> list[Node]:
-    """Give these tokens, the parts in place of those that are merged through and never given out."""
+    """Give these tokens, with scaffold tokens replaced by their parts."""
     waiting, given = list(reversed(nodes)), list[Node]()
     while waiting:
         node = waiting.pop()

@@ -1,7 +1,7 @@
-"""``bytepair extend``: a tokenizer with more tokens, all old ids in their places.
+"""``bytepair extend``: adds tokens to a tokenizer; all old ids stay in place.
 
-Tokens come from a corpus, or from a list of strings. What can be known to fail is refused before any
-text is read: a path that cannot be written, a format that does not hold the base.
+Tokens come from a corpus, or from a list of strings. Foreseeable failures are refused before any text is
+read: a path that cannot be written, a format that cannot hold the base.
 """
 
 import json
@@ -55,8 +55,8 @@ def extend(
         typer.Option(
             metavar="N",
             parser=number(0, MOST_ADDED),
-            help="How many tokens to learn from the files, such as 2000 or 2k. There are fewer if "
-            "the files have no more pairs.",
+            help="How many tokens to learn from the files, such as 2000 or 2k. Fewer are added if the "
+            "files have no more pairs.",
             show_default=False,
         ),
     ] = None,
@@ -64,8 +64,8 @@ def extend(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="Add a token for each line of this file, instead of learning from others: a "
-            "line that is encoded to two tokens becomes one. Spaces count. - is standard input.",
+            help="Add a token for each line of this file instead of learning from a corpus: a line that "
+            "is encoded to two tokens becomes one. Spaces are significant. - is standard input.",
             show_default=False,
         ),
     ] = None,
@@ -73,8 +73,8 @@ def extend(
         bool,
         typer.Option(
             "--allow-helpers",
-            help="With --strings: for lines of more than two tokens, also add tokens for their "
-            "beginnings.",
+            help="With --strings: also add tokens for the beginnings of lines that have more than two "
+            "tokens.",
         ),
     ] = False,
     output: NewTokenizer,
@@ -104,8 +104,8 @@ def extend(
 ) -> None:
     """Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer.
 
-    The tokens that a corpus adds are those that save most of its tokens; the curve shows what fewer
-    would save. Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
+    From a corpus, the tokens that shorten it most are learned; the curve shows what fewer would save.
+    Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
     """
     from bytepair import surgery
     from bytepair.surgery._extend import base_of

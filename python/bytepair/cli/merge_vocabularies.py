@@ -1,4 +1,4 @@
-"""``bytepair merge-vocabularies``: one tokenizer with the tokens of another behind its own."""
+"""``bytepair merge-vocabularies``: adds the tokens of one tokenizer to another."""
 
 import json
 from pathlib import Path
@@ -39,8 +39,8 @@ def merge_vocabularies(
         bool,
         typer.Option(
             "--allow-helpers",
-            help="Also add tokens that BASE encodes to more than two tokens, with what they need on "
-            "the way.",
+            help="Also add tokens that BASE encodes to more than two tokens, with helper tokens for their "
+            "beginnings.",
         ),
     ] = False,
     saving: SavingWithNew,
@@ -50,8 +50,8 @@ def merge_vocabularies(
 ) -> None:
     """Add the tokens of another tokenizer; all ids stay, and no text gets longer.
 
-    A token that BASE encodes to two tokens gets a merge of these. Added tokens of OTHER, its bytes for
-    fallback and its unknown token are left out.
+    A token that BASE encodes to two tokens gets a merge of these. The added tokens, byte-fallback tokens
+    and unknown token of OTHER are left out.
     """
     from bytepair import surgery
     from bytepair.surgery._extend import base_of

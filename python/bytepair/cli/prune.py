@@ -1,4 +1,4 @@
-"""``bytepair prune``: a smaller vocabulary, without the tokens that a corpus needs least."""
+"""``bytepair prune``: removes the tokens that a corpus needs least."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def prune(
         list[str] | None,
         typer.Argument(
             metavar="[FILES]",
-            help="What to count tokens in, as for bytepair train. --to and --min-count need it.",
+            help="Files to count tokens in, as for bytepair train; needed by --to and --min-count.",
             show_default=False,
         ),
     ] = None,
@@ -40,7 +40,7 @@ def prune(
         typer.Option(
             metavar="N",
             parser=number(1),
-            help="How many tokens are to be left, such as 32000 or 32k; the rarest go.",
+            help="How many tokens to keep, such as 32000 or 32k; the rarest are removed.",
             show_default=False,
         ),
     ] = None,
@@ -49,7 +49,7 @@ def prune(
         typer.Option(
             metavar="N",
             parser=number(1),
-            help="Remove tokens that occur fewer than N times in the files; with --to, not more "
+            help="Remove tokens that occur fewer than N times in the files; with --to, no more "
             "than needed.",
             show_default=False,
         ),
@@ -58,8 +58,8 @@ def prune(
         str | None,
         typer.Option(
             metavar="REGEX",
-            help="Remove only tokens whose text has a match of this regular expression (of Python); "
-            "without --to and --min-count, all of these.",
+            help="Remove only tokens whose text contains a match of this regular expression (Python "
+            "syntax); without --to and --min-count, all of them.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +76,7 @@ def prune(
 ) -> None:
     """Remove the tokens that a corpus needs least, or those that match.
 
-    The rarest token that no other is built on goes, then the next by the counts that the corpus has then.
+    The rarest token that no other is built on is removed, then the counts are updated, and so on.
     Units, bytes, the unknown token and added tokens stay. Every token that stays can still be made.
     """
     from bytepair import surgery
@@ -116,14 +116,14 @@ def prune(
 def _check(
     to: int | None, min_count: int | None, matching: str | None, *, has_corpus: bool
 ) -> None:
-    """Refuse a command that does not say what is to go."""
+    """Refuse a command that does not say which tokens to remove."""
     if to is None and min_count is None and matching is None:
-        message = "say which tokens are to go: --to, --min-count or --matching"
+        message = "say which tokens to remove: --to, --min-count or --matching"
         raise typer.BadParameter(message)
     counting = {"--to": to, "--min-count": min_count}
     for option, value in counting.items():
         if value is not None and not has_corpus:
-            message = "needs files to count tokens in: the rarest go"
+            message = "needs files to count tokens in, since the rarest are removed"
             raise typer.BadParameter(message, param_hint=option)
 
 

@@ -1,4 +1,4 @@
-"""``bytepair remove``: a tokenizer without some tokens, and without what is built on them."""
+"""``bytepair remove``: removes tokens from a tokenizer, with what is built on them."""
 
 import enum
 import json
@@ -28,7 +28,7 @@ __all__ = ["remove"]
 
 
 class ModeName(str, enum.Enum):
-    """What becomes of tokens that are built on those removed."""
+    """What becomes of tokens that are built on removed ones."""
 
     CASCADE = "cascade"
     REROUTE = "reroute"
@@ -42,7 +42,7 @@ def remove(
         list[str] | None,
         typer.Argument(
             metavar="[TOKENS]",
-            help="Tokens to remove: their text, or how files write them (' the' or Ġthe).",
+            help="Tokens to remove, by their text or as files write them (' the' or Ġthe).",
             show_default=False,
         ),
     ] = None,
@@ -61,8 +61,8 @@ def remove(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Remove tokens that the doctor found: a file with what bytepair doctor --json "
-            "wrote. Those that must stay are left out and listed.",
+            help="Remove tokens that the doctor found: a file with the output of bytepair doctor --json. "
+            "Tokens that must stay are left out and listed.",
             show_default=False,
         ),
     ] = None,
@@ -78,9 +78,9 @@ def remove(
     mode: Annotated[
         ModeName,
         typer.Option(
-            help="What becomes of tokens that are built on these: they go (cascade); stay where "
-            "other tokens make them (reroute); or stay, while these are merged through and never given "
-            "out (scaffold; .bytepair only).",
+            help="What becomes of tokens that are built on these: they are removed too (cascade); stay if "
+            "other tokens make them (reroute); or stay, while these are merged through and never "
+            "emitted (scaffold; .bytepair only).",
         ),
     ] = ModeName.CASCADE,
     numbering: NumberingChoice = NumberingName.RESERVED,
@@ -92,8 +92,8 @@ def remove(
 ) -> None:
     """Remove tokens, such as glitch tokens, with what is built on them.
 
-    What goes with them is said before anything is written; --dry-run says only that. Units, bytes, the
-    unknown token and special tokens must stay. Every token that stays can still be made.
+    The tokens removed with them are listed before anything is written; --dry-run writes nothing. Units,
+    bytes, the unknown token and special tokens must stay. Every token that stays can still be made.
     """
     from bytepair import surgery
     from bytepair.surgery._extend import base_of
@@ -124,7 +124,7 @@ def remove(
 def _named(
     tokens: list[str] | None, ids: list[str] | None, findings: Path | None
 ) -> list[Any]:
-    """Gather what is named."""
+    """Gather the named tokens."""
     named: list[Any] = list(tokens or [])
     for given in ids or []:
         for number in given.split(","):

@@ -41,8 +41,8 @@ Extends = Annotated[
     bool,
     typer.Option(
         "--extends",
-        help="Tell whether SECOND extends FIRST: all ids, merges and added tokens as they were, "
-        "each new token reachable, texts encoded to the old tokens with neighbours joined.",
+        help="Tell whether SECOND extends FIRST: ids, merges and added tokens are unchanged, each new "
+        "token is reachable, and texts are encoded to the old tokens with neighbours joined.",
     ),
 ]
 Json = Annotated[
@@ -62,7 +62,7 @@ def verify(
 ) -> None:
     """Show the first difference between two tokenizers; the exit code is 1 if there is one.
 
-    With --extends, show all that keeps SECOND from being an extension of FIRST.
+    With --extends, show everything that keeps SECOND from being an extension of FIRST.
     """
     own = read_texts(texts or [])
     show = _show_extension if extends else _show_difference
@@ -99,7 +99,7 @@ def _show_difference(
 def _show_extension(
     paths: tuple[Path, Path], own: list[str], loading: LoadingOptions, *, as_json: bool
 ) -> bool:
-    """Print whether the second extends the first; tell it, too."""
+    """Print whether the second extends the first, and return it."""
     from bytepair.surgery._extends import check, unreadable
 
     line = ProgressLine(is_shown=True)

@@ -1,7 +1,7 @@
-"""Options of commands that change a vocabulary: where the tokenizer goes, and the rows of matrices.
+"""Options of commands that change a vocabulary: the output, and the rows of embedding matrices.
 
-What can be known to fail is refused before any work: a path that cannot be written, a format that does
-not hold the base.
+Foreseeable failures are refused before any work: a path that cannot be written, a format that cannot hold
+the base.
 """
 
 import enum
@@ -38,7 +38,7 @@ MOST_ROWS = (1 << 32) - 1
 
 
 class NumberingName(str, enum.Enum):
-    """What becomes of the ids of tokens that go."""
+    """What becomes of the ids of removed tokens."""
 
     RESERVED = "reserved"
     HOLES = "holes"
@@ -46,7 +46,7 @@ class NumberingName(str, enum.Enum):
 
 
 class KindName(str, enum.Enum):
-    """How the row of a new token is combined of old ones."""
+    """How the row of a new token is computed from old ones."""
 
     MEAN = "mean"
     COPY = "copy"
@@ -55,7 +55,7 @@ class KindName(str, enum.Enum):
 
 
 class SideName(str, enum.Enum):
-    """Which matrix is meant."""
+    """Which matrix to compute rows for."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -63,13 +63,13 @@ class SideName(str, enum.Enum):
 
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say what would be done, and write nothing."),
+    typer.Option("--dry-run", help="Show what would be done, and write nothing."),
 ]
 NumberingChoice = Annotated[
     NumberingName,
     typer.Option(
-        help="What becomes of the ids of tokens that go: special tokens take them (reserved), no "
-        "token has them (holes), or ids close ranks (compact). Only compact moves other ids.",
+        help="What becomes of the ids of removed tokens: special tokens take them (reserved), they stay "
+        "unused (holes), or ids are renumbered without gaps (compact). Only compact moves other ids.",
     ),
 ]
 IdsMayChange = Annotated[
@@ -83,7 +83,7 @@ EmbeddingMapPath = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write how the rows of an embedding matrix follow: .npz for numpy, or .jsonl.",
+        help="Write how new embedding rows are computed from old ones: .npz for numpy, or .jsonl.",
         show_default=False,
         rich_help_panel=EMBEDDINGS,
     ),
@@ -91,7 +91,7 @@ EmbeddingMapPath = Annotated[
 EmbeddingKind = Annotated[
     KindName | None,
     typer.Option(
-        help="How the row of a new token is combined of those of its parts; by default mean.",
+        help="How the row of a new token is computed from those of its parts; by default mean.",
         show_default=False,
         rich_help_panel=EMBEDDINGS,
     ),
@@ -99,7 +99,7 @@ EmbeddingKind = Annotated[
 EmbeddingSide = Annotated[
     SideName | None,
     typer.Option(
-        help="The matrix of embeddings, or that of the language-model head; by default input.",
+        help="The embedding matrix, or that of the language-model head; by default input.",
         show_default=False,
         rich_help_panel=EMBEDDINGS,
     ),
@@ -109,7 +109,7 @@ EmbeddingRows = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1, MOST_ROWS),
-        help="How many rows the old matrix has, if more than there are ids.",
+        help="How many rows the old matrix has, if it has more rows than there are ids.",
         show_default=False,
         rich_help_panel=EMBEDDINGS,
     ),
@@ -155,7 +155,7 @@ class Saving:
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
 
     def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
-        """Refuse a format that does not hold the base, or the tokens that are to reserve ids."""
+        """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
         from bytepair.surgery._proof import rehearse
 
         how = {"ids_may_change": self.ids_may_change}
@@ -205,7 +205,7 @@ class Saving:
         return lines, written
 
     def _check_embeddings(self) -> None:
-        """Refuse options of a map that is not asked for, and a file of another kind."""
+        """Refuse options of a map that is not written, and a file of another kind."""
         if self.embedding_map is None:
             for field in fields(self):
                 name, value = field.name, getattr(self, field.name)
@@ -237,7 +237,7 @@ class Saving:
 
 @dataclass(frozen=True)
 class SavingWithNew(Saving):
-    """The same where there are new tokens."""
+    """The same, for commands that add tokens."""
 
     embedding_kind: EmbeddingKind = None
     embedding_side: EmbeddingSide = None
@@ -248,7 +248,7 @@ class SavingWithNew(Saving):
 
 
 def check_output(output: Path | None, *, dry_run: bool) -> None:
-    """Refuse a command that writes nothing without being asked to, or has two minds."""
+    """Refuse a command that has no output, unless it is a dry run."""
     if output is None and not dry_run:
         message = "name where to save; only --dry-run needs no output"
         raise typer.BadParameter(message, param_hint="--output / -o")

@@ -1,7 +1,7 @@
 """Changes to the vocabulary of a tokenizer, with every kept id in its place.
 
-Each function takes a tokenizer and gives a :class:`Surgery`: the new tokenizer, where each old id
-went, what was done and why, and how the rows of an embedding matrix follow.
+Each function takes a tokenizer and returns a :class:`Surgery`: the new tokenizer, the new id of each
+old one, a report of what was done and why, and the rows of the new embedding matrix.
 """
 
 from ._combine import MergingReport, OtherToken, merge_vocabularies

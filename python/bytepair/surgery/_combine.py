@@ -1,9 +1,9 @@
-"""Two vocabularies as one: the first as it is, then the tokens of the second.
+"""Joining two vocabularies: the first stays as it is, and the tokens of the second are added.
 
 A token of the second that the first encodes to two tokens gets a merge of these, behind all others. So
-everything holds that holds for an extension. One that is encoded to more needs helpers on the way.
+the guarantees of an extension hold here too. A token that is encoded to more needs helpers.
 
-Left out: the added tokens of the second, its bytes for fallback and its unknown token.
+Left out: the added tokens of the second, its byte-fallback tokens and its unknown token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REASONS = {
     "changed": "are changed by the normalizer of the base",
     "empty": "have no text",
 }
-"""Why a token of the other is none of the result, by its outcome."""
+"""Why a token of the other tokenizer is missing from the result, by outcome."""
 
 MOST_NAMED = 5
 
@@ -44,17 +44,17 @@ class OtherToken:
     Attributes
     ----------
     id, text
-        Its id there, and itself as text with marks.
+        Its id in the other tokenizer, and its text with marks.
     outcome
         ``"known"``, ``"added"``, ``"needs_helpers"``, ``"cut"`` (the pattern of the base cuts it
-        wherever it stands), ``"outside_alphabet"`` (a unit that the base has no token for) or
+        wherever it stands), ``"outside_alphabet"`` (the base has no token for one of its units) or
         ``"name_taken"`` (another token is written like it, or is on the way).
     new_id
         Its id in the result; ``None`` if it has none.
     parts
-        What the base, with all that was added before, encoded it to.
+        The ids that the base, with all tokens added before it, encoded it to.
     helpers
-        The ids of tokens that were added on the way to it.
+        The ids of the helpers that were added for it.
     """
 
     id: int
@@ -76,7 +76,7 @@ class MergingReport:
     helpers
         The ids of new tokens that the other tokenizer does not have.
     others
-        Each token of text of the other, by its id there.
+        Each text token of the other tokenizer, in the order of its ids there.
     """
 
     first_id: int
@@ -86,13 +86,13 @@ class MergingReport:
 
     @property
     def other_ids(self) -> dict[int, int]:
-        """The id in the result of each token of text of the other, if it has one."""
+        """The id in the result of each text token of the other tokenizer, if it has one."""
         found = ((other.id, other.new_id) for other in self.others)
         return {id_: new_id for id_, new_id in found if new_id is not None}
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many tokens of the other have each outcome."""
+        """How many tokens of the other tokenizer have each outcome."""
         return dict(sorted(Counter(other.outcome for other in self.others).items()))
 
     @property
@@ -154,21 +154,21 @@ def merge_vocabularies(
     *,
     allow_helpers: bool = False,
 ) -> Surgery[MergingReport]:
-    r"""Add the tokens of another tokenizer to one, all ids of which stay.
+    r"""Add the tokens of another tokenizer to a base whose ids all stay.
 
-    Tokens come in the order of the other's merges. Each is taken as text: with the marks of the base,
-    and its character for a space. A text's new encoding is the old one with some neighbours joined.
+    Tokens are added in the order of the other's merges. Each is taken as text, with the marks of the
+    base and its character for a space. A text's new encoding is the old one with some neighbours joined.
 
     Parameters
     ----------
     base
         The tokenizer that stays as it is, or its path, as for :func:`extend`.
     other
-        The tokenizer whose tokens are added, or its path. Its added tokens, its bytes for fallback and
-        its unknown token are not.
+        The tokenizer whose tokens are added, or its path. Its added tokens, byte-fallback tokens and
+        unknown token are left out.
     allow_helpers
-        Whether a token that is encoded to more than two tokens gets the tokens that it needs on the
-        way: one for each beginning of it. The report names them.
+        Whether helpers may be added for tokens that are encoded to more than two tokens: a token for
+        each of their beginnings. The report names them.
 
     >>> import bytepair
     >>> from bytepair import surgery
@@ -184,8 +184,8 @@ def merge_vocabularies(
     Raises
     ------
     TokenizerError
-        One of the two marks the beginning or the end of words and the other does not, or the base
-        could give a piece to a new token that was another before.
+        One tokenizer marks the beginning or the end of words and the other does not, or the base
+        could encode a piece to a new token that was another before.
     """
     tokenizer, source = base_of(base)
     second, _ = base_of(other)

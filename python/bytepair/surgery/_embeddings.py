@@ -1,8 +1,8 @@
 """The rows of an embedding matrix after surgery, as a sparse matrix: ``new = map @ old``.
 
-A kept token copies its row. A new token is made of merges, and these lead back to tokens of the base,
-which are what the base encodes it to; its row is a combination of theirs. Weights of a row add up
-to 1. Left out: everything that looks at the numbers of a matrix, such as norms.
+The row of a kept token is copied. The merges of a new token lead back to tokens of the base, which are
+the base's encoding of its text; its row is a combination of theirs. The weights of a row add up to 1.
+Left out: everything that depends on the numbers of a matrix, such as norms.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EmbeddingMap:
     Attributes
     ----------
     indptr
-        By row: where its entries begin. One more than there are rows.
+        By row: where its entries begin. There is one more than there are rows.
     old_ids, weights
         The columns and the values of all entries, row by row.
     needs_init
@@ -85,8 +85,8 @@ class EmbeddingMap:
     def __matmul__(self, old: Any) -> NDArray[Any]:  # noqa: ANN401 -- what numpy reads
         """Multiply with an old matrix, or with a vector such as the bias of a head.
 
-        Copied rows are the same bits, and the others are added up in 64 bits. The result has the type
-        of ``old``.
+        Copied rows are identical bit for bit, and the others are summed in 64 bits. The result has the
+        dtype of ``old``.
         """
         old = np.asarray(old)
         if old.ndim == 0 or old.shape[0] != self.shape[1]:
@@ -200,7 +200,7 @@ def embedding_map(
 def _parts_of_whole(
     surgery: Surgery[Any], ids: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
-    """Give what the base has for the text of tokens of text that no merge makes."""
+    """Give the encoding by the base for text tokens that no merge makes."""
     tokens = surgery.tokenizer._tokens_of(ids)
     of_text = [
         id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"
@@ -232,9 +232,9 @@ def _sizes(
 
 
 def _unused_rows(surgery: Surgery[Any], n_old: int) -> dict[int, int]:
-    """Give the old row for each new one that no token uses, or none but one in the place of another.
+    """Give the old row for each new row without a token, or whose token replaced another.
 
-    These are rows behind all ids. Where ids stay, they are also those of tokens that went.
+    These are the rows behind all ids. If ids stay, they include the rows of removed tokens.
     """
     n_ids, n_taken = surgery.base.n_vocab, surgery.tokenizer.n_vocab
     if surgery.is_compact:
@@ -276,7 +276,7 @@ def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
 
 
 def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]:
-    """Add up the weights of equal parts; those that count nothing are left out."""
+    """Add up the weights of equal parts; weights of 0 are left out."""
     entries: dict[int, float] = {}
     for part, weight in zip(parts, weights, strict=True):
         if weight:
@@ -287,10 +287,10 @@ def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]
 def parts_of_new(
     tokenizer: Tokenizer, kept: Mapping[int, int]
 ) -> tuple[dict[int, tuple[int, ...]], list[int]]:
-    """Give the old ids that each new token is made of, and the new tokens that none make.
+    """Give the old ids that each new token is made of, and the new tokens that no old ids make.
 
-    ``kept`` has the old id of each kept new one. A token has the parts of the first merge that
-    makes it of known ones.
+    ``kept`` maps each kept new id to its old id. The parts of a token are those of the first merge
+    that makes it from known tokens.
     """
     parts: dict[int, tuple[int, ...]] = {}
 

@@ -1,15 +1,15 @@
-"""Extending a vocabulary, by what a corpus shows or by given strings.
+"""Extending a vocabulary with tokens learned from a corpus or made for given strings.
 
-New merges are learned on what the base makes of the text, by the training that goes on from a
-tokenizer, and come behind all others. Those of strings do, too (`_strings`). Therefore:
+Resumed training learns new merges on text that the base has encoded, and appends them behind all
+others. The merges for strings (`_strings`) are appended too. Therefore:
 
-- Old ids, merges and added tokens stay. New ids come behind the largest, those of added tokens and of
-  tokens that only the settings beside a file name included.
+- Old ids, merges and added tokens stay. New ids follow the largest one, including those of added
+  tokens and of tokens that only the settings beside a file name.
 - Encoding first does all that the base does, and then joins some neighbours. So no text gets longer,
-  and a text in which no new pair occurs keeps its ids.
-- Every new token is what its own units are merged to: it was made of them when it was learned.
-- The first k additions to a corpus do not depend on how many follow.
-- With a scope, only such tokens are learned that no other text can have: it keeps its ids.
+  and a text without any new pair keeps its ids.
+- Every new token is what its own units are merged to: it was made from them when it was learned.
+- The first k additions from a corpus do not depend on how many follow.
+- With a scope, only tokens that cannot occur in other text are learned, so other text keeps its ids.
 
 Left out: new units. A character that the base has no token for gets none.
 """
@@ -113,34 +113,33 @@ def extend(
     """Add tokens to a tokenizer: those that save most tokens of a corpus, or given strings.
 
     Old ids, merges and added tokens stay as they are. A text's new encoding is the old one with some
-    neighbours joined. The first k tokens that a corpus adds are the same whatever ``add`` is, so
-    that ``report.curve`` says what each smaller number saves.
+    neighbours joined. The first k tokens learned from a corpus do not depend on ``add``, so
+    ``report.curve`` shows what each smaller number saves.
 
     Parameters
     ----------
     tokenizer
         The tokenizer, or its path. With a path, tokens that only ``tokenizer_config.json`` or
-        ``added_tokens.json`` beside it names keep their ids, too.
+        ``added_tokens.json`` beside it names also keep their ids.
     corpus, texts, counts
-        What to learn from, one of them: files as :func:`bytepair.train` takes them, texts, or
+        What to learn from; give one of these: files as :func:`bytepair.train` takes them, texts, or
         pieces with their counts as :func:`bytepair.train_from_counts` takes them.
     strings
-        Strings that are to be one token each, instead of a corpus: whole pieces as
-        :meth:`bytepair.Tokenizer.split` gives them, a space in front included. A string that is
-        encoded to two tokens becomes one. The shortest come first, those of equal length in the order of
-        their bytes, whatever the order of the list. ``report.rows`` says what became of each.
+        Strings that become one token each, instead of a corpus: whole pieces as
+        :meth:`bytepair.Tokenizer.split` returns them, including a leading space. A string that is
+        encoded to two tokens becomes one. The shortest are added first, those of equal length in the
+        order of their bytes, whatever the order of the list. ``report.rows`` tells what became of each.
     allow_helpers
-        Whether tokens may be added on the way to strings of more than two tokens: one for each
-        of their beginnings. Without this the report names them.
+        Whether helpers may be added for strings of more than two tokens: a token for each of their
+        beginnings. Without this, the report names them.
     add
-        How many tokens to learn from a corpus. There are fewer if no pair occurs ``min_count``
-        times any more; the report says so.
+        How many tokens to learn from a corpus. Fewer are added once no pair occurs ``min_count``
+        times; the report says so.
     scope
         Learn only tokens that occur in no text without certain characters, so that all other text
         keeps its ids: the name or the code of a script (``"Devanagari"``, ``"Deva"``), several
-        with commas between them or in a list, single characters, and ranges (``"U+0900-U+097F"``,
-        ``"a-z"``, ``range(0x900, 0x980)``). What counts are the characters after
-        normalization.
+        separated by commas or in a list, single characters, and ranges (``"U+0900-U+097F"``,
+        ``"a-z"``, ``range(0x900, 0x980)``). Characters are compared after normalization.
     min_count
         How often a pair must occur to become a token: 2 if not given.
     min_piece_count, max_token_bytes, max_token_chars, whole_characters
@@ -169,11 +168,11 @@ def extend(
     Raises
     ------
     TrainingError
-        There is nothing to learn from, or an option has a value that makes no sense.
+        There is nothing to learn from, or an option has an invalid value.
     TokenizerError
         The errors of :func:`bytepair.train`, and those of reading the tokenizer.
     TrainingInterrupted
-        Ctrl-C; its ``tokenizer`` holds what was learned by then.
+        Ctrl-C; its ``tokenizer`` holds what has been learned so far.
     """
     is_whole = None if whole_characters is False else whole_characters
     options = {
@@ -200,7 +199,7 @@ def extend(
 
 
 class _Corpus(NamedTuple):
-    """What is learned from, and how its files are read."""
+    """The corpus to learn from, and how its files are read."""
 
     name: str
     given: Any
@@ -222,7 +221,7 @@ def _present(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_for_strings(options: Mapping[str, Any]) -> None:
-    """Refuse options of learning, which say nothing of strings."""
+    """Refuse options of learning, which do not apply to strings."""
     for name in _present(options):
         message = f"{name}= is for learning from a corpus, not for strings="
         raise TrainingError(message)
@@ -283,7 +282,7 @@ def _check_alphabet(base: Tokenizer, scope: Scope) -> None:
 
 
 def check_add(add: int | None) -> int:
-    """Refuse a number of tokens that makes no sense."""
+    """Refuse an invalid number of tokens."""
     check_range(add=add)
     if add is None:
         message = "add must be a whole number, not None"
@@ -311,7 +310,7 @@ def base_of(
 def learn(
     given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
 ) -> Tokenizer:
-    """Learn from the one of ``given`` that is given."""
+    """Learn from the one corpus in ``given``."""
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
         found = f"both {' and '.join(names)}" if names else "none of them"

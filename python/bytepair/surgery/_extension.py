@@ -1,4 +1,4 @@
-"""What an extension did: the numbers, and the curve of tokens against additions."""
+"""The report of an extension: its numbers, and the curve of tokens against additions."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class ExtensionReport:
     first_id
         The id of the first new token; the others follow.
     curve
-        By number of added tokens, from 0 on: the tokens of the corpus. As the first additions do not
-        depend on the later ones, this is the number for each smaller ``add``, too.
+        By number of added tokens, from 0 on: the tokens of the corpus. Since the first additions do
+        not depend on later ones, this also holds for each smaller ``add``.
     knee
         Where the curve bends: the point farthest from the line between its ends, as Kneedle
         defines it. ``None`` if it does not bend.
     n_bytes
         The size of the corpus in bytes.
     best_count_at_stop
-        If fewer tokens were added than asked for: how often the most frequent pair was left.
+        If fewer tokens were added than asked for: how often the most frequent remaining pair occurs.
     within_others
-        The new tokens that their own text is not encoded with, as it lacks something: the rest
-        of a character, of a word or of what the pattern looks at. They occur within longer texts.
+        New tokens whose own text is not encoded with them, since it lacks the rest of a character,
+        of a word or of what the pattern looks at. They occur only within longer texts.
     scope
         What the new tokens are limited to, if anything.
     """
@@ -140,7 +140,7 @@ def first(surgery: Surgery[Any], k: int) -> Surgery[Any]:
     check_range(k=k)
     report = surgery.report
     if not isinstance(report, ExtensionReport) or not report.curve:
-        message = "first() cuts an extension by what a corpus needs; this is none"
+        message = "first() needs the result of extend() with a corpus"
         raise TokenizerError(message)
     if k > report.added:
         message = f"k: {k:,} tokens are asked for, and {report.added:,} were added"

@@ -1,6 +1,6 @@
-"""A text for a token that is encoded with this token alone.
+"""Texts that are encoded to a single given token.
 
-Left out: contexts. A token that is found within longer texts only has no such text.
+Left out: contexts. A token that occurs only within longer texts has no such text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["encoded", "own_texts"]
 
 SPACE_MARK = "▁".encode()
-"""What stands for a space in tokens of SentencePiece; it may be put before a text, too."""
+"""The mark for a space in tokens of SentencePiece; it may also be put before a text."""
 
 
 def own_texts(

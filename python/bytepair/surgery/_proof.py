@@ -1,7 +1,7 @@
-"""The proof of a file: it is read back before it appears, by us and by Hugging Face's library.
+"""Proving a file: it is read back before it appears, by bytepair and by Hugging Face's library.
 
-It must hold the tokenizer with its ids. If the tokenizer keeps all ids of its base, it must also extend
-it, as :func:`bytepair.surgery.verify_extension` has it.
+The file must hold the tokenizer with its ids. If the tokenizer keeps all ids of its base, the file must
+also extend the base, as :func:`bytepair.surgery.verify_extension` checks it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["Proof", "rehearse", "save"]
 
 MOST_GONE = 10_000
-"""How many tokens that went are encoded at most."""
+"""At most this many removed tokens are encoded."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Proof:
     format
         Their format.
     is_copy
-        Whether they have the bytes of the base's file, as nothing was changed.
+        Whether they have the bytes of the base's file because nothing was changed.
     n_ids, n_new, n_gone
         How many ids have been compared, and how many texts of new tokens and of removed ones have been
         encoded.
     read_by
-        What read the files back: ``bytepair``, and perhaps ``tokenizers``.
+        The libraries that read the files back: ``bytepair``, and perhaps ``tokenizers``.
     """
 
     files: tuple[Path, ...]
@@ -125,7 +125,7 @@ def save(
 
 
 def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
-    """Refuse a folder whose settings give ids of this tokenizer to other tokens, or others to its own.
+    """Refuse a folder whose settings contradict the ids of this tokenizer.
 
     transformers takes the ids of added tokens from there.
     """
@@ -144,7 +144,7 @@ def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
 
 
 def _without_reserved(surgery: Surgery[Any], error: FormatError) -> FormatError:
-    """Say what to do where a format does not hold the tokens that reserve ids."""
+    """Say what to do if a format cannot hold the tokens that reserve ids."""
     if getattr(surgery.report, "numbering", None) != "reserved":
         return error
     message = f'{error}; numbering="holes" and numbering="compact" reserve no ids'
@@ -163,7 +163,7 @@ def rehearse(
     Raises
     ------
     FormatError
-        The format does not hold even the base.
+        The format cannot even hold the base.
     FileError
         The path cannot be written.
     """
@@ -233,7 +233,7 @@ def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
 
 
 def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
-    """Give a text for each token that went or is only merged through; of very many, for some of all."""
+    """Give a text for each removed or scaffold token; for a sample of them if there are very many."""
     base, scaffold = surgery.base, set(surgery.tokenizer._rules()["scaffold"])
     tokens = enumerate(zip(base.vocabulary, surgery.id_map, strict=True))
     gone = [
@@ -248,7 +248,7 @@ def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
 def _compare(
     tokenizer: Tokenizer, again: Tokenizer, path: StrPath, texts: list[bytes]
 ) -> None:
-    """Refuse a file that gives a token another id, or encodes a text to others.
+    """Refuse a file that gives a token another id, or encodes a text to other ids.
 
     Raises
     ------
@@ -275,8 +275,8 @@ def _compare_ids(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
 def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
     """Refuse a file in which an added token is not found, or is another.
 
-    Formats may tell of added tokens in different ways, so that what is compared is texts that hold
-    them. One that the tokenizer does not take says nothing.
+    Formats may describe added tokens in different ways, so texts that contain them are compared. A
+    text that the tokenizer refuses is skipped.
     """
     for _id, content, _flags in tokenizer._added_tokens:
         for text in (content, f"a {content} b", f"a{content}b"):
@@ -300,7 +300,7 @@ def _compare_base(
     *,
     has_texts: bool,
 ) -> None:
-    """Refuse a file that does not extend the base, if every id of the base was kept and given out."""
+    """Refuse a file that does not extend the base, if all ids of the base were kept and emitted."""
     are_kept = surgery.id_map == tuple(range(surgery.base.n_vocab))
     if not are_kept or surgery.tokenizer._rules()["scaffold"]:
         return

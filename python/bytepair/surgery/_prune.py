@@ -1,10 +1,10 @@
-"""A smaller vocabulary: the tokens that a corpus needs least go, one after the other.
+"""Making a vocabulary smaller: the tokens that a corpus needs least are removed one by one.
 
-Only a token that no other is built on goes, so that all that stay can still be made. Counts after a
-removal come from encoding again: without a merge, a part of its token may join its other neighbour. So
-each choice is made by exact counts.
+Only tokens that no other is built on are removed, so that all kept tokens can still be made. Without
+its merge, a part of a removed token may join its other neighbour; so texts are encoded again after each
+removal, and each choice is made by exact counts.
 
-Never removed are units, bytes for fallback, the unknown token, and added tokens.
+Units, byte-fallback tokens, the unknown token and added tokens are never removed.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class PruningReport:
     n_before, n_after
         How many tokens there were, and how many of them are left.
     removed
-        The old ids of the tokens that went, in this order.
+        The old ids of the removed tokens, in the order of removal.
     counts
-        How often each of these occurred in the corpus when it went; 0 without a corpus.
+        How often each of these occurred in the corpus when it was removed; 0 without a corpus.
     held
-        Tokens that ``drop`` names and that stayed, as others that stayed are built on them.
+        Tokens that ``drop`` names but that stayed, since other kept tokens are built on them.
     tokens_before, tokens_after
         The tokens of the corpus, encoded by the base and by the result; ``None`` without a corpus.
     numbering
@@ -94,7 +94,7 @@ class PruningReport:
         return tuple(lines)
 
     def _rarity(self) -> str:
-        """Say how often the corpus had what was removed."""
+        """Say how often the removed tokens occurred in the corpus."""
         if not self.removed or self.tokens_before is None:
             return ""
         n_unused, most = sum(not count for count in self.counts), max(self.counts)
@@ -135,30 +135,30 @@ def prune(
     threads: int | None = None,
     progress: OnProgress = None,
 ) -> Surgery[PruningReport]:
-    r"""Make the vocabulary smaller: tokens go that a corpus needs least, or that are named.
+    r"""Make the vocabulary smaller by removing the tokens that a corpus needs least, or given ones.
 
-    The rarest token that no other is built on goes, then the next by the counts that the corpus has
-    then; of equally rare ones the newest. Units, bytes, the unknown token and added tokens stay.
+    The rarest token that no other is built on is removed, the newest of equally rare ones. Then the
+    counts are updated, and so on. Units, bytes, the unknown token and added tokens stay.
 
     Parameters
     ----------
     tokenizer
         The tokenizer, or its path, as for :func:`extend`.
     corpus, texts, counts
-        What to count tokens in, at most one of them, as for :func:`extend`. ``to`` and
+        What to count tokens in, as for :func:`extend`; give at most one of these. ``to`` and
         ``min_count`` need one.
     to
-        How many tokens are to be left, all kinds included.
+        How many tokens to keep, all kinds included.
     min_count
-        Remove tokens that occur less often. With ``to``, never fewer than that are left.
+        Remove tokens that occur less often. With ``to``, at least that many tokens are kept.
     drop
-        Remove no others than these: tokens as :func:`remove` takes them, or a function that is
-        asked about each :class:`Token` that may go. One that a token that stays is built on stays;
-        ``report.held`` lists these. Without ``to`` and ``min_count``, all others go.
+        Remove only these: tokens as :func:`remove` takes them, or a function that is called with
+        each :class:`Token` that may be removed. Without ``to`` and ``min_count``, all of them are
+        removed, except those that a kept token is built on; ``report.held`` lists these.
     numbering
         What becomes of the ids, as for :func:`remove`.
     input_format, field, lines, separator, skip_bad, memory_limit, threads, progress
-        Those of :func:`bytepair.train`. The result does not depend on ``threads``.
+        As for :func:`bytepair.train`. The result does not depend on ``threads``.
 
     >>> import bytepair
     >>> from bytepair import surgery
@@ -176,7 +176,7 @@ def prune(
     ------
     TokenizerError
         There are fewer tokens than ``to``, or more that must stay; ``drop`` names a token that must
-        stay; an option is missing or makes no sense.
+        stay; an option is missing or invalid.
     TrainingError
         There is nothing to count.
     """
@@ -231,28 +231,28 @@ def prune(
 def _check(
     to: int | None, min_count: int | None, drop: object, *, has_corpus: bool
 ) -> None:
-    """Refuse a request that does not say what is to go."""
+    """Refuse a request that does not say which tokens to remove."""
     if to is None and min_count is None and drop is None:
-        message = "give to=, min_count= or drop=: which tokens are to go?"
+        message = "give to=, min_count= or drop= to say which tokens to remove"
         raise TrainingError(message)
     if min_count is not None and min_count < 1:
         message = f"min_count must be at least 1, not {min_count}"
         raise TrainingError(message)
     name = "to" if to is not None else "min_count" if min_count is not None else None
     if name is not None and not has_corpus:
-        message = f"{name}= needs a corpus, texts= or counts=: the rarest tokens go"
+        message = f"{name}= needs a corpus, texts= or counts=, since it removes the rarest tokens"
         raise TrainingError(message)
 
 
 def _refuse_idle(options: Mapping[str, Any]) -> None:
-    """Refuse options of a corpus where there is none."""
+    """Refuse corpus options without a corpus."""
     for name, value in options.items():
         message = f"{name}={value!r} is about a corpus, and none is given"
         raise TrainingError(message)
 
 
 def _among(base: Tokenizer, drop: Callable[[Token], object] | Tokens) -> list[int]:
-    """Give the tokens that may go, and that are named."""
+    """Give the named tokens that may be removed."""
     if not callable(drop):
         return list(resolve(base, drop, option="drop").ids)
     ids = [id_ for id_, token in enumerate(base.vocabulary) if token is not None]
@@ -263,7 +263,7 @@ def _among(base: Tokenizer, drop: Callable[[Token], object] | Tokens) -> list[in
 
 
 class Counted:
-    """The pieces of a corpus, how often each occurs, and the tokens that they have.
+    """The pieces of a corpus, how often each occurs, and how many tokens they have.
 
     Counts of files with weights are larger by ``scale``.
     """
@@ -280,7 +280,7 @@ class Counted:
         options: Mapping[str, Any],
         reading: Mapping[str, Any],
     ) -> None:
-        """Count what ``given`` gives, as training that learns nothing does."""
+        """Count the corpus in ``given``, by training that learns nothing."""
         course: list[int | float] = []
         learning = {
             "vocab_size": base.n_vocab,

@@ -1,11 +1,12 @@
-"""Removing tokens by name, with what is built on them.
+"""Removing named tokens, with what is built on them.
 
-With a token go all merges that use it. A token that such a merge makes goes too, or is made another
-way. What stays is still made: no merge on the way to it is gone. What must stay (units, bytes for
-fallback, the unknown token, special tokens, what the template and the padding use) is refused by name.
+Removing a token removes all merges that use it. A token that such a merge makes is removed too, or made
+another way. All other tokens can still be made: no merge on the way to them is gone. Tokens that must
+stay (units, byte-fallback tokens, the unknown token, special tokens, and those that the template or the
+padding uses) are refused with an error that names them.
 
-A token may also stay as scaffold: it is merged through, so that what is built on it stays, and never
-given out: its parts are, in its place. Only our own formats hold that.
+A token may also become a scaffold token: it is merged through, so that what is built on it stays, but
+its parts are emitted in its place. Only our own formats can hold scaffold tokens.
 """
 
 from __future__ import annotations
@@ -47,16 +48,16 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class Following:
-    """A token that goes with another, or is made another way.
+    """A token that is removed with another, or made another way.
 
     Attributes
     ----------
     id, text
         The token, as text with marks.
     part
-        The id of the token that it is made of and that goes.
+        The id of the removed token that it is made of.
     cause
-        The id of the token that was named, and that this one is built on in the end.
+        The id of the named token that it is ultimately built on.
     """
 
     id: int
@@ -74,9 +75,9 @@ class Cascade:
     named
         By id: the tokens that were named, as text with marks.
     following
-        The others, those that are built on the first named one first.
+        The others, in the order of the named tokens that they are built on.
     staying
-        By id: tokens of findings that must stay, and why. They were named, and stay.
+        By id: tokens of findings that must stay, and why. They were named, but are kept.
     """
 
     named: Mapping[int, str]
@@ -85,9 +86,9 @@ class Cascade:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """What goes with what, for a reader."""
+        """Which tokens are removed with which, for a reader."""
         if not self.named:
-            alone = "the findings that are selected name no token that may go"
+            alone = "the selected findings name no token that may be removed"
             return (alone, *self._stay_lines())
         alone = f"{amount(len(self.named), 'token')} named"
         them = "it" if len(self.named) == 1 else "them"
@@ -130,14 +131,14 @@ class Cascade:
 
 @dataclass(frozen=True)
 class Rerouted:
-    """A token that is made of other parts now; all ids are those of before.
+    """A token that is now made of other parts; all ids are the old ones.
 
     Attributes
     ----------
     id
         The token.
     before, now
-        The two tokens that it was made of, and those that it is made of.
+        The two tokens that it was made of, and the two that it is made of now.
     """
 
     id: int
@@ -152,18 +153,18 @@ class RemovalReport:
     Attributes
     ----------
     cascade
-        What was named, and what is built on it.
+        The named tokens, and what is built on them.
     removed
-        The old ids of all tokens that went.
+        The old ids of all removed tokens.
     rerouted
-        The tokens that stayed and are made another way.
+        The kept tokens that are made another way.
     n_before, n_after
         How many tokens there were, and how many of them are left.
     numbering
         What became of the ids.
     mode
-        What became of the tokens that are built on these. With ``"scaffold"`` those ``removed`` are
-        still in the vocabulary, and never given out.
+        What became of the tokens that are built on these. With ``"scaffold"``, the ``removed`` tokens
+        are still in the vocabulary, but never emitted.
     """
 
     cascade: Cascade
@@ -178,7 +179,9 @@ class RemovalReport:
     def lines(self) -> tuple[str, ...]:
         """What was done and why, for a reader."""
         if self.mode == "scaffold":
-            through = f"{amount(len(self.removed), 'token')} merged through and never given out"
+            through = (
+                f"{amount(len(self.removed), 'token')} merged through and never emitted"
+            )
             return (through, "all ids unchanged")
         n_others = len(self.removed) - len(self.cascade.named)
         others = f", {n_others:,} of them built on others" if n_others else ""
@@ -209,7 +212,7 @@ def plan_removal(
     *,
     select: Iterable[str] | None = None,
 ) -> Cascade:
-    r"""Say which tokens are built on others, and go with them, before anything is removed.
+    r"""List the tokens that are built on the given ones and would be removed with them.
 
     The arguments are those of :func:`remove`.
 
@@ -224,7 +227,7 @@ def plan_removal(
     Raises
     ------
     TokenizerError
-        That of :func:`remove`.
+        As for :func:`remove`.
     """
     base, _ = base_of(tokenizer)
     return cascade_of(base, resolve(base, tokens, select=select))
@@ -270,33 +273,33 @@ def remove(
 ) -> Surgery[RemovalReport]:
     r"""Remove tokens from a tokenizer, with what is built on them.
 
-    Nothing is written: the result is a tokenizer in memory. Every token that stays and could be made
-    still can.
+    Nothing is written: the result is a tokenizer in memory. Every kept token that could be made still
+    can.
 
     Parameters
     ----------
     tokenizer
         The tokenizer, or its path, as for :func:`extend`.
     tokens
-        Tokens: ids; texts, or how files write them (``" the"``, ``"Ġthe"``); bytes. Or findings: a
-        :class:`bytepair.analyze.doctor.Diagnosis`, some of its findings, or what ``bytepair
-        doctor --json`` writes. Tokens of findings that must stay are left out and reported, and
-        others that must stay are refused.
+        Tokens: ids; texts as they are or as files write them (``" the"``, ``"Ġthe"``); bytes. Or
+        findings: a :class:`bytepair.analyze.doctor.Diagnosis`, some of its findings, or the output of
+        ``bytepair doctor --json``. Tokens of findings that must stay are left out and reported; other
+        tokens that must stay are refused.
     mode
-        What becomes of tokens that are built on these. ``"cascade"``: they go. ``"reroute"``: one
-        that two other tokens make, so that its text is still encoded to it, stays. ``"scaffold"``:
-        they stay, and so do these tokens, but only to be merged through. Where one of these is left
-        at the end, the two tokens that it is made of are given out in its place. All ids stay. Only
-        ``.bytepair`` files and compiled ones hold that, and such a tokenizer cannot be extended or
-        pruned.
+        What becomes of tokens that are built on these. ``"cascade"``: they are removed too.
+        ``"reroute"``: a token stays if two other tokens make it, so that its text is still encoded to
+        it. ``"scaffold"``: they stay, and these tokens do too, but only to be merged through. Where one
+        of these is left at the end, its two parts are emitted in its place. All ids stay. Only
+        ``.bytepair`` files and compiled ones can hold scaffold tokens, and such a tokenizer cannot be
+        extended or pruned.
     numbering
         ``"reserved"``: every other token keeps its id, and a special token ``<|reserved_5|>`` takes
         the id 5, so that no program gives it to another token. ``"holes"``: every other token keeps
-        its id, and no token has those that are free. ``"compact"``: ids close ranks in their
-        order; ``id_map`` says how.
+        its id, and the free ids stay unused. ``"compact"``: ids are renumbered without gaps, in their
+        order; ``id_map`` holds the new ones.
     select
-        Codes of findings or their beginnings, to choose from a whole diagnosis: ``BP101`` and
-        ``BP603`` if not given.
+        Codes of findings or their beginnings, to choose from a whole diagnosis; ``BP101`` and
+        ``BP603`` by default.
 
     >>> import bytepair
     >>> from bytepair import surgery
@@ -311,7 +314,7 @@ def remove(
     Raises
     ------
     TokenizerError
-        No token is named like this, one must stay, or findings are of another tokenizer.
+        A token does not exist or must stay, or findings are of another tokenizer.
     """
     check_choice("mode", mode, Mode)
     check_choice("numbering", numbering, Numbering)
@@ -347,7 +350,7 @@ def remove(
 
 
 def check_choice(option: str, value: object, choices: Any) -> None:  # noqa: ANN401
-    """Refuse a name that is none of those of an option."""
+    """Refuse a value that is not a choice of an option."""
     names = get_args(choices)
     if value not in names:
         message = f"{option} must be one of {', '.join(names)}, not {value!r}"

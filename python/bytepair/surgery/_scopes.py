@@ -1,7 +1,7 @@
 """The characters that tokens are learned for: scripts by name, ranges, single characters.
 
-A script is the property Script of Unicode, so that a character is of one script at most. Left out are
-its extensions: the danda of Devanagari is used in other scripts, too, and is of the script Common.
+Scripts are those of Unicode's Script property, so a character belongs to at most one script. Script
+extensions are left out: the danda of Devanagari is also used in other scripts, and belongs to Common.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Scope:
     Attributes
     ----------
     name
-        What it is called in messages: its scripts, and how many characters there are besides.
+        Its name in messages: its scripts, and the number of other characters.
     ranges
         The first and last code points of its ranges, ascending and apart.
     """
@@ -46,7 +46,7 @@ class Scope:
     ranges: tuple[Range, ...]
 
     def holds_of(self, text: str) -> bool:
-        """Whether a text has a character of the scope.
+        """Whether a text contains a character of the scope.
 
         >>> scope_of("Devanagari").holds_of("x नम"), scope_of("Deva").holds_of("x")
         (True, False)
@@ -68,9 +68,9 @@ def scope_of(given: GivenScope) -> Scope:
     Raises
     ------
     TrainingError
-        A name is that of no script, a range has no character, or there is nothing.
+        A name is not that of a script, a range contains no character, or nothing is given.
     TypeError
-        It is something else.
+        An item is neither a name nor a character nor a range.
     """
     scripts: dict[str, tuple[Range, ...]] = {}
     others: list[Range] = []
@@ -94,7 +94,7 @@ def scope_of(given: GivenScope) -> Scope:
 
 
 def _items(given: GivenScope) -> list[str | int | range]:
-    """List what is given one by one."""
+    """List the given items one by one."""
     if isinstance(given, str):
         parts = [given] if len(given) == 1 else given.split(",")
         return [part if len(part) == 1 else part.strip() for part in parts]

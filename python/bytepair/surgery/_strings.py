@@ -2,8 +2,8 @@
 
 A string that is encoded to two tokens gets a merge of these, behind all others; the core does this
 (the rule of two). Strings are added from the shortest to the longest, those of equal length in the
-order of their bytes: then a longer string finds the shorter ones as tokens, and the result does not
-depend on the order in which they are given.
+order of their bytes. So the shorter strings already are tokens when a longer one is added, and the
+result does not depend on the order in which they are given.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OUTCOMES = {
     "not_text": "no valid text",
     "empty": "empty",
 }
-"""What is said of the strings of each outcome, in the order of the report."""
+"""How the report describes the strings of each outcome, in its order."""
 ADDED = ("added", "added_whole")
 
 
@@ -47,18 +47,17 @@ class StringRow:
     text
         The string.
     outcome
-        ``added``; ``added_whole``, without a merge, if the tokenizer looks whole pieces up;
+        ``added``; ``added_whole``, without a merge, if the tokenizer looks up whole pieces;
         ``known``; ``repeated``, if it was given before; ``needs_helpers``; ``outside_alphabet``;
         ``changed``, by the normalizer; ``cut``, by the split pattern or by an added token;
         ``name_taken``, if another token is written like it; ``not_text``; ``empty``.
     id
         Its token, if it has one.
     parts
-        The ids that it was encoded to when it was its turn.
+        The ids that it was encoded to just before it was added.
     helpers
-        The tokens on the way to it that were added for it. If helpers are not allowed: those that
-        would have to be, once the shorter strings had theirs. What is no text is written with
-        escapes.
+        The helpers that were added for it. If helpers are not allowed: those that it would need
+        besides those of shorter strings. Bytes that are not text are written with escapes.
     """
 
     text: str
@@ -201,7 +200,7 @@ def _n_new(found: Iterable[tuple[str, int | None, Any, Any]], first_id: int) -> 
 
 
 def _written(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[str, ...]:
-    """Give tokens as text, what is none with escapes."""
+    """Give tokens as text; bytes that are not text are escaped."""
     return tuple(
         text.decode(errors="backslashreplace")
         for _kind, text, *_rest in tokenizer._tokens_of(ids)

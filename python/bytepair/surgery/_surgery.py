@@ -48,8 +48,8 @@ class Surgery(Generic[SomeReport]):
     base
         The tokenizer that it was made from.
     id_map
-        By old id: the new one, or -1 if its token is gone. An id that no token has counts, too:
-        a model may have a row for it.
+        By old id: the new one, or -1 if its token is gone. Ids without a token are included, since a
+        model may have rows for them.
     report
         What was done and why.
 
@@ -70,7 +70,7 @@ class Surgery(Generic[SomeReport]):
     source: Path | None = field(default=None)
     """The file of the base, if it was read from one."""
     is_compact: bool = field(default=False)
-    """Whether ids closed ranks, so that the rows of matrices do."""
+    """Whether ids were renumbered without gaps, and the rows of matrices with them."""
 
     def embedding_map(
         self,
@@ -82,28 +82,28 @@ class Surgery(Generic[SomeReport]):
     ) -> EmbeddingMap:
         """Give the rows of a new embedding matrix as combinations of those of the old one.
 
-        The row of a token that was kept is copied. That of a new token is combined of the rows of
-        the tokens that the old tokenizer has in its place.
+        The row of a kept token is copied. The row of a new token is a combination of the rows of the
+        tokens that the old tokenizer encodes it to.
 
         Parameters
         ----------
         kind
-            The weights of these rows: ``"mean"``, all the same; ``"copy"``, one row alone, that
-            of the last token for the input side and of the first for the output side;
+            The weights of these rows: ``"mean"``, all the same; ``"copy"``, a single row, that of
+            the last token for the input side and of the first for the output side;
             ``"exponential"``, e²ⁱ for the input side, so that the last token counts most, and
             e⁻²ⁱ for the output side, so that the first does; ``"bytes"``, the lengths of the
             tokens in bytes.
         side
-            ``"input"`` for the matrix of embeddings, also where it is tied to the other;
-            ``"output"`` for that of the language-model head.
+            ``"input"`` for the embedding matrix, even if the output shares it; ``"output"`` for the
+            matrix of the language-model head.
         rows
             How many rows the old matrix has, if it has more than the old tokenizer has ids:
             Qwen 3 has 151,936 for 151,669. Rows that no new token takes are copied.
         multiple_of
-            The number of new rows is the smallest multiple of this that holds all ids, and never
-            smaller than that of the old rows, unless ids closed ranks (``numbering="compact"``):
-            then the rows of tokens that went are gone, and old rows that no id had fill up the
-            multiple. Rows that are neither a token's nor in the old matrix are 0.
+            The number of new rows is the smallest multiple of this that holds all ids, and all old
+            rows too unless ``numbering="compact"``: then the rows of removed tokens are dropped, and
+            old rows that no id had fill up the multiple. Rows that belong to no token and are not in
+            the old matrix are 0.
 
         >>> import bytepair
         >>> from bytepair import surgery
@@ -116,7 +116,7 @@ class Surgery(Generic[SomeReport]):
         Raises
         ------
         TokenizerError
-            ``rows`` is smaller than the number of ids, or an option has no such value.
+            ``rows`` is smaller than the number of ids, or an option has an unknown value.
         """
         from ._embeddings import embedding_map
 
@@ -137,7 +137,7 @@ class Surgery(Generic[SomeReport]):
         Raises
         ------
         TokenizerError
-            There are fewer new tokens, or it is not the result of :func:`extend` with a corpus.
+            There are fewer new tokens, or this is not the result of :func:`extend` with a corpus.
         """
         from ._extension import first
 
@@ -171,7 +171,7 @@ class Surgery(Generic[SomeReport]):
         return save(self, path, format, ids_may_change=ids_may_change)
 
     def read_from(self, source: Path | None) -> Surgery[SomeReport]:
-        """Give the same with the file that the base was read from, for :meth:`save`."""
+        """Give this result with the file that the base was read from, for :meth:`save`."""
         return replace(self, source=source)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Which tokens somebody means: ids, texts, bytes, or what the doctor found.
+"""Resolving the tokens that a user names: ids, texts, bytes, or findings of the doctor.
 
-A text means the token that stands for it, or the one that a file writes like this (``Ġthe``). Where both
-are tokens, neither is taken. Findings name ids and texts, which must be those of this tokenizer.
+A text names the token that stands for it, or the token that files write this way (``Ġthe``). If these
+are two tokens, the name is refused. Findings hold ids and texts, which must match this tokenizer.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ __all__ = [
 ]
 
 GLITCHES = ("BP101", "BP603")
-"""The findings of a whole diagnosis that are meant: tokens that no text is encoded with, and
+"""The findings of a whole diagnosis that are used by default: tokens that no text is encoded with, and
 candidates for glitch tokens."""
 
 OneToken: TypeAlias = Union[int, str, bytes, "FoundToken", "Finding"]
 Tokens: TypeAlias = Union[
     OneToken, "Diagnosis", Mapping[str, Any], Iterable[Union[OneToken, "Diagnosis"]]
 ]
-"""Tokens as somebody names them; a mapping is what ``bytepair doctor --json`` writes."""
+"""Tokens as a user names them; a mapping is the output of ``bytepair doctor --json``."""
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token as a function sees it that chooses some.
+    """A token, as passed to a function that chooses tokens.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Named:
-    """Tokens that somebody named.
+    """Tokens that a user named.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Named:
 
 
 def tokens_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Token]:
-    """Give what is known of each token."""
+    """Describe each token."""
     ids = list(ids)
     rows = tokenizer._tokens_of(ids)
     return [Token(id_, row[1], row[4]) for id_, row in zip(ids, rows, strict=True)]
@@ -114,14 +114,14 @@ def resolve(
     select: Iterable[str] | None = None,
     option: str = "tokens",
 ) -> Named:
-    """Give the ids of tokens that somebody named.
+    """Give the ids of tokens that a user named.
 
-    ``option`` is what they are named by, for messages.
+    ``option`` is the option that names them, for messages.
 
     Raises
     ------
     TokenizerError
-        There is no such token, a text means two, a token must stay, or findings are of another
+        There is no such token, a text names two, a token must stay, or findings are of another
         tokenizer.
     """
     given = list(_flat(tokens))
@@ -193,7 +193,7 @@ def _checked(tokenizer: Tokenizer, id_: int, option: str) -> int:
 
 
 def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
-    """Find the token that a text means."""
+    """Find the token that a text names."""
     by_text, written = tokenizer.token_to_id(token), None
     if isinstance(token, str):
         written = tokenizer.token_to_id_hf(token)
@@ -213,7 +213,7 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
 
 
 def _hint(tokenizer: Tokenizer, token: str | bytes) -> str:
-    """Say what the text is encoded to, as it is no token."""
+    """Say what a text that is not a token is encoded to."""
     try:
         ids = tokenizer.encode_ordinary(token)
     except TokenizerError:
@@ -254,7 +254,7 @@ def _ids_of_findings(
 
 
 def _pairs_of(report: Mapping[str, Any], wanted: set[str]) -> list[tuple[Any, Any]]:
-    """Read what ``bytepair doctor --json`` writes."""
+    """Read the output of ``bytepair doctor --json``."""
     try:
         found = [one for one in report["findings"] if one["code"] in wanted]
         pairs = [(one["id"], one["text"]) for f in found for one in f["tokens"]]
