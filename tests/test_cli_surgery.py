@@ -180,6 +180,7 @@ REFUSED = {
     "no such file": ["prune", "absent.txt", "--to", "260"],
     "is no regular expression": ["prune", "--matching", "("],
     "--lines is about a corpus": ["prune", "--matching", "low", "--lines"],
+    "--field is about a corpus": ["prune", "--matching", "low", "--field", "a"],
     "no token is 'lowlow'": ["remove", "lowlow"],
     "no token has the id 9999": ["remove", "--id", "9999"],
     "'x' is not an id": ["remove", "--id", "1,x"],
@@ -193,6 +194,12 @@ REFUSED = {
     "other: only one of the two has": ["merge-vocabularies", "marked.json"],
     "--embedding-rows needs --embedding-map": ["remove", "low", "--embedding-rows", "9"],
     "must be .npz or .jsonl": ["remove", "low", "--embedding-map", "a.npy"],
+    "--embedding-map: folder.npz is a folder": [
+        "remove", "low", "--embedding-map", "folder.npz",
+    ],
+    "--embedding-map: n.npz is where": [
+        "remove", "low", "-o", "n.npz", "--format", "bytepair", "--embedding-map", "n.npz",
+    ],
     "--embedding-rows: the old tokenizer has": [
         "remove", "low", "--embedding-map", "a.npz", "--embedding-rows", "9",
     ],
@@ -207,10 +214,11 @@ def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
     bytepair.train_from_iterator(["low"], merges=1, dialect="sennrich").save(
         "m.bytepair"
     )
+    Path("folder.npz").mkdir()
     before = names()
     command, *rest = REFUSED[message]
     rest = ["m.bytepair" if word == "marked.json" else word for word in rest]
-    found = run(command, "base.json", *rest, "-o", "n.json")
+    found = run(command, "base.json", "-o", "n.json", *rest)
     assert found.exit_code in (1, 2)
     assert message in found.stderr
     assert names() == before

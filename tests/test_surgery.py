@@ -621,6 +621,15 @@ def test_counts_and_files_teach_what_their_texts_teach(tmp_path):
     assert by_counts.report.curve == by_texts.report.curve
 
 
+def test_counts_of_pieces_that_the_pattern_cuts_are_refused():
+    """What is learned of them could never occur; a piece that teaches none such is taken."""
+    base = bytepair.train_from_iterator(["low"], vocab_size=258, dialect="gpt4")
+    cut = {"zz zz low": 3}
+    with pytest.raises(TokenizerError, match="3 new tokens could never occur"):
+        surgery.extend(base, counts=cut, add=9)
+    assert surgery.extend(base, counts=cut, add=1).report.added == 1
+
+
 def test_a_token_that_is_there_unmade_is_not_added_again(tmp_path):
     """A file of ranks may have a token that no merge leads to; no second one gets its bytes."""
     base = ranks(tmp_path, b"abcd")

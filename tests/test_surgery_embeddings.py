@@ -187,6 +187,26 @@ def test_options_that_make_no_sense_are_refused(message):
         found.embedding_map() @ np.zeros((300, 2))
 
 
+def test_a_row_that_is_not_there_is_refused():
+    """The last one is the last there is, and none is counted from the end."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    rows = surgery.extend(base, texts=TEXTS, add=1).embedding_map(rows=300)
+    assert rows.row(299) == ([299], [1.0])
+    for id_ in (-1, 300):
+        with pytest.raises(TokenizerError, match=f"no row {id_}; rows are 0 to 299"):
+            rows.row(id_)
+
+
+def test_whole_numbers_are_not_cut_off_in_a_mean():
+    """A matrix of whole numbers holds no means, but it can be gathered."""
+    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    found = surgery.extend(base, texts=TEXTS, add=1)
+    whole = np.arange(256 * 2).reshape(256, 2)
+    with pytest.raises(TokenizerError, match=r"whole numbers.*astype\(np\.float32\)"):
+        found.embedding_map() @ whole
+    assert (found.first(0).embedding_map() @ whole == whole).all()
+
+
 @pytest.mark.filterwarnings("ignore:Sparse CSR")
 def test_torch_computes_the_same():
     """The arrays are those of a sparse matrix of torch, checked by torch itself."""

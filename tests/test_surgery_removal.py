@@ -493,7 +493,8 @@ def test_tokens_are_ids_texts_bytes_or_what_files_write():
     """Each names the same token, alone or in a list."""
     base = every_kind()["gpt4o"]
     low = base.token_to_id(" low")
-    for named in (low, " low", b" low", "Ġlow", [np.int64(low)], [" low", low]):
+    array = np.array([low])
+    for named in (low, " low", b" low", "Ġlow", list(array), array, [" low", low]):
         assert list(surgery.plan_removal(base, named).named) == [low]
     model = every_kind()["fallback"]
     assert list(surgery.plan_removal(model, " low").named) == [
@@ -530,6 +531,27 @@ def test_what_names_no_token_is_refused(message):
         surgery.remove(every_kind()["gpt4o"], BAD[message])
 
 
+def test_arrays_of_ids_name_each_of_them():
+    """An array of several ids is a list of them."""
+    base = every_kind()["gpt4o"]
+    ids = np.array([base.token_to_id(" low"), 260])
+    assert list(surgery.plan_removal(base, ids).named) == ids.tolist()
+
+
+def test_what_was_removed_is_said_as_it_is():
+    """Nothing is called reserved or numbered anew if nothing went, and none is said to be absent."""
+    base = every_kind()["gpt4o"]
+    kept = "276 tokens left, their ids unchanged"
+    for numbering in ("reserved", "holes", "compact"):
+        found = surgery.prune(base, drop=lambda _token: False, numbering=numbering)
+        assert found.report.lines == ("0 tokens removed", kept)
+    base = bytepair.train_from_iterator(["low"] * 3, vocab_size=258)
+    found = surgery.prune(base, texts=["low"], to=257)
+    assert found.report.counts == (1,)
+    first = "1 token removed, each in the corpus at most 1 time"
+    assert found.report.lines[0] == first
+
+
 def test_an_id_that_no_token_has_is_refused():
     """A hole in the ids is none."""
     base = every_kind()["unknown and added"]
@@ -557,6 +579,9 @@ def test_findings_of_the_doctor_go_in_directly():
         removed = surgery.remove(base, tokens, numbering="holes")
         assert removed.report.removed == (8,)
     other = every_kind()["gpt4o"]
+    for select in ("BP101", ["BP101"]):
+        plan = surgery.plan_removal(base, diagnosis, select=select)
+        assert list(plan.named) == [8]
     with pytest.raises(TokenizerError, match="of another tokenizer"):
         surgery.remove(other, diagnosis)
     staying = dict(report)
@@ -680,8 +705,8 @@ BAD_PRUNING = {
     "min_count must be at least 1": {"texts": ["a"], "min_count": 0},
     "the corpus is empty": {"texts": [], "to": 260},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "to": 260},
-    "lines=True is about a corpus": {"drop": [" low"], "lines": True},
-    "threads=2 is about a corpus": {"drop": [" low"], "threads": 2},
+    "lines= is about a corpus": {"drop": [" low"], "lines": True},
+    "threads= is about a corpus": {"drop": [" low"], "threads": 2},
     "numbering must be one of reserved, holes, compact": {
         "drop": [1],
         "numbering": "new",

@@ -145,7 +145,7 @@ class Saving:
         """Refuse what cannot be written, before any work."""
         from bytepair._io import formats
 
-        self._check_embeddings()
+        self._check_embeddings(base, output)
         if output is None:
             return
         if str(output) == "-":
@@ -204,8 +204,8 @@ class Saving:
         written["embedding_rows"] = n_new
         return lines, written
 
-    def _check_embeddings(self) -> None:
-        """Refuse options of a map that is not written, and a file of another kind."""
+    def _check_embeddings(self, base: "Tokenizer", output: Path | None) -> None:
+        """Refuse options of a map that is not written, and a map that cannot be written."""
         if self.embedding_map is None:
             for field in fields(self):
                 name, value = field.name, getattr(self, field.name)
@@ -217,6 +217,18 @@ class Saving:
         if self.embedding_map.suffix not in SUFFIXES:
             message = f"{self.embedding_map}: the extension must be .npz or .jsonl"
             raise typer.BadParameter(message, param_hint="--embedding-map")
+        if self.embedding_map.is_dir():
+            message = f"{self.embedding_map} is a folder; name a file"
+            raise typer.BadParameter(message, param_hint="--embedding-map")
+        if output is not None and output.resolve() == self.embedding_map.resolve():
+            message = f"{output} is where the tokenizer is saved; name another file"
+            raise typer.BadParameter(message, param_hint="--embedding-map")
+        if self.embedding_rows is not None and self.embedding_rows < base.n_vocab:
+            message = (
+                f"the old tokenizer has {base.n_vocab:,} ids, more than "
+                f"{self.embedding_rows:,} rows"
+            )
+            raise typer.BadParameter(message, param_hint="--embedding-rows")
         from bytepair._io.files import check_writable
 
         check_writable(self.embedding_map.parent)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bytepair._io.files import StrPath, writing
 from bytepair._numpy import NDArray, np
-from bytepair._ranges import check_range
+from bytepair._ranges import check_range, check_whole
 from bytepair.errors import TokenizerError
 
 from ._own_texts import encoded, own_texts
@@ -78,7 +78,16 @@ class EmbeddingMap:
         >>> found = surgery.extend(base, texts=["wide wider"] * 9, add=1)
         >>> found.embedding_map().row(65)
         ([65], [1.0])
+
+        Raises
+        ------
+        TokenizerError
+            There is no such row.
         """
+        check_whole(new_id=new_id)
+        if not 0 <= new_id < self.shape[0]:
+            message = f"there is no row {new_id:,}; rows are 0 to {self.shape[0] - 1:,}"
+            raise TokenizerError(message)
         start, end = self.indptr[new_id], self.indptr[new_id + 1]
         return self.old_ids[start:end].tolist(), self.weights[start:end].tolist()
 
@@ -96,8 +105,14 @@ class EmbeddingMap:
                 "embedding_map(rows=...) says how many there are"
             )
             raise TokenizerError(message)
-        new = np.zeros((self.shape[0], *old.shape[1:]), old.dtype)
         n_entries = np.diff(self.indptr)
+        if old.dtype.kind in "biu" and (n_entries > 1).any():
+            message = (
+                f"the old matrix is of whole numbers ({old.dtype}), and new rows are means; give "
+                "it as old.astype(np.float32)"
+            )
+            raise TokenizerError(message)
+        new = np.zeros((self.shape[0], *old.shape[1:]), old.dtype)
         copied = np.flatnonzero(n_entries == 1)
         new[copied] = old[self.old_ids[self.indptr[copied]]]
         for row in np.flatnonzero(n_entries > 1):

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from bytepair._io import formats
+from bytepair._plurals import amount
 from bytepair._ranges import check_range
 from bytepair._tokenizer import Tokenizer
 from bytepair._training.calls import train, train_from_counts, train_from_iterator
@@ -33,6 +34,7 @@ from ._own_texts import own_texts
 from ._scopes import Scope, scope_of
 from ._strings import StringsReport, extend_by_strings
 from ._surgery import Surgery
+from ._tokens import names_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -266,7 +268,25 @@ def _extend_by_corpus(
     extended = learn({corpus.name: corpus.given}, learning, corpus.reading)
     name = within.name if within else None
     report = _report(base, extended, n_asked, course, watch.last, name)
+    if corpus.name == "counts":
+        _check_pieces(extended, report.within_others)
     return Surgery(extended, base, tuple(range(base.n_vocab)), report, source)
+
+
+def _check_pieces(extended: Tokenizer, within_others: Iterable[int]) -> None:
+    """Refuse pieces that the tokenizer would cut, if what was learned of them can never occur."""
+    from ._extends import unreached_of
+
+    never = unreached_of(extended, dict.fromkeys(within_others))
+    if not never:
+        return
+    first = quoted(*names_of(extended, [min(never)]))
+    message = (
+        f"counts: {amount(len(never), 'new token')} could never occur, such as {first}: the "
+        "tokenizer does not cut text into the pieces that were counted; count those that its "
+        "split() gives"
+    )
+    raise TrainingError(message)
 
 
 def _check_alphabet(base: Tokenizer, scope: Scope) -> None:

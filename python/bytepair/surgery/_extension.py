@@ -138,6 +138,9 @@ class ExtensionReport:
 def first(surgery: Surgery[Any], k: int) -> Surgery[Any]:
     """Cut an extension to its first tokens; see :meth:`bytepair.surgery.Surgery.first`."""
     check_range(k=k)
+    if k is None:
+        message = "k must be a whole number, not None"
+        raise TypeError(message)
     report = surgery.report
     if not isinstance(report, ExtensionReport) or not report.curve:
         message = "first() needs the result of extend() with a corpus"

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Proof", "rehearse", "save"]
 
+OWN_SUFFIXES = (".bytepair", ".bytepair-compiled")
+
 MOST_GONE = 10_000
 """At most this many removed tokens are encoded."""
 
@@ -315,8 +317,7 @@ def _refuse_if(path: StrPath, faults: Iterable[Fault]) -> None:
 
 
 def _refuse(path: StrPath, problem: str) -> NoReturn:
-    message = (
-        f"{os.fspath(path)}: {problem}; nothing is written. A .bytepair file holds every "
-        "tokenizer"
-    )
+    message = f"{os.fspath(path)}: {problem}; nothing is written"
+    if Path(path).suffix not in OWN_SUFFIXES:
+        message += ". A .bytepair file holds every tokenizer"
     raise FormatError(message)

@@ -77,7 +77,7 @@ class PruningReport:
         """What was done and why, for a reader."""
         lines = [
             f"{amount(len(self.removed), 'token')} removed{self._rarity()}",
-            ids_line(self.n_after, self.numbering),
+            ids_line(self.n_after, self.numbering, len(self.removed)),
         ]
         if self.held:
             stay = "stays" if len(self.held) == 1 else "stay"
@@ -100,7 +100,10 @@ class PruningReport:
         n_unused, most = sum(not count for count in self.counts), max(self.counts)
         if not most:
             return ", not in the corpus"
-        return f": {n_unused:,} not in the corpus, the others at most {most:,} times"
+        at_most = f"at most {most:,} {'time' if most == 1 else 'times'}"
+        if not n_unused:
+            return f", each in the corpus {at_most}"
+        return f": {n_unused:,} not in the corpus, the others {at_most}"
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as JSON holds it."""
@@ -246,8 +249,8 @@ def _check(
 
 def _refuse_idle(options: Mapping[str, Any]) -> None:
     """Refuse corpus options without a corpus."""
-    for name, value in options.items():
-        message = f"{name}={value!r} is about a corpus, and none is given"
+    for name in options:
+        message = f"{name}= is about a corpus, and none is given"
         raise TrainingError(message)
 
 

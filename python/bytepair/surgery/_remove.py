@@ -188,7 +188,7 @@ class RemovalReport:
         lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
         if self.rerouted:
             lines.append(f"{amount(len(self.rerouted), 'token')} made of other parts")
-        return (*lines, ids_line(self.n_after, self.numbering))
+        return (*lines, ids_line(self.n_after, self.numbering, len(self.removed)))
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as JSON holds it."""
@@ -357,14 +357,14 @@ def check_choice(option: str, value: object, choices: Any) -> None:  # noqa: ANN
         raise TokenizerError(message)
 
 
-def ids_line(n_after: int, numbering: Numbering) -> str:
+def ids_line(n_after: int, numbering: Numbering, n_removed: int) -> str:
     """Say what became of the ids, for a reader."""
     left = f"{amount(n_after, 'token')} left"
-    if numbering == "compact":
+    if numbering == "compact" and n_removed:
         return f"{left}, numbered anew from 0 to {n_after - 1:,}"
     kept = f"{left}, their ids unchanged"
     reserved = "; the free ids are reserved"
-    return kept + reserved if numbering == "reserved" else kept
+    return kept + reserved if numbering == "reserved" and n_removed else kept
 
 
 def _listed(names: list[str]) -> str:

@@ -6,6 +6,7 @@ are two tokens, the name is refused. Findings hold ids and texts, which must mat
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
@@ -124,6 +125,8 @@ def resolve(
         There is no such token, a text names two, a token must stay, or findings are of another
         tokenizer.
     """
+    if isinstance(select, str):
+        select = [select]
     given = list(_flat(tokens))
     found: dict[int, bool] = {}  # by id: whether it is named itself, not by a finding
     is_of_findings = False
@@ -174,7 +177,14 @@ def _flat(tokens: Any) -> Iterable[Any]:  # noqa: ANN401 -- what a user gives
 
 
 def _is_number(item: object) -> bool:
-    return hasattr(item, "__index__") and not isinstance(item, bool)
+    """Tell whether something is one whole number; arrays of numpy have the method, too."""
+    if isinstance(item, bool):
+        return False
+    try:
+        operator.index(item)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
 
 
 def _checked(tokenizer: Tokenizer, id_: int, option: str) -> int:

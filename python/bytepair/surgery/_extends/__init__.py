@@ -42,6 +42,7 @@ __all__ = [
     "id_faults",
     "is_installed",
     "is_text",
+    "unreached_of",
     "unreadable",
     "verify_extension",
 ]
@@ -230,7 +231,7 @@ def check(
     added = {id_ for id_, _content, _flags in new._added_tokens}
     model_ids = [id_ for id_ in pairing.new_ids if id_ not in added]
     own = dict(own_texts(new, model_ids))
-    unreached = _unreached(new, own)
+    unreached = unreached_of(new, own)
     faults += _faults_of_unreached(new, unreached)
     coarsening = Coarsening(pairing)
     has_all = bool(told_otherwise) and not is_own
@@ -312,7 +313,7 @@ def _faults_beside(base: Tokenizer, path: Path, new: Tokenizer) -> Iterator[Faul
         yield Fault("ids", message, tuple(cases))
 
 
-def _unreached(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
+def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
     """Choose the tokens of which it is proven that no text is encoded with them."""
     left = [id_ for id_, text in own.items() if text is None]
     unmade, unplaced = map(set, new._unreached())
