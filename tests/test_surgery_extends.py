@@ -143,7 +143,7 @@ def add_to(data, **token):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda d: d["added_tokens"].clear(), "'<|end|>' is none"),
+        (lambda d: d["added_tokens"].clear(), "'<|end|>' is no longer one"),
         (lambda d: d["added_tokens"][0].update(special=False), "special is false"),
         (lambda d: d["added_tokens"][0].update(lstrip=True), "lstrip is true"),
         (
@@ -194,7 +194,7 @@ def test_the_normalizer_decides_whether_an_added_token_can_be_normalized(tmp_pat
         (
             "normalizer",
             {"type": "NFC"},
-            "the normalizer is another: NFC; in the base nothing",
+            "the normalizer differs: NFC; in the base nothing",
         ),
         (
             "pre_tokenizer",
@@ -204,9 +204,9 @@ def test_the_normalizer_decides_whether_an_added_token_can_be_normalized(tmp_pat
                 "use_regex": False,
                 "trim_offsets": True,
             },
-            "the split pattern is another",
+            "the split pattern differs",
         ),
-        ("decoder", {"type": "Fuse"}, "the decoder is another"),
+        ("decoder", {"type": "Fuse"}, "the decoder differs"),
         (
             "truncation",
             {
@@ -215,7 +215,7 @@ def test_the_normalizer_decides_whether_an_added_token_can_be_normalized(tmp_pat
                 "stride": 0,
                 "direction": "Right",
             },
-            "the truncation is another",
+            "the truncation differs",
         ),
         (
             "post_processor",
@@ -231,7 +231,7 @@ def test_the_normalizer_decides_whether_an_added_token_can_be_normalized(tmp_pat
                 ],
                 "special_tokens": {"l": {"id": "l", "ids": [75], "tokens": ["l"]}},
             },
-            "the template around a text is another",
+            "the template around a text differs",
         ),
     ],
 )
@@ -249,7 +249,7 @@ def test_a_token_that_is_only_merged_through_now_is_a_part_that_changed():
     assert about(check)[0] == "parts"
     id_ = base.token_to_id("low")
     assert check.faults[0].message == (
-        f"the list of scaffold tokens is another: [{id_}]; in the base none"
+        f"the list of scaffold tokens differs: [{id_}]; in the base none"
     )
 
 

@@ -192,7 +192,7 @@ def test_the_row_of_a_whole_piece_is_made_of_what_the_base_has_for_it():
 BAD = {
     "strings must be a list": {"strings": "abc"},
     r"strings\[1\] is int": {"strings": ["a", 3]},
-    "strings: there is none": {"strings": []},
+    "strings: the list is empty": {"strings": []},
     "add= is for learning": {"strings": ["a"], "add": 3},
     "scope= is for learning": {"strings": ["a"], "scope": "Thai"},
     "min_count= is for learning": {"strings": ["a"], "min_count": 3},

@@ -273,8 +273,8 @@ def remove(
 ) -> Surgery[RemovalReport]:
     r"""Remove tokens from a tokenizer, with what is built on them.
 
-    Nothing is written: the result is a tokenizer in memory. Every kept token that could be made still
-    can.
+    Nothing is written: the result is a tokenizer in memory. Every kept token that could be made
+    before can still be made.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def _listed(strings: Iterable[str]) -> list[str]:
             message = f"strings[{place}] is {type(text).__name__}, not a string"
             raise TypeError(message)
     if not given:
-        message = "strings: there is none"
+        message = "strings: the list is empty"
         raise TrainingError(message)
     return given
 

@@ -1,10 +1,10 @@
-"""Whether a tokenizer extends another: what :func:`bytepair.surgery.extend` guarantees, of any two.
+"""Checking whether one tokenizer extends another, as :func:`bytepair.surgery.extend` guarantees it.
 
-Five things are compared: the ids of all tokens, the merges, the added tokens and all other parts of
-the base; then each new token must be reached, and texts must be encoded to the old ids with some
-neighbours joined. If the tokenizer is a ``tokenizer.json``, Hugging Face's library must agree.
+The ids of all tokens, the merges, the added tokens and all other parts of the base are compared. Each new
+token must be reachable, and texts must be encoded to the old ids with some neighbours joined. If the
+tokenizer is a ``tokenizer.json``, Hugging Face's library must agree.
 
-Left out: settings beside a file, but for added tokens that they give the ids of new ones.
+Left out: settings beside a file, except added tokens to which they give the ids of new tokens.
 """
 
 from __future__ import annotations
@@ -50,32 +50,32 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ExtensionCheck:
-    """Whether a tokenizer extends another, and how not.
+    """Whether a tokenizer extends another, and if not, why.
 
     It is true if it does.
 
     Attributes
     ----------
     faults
-        What is not as it should be; none if it extends the base.
+        What is wrong; empty if the tokenizer extends the base.
     n_ids, n_merges, n_added
         The ids, merges and added tokens of the base.
     new_ids
         The ids of new tokens.
     new_added
-        Those of them that are added tokens, which are found before text is cut and merged.
+        The new tokens that are added tokens, which are found before text is cut and merged.
     unreached
-        Those that no text is encoded with.
+        The new tokens that no text is encoded with.
     within_others
-        Those that their own text is not encoded with, as it lacks something; see
+        The new tokens whose own text is not encoded with them, since it is incomplete; see
         :class:`bytepair.surgery.ExtensionReport`.
     told_otherwise
-        What the two formats tell in different ways, so that it was compared by texts, which then have
+        The parts that the two formats describe differently. They were compared by texts that contain
         all tokens.
     sample, texts
         The texts that were compared: the built-in ones, and those that were given.
     read_by
-        What read the tokenizer: ``bytepair``, and perhaps ``tokenizers``.
+        The libraries that read the tokenizer: ``bytepair``, and perhaps ``tokenizers``.
     """
 
     faults: tuple[Fault, ...]
@@ -120,7 +120,7 @@ class ExtensionCheck:
             yield f"{amount(n_added, 'new token')} found before text is cut and merged"
         if self.told_otherwise:
             parts = ", ".join(self.told_otherwise)
-            yield f"the formats tell otherwise, compared by texts: {parts}"
+            yield f"described differently by the formats, compared by texts: {parts}"
 
     def _texts(self) -> Iterator[str]:
         for which, joined in (("built-in ", self.sample), ("", self.texts)):
@@ -155,19 +155,19 @@ def verify_extension(
     *,
     texts: Iterable[str] = (),
 ) -> ExtensionCheck:
-    """Tell whether a tokenizer extends another, whatever made it.
+    """Tell whether a tokenizer extends another, whatever tool made it.
 
-    The ids, merges, added tokens and all other parts of the base must be there as they were, each new
-    token must be reached, and the ids of texts must be the old ones with some neighbours joined.
+    The ids, merges, added tokens and all other parts of the base must be unchanged, each new token must
+    be reachable, and the ids of texts must be the old ones with some neighbours joined.
 
     Parameters
     ----------
     base, new
         The tokenizers, or their paths. With the path of a ``tokenizer.json``, Hugging Face's library
         must read ``new`` in the same way, if it is installed. Added tokens that only the settings
-        beside the path of ``base`` name must keep their ids, too.
+        beside the path of ``base`` name must also keep their ids.
     texts
-        Texts to compare, in addition to those that are made of the tokens.
+        Texts to compare, in addition to those made from the tokens.
 
     >>> import bytepair
     >>> from bytepair import surgery
@@ -182,7 +182,7 @@ def verify_extension(
     Raises
     ------
     FileError, FormatError
-        The path of the base does not lead to a tokenizer, or that of ``new`` to no file.
+        The path of the base is not that of a tokenizer, or the path of ``new`` is not that of a file.
     """
     base, base_path = _loaded(base)
     try:
@@ -193,7 +193,7 @@ def verify_extension(
 
 
 def unreadable(base: Tokenizer, error: FormatError) -> ExtensionCheck:
-    """Tell that a file is no tokenizer, and why."""
+    """Report that a file is not a tokenizer, and why."""
     nothing = Joined(0, 0, 0)
     numbers = (base.n_vocab, len(base.merges), len(base._added_tokens))
     fault = Fault("file", str(error))

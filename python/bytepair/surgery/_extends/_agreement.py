@@ -1,6 +1,6 @@
 """What a tokenizer must have in common with its base: ids, merges, added tokens, and all other parts.
 
-Each function gives the faults that it finds. Left out: texts; see ``_coarsening``.
+Each function yields the faults that it finds. Left out: texts; see ``_coarsening``.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ PARTS = {
     "offsets": ("setting of offsets", None),
     "unicode": ("version of Unicode", None),
 }
-"""The parts of a tokenizer beside its tokens and merges: as a reader calls them, and the line of the
-description that tells of each.
+"""The parts of a tokenizer besides its tokens and merges: their names for a reader, and the lines of the
+description that describe them.
 """
 
 
@@ -76,7 +76,7 @@ def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
 
 
 def id_faults(pairing: Pairing) -> Iterator[Fault]:
-    """Find the tokens of the base that another id has, or none."""
+    """Find the tokens of the base that have another id, or are gone."""
     gone = [(old, None) for old, new in pairing.moved if new is None]
     moved = [(old, new) for old, new in pairing.moved if new is not None]
     if moved:
@@ -192,7 +192,7 @@ def _longest_rise(ranks: list[int]) -> list[int]:
 
 
 def _of_merges(base: Tokenizer, message: str, rows: Sequence[Row]) -> Fault:
-    """Tell of merges of tokens of the base, with their ranks there and now."""
+    """Report merges of tokens of the base, with their ranks there and now."""
     parts = [part for merge, *_ in rows for part in merge[:2]]
     names, shown_parts = names_of(base, parts), shown(base, parts)
     pairs = list(zip(names[::2], names[1::2], strict=True))
@@ -210,7 +210,7 @@ def _of_merges(base: Tokenizer, message: str, rows: Sequence[Row]) -> Fault:
 
 
 def added_faults(pairing: Pairing) -> Iterator[Fault]:
-    """Find added tokens of the base that are others or none now, and other tokens that are some now."""
+    """Find added tokens of the base that changed or are gone, and old tokens that became added tokens."""
     base, new = pairing.base, pairing.new
     has_normalizer = any(
         dict(one._describe())["normalize"] != "nothing" for one in (base, new)
@@ -220,7 +220,9 @@ def added_faults(pairing: Pairing) -> Iterator[Fault]:
     for id_, content, flags in base._added_tokens:
         now = found.get(content)
         if now is None:
-            cases.append((f"{content!r} is none", {"token": content, "base_id": id_}))
+            cases.append(
+                (f"{content!r} is no longer one", {"token": content, "base_id": id_})
+            )
             continue
         other = [
             f"{name} is {is_so}".lower()
@@ -244,14 +246,14 @@ def added_faults(pairing: Pairing) -> Iterator[Fault]:
 
 
 def other_parts(base: Tokenizer, new: Tokenizer) -> list[str]:
-    """Name the parts that are not told alike."""
+    """Name the parts that the two formats describe differently."""
     before, after = _parts(base), _parts(new)
     names = (name for name in PARTS if before.get(name) != after.get(name))
     return [PARTS[name][0] for name in names]
 
 
 def part_faults(base: Tokenizer, new: Tokenizer) -> Iterator[Fault]:
-    """Find parts of the base that are others."""
+    """Find parts of the base that were changed."""
     before, after = _parts(base), _parts(new)
     lines = dict(base._describe()), dict(new._describe())
     for name, (label, line) in PARTS.items():
@@ -260,13 +262,13 @@ def part_faults(base: Tokenizer, new: Tokenizer) -> Iterator[Fault]:
         told = [_short(one.get(line or "")) for one in lines]
         if told[0] == told[1]:
             told = [_short(part.get(name)) for part in (before, after)]
-        message = f"the {label} is another: {told[1]}; in the base {told[0]}"
+        message = f"the {label} differs: {told[1]}; in the base {told[0]}"
         case = {"part": name, "base": before.get(name), "now": after.get(name)}
         yield Fault("parts", message, (case,))
 
 
 def _parts(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Read all parts, as our own format has them."""
+    """Read all parts, as bytepair's own format holds them."""
     parts: dict[str, Any] = json.loads(tokenizer.to_bytes(format="bytepair"))
     return {name: value for name, value in parts.items() if name in PARTS}
 

@@ -1,8 +1,8 @@
 """Whether the ids of a text are those of the base with some neighbours joined.
 
-Both rows of ids are laid out along the text: where a new id ends, an old one must end, too, and a new
-id that stands for one old id is that id. Lengths are those of the tokens' bytes, or of the parts that
-merges make a new token of, so that normalized text, marks and unknown units are no exception.
+The ids of both are laid out along the text: where a new id ends, an old one must also end, and a new id
+that stands for one old id is that id. Lengths are those of the tokens' bytes, or of the parts from which
+merges make a new token, so that normalized text, marks and unknown units need no special case.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Coarsening", "Joined"]
 Allowed: TypeAlias = Literal["all"] | list[str]
 
 STRETCH = 4096
-"""A long text is looked through in stretches of so many characters, to find a small one."""
+"""A long text is searched in stretches of this many characters, to find a small one."""
 
 MOST_SHOWN = 12
 
@@ -50,7 +50,7 @@ class Joined(NamedTuple):
 class Coarsening:
     """Compares texts, one after the other; ids of both tokenizers mean the same.
 
-    Special tokens of the base are found in texts, those that are new are not.
+    Special tokens of the base are found in texts; new ones are not.
     """
 
     pairing: Pairing
@@ -67,7 +67,7 @@ class Coarsening:
         self.old_of = np.array(self.pairing.old_of, np.int64)
 
     def add(self, texts: Iterable[str]) -> Joined:
-        """Compare texts, and give the numbers of these."""
+        """Compare texts, and count them and their tokens."""
         n_texts, before, after = 0, 0, 0
         for text in texts:
             n_texts += 1
@@ -106,7 +106,7 @@ class Coarsening:
     def _why(
         self, text: str, rows: tuple[NDArray[Any] | None, NDArray[Any] | None]
     ) -> str:
-        """Say what is wrong with a text; nothing if the base does not take it."""
+        """Say what is wrong with a text; nothing if the base refuses it."""
         old, new = rows
         if old is None:
             return ""

@@ -1,4 +1,4 @@
-"""How a vocabulary is not what it should be: a fault, what it is about, and each case of it."""
+"""Faults of a tokenizer: what each is about, its message, and its cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Fault:
     Attributes
     ----------
     about
-        What is not as it should be: ``"file"``, ``"ids"``, ``"merges"``, ``"added tokens"``,
+        What is wrong: ``"file"``, ``"ids"``, ``"merges"``, ``"added tokens"``,
         ``"parts"``, ``"new tokens"``, ``"texts"`` or ``"tokenizers"``.
     message
         What was found, with the first cases.

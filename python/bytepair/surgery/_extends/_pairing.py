@@ -1,7 +1,7 @@
 """Which token of a tokenizer is which token of its base, and which are new.
 
-A token is its text and the way it stands in a piece. Whether it is an added token besides counts
-nothing here.
+A token is its text and the way it stands in a piece. Whether it is also an added token does
+not matter here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = tuple[int, bytes]
 
 
 class Moved(NamedTuple):
-    """A token of the base whose id is not the same; ``None`` if it is gone."""
+    """A token of the base with another id now; ``None`` if it is gone."""
 
     old: int
     new: int | None
@@ -39,7 +39,7 @@ class Pairing:
 
     @cached_property
     def moved(self) -> list[Moved]:
-        """The tokens of the base that another id has now, or none."""
+        """The tokens of the base that have another id now, or are gone."""
         if self._is_kept:
             return []
         new_ids = _first(self._new_keys)
@@ -73,7 +73,7 @@ class Pairing:
 
     @cached_property
     def new_ids(self) -> list[int]:
-        """The ids of tokens that the base has not."""
+        """The ids of tokens that the base does not have."""
         old_of = self.old_of
         return [
             id_

@@ -1,8 +1,8 @@
-"""Texts to compare a tokenizer with its base on, made of their own tokens.
+"""Texts for comparing a tokenizer with its base, made from the tokens of both.
 
-Tokens are put beside each other at random, but always alike, with and without spaces. An added token
-that is new is put where tokens of the base would reach over its ends. Left out: tokens with part of
-a character, as a text has whole ones.
+Tokens are put next to each other in a random but reproducible order, with and without spaces. A new added
+token is put where tokens of the base would reach across its ends. Left out: tokens with part of a
+character, since a text consists of whole characters.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 __all__ = ["sample"]
 
 MOST_TOKENS = 2048
-"""So many tokens of each side are put into texts, unless all are."""
+"""This many tokens of each side are put into texts, unless all are."""
 
 MOST_ADDED = 40
-"""Texts are made for so many added tokens."""
+"""Texts are made for this many added tokens."""
 
 MOST_AROUND = 8
-"""So many texts for each end of an added token."""
+"""This many texts are made for each end of an added token."""
 
 IN_A_TEXT = 24
 MOST_TEXTS = 256
-"""Texts have so many tokens, or more, so that there are not more texts."""
+"""A text has at least ``IN_A_TEXT`` tokens, and more where there would be more texts than this."""
 
 Entry = TypeVar("Entry")
 
@@ -39,7 +39,7 @@ Entry = TypeVar("Entry")
 def sample(
     base: Tokenizer, new: Tokenizer, new_ids: Sequence[int], *, has_all: bool = False
 ) -> list[str]:
-    """Give the texts that every comparison has; with all tokens, or some of them."""
+    """Give the built-in texts of a comparison, with all tokens or some of them."""
     ids = [id_ for id_, token in enumerate(base.vocabulary) if token is not None]
     most = len(ids) if has_all else MOST_TOKENS
     old = _texts_of(base, _evenly(ids, most))
@@ -77,13 +77,13 @@ def _texts_of(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
 
 
 def _evenly(entries: Sequence[Entry], most: int) -> list[Entry]:
-    """Choose so many entries, from the first to the last."""
+    """Choose this many entries, spread from the first to the last."""
     step = max(len(entries) / most, 1)
     return [entries[int(place * step)] for place in range(min(len(entries), most))]
 
 
 def _joined(old: list[str], new: list[str]) -> Iterator[str]:
-    """Put tokens beside each other; new ones stand alone, too."""
+    """Put tokens next to each other; new ones also stand alone."""
     yield from new
     order = random.Random(0)
     tokens = [*old, *new]
@@ -102,7 +102,7 @@ def _around_added(
 
 
 def _crossed(content: str, tokens: list[str]) -> Iterator[str]:
-    """Put an added token where tokens of the base reach over its ends, or around it."""
+    """Put an added token where tokens of the base reach across its ends, or around it."""
     around = [t for t in tokens if content in t and t != content]
     after = [t[1:] for t in tokens if t[:1] == content[-1] and len(t) > 1]
     before = [t[:-1] for t in tokens if t[-1:] == content[0] and len(t) > 1]

@@ -1,8 +1,8 @@
-"""What Hugging Face's library makes of a ``tokenizer.json``, beside what is expected of it.
+"""Comparing how Hugging Face's library reads a ``tokenizer.json`` with what is expected.
 
-That library gives an added token that is not in the vocabulary of the model the next free id, so that
-tokens of the model that are appended move it. Therefore our writer puts every added token into that
-vocabulary, at its own id, and here it is seen to.
+That library gives an added token that is missing from the vocabulary of the model the next free id, so
+tokens appended to the model would move it. Therefore bytepair writes every added token into that
+vocabulary at its own id; this module checks it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["faults_of_theirs", "is_installed"]
 
 STRETCH = 100_000
-"""Long texts are given to the library in stretches of so many characters, as it needs much memory."""
+"""Long texts are passed to the library in stretches of this many characters, since it needs much memory."""
 
 
 def is_installed() -> bool:
-    """Tell whether the library can be asked."""
+    """Tell whether the library is installed."""
     return importlib.util.find_spec("tokenizers") is not None
 
 
