@@ -9,6 +9,8 @@ from tests.made_up import CORPUS, every_kind, hugging_face, vocabulary
 
 import bytepair
 from bytepair import surgery
+from bytepair.surgery._extends import Pairing
+from bytepair.surgery._extends._coarsening import Coarsening
 
 KINDS = sorted(every_kind())
 TEXTS = [*CORPUS, "lower wider the hat's hats 12 12 été 中文 low<m>er\n\n"] * 3
@@ -81,6 +83,12 @@ def first_is_last(data):
     merges.append(merges.pop(0))
 
 
+def repeat_the_first(data):
+    """List a merge a second time, at the end."""
+    merges = data["model"]["merges"]
+    merges.append(merges[0])
+
+
 def drop_a_merge(data):
     """Leave out the last merge."""
     data["model"]["merges"].pop()
@@ -109,6 +117,12 @@ def another_way(data):
             first_is_last,
             "merges",
             "1 merge of the base has another place in the order: 'l' + 'o' (rank 0 → 18)",
+        ),
+        # Hugging Face's library and we give the pair the later rank.
+        (
+            repeat_the_first,
+            "merges",
+            "1 merge of the base has another place in the order: 'l' + 'o' (rank 0 → 19)",
         ),
         (drop_a_merge, "merges", "1 merge of the base is missing: "),
         (
@@ -361,6 +375,23 @@ def test_tokens_of_settings_beside_the_base_keep_their_ids(tmp_path):
     assert f"{base.n_vocab} of '<think>' is" in check.faults[0].message
     surgery.extend(tmp_path, texts=TEXTS, add=3).save(tmp_path / "right.json")
     assert surgery.verify_extension(tmp_path, tmp_path / "right.json")
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["low"], "1 text of 1 does not only join tokens, such as 'low'"),
+        (["low", "low low"], "2 texts of 2 do not only join tokens, such as 'low'"),
+    ],
+)
+def test_one_text_is_told_of_in_the_singular(texts, message):
+    """And several in the plural."""
+    base = every_kind()["gpt4o"]
+    broken = base.with_special_tokens(["lo"])
+    coarsening = Coarsening(Pairing(base, broken))
+    coarsening.add(texts)
+    (fault,) = coarsening.faults()
+    assert fault.message.startswith(message)
 
 
 def test_two_formats_are_compared_by_texts(tmp_path):

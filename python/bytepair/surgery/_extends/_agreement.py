@@ -150,10 +150,17 @@ def merge_faults(pairing: Pairing) -> Iterator[Fault]:
 
 
 def _ranked(tokenizer: Tokenizer) -> list[tuple[Merge, int]]:
-    """List the merges with their ranks, which several may share."""
+    """List the merges with their ranks, which several may share.
+
+    If a pair is listed twice, the last place counts, as in Hugging Face's library.
+    """
     merges = tokenizer.merge_log
     ranks = tokenizer._rules()["priorities"] or range(len(merges))
-    return [(merge[:3], rank) for merge, rank in zip(merges, ranks, strict=True)]
+    by_pair: dict[tuple[int, int], tuple[Merge, int]] = {}
+    for merge, rank in zip(merges, ranks, strict=True):
+        by_pair.pop(merge[:2], None)
+        by_pair[merge[:2]] = merge[:3], rank
+    return list(by_pair.values())
 
 
 def _misplaced(found: Sequence[tuple[Merge, int, int]]) -> list[tuple[Merge, int, int]]:

@@ -35,6 +35,12 @@ Allowed: TypeAlias = Literal["all"] | list[str]
 STRETCH = 4096
 """A long text is searched in stretches of this many characters, to find a small one."""
 
+OF_ONE = {
+    "do not only join tokens": "does not only join tokens",
+    "are decoded otherwise": "is decoded otherwise",
+}
+"""What is wrong with several texts, said of one."""
+
 MOST_SHOWN = 12
 
 
@@ -87,9 +93,10 @@ class Coarsening:
             return
         why, text = self.wrong[0]
         small = self._small(text, why)
+        said = OF_ONE.get(why, why) if len(self.wrong) == 1 else why
         ids, now = (", ".join(row) or "none" for row in self._tokens(small, shown))
         message = (
-            f"{amount(len(self.wrong), 'text')} of {self.n_texts:,} {why}, such as {small!r}: "
+            f"{amount(len(self.wrong), 'text')} of {self.n_texts:,} {said}, such as {small!r}: "
             f"{now}; in the base {ids}"
         )
         before, after = self._tokens(small, names_of)
