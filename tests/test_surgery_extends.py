@@ -387,7 +387,7 @@ def test_tokens_of_settings_beside_the_base_keep_their_ids(tmp_path):
 def test_one_text_is_told_of_in_the_singular(texts, message):
     """And several in the plural."""
     base = every_kind()["gpt4o"]
-    broken = base.with_special_tokens(["lo"])
+    broken = surgery.remove(base, ["low"]).tokenizer
     coarsening = Coarsening(Pairing(base, broken))
     coarsening.add(texts)
     (fault,) = coarsening.faults()
