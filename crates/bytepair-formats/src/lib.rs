@@ -72,7 +72,7 @@ fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
 }
 
 /// What only our own formats hold.
-const SCAFFOLD: &str = "tokens that are merged through and never given out (scaffold)";
+const SCAFFOLD: &str = "tokens that are merged through and never emitted (scaffold)";
 
 /// Refuses a tokenizer in which one of these does not hold, by the name of that part.
 fn require(format: &'static str, parts: &[(bool, &str)]) -> Result<()> {

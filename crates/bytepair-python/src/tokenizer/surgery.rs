@@ -39,7 +39,7 @@ impl CoreTokenizer {
         })
     }
 
-    /// Return the tokens that no other stands on and that may go.
+    /// Return the tokens that no other is built on and that may be removed.
     fn _leaves(&self, py: Python<'_>) -> PyResult<Vec<TokenId>> {
         py.detach(|| self.0.leaves()).map_err(|error| to_python(&error))
     }

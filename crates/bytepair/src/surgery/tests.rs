@@ -684,7 +684,7 @@ fn a_scaffold_token_is_split_as_its_own_units_are_merged() {
     assert_eq!(removed.id_map[256], Some(256));
     let refused = base.without(&[256], Mode::Scaffold, Numbering::Compact).unwrap_err();
     assert!(refused.to_string().contains("keep their ids"), "{refused}");
-    let problem = "it merges through 2 tokens that it never gives out";
+    let problem = "it merges through 2 tokens that it never emits";
     let refused = removed.tokenizer.extend_with_strings(&["dd"], false).unwrap_err();
     assert!(refused.to_string().contains(problem), "{refused}");
     // What scaffold tokens are built on may go, and they go with it.

@@ -113,7 +113,7 @@ impl Parts {
             1 => "1 token".to_owned(),
             n => format!("{n} tokens"),
         };
-        let problem = format!("it merges through {tokens} that it never gives out (scaffold)");
+        let problem = format!("it merges through {tokens} that it never emits (scaffold)");
         Err(Error::option("tokenizer", problem))
     }
 
