@@ -377,6 +377,21 @@ def test_tokens_of_settings_beside_the_base_keep_their_ids(tmp_path):
     assert surgery.verify_extension(tmp_path, tmp_path / "right.json")
 
 
+def test_part_of_a_character_makes_no_text_reachable():
+    """What the pattern cuts is cut beside half a letter, too."""
+    base = bytepair.train_from_iterator(["low"] * 3, vocab_size=258, dialect="gpt2")
+    parts = [base.token_to_id(byte) for byte in (b"w", b" ", b"\xc3")]
+    data = json.loads(base.to_bytes(format="huggingface"))
+    w, space, half = (base._tokens_of(parts)[place][4] for place in range(3))
+    ids, merges = data["model"]["vocab"], data["model"]["merges"]
+    for left, right in ((w, space), (w + space, half)):
+        ids[left + right] = len(ids)
+        merges.append([left, right])
+    new = bytepair.Tokenizer.from_bytes(json.dumps(data).encode())
+    check = surgery.verify_extension(base, new)
+    assert set(check.unreached) == {258, 259}
+
+
 @pytest.mark.parametrize(
     ("texts", "message"),
     [

@@ -98,6 +98,42 @@ def test_a_token_that_needs_helpers_is_named_or_gets_them():
     assert helped.tokenizer.encode("dca") == [rows["dca"].new_id]
 
 
+def across(base_name, other_name):
+    """Join vocabularies of two dialects, with helpers."""
+    texts = ["low lower lowest the widest hats wider than hats été 中文 नम"] * 5
+    others = ["newer wide cats chats un été 中文字 नमस्ते  two  spaces"] * 5
+    base = bytepair.train_from_iterator(texts, merges=20, dialect=base_name)
+    other = bytepair.train_from_iterator(others, merges=40, dialect=other_name)
+    return surgery.merge_vocabularies(base, other, allow_helpers=True)
+
+
+@pytest.mark.parametrize("base_name", ["gpt2", "gpt4", "tekken"])
+def test_part_of_a_character_hides_no_cut(base_name):
+    """The pattern cuts ``newer wide`` also where a token goes on with half a letter."""
+    found = across(base_name, "byte-stream")
+    check = surgery.verify_extension(found.base, found.tokenizer)
+    assert check, check.lines
+    halves = [
+        other
+        for other in found.report.others
+        if "newer wide" in other.text and "\\x" in other.text
+    ]
+    assert halves
+    assert {(other.outcome, other.new_id) for other in halves} == {("cut", None)}
+    unlimited = across("byte-stream", "byte-stream")
+    assert "cut" not in unlimited.report.outcomes
+
+
+@pytest.mark.parametrize("base_name", ["gpt2", "byte-stream"])
+@pytest.mark.parametrize("other_name", ["unknown-token", "sentencepiece"])
+def test_numbers_add_up_where_a_helper_is_a_token_of_the_other(base_name, other_name):
+    """It counts as added, once, and not as known: the base has not got it."""
+    report = across(base_name, other_name).report
+    assert report.outcomes["added"] + len(report.helpers) == report.added
+    known = [other.new_id for other in report.others if other.outcome == "known"]
+    assert max(known) < report.first_id
+
+
 def test_a_vocabulary_and_itself_are_the_same(tmp_path):
     """Nothing is added, and the file is a copy."""
     base = every_kind()["gpt4o"]

@@ -9,13 +9,14 @@ Left out: the added tokens of the second, its byte-fallback tokens and its unkno
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 
 from ._extend import base_of
+from ._own_texts import whole_characters
 from ._surgery import Surgery
 from ._tokens import names_of, quoted
 
@@ -189,7 +190,11 @@ def merge_vocabularies(
     """
     tokenizer, source = base_of(base)
     second, _ = base_of(other)
-    core, rows = tokenizer._merged_with(second, allow_helpers=allow_helpers)
+    rest, cut = _without_cut(tokenizer, second)
+    core, rows = tokenizer._merged_with(rest, allow_helpers=allow_helpers)
+    rows += [None] * (second.n_vocab - len(rows))  # the last ids may have gone
+    for id_ in cut:
+        rows[id_] = ("cut", None, [], [])
     merged = Tokenizer(core)
     ids = [id_ for id_, row in enumerate(rows) if row is not None]
     names = names_of(second, ids)
@@ -198,7 +203,49 @@ def merge_vocabularies(
         for id_, name, row in zip(ids, names, filter(None, rows), strict=True)
     )
     new = range(tokenizer.n_vocab, merged.n_vocab)
+    others = _with_helpers_of_other(others, new.start)
     of_other = {one.new_id for one in others}
     helpers = tuple(id_ for id_ in new if id_ not in of_other)
     report = MergingReport(new.start, len(new), helpers, others)
     return Surgery(merged, tokenizer, tuple(range(new.start)), report, source)
+
+
+def _with_helpers_of_other(
+    others: tuple[OtherToken, ...], first_id: int
+) -> tuple[OtherToken, ...]:
+    """Call a token added that was a helper before it was its turn, so that it was known by then."""
+    added = {other.new_id for other in others if other.outcome == "added"}
+    found = []
+    for other in others:
+        is_new = other.new_id is not None and other.new_id >= first_id
+        if other.outcome == "known" and is_new and other.new_id not in added:
+            added.add(other.new_id)
+            other = replace(other, outcome="added")
+        found.append(other)
+    return tuple(found)
+
+
+def _without_cut(base: Tokenizer, other: Tokenizer) -> tuple[Tokenizer, list[int]]:
+    """Leave out tokens with part of a character beside text that the base always cuts.
+
+    The core judges tokens of whole characters. Those that are built on a token that is left out have
+    its text, so that they are cut as well.
+    """
+    if not base._rules()["is_bytes"]:  # it has no parts of characters
+        return other, []
+    known = [id_ for id_, token in enumerate(other.vocabulary) if token is not None]
+    rows = zip(known, other._tokens_of(known), other._why_it_stays(known), strict=True)
+    wholes = [
+        (id_, whole)
+        for id_, (kind, text, *_rest), reason in rows
+        if kind == "text"
+        and reason is None
+        and (whole := whole_characters(text))
+        and whole != text
+    ]
+    never = base._never_held([whole for _, whole in wholes])
+    named = [id_ for (id_, _), is_so in zip(wholes, never, strict=True) if is_so]
+    if not named:
+        return other, []
+    core, _, cut, _ = other._without(named, numbering="holes")
+    return Tokenizer(core), cut

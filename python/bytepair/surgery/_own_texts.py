@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bytepair._tokenizer import Tokenizer
 
-__all__ = ["encoded", "own_texts"]
+__all__ = ["encoded", "own_texts", "whole_characters"]
 
 SPACE_MARK = "▁".encode()
 """The mark for a space in tokens of SentencePiece; it may also be put before a text."""
@@ -43,3 +43,21 @@ def encoded(tokenizer: Tokenizer, text: bytes) -> list[int] | None:
         return tokenizer.encode_ordinary(text)
     except TokenizerError:
         return None
+
+
+def whole_characters(text: bytes) -> bytes:
+    r"""Leave out parts of characters at both ends of a token; nothing is left if others are within.
+
+    >>> whole_characters(b"\x96a b\xe4\xb8"), whole_characters(b"a\x96b")
+    (b'a b', b'')
+    """
+    continued = (i for i, byte in enumerate(text) if byte & 0xC0 != 0x80)
+    rest = text[next(continued, len(text)) :]
+    for n_left_out in range(min(4, len(rest) + 1)):
+        whole = rest[: len(rest) - n_left_out]
+        try:
+            whole.decode()
+        except UnicodeDecodeError:
+            continue
+        return whole
+    return b""

@@ -18,7 +18,7 @@ from bytepair._io import formats
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
-from bytepair.surgery._own_texts import own_texts
+from bytepair.surgery._own_texts import own_texts, whole_characters
 
 from . import _agreement as agreement
 from ._agreement import id_faults
@@ -320,11 +320,9 @@ def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
     found = {id_ for id_ in left if id_ in unmade or id_ in unplaced}
     if new._rules()["drops_missing"]:  # a token may occur where its text does not
         return found
-    whole = [
-        (id_, text)
-        for id_, (_kind, text, *_rest) in zip(left, new._tokens_of(left), strict=True)
-        if is_text(text)
-    ]
+    # What no text contains is in no longer one, either: parts of characters beside it do not matter.
+    parts = (whole_characters(token[1]) for token in new._tokens_of(left))
+    whole = [(id_, text) for id_, text in zip(left, parts, strict=True) if text]
     texts = [text for _, text in whole]
     for is_never in (new._never_normalized, new._never_held):
         answers = zip(whole, is_never(texts), strict=True)
