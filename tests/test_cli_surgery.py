@@ -120,6 +120,17 @@ def test_remove_takes_texts_ids_and_findings(files):
     assert {row["id"] for row in numbers["named"]} == {hats, low}
 
 
+def test_remove_takes_bytes_that_are_no_text(files):
+    """The shell may give half a character, which Python has as a surrogate; it names a token."""
+    base = bytepair.train_from_iterator([" é è ê"] * 3, merges=1, dialect="gpt2")
+    base.save("half.json")
+    _lines, numbers = done("remove", "half.json", " \udcc3", "-o", "n.json")
+    assert numbers["removed"] == [base.token_to_id(b" \xc3")] == [256]
+    found = run("remove", "half.json", "\udcff\udcfe", "--dry-run")
+    assert found.exit_code == 1
+    assert "no token is b'\\xff\\xfe'" in found.stderr
+
+
 def test_merging_writes_what_the_function_gives(files):
     """All ids of the first stay, and the report says what became of each token of the second."""
     lines, numbers = done(

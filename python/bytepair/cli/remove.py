@@ -2,6 +2,7 @@
 
 import enum
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,7 +126,7 @@ def _named(
     tokens: list[str] | None, ids: list[str] | None, findings: Path | None
 ) -> list[Any]:
     """Gather the named tokens."""
-    named: list[Any] = list(tokens or [])
+    named: list[Any] = [_as_typed(token) for token in tokens or []]
     for given in ids or []:
         for number in given.split(","):
             if not (number.strip().isascii() and number.strip().isdigit()):
@@ -138,6 +139,15 @@ def _named(
         message = "name tokens to remove, or give --id or --findings"
         raise typer.BadParameter(message, param_hint="TOKENS")
     return named
+
+
+def _as_typed(token: str) -> str | bytes:
+    """Give the bytes of an argument that is not text, such as half a character."""
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(token)
+    return token
 
 
 def _read(path: Path) -> dict[str, Any]:
