@@ -147,11 +147,11 @@ def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
         return
     with contextlib.ExitStack() as stack:
         try:
-            file = stack.enter_context(_temporary(target))
-            draft = Path(file.name)
-            stack.callback(draft.unlink, missing_ok=True)
-            file.write(data)
-            _finish(file, target)
+            with _temporary(target) as file:  # on a full disk, closing fails, too
+                draft = Path(file.name)
+                stack.callback(draft.unlink, missing_ok=True)
+                file.write(data)
+                _finish(file, target)
         except OSError as error:
             raise _cannot(path, error) from error
         yield draft
