@@ -147,14 +147,21 @@ def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
         return
     with contextlib.ExitStack() as stack:
         try:
-            with _temporary(target) as file:  # on a full disk, closing fails, too
-                draft = Path(file.name)
-                stack.callback(draft.unlink, missing_ok=True)
-                file.write(data)
-                _finish(file, target)
+            file = _temporary(target)
+            stack.callback(_close, file)
+            draft = Path(file.name)
+            stack.callback(draft.unlink, missing_ok=True)
+            file.write(data)
+            _finish(file, target)
         except OSError as error:
             raise _cannot(path, error) from error
         yield draft
+
+
+def _close(file: BinaryIO) -> None:
+    """Close a draft, which is locked until then; on a full disk what is left of it cannot be written."""
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 @contextlib.contextmanager
