@@ -249,7 +249,7 @@ class Saving:
 
 @dataclass(frozen=True)
 class SavingWithNew(Saving):
-    """The same, for commands that add tokens."""
+    """How a tokenizer with new tokens is written, and the rows of matrices with it."""
 
     embedding_kind: EmbeddingKind = None
     embedding_side: EmbeddingSide = None

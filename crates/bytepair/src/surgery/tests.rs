@@ -687,6 +687,8 @@ fn a_scaffold_token_is_split_as_its_own_units_are_merged() {
     let problem = "it merges through 2 tokens that it never emits";
     let refused = removed.tokenizer.extend_with_strings(&["dd"], false).unwrap_err();
     assert!(refused.to_string().contains(problem), "{refused}");
+    let refused = base.merge_with(&removed.tokenizer, false).unwrap_err();
+    assert!(refused.to_string().contains(problem), "{refused}");
     // What scaffold tokens are built on may go, and they go with it.
     let less = removed.tokenizer.without(&[257], Mode::Cascade, Numbering::Compact).unwrap();
     assert_eq!(less.tokenizer.parts().scaffold, [256]);

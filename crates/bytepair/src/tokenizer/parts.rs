@@ -113,7 +113,10 @@ impl Parts {
             1 => "1 token".to_owned(),
             n => format!("{n} tokens"),
         };
-        let problem = format!("it merges through {tokens} that it never emits (scaffold)");
+        let problem = format!(
+            "it merges through {tokens} that it never emits (scaffold); change the tokenizer \
+             without them first, and make them scaffold tokens last"
+        );
         Err(Error::option("tokenizer", problem))
     }
 
