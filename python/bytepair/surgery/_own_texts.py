@@ -53,11 +53,9 @@ def whole_characters(text: bytes) -> bytes:
     """
     continued = (i for i, byte in enumerate(text) if byte & 0xC0 != 0x80)
     rest = text[next(continued, len(text)) :]
-    for n_left_out in range(min(4, len(rest) + 1)):
-        whole = rest[: len(rest) - n_left_out]
-        try:
-            whole.decode()
-        except UnicodeDecodeError:
-            continue
-        return whole
-    return b""
+    try:
+        rest.decode()
+    except UnicodeDecodeError as error:
+        ends_early = error.reason == "unexpected end of data"
+        return rest[: error.start] if ends_early else b""
+    return rest
