@@ -74,57 +74,6 @@ def table_after(heading):
 # The README
 
 
-def test_the_quick_start_in_python_runs(tmp_path, monkeypatch):
-    """Every answer that the README shows is the answer that Python gives."""
-    monkeypatch.chdir(tmp_path)
-    text = "\n".join(blocks("pycon"))
-    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", "README.md", 0)
-    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
-    assert result.failed == 0
-    assert result.attempted > 8
-
-
-@pytest.mark.parametrize(
-    ("name", "n_least"),
-    [("untrusted-text.md", 10), ("compare-tokenizers.md", 6), ("report.md", 5)],
-)
-def test_the_examples_of_a_how_to_run(name, n_least):
-    """What the page shows is what Python gives, errors included."""
-    path = REPOSITORY / "docs" / "how-to" / name
-    text = path.read_text(encoding="utf-8")
-    shown = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    test = doctest.DocTestParser().get_doctest(
-        "\n".join(shown), {}, path.name, path.name, 0
-    )
-    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test)
-    assert (result.failed, result.attempted > n_least) == (0, True)
-
-
-def test_the_examples_of_looking_inside_run(tmp_path, monkeypatch):
-    """What Python and the commands print is what the page shows."""
-    monkeypatch.chdir(tmp_path)
-    path = REPOSITORY / "docs" / "how-to" / "look-inside.md"
-    page = path.read_text(encoding="utf-8")
-    shown = re.findall(r"^```pycon\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    names = {}
-    test = doctest.DocTestParser().get_doctest(
-        "\n".join(shown), names, path.name, path.name, 0
-    )
-    result = doctest.DocTestRunner().run(test, clear_globs=False)
-    assert (result.failed, result.attempted) == (0, 11)
-    test.globs["tokenizer"].save("tokenizer.json")
-    commands = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    for step in "".join(commands).split("$ ")[1:]:
-        command, _, expected = step.partition("\n")
-        program = command.removeprefix("bytepair ")
-        if program == command:
-            Path("toy.txt").write_text(shlex.split(command)[1])
-            continue
-        found = CliRunner().invoke(app, shlex.split(program))
-        assert found.exit_code == 0, found.output
-        assert found.output.startswith(expected)
-
-
 def extending(folder, monkeypatch):
     """Put into a folder what the how-to of extending begins with; a small tokenizer if GPT-2's is absent."""
     monkeypatch.chdir(folder)
@@ -298,32 +247,6 @@ def test_the_examples_of_the_stub_run():
             runner.run(parser.get_doctest(text, {}, node.name, "_core.pyi", 0))
     assert runner.summarize(verbose=False).failed == 0
     assert runner.tries > 20
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["README.md", "docs/how-to/compare-tokenizers.md", "docs/how-to/command-line.md"],
-)
-def test_what_is_shown_on_the_command_line_runs(name, tmp_path):
-    """Every command that the page shows ends well and prints what is shown."""
-    programs = Path(sys.executable).parent
-    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
-    page = (REPOSITORY / name).read_text(encoding="utf-8")
-    (text,) = re.findall(r"^```console\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    steps = [step.partition("\n") for step in text.split("$ ")[1:]]
-    assert len(steps) > 3
-    for command, _, expected in steps:
-        found = subprocess.run(
-            ["sh", "-c", command],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert (found.returncode, found.stderr) == (0, ""), command
-        assert found.stdout == expected, command
 
 
 def test_the_example_of_corpora_runs(tmp_path):
