@@ -407,7 +407,7 @@ def test_the_first_page_of_the_documentation_lists_all_others():
     docs = REPOSITORY / "docs"
     text = (docs / "README.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", text))
-    pages = {path.relative_to(docs).as_posix() for path in docs.glob("*/*.md")}
+    pages = {path.relative_to(docs).as_posix() for path in docs.glob("*/**/*.md")}
     assert listed == {page for page in pages if not re.match(r"findings/BP", page)}
 
 

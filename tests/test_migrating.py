@@ -1,0 +1,102 @@
+"""How-tos of moving from other libraries: each row of their tables holds.
+
+A page trains a small tokenizer in its ``pycon`` blocks. Blocks of Python behind the comment
+``<!-- theirs -->`` load it with the other library. Both columns of a table are then evaluated
+in the names that the blocks leave: they are equal, or each gives what stands behind ``→``.
+Left out: what the blocks print, which ``test_pages.py`` compares.
+"""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).parent.parent / "docs" / "how-to" / "migrate"
+LIBRARIES = {
+    "tiktoken": ["tiktoken"],
+}
+N_ROWS = {"tiktoken": 27}
+
+
+def rows_of(name):
+    """List the rows of a page's tables that have code in their last two columns."""
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    cells = [re.split(r"(?<!\\)\|", line.strip("|")) for line in lines]
+    rows = [[cell.strip().replace("\\|", "|") for cell in row] for row in cells]
+    return [row[1:] for row in rows if len(row) == 3 and row[2].startswith("`")]
+
+
+def blocks_of(name):
+    """Give a page's session and the blocks for the other library, in their order."""
+    text = (PAGES / f"{name}.md").read_text(encoding="utf-8")
+    ours = re.findall(r"^```pycon\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    theirs = r"^<!-- theirs -->\n```python\n(.*?)^```$"
+    return ours, re.findall(theirs, text, re.DOTALL | re.MULTILINE)
+
+
+def run(session, names):
+    """Run what a session types; an error in it is one that the page shows."""
+    for example in doctest.DocTestParser().get_examples(session):
+        try:
+            exec(example.source, names)
+        except Exception:
+            assert example.exc_msg, example.source
+
+
+def answer(cell, names):
+    """Evaluate a cell, and tell what it says that it gives."""
+    spans = re.findall(r"`([^`]+)`", cell)
+    try:
+        found = eval(spans[0], names)
+    except Exception as error:
+        found = error
+    return found, spans[1] if "→" in cell else None
+
+
+def is_as_said(found, said):
+    """Tell whether a value is written so, or an error is of the class so named."""
+    if isinstance(found, Exception):
+        return said in {kind.__name__ for kind in type(found).__mro__}
+    return repr(found) == said
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_our_column_runs(name, tmp_path, monkeypatch):
+    """Each call of bytepair ends well, or gives what the row says."""
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    run(blocks_of(name)[0][0], names)
+    rows = rows_of(name)
+    assert len(rows) == N_ROWS[name]
+    for _, ours in rows:
+        found, said = answer(ours, names)
+        is_right = not isinstance(found, Exception) if said is None else None
+        assert is_right or is_as_said(found, said), (ours, found)
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_both_columns_agree(name, tmp_path, monkeypatch):
+    """Each call of the other library gives what ours gives, or what the row says."""
+    for library in LIBRARIES[name]:
+        pytest.importorskip(library)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    sessions, theirs = blocks_of(name)
+    run(sessions[0], names)
+    assert len(theirs) == 2
+    for block in theirs:
+        exec(block, names)
+    for left, right in rows_of(name):
+        found, said = answer(left, names)
+        if said is not None:
+            assert is_as_said(found, said), (left, found)
+            continue
+        assert not isinstance(found, Exception), (left, found)
+        assert found == answer(right, names)[0], (left, right)
+
+
+def test_every_page_is_tested():
+    """No how-to of moving is left out."""
+    assert {path.stem for path in PAGES.glob("*.md")} == set(LIBRARIES)
