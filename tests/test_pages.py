@@ -47,6 +47,7 @@ EXAMPLES = {
     "docs/how-to/command-line.md": 4,
     "docs/how-to/compare-tokenizers.md": 18,
     "docs/how-to/look-inside.md": 15,
+    "docs/how-to/migrate/tiktoken.md": 13,
     "docs/how-to/report.md": 6,
     "docs/how-to/untrusted-text.md": 14,
 }
