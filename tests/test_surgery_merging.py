@@ -191,6 +191,21 @@ def test_guarantees_hold_for_random_vocabularies(dialect, words, sizes, allow_he
 # The beginning of an extension
 
 
+def test_only_what_the_curve_has_is_saved():
+    """Neither a number below 0, which Python counts from the end, nor one beyond the additions."""
+    report = grown("gpt4o", add=3).report
+    assert report.saved(0) == 0
+    assert report.saved(3) == (report.curve[0] - report.curve[3]) / report.curve[0]
+    for n_added in (-1, -4, 4, 1 << 40):
+        with pytest.raises(
+            TokenizerError, match=r"n_added must be between 0 and 3, not"
+        ):
+            report.saved(n_added)
+    for no_number in (None, True, 1.0):
+        with pytest.raises(TypeError, match="must be a whole number"):
+            report.saved(no_number)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_an_extension_is_cut_to_what_a_smaller_one_is(name):
     """The tokenizer, the map and the report are those of asking for fewer tokens."""
@@ -223,12 +238,12 @@ def test_cutting_to_nothing_gives_the_base_file(tmp_path):
 def test_what_cannot_be_cut_is_refused():
     """More tokens than there are, no number, and the result of another operation."""
     found = grown("gpt4o", add=3)
-    with pytest.raises(
-        TokenizerError, match="k: 4 tokens are asked for, and 3 were added"
-    ):
-        found.first(4)
-    with pytest.raises(TokenizerError, match="k must be between"):
-        found.first(-1)
+    for k in (4, -1, -3, 1 << 32):
+        with pytest.raises(TokenizerError, match=r"k must be between 0 and 3, .* not"):
+            found.first(k)
+    for no_number in (None, True, 1.0):
+        with pytest.raises(TypeError, match="must be a whole number"):
+            found.first(no_number)
     removed = surgery.remove(every_kind()["gpt4o"], ["low"])
     with pytest.raises(TokenizerError, match="needs the result of extend"):
         removed.first(1)

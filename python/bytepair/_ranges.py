@@ -4,7 +4,7 @@ from typing import SupportsIndex
 
 from .errors import TrainingError
 
-__all__ = ["MAX_COUNT", "check_count", "check_range", "check_whole"]
+__all__ = ["MAX_COUNT", "check_count", "check_index", "check_range", "check_whole"]
 
 MAX_COUNT = (1 << 63) - 1
 
@@ -24,6 +24,15 @@ def check_whole(**numbers: object) -> None:
         is_whole = isinstance(number, SupportsIndex) and not isinstance(number, bool)
         if number is not None and not is_whole:
             message = f"{name} must be a whole number, not {number!r}"
+            raise TypeError(message)
+
+
+def check_index(**numbers: object) -> None:
+    """Refuse what is no whole number, also ``None``."""
+    check_whole(**numbers)
+    for name, number in numbers.items():
+        if number is None:
+            message = f"{name} must be a whole number, not None"
             raise TypeError(message)
 
 

@@ -159,9 +159,7 @@ class Piece:
         [[75, 78, 86], [256, 86], [257]]
         """
         yield from followed(self.symbols, self.steps)
-        if not self.is_whole and [node.id for node in self.tree] != [
-            node.id for node in merged(self.symbols, self.steps)
-        ]:
+        if self.split:
             yield self.tree
 
     @cached_property
@@ -178,6 +176,31 @@ class Piece:
         if self.is_whole:
             return [Node(self.ids[0], 0, 0)]
         return given_out(merged(self.symbols, self.steps), self.ids)
+
+    @property
+    def split(self) -> list[Node]:
+        """The tokens that are merged through and never emitted; :attr:`tree` has their parts.
+
+        >>> import bytepair
+        >>> from bytepair import surgery
+        >>> from bytepair.analyze import trace
+        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> found = surgery.remove(base, ["low"], mode="scaffold")
+        >>> [piece] = trace(found.tokenizer, "low").pieces
+        >>> [node.id for node in piece.split], piece.ids
+        ([257], (256, 86))
+        """
+        if self.is_whole:
+            return []
+        emitted = {(node.first, node.last) for node in self.tree}
+        waiting = merged(self.symbols, self.steps)[::-1]
+        found = []
+        while waiting:
+            node = waiting.pop()
+            if (node.first, node.last) not in emitted:
+                found.append(node)
+                waiting.extend(reversed(node.parts))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bytepair._io.files import StrPath, writing
 from bytepair._numpy import NDArray, np
-from bytepair._ranges import check_range, check_whole
+from bytepair._ranges import check_index, check_range
 from bytepair.errors import TokenizerError
 
 from ._own_texts import encoded, own_texts
@@ -84,7 +84,7 @@ class EmbeddingMap:
         TokenizerError
             There is no such row.
         """
-        check_whole(new_id=new_id)
+        check_index(new_id=new_id)
         if not 0 <= new_id < self.shape[0]:
             message = f"there is no row {new_id:,}; rows are 0 to {self.shape[0] - 1:,}"
             raise TokenizerError(message)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
-from bytepair._ranges import check_range
+from bytepair._ranges import check_index
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
@@ -71,7 +71,16 @@ class ExtensionReport:
         >>> report = ExtensionReport(2, 2, 258, (100, 80, 70), 1, 400, None, ())
         >>> report.saved(1), report.saved(2)
         (0.2, 0.3)
+
+        Raises
+        ------
+        TokenizerError
+            There are fewer additions.
         """
+        check_index(n_added=n_added)
+        if not 0 <= n_added < len(self.curve):
+            message = f"n_added must be between 0 and {len(self.curve) - 1:,}, not {n_added:,}"
+            raise TokenizerError(message)
         before = self.tokens_before
         return (before - self.curve[n_added]) / before if before else 0.0
 
@@ -137,16 +146,13 @@ class ExtensionReport:
 
 def first(surgery: Surgery[Any], k: int) -> Surgery[Any]:
     """Cut an extension to its first tokens; see :meth:`bytepair.surgery.Surgery.first`."""
-    check_range(k=k)
-    if k is None:
-        message = "k must be a whole number, not None"
-        raise TypeError(message)
+    check_index(k=k)
     report = surgery.report
     if not isinstance(report, ExtensionReport) or not report.curve:
         message = "first() needs the result of extend() with a corpus"
         raise TokenizerError(message)
-    if k > report.added:
-        message = f"k: {k:,} tokens are asked for, and {report.added:,} were added"
+    if not 0 <= k <= report.added:
+        message = f"k must be between 0 and {report.added:,}, the number of added tokens, not {k:,}"
         raise TokenizerError(message)
     if k == report.added:
         return surgery

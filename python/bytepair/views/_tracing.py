@@ -174,22 +174,36 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
         notes = _notes(names, piece.steps, is_aligned=False)
     n_below = max(room - LABEL_COLUMNS, MIN_ROW)
     n_row = min(n_row, beside if is_beside else n_below)
+
+    def place(number: int, drawn: list[Run], note: str) -> Iterator[Line]:
+        head = Run(f"{number:>{LABEL_COLUMNS - 1}} ", None, is_note=True)
+        gap = n_row - sum(width(run.text) for run in drawn) + 2
+        if is_beside and LABEL_COLUMNS + n_row + 2 + width(note) <= room:
+            yield [head, *drawn, Run(" " * gap), Run(note, None, is_note=True)]
+            return
+        yield [head, *drawn]
+        for line in wrap(note, n_below):
+            yield [Run(" " * LABEL_COLUMNS + line, None, is_note=True)]
+
     yield [
         Run(fitted(label, LABEL_COLUMNS), None, is_note=True),
         *_row(names, first, None, n_row),
     ]
     steps = zip(others, piece.steps, notes, strict=False)
     for number, (row, step, note) in enumerate(steps, 1):
-        drawn = _row(names, row, step, n_row)
-        n_drawn = sum(width(run.text) for run in drawn)
-        gap = n_row - n_drawn + 2
-        head = Run(f"{number:>{LABEL_COLUMNS - 1}} ", None, is_note=True)
-        beside_it = [Run(" " * gap), Run(note, None, is_note=True)] if is_beside else []
-        yield [head, *drawn, *beside_it]
-        for line in [] if is_beside else wrap(note, n_below):
-            yield [Run(" " * LABEL_COLUMNS + line, None, is_note=True)]
+        yield from place(number, _row(names, row, step, n_row), note)
     if len(notes) > MAX_STEPS:
         yield _beside("", f"… {amount(len(notes) - MAX_STEPS, 'more merge')}")
+    if piece.split:
+        emitted = _row(names, piece.tree, None, n_row)
+        yield from place(len(piece.steps) + 1, emitted, _split_note(names, piece))
+
+
+def _split_note(names: dict[int, str], piece: Piece) -> str:
+    """Say which tokens give way to their parts after all merges."""
+    split = dict.fromkeys(names[node.id] for node in piece.split)
+    are = "is never emitted: its" if len(split) == 1 else "are never emitted: their"
+    return f"{', '.join(split)} {are} parts are"
 
 
 def _notes(
