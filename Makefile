@@ -39,8 +39,9 @@ check: $(VENV)/built ## Format, lint and types
 stubs: $(VENV)/built ## Write the docstrings of the compiled core into its stub for editors
 	$(BIN)/python crates/bytepair-python/stubs.py
 
-pictures: $(VENV)/built ## Draw the pictures of the README from what the commands write
+pictures: $(VENV)/built ## Draw the pictures of the README, and the chart of the home page from measured numbers
 	$(BIN)/python docs/pictures/make.py
+	$(BIN)/python docs/pictures/chart.py
 
 findings: ## Copy the pages about findings, which the package carries, to the documentation
 	cp python/bytepair/analyze/doctor/pages/*.md docs/findings/

@@ -5,6 +5,7 @@ import doctest
 import json
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -17,7 +18,9 @@ from typer.testing import CliRunner
 
 import bytepair
 from bytepair._io import formats
+from bytepair.analyze.doctor._codes import CODES
 from bytepair.cli.app import app
+from bytepair.cli.commands import COMMANDS as ENTRIES
 
 REPOSITORY = Path(__file__).parent.parent
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
@@ -58,20 +61,19 @@ EXPECTED = {
 }
 
 
-def blocks(language):
-    """List the fenced blocks of the README in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def page(name):
+    """Read a page of the documentation."""
+    return (REPOSITORY / "docs" / name).read_text(encoding="utf-8")
 
 
-def table_after(heading):
-    """Give the rows of the last table between a heading and the next, as cells."""
-    section = README.split(f"\n{heading}\n")[1].split("\n## ")[0]
-    tables = [part for part in section.split("\n\n") if part.lstrip().startswith("|")]
+def last_table(name):
+    """Give the rows of the last table of a page, as cells."""
+    tables = [part for part in page(name).split("\n\n") if part.startswith("|")]
     rows = [line.strip("|").split("|") for line in tables[-1].splitlines()]
     return [[cell.strip() for cell in row] for row in rows if "---" not in row[0]]
 
 
-# The README
+# How-tos whose examples need more than their page has
 
 
 def extending(folder, monkeypatch):
@@ -252,7 +254,9 @@ def test_the_examples_of_the_stub_run():
 def test_the_example_of_corpora_runs(tmp_path):
     """From compressed lines to counts, a tokenizer, shards and windows of them."""
     pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
-    (example,) = [text for text in blocks("python") if "scale" in text]
+    (example,) = re.findall(
+        r"^```python\n(.*?)^```$", page("how-to/corpora.md"), re.DOTALL | re.MULTILINE
+    )
     text = " ".join(f"{place} the cat sat on the mat." for place in range(3000))
     line = json.dumps({"text": text}).encode()
     (tmp_path / "corpus").mkdir()
@@ -326,18 +330,19 @@ def test_commands_of_subword_nmt_write_what_ours_write(shared, tmp_path):
     assert (ours / "words.bpe").read_bytes() == (ours / "codes.bpe").read_bytes()
 
 
-def test_every_dialect_is_in_the_readme():
+# What lists are complete
+
+
+def test_every_dialect_is_in_the_list_of_dialects():
     """The table of dialects has each name once."""
-    rows = table_after("## Dialects")[1:]
+    rows = last_table("reference/dialects.md")[1:]
     names = [name for row in rows for name in re.findall(r"`([^`]+)`", row[0])]
     assert sorted(names) == sorted(bytepair.dialects())
 
 
-def test_every_format_is_in_the_readme():
+def test_every_format_is_in_the_list_of_formats():
     """The first table of formats has each name once."""
-    names = re.findall(
-        r"^\| `([\w-]+)` \|", README.split("## Formats")[1], re.MULTILINE
-    )
+    names = re.findall(r"^\| `([\w-]+)` \|", page("reference/formats.md"), re.MULTILINE)
     assert tuple(names[: len(formats.FORMATS)]) == formats.FORMATS
 
 
@@ -354,12 +359,15 @@ def can_hold(format_name, tokenizer, folder):
     return True
 
 
-@pytest.mark.parametrize("row", table_after("## Formats")[1:], ids=lambda row: row[0])
-def test_formats_hold_what_the_readme_says(row, tmp_path):
+@pytest.mark.parametrize(
+    "row", last_table("reference/formats.md")[1:], ids=lambda row: row[0]
+)
+def test_formats_hold_what_the_table_says(row, tmp_path):
     """A tick means that a tokenizer of the dialect comes back with the same ids."""
     names = re.findall(r"`([^`]+)`", row[0])
     header = [
-        re.findall(r"`([^`]+)`", cell) for cell in table_after("## Formats")[0][1:]
+        re.findall(r"`([^`]+)`", cell)
+        for cell in last_table("reference/formats.md")[0][1:]
     ]
     for name in names:
         tokenizer = bytepair.train_from_iterator(
@@ -375,16 +383,18 @@ def test_formats_hold_what_the_readme_says(row, tmp_path):
 
 def test_every_dialect_is_in_the_table_of_formats():
     """No dialect is left out of it."""
-    rows = table_after("## Formats")[1:]
+    rows = last_table("reference/formats.md")[1:]
     names = [name for row in rows for name in re.findall(r"`([^`]+)`", row[0])]
     assert sorted(names) == sorted(bytepair.dialects())
 
 
-def test_every_error_is_in_the_readme():
-    """The classes that are exported are those that are listed."""
-    classes = {name for name in vars(bytepair.errors) if name.endswith("Error")}
-    section = README.split("## Errors")[1].split("## More")[0]
-    assert classes <= set(re.findall(r"\w+Error", section))
+def test_every_error_is_in_the_list_of_errors():
+    """The table has the classes that are exported, and no other."""
+    classes = {
+        name for name in vars(bytepair.errors) if name.endswith(("Error", "ted"))
+    }
+    listed = {row[0].strip("`") for row in last_table("reference/errors.md")[1:]}
+    assert listed == classes - {"TokenizerError"}
 
 
 PAGES = sorted(
@@ -405,10 +415,55 @@ def test_links_lead_somewhere(name):
 def test_the_first_page_of_the_documentation_lists_all_others():
     """A reader finds every page from there; the pages of findings have a list of their own."""
     docs = REPOSITORY / "docs"
-    text = (docs / "README.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", text))
-    pages = {path.relative_to(docs).as_posix() for path in docs.glob("*/**/*.md")}
-    assert listed == {page for page in pages if not re.match(r"findings/BP", page)}
+    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", page("index.md")))
+    pages = {path.relative_to(docs).as_posix() for path in docs.glob("**/*.md")}
+    expected = {name for name in pages if not re.match(r"findings/BP|index", name)}
+    assert listed == expected
+
+
+CHART = REPOSITORY / "docs" / "pictures" / "chart.py"
+CHART_NAMES = runpy.run_path(str(CHART))
+
+
+def test_the_chart_shows_what_was_measured():
+    """The picture is the one that is drawn from the tables as they are."""
+    shown = CHART.with_name("speed.svg").read_text(encoding="utf-8")
+    assert shown == CHART_NAMES["chart"](), "run make pictures"
+
+
+def test_the_readme_has_the_numbers_that_were_measured():
+    """Its ranges are those of the tables of performance, of all rows; counts are those of the code."""
+    times = CHART_NAMES["training"]().values()
+    ours = [row["bytepair"] for row in times]
+    peers = {
+        name: [row[name] / row["bytepair"] for row in times]
+        for name in ("rustbpe", "tokenizers")
+    }
+    ratios = [
+        ratio.value
+        for ratio in CHART_NAMES["encoding"]()
+        if ratio.table == "Encoding documents of 64 KiB, one thread"
+    ]
+    speeds = CHART_NAMES["speeds"]("Encoding documents of 64 KiB, one thread")
+    text = " ".join(README.split())
+    for claim in (
+        f"takes {min(ours):.2f} to {max(ours):.2f} s",
+        f"rustbpe {min(peers['rustbpe']):.0f} to {max(peers['rustbpe']):.0f} times as long",
+        f"tokenizers {min(peers['tokenizers']):.0f} to {max(peers['tokenizers']):.0f} times",
+        f"{min(speeds):.0f} to {max(speeds):.0f} MB/s of new text",
+        f"takes {min(ratios):.2f} to {max(ratios):.1f} times as long in {len(ratios)} comparisons",
+        f"{len(bytepair.dialects())} dialects",
+        f"reads and writes {len(formats.FORMATS)} [formats]",
+        f"finds {len(CODES)} kinds",
+    ):
+        assert claim in text, claim
+    told = " ".join(page("explanation/performance.md").split())
+    for lost in (
+        "emoji with o200k (fastokens, 0.63)",
+        "base64 1.37 / 1.10 / 0.78",
+        "ahead in 34 of the 294 cells",
+    ):
+        assert lost in told
 
 
 TRIED = REPOSITORY / "benchmarks" / "tried"
@@ -467,11 +522,14 @@ def test_every_argument_has_help(name):
     assert [param.name for param in command.params if not param.help] == []
 
 
-def test_every_command_is_in_the_readme():
-    """The table of commands has each command."""
-    assert set(re.findall(r"^\| `bytepair ([\w-]+)", README, re.MULTILINE)) == set(
-        COMMANDS
-    )
+def test_every_command_is_in_the_list_of_commands():
+    """The tables of commands have each command once, in the group that the help has."""
+    found = {}
+    for part in page("reference/commands.md").split("\n## ")[1:]:
+        for name in re.findall(r"^\| `bytepair ([\w-]+)", part, re.MULTILINE):
+            assert name not in found
+            found[name] = part.partition("\n")[0]
+    assert found == {entry.name: entry.group for entry in ENTRIES}
 
 
 # Examples
