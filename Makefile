@@ -6,11 +6,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := target/peers
 PEERS_NEXT := target/peers-next
+SITE := target/site-venv
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening crates/bytepair-python
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm audit chromium wheel clean help
+.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm audit chromium wheel site clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -137,6 +138,18 @@ wheel: $(VENV)/tools ## Build a wheel, with the licences of the crates that are 
 	cargo about generate --locked --fail -m crates/bytepair-python/Cargo.toml about.hbs \
 	  -o python/bytepair/THIRD-PARTY-LICENSES.txt
 	$(BIN)/maturin build --release --locked --out target/wheels
+
+# The package is imported from the sources, with the extension that was built for the same Python.
+site: export NO_MKDOCS_2_WARNING = 1
+site: $(VENV)/built $(SITE)/installed ## Build the site into target/site and check all of its links; SITE_URL is where it will be
+	PYTHONPATH=$(abspath python) $(SITE)/bin/mkdocs build --strict --quiet
+	$(SITE)/bin/python -m website.check_links target/site $(SITE_URL)
+
+$(SITE)/installed: pyproject.toml
+	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(SITE)/bin/python -m pip install --quiet --group site
+	touch $@
 
 # Other libraries, in an environment of their own: they bring many more.
 $(PEERS)/installed: pyproject.toml

@@ -1,0 +1,154 @@
+"""The site: what its pages are made of. No page is built here, and nothing of MkDocs is needed."""
+
+import doctest
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+from website import check_links, gallery, lists, measured, navigation, reference
+
+import bytepair
+
+REPOSITORY = Path(__file__).parent.parent
+PURE = [
+    "check_links",
+    "docstrings",
+    "gallery",
+    "links",
+    "lists",
+    "measured",
+    "navigation",
+    "plain",
+    "reference",
+]
+EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_the_examples_of_a_module_run(name):
+    """What the docstrings of the generator show is what it gives."""
+    module = importlib.import_module(f"website.{name}")
+    found = doctest.testmod(module)
+    assert (found.failed, found.attempted > 0) == (0, True)
+
+
+def test_every_command_has_a_page_with_all_of_its_options():
+    """The list of commands links to each page, and the page of one names its own options."""
+    pages = reference.commands()
+    assert len(pages) > 20
+    assert "`--max-growth PERCENT`" in pages["compare.md"]
+    for name in pages.keys() - {"index.md"}:
+        assert f"({name})" in pages["index.md"], name
+        assert "`--help`" in pages[name] or "`-h, --help`" in pages[name], name
+
+
+def test_every_exit_code_is_listed():
+    """The codes are those of the docstring of the command line."""
+    from bytepair import cli
+
+    codes = [code for code, _ in reference.exit_codes(cli.__doc__)]
+    assert codes == ["0", "1", "2", "3", "130", "141"]
+
+
+def test_every_name_of_the_package_has_a_page():
+    """What users call is in the tables of names, and on one page each."""
+    api = (REPOSITORY / "docs/reference/api.md").read_text(encoding="utf-8")
+    text = "".join(reference.python_pages(api).values())
+    missing = [
+        name for name in bytepair.__all__ if f"::: bytepair.{name}\n" not in text
+    ]
+    assert missing == []
+
+
+def test_every_dialect_pattern_and_error_is_described():
+    """Each name is a heading."""
+    described = reference.dialects()
+    assert all(f"### {name}\n" in described for name in bytepair.dialects())
+    listed = reference.patterns()
+    assert all(f"## {name}\n" in listed for name in bytepair.patterns())
+    classes = reference.errors()
+    assert all(f"### {name}\n" in classes for name in bytepair.errors.__all__)
+
+
+def test_every_error_but_ctrl_c_is_shown_with_its_message():
+    """The examples of the classes are run, and what they raise is shown."""
+    assert reference.errors().count('title="The message"') == 9
+
+
+def test_special_tokens_of_encodings_are_counted(monkeypatch):
+    """The numbers are those of the publishers' files: one in GPT-2's, 256 of Llama 3."""
+    monkeypatch.chdir(REPOSITORY)
+    rows = reference.encodings().splitlines()
+    (first,) = [row for row in rows if row.startswith("| `r50k_base`")]
+    (llama,) = [row for row in rows if row.startswith("| `llama3` ")]
+    assert first.endswith("50,256 | [`gpt2`](patterns.md#gpt2) | 1 |")
+    assert "128,000" in llama
+    assert llama.endswith(" 256 |")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_notebooks_of_examples_hold_all_of_their_code(path):
+    """The cells in turn are the program, and each has what version 4.5 of the format wants."""
+    source = path.read_text(encoding="utf-8")
+    found = json.loads(gallery.notebook(source))
+    code = "\n".join(
+        cell["source"] for cell in found["cells"] if cell["cell_type"] == "code"
+    )
+    compile(code, path.name, "exec")
+    lines = [line for line in source.split("\n") if line.strip()]
+    assert lines[-1] in code
+    assert [cell["id"] for cell in found["cells"]] == [
+        f"cell-{number}" for number in range(len(found["cells"]))
+    ]
+
+
+def test_cells_that_are_lost_are_listed():
+    """The page of benchmarks has a row for each cell in which a peer is ahead."""
+    texts = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted((REPOSITORY / "benchmarks/results").glob("*.json"))
+    ]
+    cells = [cell for text in texts for cell in measured.cells_of(text)]
+    n_ahead = sum(
+        ratio < 1
+        for text in texts
+        for cell in text.get("cells", [])
+        for ratio in cell["ratios"].values()
+    )
+    files = [f"results/{number}" for number in range(len(texts))]
+    page = measured.page(texts, cells, files)
+    section = page.partition("## Cells that are lost")[2].partition("These count")[0]
+    assert section.count("\n| ") - 1 == n_ahead > 0
+
+
+def test_folders_of_the_navigation_take_new_pages():
+    """A page that nobody named stands in the section of its folder."""
+    nav = [{"How-to": "how-to/"}]
+    found = navigation.completed(nav, ["how-to/new.md"], [])
+    assert found == [{"How-to": ["how-to/new.md"]}]
+
+
+def test_code_in_lists_keeps_its_own_spaces():
+    """A block that belongs to an item moves with it, and nothing in it is taken for a list."""
+    text = "1. a\n\n   ```sh\n   - b\n     c\n   ```\n2. d"
+    assert (
+        lists.spaced_lists(text) == "1. a\n\n    ```sh\n    - b\n      c\n    ```\n2. d"
+    )
+
+
+def test_dead_links_and_foreign_scripts_are_found():
+    """The check of the built site finds what must not be there, each once."""
+    pages = {
+        "index.html": check_links.read(
+            '<a href="a.html#no">x</a><a href="b.html">x</a>'
+            '<script src="https://example.org/x.js"></script>'
+            '<a href="https://example.org/">x</a>'
+        ),
+        "a.html": check_links.read('<h1 id="yes">A</h1><a href="./index.html">x</a>'),
+    }
+    assert list(check_links.faults(pages, set())) == [
+        "index.html: a.html#no: a.html has no such anchor",
+        "index.html: b.html: there is no b.html",
+        "index.html: https://example.org/x.js is loaded from another host",
+    ]

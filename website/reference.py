@@ -1,0 +1,487 @@
+"""The generated part of the reference: each function gives Markdown, made from what the package says of itself.
+
+Nothing here is known otherwise: commands come from their help, dialects and patterns from tokenizers
+that have learned nothing, errors from the examples in their docstrings.
+"""
+
+import ast
+import doctest
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+__all__ = [
+    "commands",
+    "dialects",
+    "encodings",
+    "errors",
+    "escaped",
+    "patterns",
+    "python_pages",
+    "rows_of_names",
+    "with_links",
+]
+
+ENCODINGS = Path("crates/bytepair-formats/src/encodings/published.json")
+SAMPLE = "The children's 1234 naïve cafés: 東京タワー, isn't_it?"
+
+
+# The command line
+
+
+def commands() -> dict[str, str]:
+    """Give a page for each command, and the page that lists them."""
+    import typer
+
+    from bytepair import cli
+    from bytepair.cli.app import app
+    from bytepair.cli.commands import COMMANDS
+    from bytepair.cli.help_pages import sections_of, usage_of
+
+    group = typer.main.get_command(app)
+    pages = {}
+    listed: dict[str, list[str]] = {}
+    for entry in COMMANDS:
+        command = group.commands[entry.name]  # type: ignore[attr-defined]
+        context = typer.Context(command, info_name=f"bytepair {entry.name}")
+        pages[f"{entry.name}.md"] = command_page(
+            entry.name,
+            command.help or "",
+            usage_of(command, context),
+            sections_of(command, context),
+        )
+        row = f"| [`{entry.name}`]({entry.name}.md) | {escaped(entry.summary)} |"
+        listed.setdefault(entry.group, []).append(row)
+    context = typer.Context(group, info_name="bytepair")
+    options = sections_of(group, context)
+    lines = [
+        "# Command line",
+        "",
+        "Every command with all of its options, as `bytepair COMMAND --help` shows them.",
+        "",
+        "```text",
+        "bytepair [OPTIONS] COMMAND [ARGS]...",
+        "```",
+    ]
+    for name, rows in listed.items():
+        lines += ["", f"## {name}", "", "| command | does |", "|---|---|", *rows]
+    for name, pairs in options.items():
+        lines += ["", f"## {name}", "", *definitions(pairs)]
+    lines += ["", "## Exit codes", "", "| code | meaning |", "|---:|---|"]
+    lines += [
+        f"| {code} | {escaped(meaning)} |"
+        for code, meaning in exit_codes(cli.__doc__ or "")
+    ]
+    return {"index.md": "\n".join(lines) + "\n", **pages}
+
+
+def exit_codes(docstring: str) -> list[tuple[str, str]]:
+    r"""Read the list of exit codes in the docstring of the command line.
+
+    >>> exit_codes("Exit codes: 0 done; 1 refused, with\none line; 130 after Ctrl-C.")
+    [('0', 'done'), ('1', 'refused, with one line'), ('130', 'after Ctrl-C')]
+    """
+    _, _, text = " ".join(docstring.split()).partition("Exit codes: ")
+    return re.findall(r"(\d+) (.+?)(?:; |\.(?: |$))", text)
+
+
+def command_page(
+    name: str, text: str, usage: str, sections: dict[str, list[tuple[str, str]]]
+) -> str:
+    """Draw the page of a command.
+
+    >>> sections = {"Options": [("-o FILE", "Where to write.  [default: a.json]")]}
+    >>> print(command_page("train", "Train.", "bytepair train", sections))
+    # bytepair train
+    <BLANKLINE>
+    Train.
+    <BLANKLINE>
+    ```text
+    bytepair train
+    ```
+    <BLANKLINE>
+    ## Options
+    <BLANKLINE>
+    `-o FILE`
+    :   Where to write. Default: `a.json`.
+    <BLANKLINE>
+    """
+    lines = [f"# bytepair {name}"]
+    for paragraph in text.split("\n\n"):
+        lines += ["", escaped(" ".join(paragraph.split()))]
+    lines += ["", "```text", usage, "```"]
+    for title, rows in sections.items():
+        lines += ["", f"## {title}", "", *definitions(rows)]
+    return "\n".join(lines) + "\n"
+
+
+def definitions(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Draw terms and what they mean as a list of definitions."""
+    lines = []
+    for term, text in rows:
+        text, _, default = text.partition("[default: ")
+        shown = escaped(text.strip()) or "-"
+        shown += f" Default: `{default.strip().removesuffix(']')}`." if default else ""
+        lines += [f"`{term}`", f":   {shown}", ""]
+    return lines[:-1]
+
+
+def escaped(text: str) -> str:
+    r"""Write plain text as Markdown, with options and quoted code as code.
+
+    >>> escaped("Use --lines, a*b <x> or ``y``.")
+    'Use `--lines`, a\\*b &lt;x> or `y`.'
+    """
+    parts = re.split(r"(``.+?``|(?<![\w`-])--[a-z][a-z-]*)", text)
+    for place in range(0, len(parts), 2):
+        plain = re.sub(r"([\\`*_\[\]|])", r"\\\1", parts[place])
+        parts[place] = plain.replace("<", "&lt;")
+    for place in range(1, len(parts), 2):
+        parts[place] = f"`{parts[place].strip('`')}`"
+    return "".join(parts)
+
+
+# Dialects, patterns and encodings
+
+
+def dialects() -> str:
+    """Describe each dialect by the parts of a tokenizer that has learned nothing."""
+    import bytepair
+    from bytepair.reference.dialects import DIALECTS
+
+    lines = []
+    for name in bytepair.dialects():
+        tokenizer = bytepair.train_from_counts(
+            {"a": 1}, merges=0, dialect=name, min_count=1
+        )
+        parts = [part for part in tokenizer._describe() if part[0] != "vocabulary"]
+        own = DIALECTS[name]
+        parts += [
+            ("equal counts", f"merges {TIES[own.ties]} first"),
+            ("merges pairs that occur", f"{own.min_count} times or more"),
+            ("pieces of the sample", pieces(tokenizer)),
+        ]
+        lines += [f"### {name}", "", *described(parts), ""]
+    return (
+        "## Each dialect in full\n\n"
+        "The parts of each dialect, and the pieces into which it cuts a sample. The dialect is a name for these parts: "
+        "`pattern=`, `ties=`, `min_count=` and others set each part on its own.\n\n"
+        f'```text title="The sample"\n{SAMPLE}\n```\n\n' + "\n".join(lines)
+    )
+
+
+TIES = {
+    "smallest_ids": "the pair with the smallest ids",
+    "first_seen": "the pair that comes first in the text",
+    "largest_text": "the pair with the largest text",
+}
+
+
+def described(parts: Iterable[tuple[str, str]]) -> list[str]:
+    """Draw names and values as a list of definitions; a value with signs of its own is code."""
+    lines = []
+    for name, value in parts:
+        is_code = bool(re.search(r"[\\^$|<>{}\[\]\"*_`]", value))
+        shown = value if value.startswith("`") else coded(value) if is_code else value
+        lines += [f"{name}", f":   {shown}", ""]
+    return lines[:-1]
+
+
+def coded(text: str) -> str:
+    """Put a text between as many backquotes as it needs.
+
+    >>> coded("a"), coded("a`b")
+    ('`a`', '`` a`b ``')
+    """
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def pieces(tokenizer: Any) -> str:
+    """Show the pieces of the sample."""
+    return " ".join(coded(piece.replace(" ", "␣")) for piece in tokenizer.split(SAMPLE))
+
+
+def patterns() -> str:
+    """Show each named pattern, what runs it, and what it does to a sample."""
+    import bytepair
+
+    lines = [
+        "# Patterns",
+        "",
+        "A split pattern cuts text into pieces, and no merge crosses the border of two pieces. These patterns have names: "
+        'give `pattern="o200k"` in Python or `--pattern o200k` on the command line. A pattern of your own is a regular '
+        "expression in the same place.",
+        "",
+        '```text title="The sample that each pattern cuts"',
+        SAMPLE,
+        "```",
+    ]
+    for name in bytepair.patterns():
+        tokenizer = bytepair.train_from_counts(
+            {"a": 1}, merges=0, dialect="byte-stream", pattern=name
+        )
+        split = dict(tokenizer._describe()).get("split", "")
+        runs = ", then ".join(tokenizer.explain())
+        lines += ["", f"## {name}", "", "```text", split, "```", ""]
+        lines += described(
+            [("pieces of the sample", pieces(tokenizer)), ("runs as", runs)]
+        )
+    return "\n".join(lines) + "\n"
+
+
+def encodings() -> str:
+    """List the published encodings that are known by their rank files."""
+    import bytepair
+
+    data = json.loads(ENCODINGS.read_text(encoding="utf-8"))
+    known = {entry["name"]: entry for entry in data["encodings"]}
+    lines = [
+        "# Published encodings",
+        "",
+        "bytepair recognises the rank files of these encodings by what they hold, and adds the pattern and the special "
+        "tokens that the files leave out. `Tokenizer.from_file` needs no more than the file; where several encodings share "
+        "one, `encoding=` chooses. The files themselves do not come with bytepair.",
+        "",
+        "| encoding | tokens in the file | pattern | special tokens |",
+        "|---|---:|---|---:|",
+    ]
+    for name in bytepair.encodings():
+        entry = known[name]
+        n_tokens = data["files"][entry["file"]]["n_tokens"]
+        n_special = sum(map(number_of_tokens, entry["special_tokens"]))
+        split = entry["pattern"]
+        shown = "its own"
+        if split in bytepair.patterns():
+            shown = f"[`{split}`](patterns.md#{anchor(split)})"
+        lines.append(f"| `{name}` | {n_tokens:,} | {shown} | {n_special:,} |")
+    return "\n".join(lines) + "\n"
+
+
+def number_of_tokens(special: dict[str, Any]) -> int:
+    """Count the special tokens of an entry: those of names, of a range of numbers, or several times one.
+
+    >>> number_of_tokens({"names": "en de"}), number_of_tokens({"numbers": [0, 4]})
+    (2, 4)
+    """
+    if "names" in special:
+        return len(special["names"].split())
+    if "times" in special:
+        return int(special["times"])
+    first, end = special["numbers"]
+    return int(end) - int(first)
+
+
+def anchor(name: str) -> str:
+    """Give the anchor of a heading that is a name.
+
+    >>> anchor("qwen3.5")
+    'qwen35'
+    """
+    return re.sub(r"[^\w-]", "", name.lower())
+
+
+# Formats
+
+
+def formats() -> str:
+    """Draw which formats are read and written, and which hold a tokenizer of each dialect, by trying."""
+    import bytepair
+    from bytepair._io.formats import FORMATS, READERS
+    from website.matrix import held, trained
+
+    read = [
+        *READERS,
+        *(name for name in (*FORMATS, "gguf", "clip", "gpt1") if name not in READERS),
+    ]
+    lines = ["## Read and written", "", "| format | read | written |", "|---|:-:|:-:|"]
+    lines += [
+        f"| `{name}` | ✓ | {'✓' if name in FORMATS else '–'} |"
+        for name in dict.fromkeys(read)
+    ]
+    lines += [
+        "",
+        "## Which format holds which dialect",
+        "",
+        "Each cell was tried when this page was built: a small tokenizer of the dialect is written in the format, read "
+        "again, and compared. ✓ means that ids are the same. *tokens* means that tokens are the same, perhaps with new ids: the "
+        "format has no ids. *most texts* means that ids of some texts would change, so that writing needs "
+        "`ids_may_change=True`. – means that the format cannot hold the tokenizer, and that writing is refused.",
+        "",
+        "| dialect | " + " | ".join(f"`{name}`" for name in FORMATS) + " |",
+        "|---|" + ":-:|" * len(FORMATS),
+    ]
+    shown = {"ids": "✓", "nothing": "–"}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in bytepair.dialects():
+            tokenizer = trained(name)
+            cells = [
+                shown.get(found, f"*{found}*")
+                for format_name in FORMATS
+                for found in [
+                    held(tokenizer, format_name, Path(folder, name, format_name))
+                ]
+            ]
+            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+# Errors
+
+
+def errors() -> str:
+    """Describe each class of errors: its bases, when it is raised, and what its example says."""
+    from bytepair import errors as module
+
+    lines = ["## Each class", ""]
+    for name in module.__all__:
+        class_ = getattr(module, name)
+        text, examples = parted(class_.__doc__ or "")
+        bases = ", ".join(f"`{base.__name__}`" for base in class_.__bases__)
+        lines += [f"### {name}", "", f"A {bases}. {text}", ""]
+        if message := message_of(class_.__doc__ or "", vars(module)):
+            code, said = message
+            lines += [
+                "```python",
+                code,
+                "```",
+                "",
+                '```text title="The message"',
+                said,
+                "```",
+                "",
+            ]
+        elif examples:
+            lines += ["```pycon", examples, "```", ""]
+    return "\n".join(lines)
+
+
+def parted(docstring: str) -> tuple[str, str]:
+    r"""Part a docstring into its text and its examples.
+
+    >>> parted("One.\n\n    Two.\n\n    >>> 1\n    1\n    ")
+    ('One. Two.', '>>> 1\n1')
+    """
+    lines = [line.strip() for line in docstring.split("\n")]
+    first = next(
+        (n for n, line in enumerate(lines) if line.startswith(">>>")), len(lines)
+    )
+    text = " ".join(" ".join(lines[:first]).partition("Attributes ---")[0].split())
+    return text.replace("``", "`"), "\n".join(lines[first:]).strip()
+
+
+def message_of(
+    docstring: str, known: Mapping[str, Any] | None = None
+) -> tuple[str, str] | None:
+    """Run the example of a docstring, give what it tries and the message that it catches.
+
+    >>> message_of('''Refused.
+    ...
+    ...     >>> try:
+    ...     ...     int("x")
+    ...     ... except ValueError as error:
+    ...     ...     print(type(error).__name__)
+    ...     ValueError
+    ... ''')
+    ('int("x")', "invalid literal for int() with base 10: 'x'")
+    """
+    names: dict[str, Any] = dict(known or {})
+    before = []
+    for example in doctest.DocTestParser().get_examples(docstring):
+        (statement, *_) = ast.parse(example.source).body
+        if not isinstance(statement, ast.Try):
+            exec(example.source, names)
+            before += [example.source.rstrip()] * (
+                not example.source.startswith("import")
+            )
+            continue
+        code = "\n".join(
+            ast.get_source_segment(example.source, part) or ""
+            for part in statement.body
+        )
+        try:
+            exec(code, names)
+        except (ValueError, KeyboardInterrupt) as error:
+            return "\n".join([*before, code]), str(error)
+    return None
+
+
+# The Python API
+
+
+def rows_of_names(page: str) -> list[tuple[list[str], str]]:
+    r"""Read the rows of the tables of names: the names, and what they are.
+
+    >>> rows_of_names(
+    ...     "| Name | Is |\n|---|---|\n| `a`, `b` | two |\n| `bytepair.c` | one |"
+    ... )
+    [(['a', 'b'], 'two'), (['bytepair.c'], 'one')]
+    """
+    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", page, re.MULTILINE)
+    return [(re.findall(r"`([^`]+)`", names), text) for names, text in rows]
+
+
+def page_of(names: list[str]) -> str:
+    """Name the page of some names.
+
+    >>> page_of(["dialects", "patterns"]), page_of(["bytepair.data", "bytepair.scale"])
+    ('dialects.md', 'bytepair.data.md')
+    """
+    return f"{names[0]}.md"
+
+
+def python_pages(page: str) -> dict[str, str]:
+    """Give a page for each row of names, and of each module."""
+    pages = {}
+    for names, text in rows_of_names(page):
+        for name in names if names[0].startswith("bytepair.") else [names[0]]:
+            shown = [name] if name.startswith("bytepair.") else names
+            pages[f"{name}.md"] = python_page(shown, text)
+    return pages
+
+
+def python_page(names: list[str], text: str) -> str:
+    """Draw a page that mkdocstrings fills with what the docstrings say."""
+    is_module = names[0].startswith("bytepair.")
+    paths = [name if is_module else f"bytepair.{name}" for name in names]
+    title = ", ".join(names)
+    head = [f"# {title}", "", f"{text[0].upper()}{text[1:]}."]
+    if not is_module and names[0] != "errors":
+        return "\n\n".join(["\n".join(head), *(f"::: {path}" for path in paths)]) + "\n"
+    options = (
+        "    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
+    )
+    shown = [f"::: {path}\n{options}" for path in modules_of(paths)]
+    return "\n\n".join(["\n".join(head), *shown]) + "\n"
+
+
+def modules_of(paths: list[str]) -> list[str]:
+    """Give modules with those inside them, where a page is about a package of interfaces."""
+    inside = {
+        "bytepair.compat": ("tiktoken", "transformers", "tokenizers", "streaming")
+    }
+    return [
+        module
+        for path in paths
+        for module in (path, *(f"{path}.{name}" for name in inside.get(path, ())))
+    ]
+
+
+def with_links(page: str) -> str:
+    """Link the names in the tables of a page to their own pages.
+
+    >>> with_links("| `a`, `b` | two `c` |")
+    '| [`a`](python/a.md), [`b`](python/a.md) | two `c` |'
+    """
+
+    def linked(row: re.Match[str]) -> str:
+        names = re.findall(r"`([^`]+)`", row[1])
+        cell = row[1]
+        for name in names:
+            to = name if name.startswith("bytepair.") else names[0]
+            cell = cell.replace(f"`{name}`", f"[`{name}`](python/{to}.md)")
+        return f"| {cell} |"
+
+    return re.sub(r"^\| (`[^|]+?) \|", linked, page, flags=re.MULTILINE)
