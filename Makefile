@@ -8,7 +8,7 @@ PEERS := target/peers
 PEERS_NEXT := target/peers-next
 SITE := target/site-venv
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website crates/bytepair-python
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website release crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
 .PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm audit chromium wheel site clean help
@@ -133,11 +133,43 @@ audit: ## Look at licences, sources and known faults of all that is linked or in
 chromium: ## Install Chromium on Debian and Ubuntu, for the tests that look at the report in a browser
 	sudo apt-get install --yes --no-install-recommends chromium
 
-wheel: $(VENV)/tools ## Build a wheel, with the licences of the crates that are linked
+# What is released, for this machine: a wheel for all Pythons by the stable ABI, linked by zig against an old glibc, and the
+# sources. A free-threaded Python, which lacks that ABI, gets a wheel of its own: WHEEL_FOR="-i python3.14t".
+DIST := target/wheels
+WHEEL_FOR ?= --features abi3
+
+wheel: $(VENV)/release python/bytepair/THIRD-PARTY-LICENSES.txt ## Build a wheel for this machine, with the licences of the crates that are linked
+	VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked $(WHEEL_FOR) \
+	  $(if $(findstring linux,$(HOST)),--zig --compatibility manylinux2014) --out $(DIST)
+
+sdist: $(VENV)/release ## Write the source distribution
+	$(BIN)/maturin sdist --out $(DIST)
+
+release-check: ## Build what is released, look into it, try it in clean environments, write checksums; PYTHONS="python3.12" chooses
+	rm -rf $(DIST)
+	$(MAKE) wheel sdist
+	$(BIN)/python -m release contents $(DIST)
+	$(BIN)/python -m release try $(DIST) $(addprefix --python ,$(PYTHONS))
+	$(BIN)/python -m release build $(DIST)
+	$(BIN)/python -m release sums $(DIST)
+
+python/bytepair/THIRD-PARTY-LICENSES.txt: about.hbs about.toml Cargo.lock
 	cargo about --version >/dev/null 2>&1 || cargo install --locked cargo-about --features cli
-	cargo about generate --locked --fail -m crates/bytepair-python/Cargo.toml about.hbs \
-	  -o python/bytepair/THIRD-PARTY-LICENSES.txt
-	$(BIN)/maturin build --release --locked --out target/wheels
+	cargo about generate --locked --fail -m crates/bytepair-python/Cargo.toml about.hbs -o $@
+
+.PHONY: licenses sdist release-check crates-check
+
+licenses: python/bytepair/THIRD-PARTY-LICENSES.txt ## Collect the licences of the crates that are linked
+
+# The oldest versions that the crates say they take are chosen in a copy, and checked there.
+OLDEST := target/oldest
+
+crates-check: ## Package the crates as for publishing, build their documentation, check the oldest versions of what they need
+	cargo publish --workspace --dry-run --locked --allow-dirty
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	rm -rf $(OLDEST) && mkdir -p $(OLDEST) && cp -R Cargo.toml crates $(OLDEST)
+	cd $(OLDEST) && RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions && \
+	  cargo check --workspace --target-dir ../oldest-built
 
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1
@@ -179,6 +211,10 @@ $(VENV)/tools: pyproject.toml
 	$(BIN)/python -m pip install --quiet --group test --group check
 	$(BIN)/python -m pip install --quiet --group cluster || \
 	echo "skipped Spark and Ray: they cannot be installed here, and their tests are skipped"
+	touch $@
+
+$(VENV)/release: $(VENV)/tools
+	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
 $(VENV)/built: $(VENV)/tools $(RUST_SOURCES)

@@ -1,0 +1,249 @@
+"""What a release is checked for: each fault of a made-up wheel is named, and a right one has none."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.utils import parse_wheel_filename
+from release import interpreters, papers, project, sdist, wheels
+from release.problems import ReleaseError
+
+REPOSITORY = Path(__file__).parent.parent
+INFO = f"bytepair-{project.version()}.dist-info"
+TAGS = "cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64"
+
+
+def metadata():
+    """Write the metadata as the build does."""
+    settings = project.settings()
+    lines = ["Metadata-Version: 2.4", "Name: bytepair", f"Version: {project.version()}"]
+    lines += [f"Classifier: {name}" for name in settings["classifiers"]]
+    lines += [f"Requires-Dist: {one}" for one in wheels.requirements(settings)]
+    lines += [f"Provides-Extra: {one}" for one in settings["optional-dependencies"]]
+    lines += [
+        "License-Expression: MIT",
+        "License-File: LICENSE",
+        "Requires-Python: >=3.10",
+    ]
+    lines += ["Description-Content-Type: text/markdown", "", "text"]
+    return "\n".join(lines).encode()
+
+
+def right_files():
+    """Give everything that a wheel holds, with its content."""
+    files = dict.fromkeys(project.package_files(), b"")
+    files["bytepair/_core.abi3.so"] = b"compiled"
+    if (project.PACKAGE.parent / project.PLAYGROUND).exists():
+        files[project.PLAYGROUND] = b""
+    files[project.THIRD_PARTY] = b"numpy 0.30.0, somewhere\nMIT\n"
+    bill = {
+        "bomFormat": "CycloneDX",
+        "components": [part("numpy"), part("autocfg", "excluded")],
+    }
+    files[f"{INFO}/sboms/core.cyclonedx.json"] = json.dumps(bill).encode()
+    files[f"{INFO}/METADATA"] = metadata()
+    for name in ("WHEEL", "entry_points.txt", "licenses/LICENSE"):
+        files[f"{INFO}/{name}"] = b""
+    return files
+
+
+def part(name, scope="required"):
+    """Give a part of a bill."""
+    return {
+        "name": name,
+        "version": "0.30.0",
+        "scope": scope,
+        "bom-ref": "path+file:///a/crates/b",
+    }
+
+
+def written(folder, files, tags=TAGS, *, recorded=None):
+    """Write a wheel of these files, with its record."""
+    path = folder / f"bytepair-{project.version()}-{tags}.whl"
+    record = "".join(
+        f"{name},sha256={digest(data)},{len(data)}\n"
+        for name, data in (recorded or files).items()
+    )
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, data in files.items():
+            wheel.writestr(name, data)
+        wheel.writestr(f"{INFO}/RECORD", f"{record}{INFO}/RECORD,,\n")
+    return path
+
+
+def digest(data):
+    """Give a digest as records have it."""
+    coded = base64.urlsafe_b64encode(hashlib.sha256(data).digest())
+    return coded.rstrip(b"=").decode()
+
+
+def test_a_right_wheel_has_no_problem(tmp_path):
+    """What the build writes passes."""
+    assert [*wheels.problems(written(tmp_path, right_files()))] == []
+
+
+FAULTS = {
+    "a file lacks": ({"bytepair/py.typed": None}, "it lacks bytepair/py.typed"),
+    "a page lacks": (
+        {"bytepair/analyze/doctor/pages/BP101.md": None},
+        "it lacks bytepair/analyze/doctor/pages/BP101.md",
+    ),
+    "a file too many": ({"tests/a.py": b""}, "it holds 1 files too many: tests/a.py"),
+    "no core": ({"bytepair/_core.abi3.so": None}, "has 0 compiled cores: none"),
+    "no notices": ({project.THIRD_PARTY: None}, f"it lacks {project.THIRD_PARTY}"),
+    "a notice lacks": (
+        {project.THIRD_PARTY: b"MIT\n"},
+        f"{project.THIRD_PARTY} lacks numpy",
+    ),
+    "no bill": (
+        {f"{INFO}/sboms/core.cyclonedx.json": None},
+        "has no bill of materials (CycloneDX)",
+    ),
+    "another Python": (
+        {f"{INFO}/METADATA": metadata().replace(b">=3.10", b">=3.9")},
+        "asks for Python >=3.9, not >=3.10",
+    ),
+    "a requirement lacks": (
+        {f"{INFO}/METADATA": metadata().replace(b"Requires-Dist: numpy>=1.24\n", b"")},
+        "the metadata lacks numpy>=1.24",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_a_wheel_is_named(fault, tmp_path):
+    """Each fault alone is the only problem."""
+    changes, expected = FAULTS[fault]
+    files = {
+        name: data
+        for name, data in (right_files() | changes).items()
+        if data is not None
+    }
+    assert [*wheels.problems(written(tmp_path, files))] == [expected]
+
+
+def test_a_record_that_does_not_fit_is_named(tmp_path):
+    """A file that was changed after the record was written is found."""
+    files = right_files()
+    path = written(tmp_path, files | {"bytepair/py.typed": b"x"}, recorded=files)
+    assert [*wheels.problems(path)] == ["bytepair/py.typed is not what the record says"]
+
+
+@pytest.mark.parametrize(
+    ("tags", "problem"),
+    [
+        (
+            "cp310-abi3-linux_x86_64",
+            "is for linux_x86_64, which the package index does not take",
+        ),
+        ("cp311-cp311-win_amd64", "is neither for the stable ABI (cp310-abi3) nor for"),
+        ("cp312-abi3-win_amd64", "is neither for the stable ABI (cp310-abi3) nor for"),
+    ],
+)
+def test_a_tag_that_is_not_released_is_named(tags, problem, tmp_path):
+    """A wheel for one machine or one version of Python does not pass."""
+    (found,) = wheels.problems(written(tmp_path, right_files(), tags))
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "cp310-abi3-musllinux_1_2_aarch64",
+        "cp314-cp314t-macosx_11_0_arm64",
+        "cp310-abi3-win_amd64",
+    ],
+)
+def test_tags_that_are_released_pass(tags, tmp_path):
+    """Stable and free-threaded wheels for other systems have no problem."""
+    assert [*wheels.problems(written(tmp_path, right_files(), tags))] == []
+
+
+def test_a_wheel_is_tried_with_the_pythons_that_take_it():
+    """A stable wheel is for all versions with a GIL, a free-threaded one for its own."""
+    stable = parse_wheel_filename("bytepair-1-cp310-abi3-win_amd64.whl")[3]
+    threaded = parse_wheel_filename("bytepair-1-cp314-cp314t-win_amd64.whl")[3]
+    pythons = [
+        interpreters.Interpreter("", *one)
+        for one in ((9, 0), (10, 0), (14, 0), (14, 1))
+    ]
+    assert [one.takes(stable) for one in pythons] == [False, True, True, False]
+    assert [one.takes(threaded) for one in pythons] == [False, False, False, True]
+
+
+def test_a_python_that_does_not_start_is_refused():
+    """A name that is given and is no interpreter is an error, not left out."""
+    assert interpreters.found([sys.executable])[0].minor == sys.version_info[1]
+    with pytest.raises(ReleaseError, match="no-such-python is no Python that starts"):
+        interpreters.found(["no-such-python"])
+
+
+def test_papers_are_about_all_files(tmp_path):
+    """`sha256sum --check` finds the sums right; the bill has no path of the machine."""
+    written(tmp_path, right_files())
+    bill = papers.write_bill(tmp_path)
+    papers.write_sums(tmp_path)
+    subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path, check=True
+    )
+    lines = (tmp_path / "SHA256SUMS").read_text().splitlines()
+    assert [line.split("  ")[1] for line in lines] == sorted(
+        path.name for path in tmp_path.iterdir() if path.name != "SHA256SUMS"
+    )
+    assert "/a/" not in bill.read_text()
+    assert json.loads(bill.read_text())["components"][0]["name"] == "numpy"
+
+
+def test_a_source_distribution_without_a_file_is_named(tmp_path):
+    """What is needed to build, and what does not belong there, is said."""
+    stem = f"bytepair-{project.version()}"
+    names = {*sdist.NEEDED, *sdist.sources(), "crates/a.so"}
+    names |= {f"python/{name}" for name in project.package_files()}
+    names -= {"Cargo.lock", "crates/bytepair/src/lib.rs"}
+    path = tmp_path / f"{stem}.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for name in names:
+            source = tmp_path / "file"
+            source.write_bytes(metadata() if name == "PKG-INFO" else b"")
+            archive.add(source, f"{stem}/{name}")
+    assert [*sdist.problems(path)] == [
+        "it lacks Cargo.lock",
+        "it lacks crates/bytepair/src/lib.rs",
+        "it holds 1 files too many: crates/a.so",
+    ]
+    assert {
+        f"crates/{name}/Cargo.toml" for name in sdist.linked_crates()
+    } <= sdist.sources()
+
+
+def test_the_oldest_libraries_are_those_that_are_promised():
+    """What is tried is what the metadata take."""
+    from release import trials
+
+    assert trials.oldest_of("cli") == ["jinja2==3.1", "rich==13", "typer==0.16"]
+    (numpy,) = project.settings()["dependencies"]
+    assert trials.OLDEST_NUMPY[10] == numpy.replace("numpy>=", "") + ".0"
+
+
+def test_every_make_target_of_the_workflows_exists():
+    """What the workflows call is a target with a description."""
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w-]+):.*##", makefile, re.MULTILINE))
+    workflows = sorted((REPOSITORY / ".github" / "workflows").glob("*.yml"))
+    lines = [
+        line
+        for path in workflows
+        for line in re.findall(r"run: make (.*)", path.read_text(encoding="utf-8"))
+    ]
+    words = {word for line in lines for word in line.split() if "=" not in word}
+    matrix = workflows[0].read_text(encoding="utf-8")
+    called = words - {'"$TARGET"'} | set(re.findall(r"{ target: ([\w-]+),", matrix))
+    assert called, workflows
+    assert called <= targets
