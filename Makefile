@@ -11,7 +11,7 @@ LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustb
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website release crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm audit chromium wheel site clean help
+.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -121,6 +121,20 @@ wasm: ## Run the golden vectors in WebAssembly, with node
 	cargo build --profile processors --config processors.toml -p bytepair --example wasm \
 	  --target wasm32-unknown-unknown --target-dir target/processors
 	node crates/bytepair/examples/wasm/check.mjs target/processors/wasm32-unknown-unknown/processors/examples/wasm.wasm
+
+PAGE := python/bytepair/playground/index.html
+PLAYGROUND_SOURCES := $(wildcard playground/*.js playground/*.css playground/*.html playground/build.py)
+
+playground: $(PAGE) ## Build the playground: the core in WebAssembly, in one HTML file
+
+$(PAGE): $(RUST_SOURCES) $(PLAYGROUND_SOURCES)
+	rustup --quiet target add wasm32-unknown-unknown
+	cargo build --profile wasm -p bytepair-wasm --target wasm32-unknown-unknown --target-dir target/playground
+	$(PYTHON) playground/build.py target/playground/wasm32-unknown-unknown/wasm/bytepair_wasm.wasm -o $@
+
+playground-check: $(VENV)/built $(PAGE) ## Drive the playground in Chromium: every view, and the ids of all vectors
+	$(BIN)/python -m pip install --quiet --group browser
+	PLAYGROUND_CHECK=all $(BIN)/python -m pytest -q tests/test_playground.py
 
 audit: ## Look at licences, sources and known faults of all that is linked or installed
 	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny

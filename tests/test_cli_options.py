@@ -234,6 +234,7 @@ BASES = {
         ["own.json", "-o", "r.html"],
         ["ranks.tiktoken", "c.jsonl", "-o", "r.html"],
     ],
+    "playground": [["-o", "p.html"], ["own.json", "-o", "p.html"]],
     "show": [["own.json", "--text", "low 12"], ["ranks.tiktoken", "low"]],
     "trace": [["own.json", "lower"], ["ranks.tiktoken", "low"]],
     "stats": [["own.json", "c.txt"], ["ranks.tiktoken", "own.json", "c.jsonl"]],

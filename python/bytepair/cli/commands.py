@@ -42,6 +42,7 @@ COMMANDS = (
     Entry("count-tokens", LOOK, "Count the tokens of each file, and in total."),
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
+    Entry("playground", LOOK, "Encode, trace and train in the browser; nothing leaves this machine."),
     Entry("plot", LOOK, "Draw bytes per token against the size of the vocabulary."),
     Entry("extend", VOCABULARY, "Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer."),
     Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least, or those that match."),

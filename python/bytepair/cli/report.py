@@ -115,11 +115,11 @@ def report(
         remark(f"saved: {output}")
 
 
-def check_output(path: Path) -> None:
+def check_output(path: Path, what: str = "a report") -> None:
     """Refuse a path that is not an .html file, or that cannot be written."""
     refuse_no_name(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        message = f"{path}: the name of a report ends with .html"
+        message = f"{path}: the name of {what} ends with .html"
         raise FormatError(message)
     check_writable(path.parent)
 

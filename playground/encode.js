@@ -1,0 +1,357 @@
+// The view "Encode": a text in the tokens of several tokenizers, with counts, ids and bytes.
+//
+// Counts and copies cover the whole text; a page of it is drawn at a time. Encoding runs in the
+// thread of the core, and answers to an older text are dropped.
+
+import { PAGE, commonCuts, groupAt, pagesOf, rowOf, stretchesOf } from "playground/align";
+import { newestOnly } from "playground/client";
+import { choice, copy, counted, el, number, ratio, say, toggle } from "playground/dom";
+import { openFiles } from "playground/files";
+import { isRightToLeft, loneSurrogates } from "playground/glyphs";
+import { inspector } from "playground/inspect";
+import { FIRST, SAMPLES } from "playground/samples";
+import { change, notes, onChange, state } from "playground/state";
+import { drawGutters, drawTokens, letterOf, neighbour } from "playground/tokens";
+import { OWN, addOwn, learn, named, open, remove } from "playground/tokenizers";
+
+const encoder = new TextEncoder();
+
+/** What is on the screen: the text's bytes, an answer for each tokenizer, and where cuts are. */
+const shown = { bytes: new Uint8Array(), views: [], cuts: null, pages: [0], page: 0, found: new Map() };
+
+export const currentText = () => state.text ?? FIRST;
+
+/** Make the view. `actions.trace(tokenizer, place)` goes to the merges at a byte of the text. */
+export function encodeView(actions) {
+  const text = el("textarea", {
+    id: "text", spellcheck: false, dir: "auto", rows: 7, "aria-describedby": "text-notes",
+    placeholder: "Type or paste a text, or drop a text file here.",
+    oninput: () => { change({ text: text.value }); later(); },
+  });
+  const textNotes = el("p", { id: "text-notes", class: "notes", role: "status" });
+  const samples = el("select", {
+    "aria-label": "Use a sample text",
+    onchange: () => { setText(SAMPLES[samples.value][1]); samples.value = ""; },
+  }, el("option", { value: "", text: "Sample texts…" }), ...SAMPLES.map(([name], place) => el("option", { value: String(place), text: name })));
+  const list = el("ul", { class: "tokenizers", "aria-label": "Tokenizers" });
+  const summary = el("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  const refusals = el("div", { class: "refusals", role: "alert" });
+  const settings = el("div", { class: "settings" });
+  const tokens = el("div", { class: "tokens", role: "listbox", "aria-label": "Tokens of the text", "aria-orientation": "horizontal" });
+  const pager = el("nav", { class: "pager", "aria-label": "Parts of the text" });
+  const panel = inspector({ trace: (tokenizer, place) => actions.trace(tokenizer, place), point: (group) => point(active, group) });
+  const chooser = el("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Tokenizer files", onchange: () => { take(chooser.files); chooser.value = ""; } });
+  let active = 0;
+  let pointed = null;
+
+  const place = el("section", { id: "encode", "aria-labelledby": "tab-encode" },
+    el("div", { class: "head" },
+      el("label", { class: "title", for: "text", text: "Text" }), samples,
+      el("button", { type: "button", text: "Clear", onclick: () => { setText(""); text.focus(); } })),
+    text, textNotes,
+    el("div", { class: "head" },
+      el("h2", { class: "title", text: "Tokenizers" }), adder(),
+      el("button", { type: "button", class: "strong", id: "open-files", text: "Open files…", title: "tokenizer.json, .model, .tiktoken, tekken.json, .gguf, .bytepair, codes; vocab.json and merges.txt together", onclick: () => chooser.click() }), chooser),
+    refusals, list, summary, settings,
+    el("div", { class: "split" }, el("div", { class: "main" }, tokens, pager), panel.place));
+
+  function setText(value) {
+    text.value = value;
+    change({ text: value });
+    later();
+  }
+
+  function adder() {
+    const select = el("select", { "aria-label": "Add one that comes with the page", onchange: async () => {
+      const name = select.value;
+      select.value = "";
+      if (name) await addOwn(name);
+    } });
+    adder.draw = () => {
+      const missing = OWN.filter((one) => !named(one.name));
+      select.replaceChildren(el("option", { value: "", text: "Add a small one…" }), ...missing.map((one) => el("option", { value: one.name, text: `${one.name}: ${one.about}` })));
+      select.hidden = !missing.length;
+    };
+    adder.draw();
+    return select;
+  }
+
+  async function take(files) {
+    const texts = [...files].filter((file) => /\.(txt|md|csv|log|py|js|rs|html)$/i.test(file.name) && !/merges|codes|vocab/i.test(file.name));
+    if (texts.length === 1 && files.length === 1) {
+      setText(await texts[0].text());
+      say(`${texts[0].name} is the text now.`);
+      return;
+    }
+    await tell(await openFiles(files));
+  }
+
+  async function tell({ opened, refused }) {
+    if (opened.length) say(`Opened ${opened.map((one) => one.name).join(", ")}.`);
+    for (const one of refused) refusals.append(refusal(one));
+  }
+
+  function refusal({ name, message, files }) {
+    const made = el("div", { class: "refusal" }, el("strong", { text: name }), el("span", { text: message }));
+    if (/dialect/.test(message) && files.length) made.append(dialectChooser(files, made));
+    made.append(el("button", { type: "button", class: "icon", text: "✕", "aria-label": `Dismiss the message about ${name}`, onclick: () => made.remove() }));
+    return made;
+  }
+
+  function dialectChooser(files, made) {
+    const select = el("select", { "aria-label": "Dialect", onchange: async () => {
+      made.remove();
+      await tell(await openFiles(files, select.value));
+    } }, el("option", { value: "", text: "Choose a dialect…" }), ...actions.dialects().map((one) => el("option", { value: one.name, text: one.name })));
+    return select;
+  }
+
+  function drawSettings() {
+    const chunk = el("input", { type: "number", id: "chunk", min: "0", max: "1000000", value: state.chunk || "", placeholder: "–", oninput: () => change({ chunk: Math.max(0, Math.trunc(Number(chunk.value)) || 0) }) });
+    settings.replaceChildren(
+      choice("layout", "Layout", [["rows", "Rows"], ["columns", "Columns"]], state.layout, (value) => change({ layout: value })),
+      choice("special", "Special tokens", [["text", "As text"], ["tokens", "As tokens"]], state.special, (value) => change({ special: value })),
+      toggle("Show spaces", state.spaces, (value) => change({ spaces: value }), "Draw spaces as ·, joiners as ⁀ and non-joiners as ¦"),
+      toggle("Ids below", state.ids, (value) => change({ ids: value })),
+      el("label", { class: "field", for: "chunk" }, el("span", { text: "Chunks of" }), chunk, el("span", { text: "tokens" })));
+  }
+
+  // Encoding: the newest text for all tokenizers.
+  const encode = newestOnly(async (_nothing, isNewest) => {
+    const value = currentText();
+    const bytes = encoder.encode(value);
+    const special = state.special;
+    const views = await Promise.all(open.map(async (tokenizer) => {
+      try {
+        const began = performance.now();
+        const answer = await tokenizer.core.ask({ op: "encode", special, payload: bytes.slice() });
+        return { tokenizer, row: rowOf(answer), milliseconds: performance.now() - began };
+      } catch (error) {
+        return { tokenizer, error: error.message };
+      }
+    }));
+    if (!isNewest()) return;
+    const isSameText = shown.bytes.length === bytes.length && shown.text === value;
+    Object.assign(shown, { bytes, text: value, all: views, views: views.filter((one) => one.row) });
+    shown.cuts = shown.views.length ? commonCuts(shown.views.map((one) => one.row), bytes.length) : null;
+    shown.pages = shown.cuts ? pagesOf(shown.cuts.cuts) : [0];
+    shown.page = isSameText ? Math.min(shown.page, shown.pages.length - 1) : 0;
+    if (active >= shown.views.length) active = 0;
+    drawList();
+    await drawPage();
+    if (!globalThis.firstTokens) globalThis.firstTokens = performance.now();
+  });
+
+  function later() {
+    clearTimeout(later.timer);
+    later.timer = setTimeout(encode, currentText().length > 200_000 ? 250 : 30);
+    drawNotes();
+  }
+
+  function drawNotes() {
+    const value = currentText();
+    const lone = loneSurrogates(value);
+    const said = [
+      lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
+      notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",
+      notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",
+      ...missingNames(),
+    ].filter(Boolean).join(" ");
+    if (textNotes.textContent !== said) textNotes.textContent = said;
+  }
+
+  const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also shows ${name}: open that file here to see it.`) : []);
+
+  function drawList() {
+    const { bytes, all = [] } = shown;
+    list.replaceChildren(...all.map((view) => item(view, bytes.length)));
+    if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add a small one that comes with it." })));
+    const least = Math.min(...shown.views.map((one) => one.row.ids.length));
+    summary.textContent = shown.views.map((one) => `${one.tokenizer.name}: ${counted(one.row.ids.length, "token")}, ${ratio(bytes.length, one.row.ids.length)} bytes per token`).join("; ");
+    for (const entry of list.querySelectorAll("[data-tokens]")) entry.classList.toggle("least", shown.views.length > 1 && Number(entry.dataset.tokens) === least && bytes.length > 0);
+    drawActive();
+  }
+
+  function item(view, nBytes) {
+    const { tokenizer, row, error } = view;
+    const info = tokenizer.info;
+    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "loses something" : null].filter(Boolean).join(" · ");
+    const rowNumber = shown.views.indexOf(view);
+    const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
+      el("button", { type: "button", class: "name", "aria-pressed": String(rowNumber === active), title: "Show its ids and bytes", onclick: () => activate(rowNumber) },
+        el("b", { class: "letter", text: row ? letterOf(rowNumber) : "–" }), el("bdi", { text: tokenizer.name })),
+      el("span", { class: "about", text: about }));
+    if (error) made.append(el("span", { class: "problem", role: "alert", text: error }));
+    else made.append(
+      el("span", { class: "figure" }, el("b", { class: "count", text: number(row.ids.length) }), " tokens"),
+      el("span", { class: "figure" }, el("b", { class: "rate", text: ratio(nBytes, row.ids.length) }), " bytes per token"),
+      el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${share(row.ids.length)}%` } })));
+    const chunks = row && state.chunk ? Math.ceil(row.ids.length / state.chunk) : 0;
+    if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}, the last of ${number(row.ids.length - (chunks - 1) * state.chunk)}` }));
+    made.append(el("span", { class: "buttons" },
+      el("button", { type: "button", text: "Copy ids", disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
+      el("button", { type: "button", text: "Copy JSON", disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
+      el("button", { type: "button", text: "About", "aria-expanded": "false", onclick: ({ target }) => toggleAbout(made, target, info) }),
+      el("button", { type: "button", class: "icon", text: "✕", title: "Remove", "aria-label": `Remove ${tokenizer.name}`, onclick: () => remove(tokenizer.name) })));
+    return made;
+  }
+
+  function toggleAbout(made, button, info) {
+    const old = made.querySelector("dl");
+    button.setAttribute("aria-expanded", String(!old));
+    if (old) return old.remove();
+    const rows = [...info.rows, ["special tokens", info.special.slice(0, 40).map(([text, id]) => `${text} ${id}`).join("  ") || "none"]];
+    return made.append(el("dl", {}, ...rows.flatMap(([label, value]) => [el("dt", { text: label }), el("dd", {}, el("bdi", { text: String(value) }))])));
+  }
+
+  const share = (count) => {
+    const most = Math.max(...shown.views.map((one) => one.row.ids.length), 1);
+    return Math.round((100 * count) / most);
+  };
+
+  function activate(row) {
+    if (!shown.views[row]) return;
+    active = row;
+    for (const entry of list.querySelectorAll("[data-row]")) entry.querySelector(".name").setAttribute("aria-pressed", String(Number(entry.dataset.row) === row));
+    drawActive();
+  }
+
+  function pageStretches() {
+    if (!shown.cuts) return [];
+    const from = shown.pages[shown.page];
+    const to = shown.pages[shown.page + 1] ?? shown.cuts.cuts.length - 1;
+    return stretchesOf(shown.views.map((one) => one.row), shown.cuts, from, to).map(bounded);
+  }
+
+  // One stretch can be as long as the text; what is drawn of it is not.
+  const bounded = (stretch) => ({ ...stretch, rows: stretch.rows.map((groups) => groups.slice(0, 2 * PAGE)) });
+
+  async function drawPage() {
+    const stretches = pageStretches();
+    await Promise.all(shown.views.map((view, row) => learn(view.tokenizer, stretches.flatMap((one) => one.rows[row].flatMap((group) => Array.from(view.row.ids.subarray(group.first, Math.min(group.last, group.first + 64))))))));
+    const made = document.createDocumentFragment();
+    shown.found = drawTokens(made, stretches, shown.views, shown.bytes, state);
+    shown.stretches = stretches;
+    tokens.replaceChildren(made);
+    tokens.hidden = !shown.views.length;
+    if (shown.views.length && !shown.bytes.length) tokens.append(el("p", { class: "quiet", text: "No text yet: no tokens." }));
+    const first = shown.found.values().next().value;
+    if (first) first.tabIndex = 0;
+    drawGutters(tokens, state.layout === "rows" ? shown.views.length : 0);
+    drawPager();
+    pointed = null;
+    panel.clear();
+    drawActive();
+    tokens.dataset.version = String(Number(tokens.dataset.version ?? 0) + 1);
+  }
+
+  function drawActive() {
+    panel.place.hidden = !shown.views.length;
+    if (shown.views[active] && shown.stretches) panel.showRow(shown.views[active], shown.stretches.flatMap((one) => one.rows[active] ?? []));
+  }
+
+  function drawPager() {
+    const count = shown.pages.length;
+    pager.hidden = count < 2;
+    if (pager.hidden) return;
+    const { cuts } = shown.cuts;
+    const from = cuts[shown.pages[shown.page]];
+    const to = cuts[shown.pages[shown.page + 1] ?? cuts.length - 1];
+    const slider = el("input", { type: "range", min: "0", max: String(count - 1), value: String(shown.page), "aria-label": "Part of the text", oninput: () => goTo(Number(slider.value), true) });
+    const button = (label, step) => el("button", { type: "button", text: label, disabled: shown.page + step < 0 || shown.page + step >= count, onclick: () => goTo(shown.page + step) });
+    pager.replaceChildren(button("← Back", -1), slider, button("Next →", 1),
+      el("output", { text: `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies are of the whole text` }));
+  }
+
+  async function goTo(page, keepsSlider) {
+    shown.page = page;
+    await drawPage();
+    if (keepsSlider) pager.querySelector("input")?.focus();
+  }
+
+  function point(row, group) {
+    const view = shown.views[row];
+    if (!view || !(group < view.row.groups.length)) return;
+    if (row !== active) activate(row);
+    const one = groupAt(view.row, group);
+    pointed?.classList.remove("on");
+    pointed = shown.found.get(`${row}:${group}`) ?? null;
+    pointed?.classList.add("on");
+    panel.show(view, one);
+  }
+
+  const tokenOf = (event) => event.target.closest?.(".t");
+  const follow = (event) => {
+    const one = tokenOf(event);
+    if (one && one !== pointed) point(Number(one.dataset.row), Number(one.dataset.group));
+  };
+  tokens.addEventListener("mouseover", follow);
+  tokens.addEventListener("focusin", follow);
+  tokens.addEventListener("click", (event) => {
+    const one = tokenOf(event);
+    if (!one) return;
+    if (one.getAttribute("aria-selected") === "true") return traceFrom(one);
+    select(one);
+  });
+  tokens.addEventListener("keydown", (event) => {
+    const one = tokenOf(event);
+    if (!one || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter") return traceFrom(one);
+    const to = neighbour(one, event.key, shown.found, shown.views, isRightToLeft(one.closest(".line").textContent));
+    if (!to) return;
+    event.preventDefault();
+    select(to);
+  });
+
+  function select(one) {
+    for (const old of tokens.querySelectorAll("[aria-selected=true]")) old.setAttribute("aria-selected", "false");
+    for (const old of tokens.querySelectorAll("[tabindex='0']")) old.tabIndex = -1;
+    one.setAttribute("aria-selected", "true");
+    one.tabIndex = 0;
+    one.focus();
+  }
+
+  function traceFrom(one) {
+    const view = shown.views[Number(one.dataset.row)];
+    actions.trace(view.tokenizer, groupAt(view.row, Number(one.dataset.group)).start);
+  }
+
+  new ResizeObserver(() => drawGutters(tokens, state.layout === "rows" ? shown.views.length : 0)).observe(tokens);
+  onChange((name) => {
+    if (name === "special") later();
+    if (["spaces", "ids", "layout", "chunk"].includes(name)) drawPage();
+    if (name === "chunk") drawList();
+    if (name === "notes") drawNotes();
+  });
+
+  /** Show the settings and the text as they are now. */
+  function refresh() {
+    if (text.value !== currentText()) text.value = currentText();
+    drawSettings();
+    adder.draw();
+    later();
+  }
+
+  return { place, refresh, take, tell, encode: later, openChooser: () => chooser.click(), focus: () => text.focus() };
+}
+
+/** Write ids as a list, or, in chunks, as a list of lists. */
+function idsText(row) {
+  return JSON.stringify(chunked(Array.from(row.ids))).replaceAll(",", ", ");
+}
+
+function chunked(ids) {
+  if (!state.chunk) return ids;
+  const chunks = [];
+  for (let place = 0; place < ids.length; place += state.chunk) chunks.push(ids.slice(place, place + state.chunk));
+  return chunks;
+}
+
+function asObject({ tokenizer, row }) {
+  const { bytes } = shown;
+  const spans = Array.from(row.starts, (start, place) => [start, row.ends[place]]);
+  return { tokenizer: tokenizer.name, special_tokens: state.special, n_tokens: row.ids.length, n_bytes: bytes.length, ids: chunked(Array.from(row.ids)), spans };
+}
+
+/** For tests: the ids on the screen, of the whole text. */
+export const idsShown = () => Object.fromEntries(shown.views.map((one) => [one.tokenizer.name, Array.from(one.row.ids)]));

@@ -1,0 +1,250 @@
+// The view "Trace": the merges of one piece of a text, step by step, with the tree and the reasons.
+//
+// The text is that of "Encode", or a word typed here. The core says what happens; nothing is merged here.
+
+import { groupAt, rowOf } from "playground/align";
+import { counted, el, number } from "playground/dom";
+import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
+import { player } from "playground/player";
+import { state } from "playground/state";
+import { learn, named, open, takeKnown } from "playground/tokenizers";
+import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
+
+const AROUND = 160; // bytes of the text beside the piece
+const MOST_ROWS = 400;
+const encoder = new TextEncoder();
+
+/** Make the view. `actions.text()` gives the text of "Encode". */
+export function traceView(actions) {
+  const select = el("select", { id: "trace-tokenizer", onchange: () => { current.name = select.value; load(); } });
+  const word = el("input", { id: "trace-word", type: "text", spellcheck: false, autocomplete: "off", dir: "auto", placeholder: "Type a word, such as unhappiness", oninput: () => { current.text = word.value || null; current.at = 0; later(); } });
+  const strip = el("div", { class: "tokens strip-text", dir: "auto", role: "group", "aria-label": "Choose a token of the text" });
+  const said = el("p", { class: "lead", role: "status", "aria-live": "polite" });
+  const problem = el("p", { class: "problem", role: "alert", hidden: true });
+  const row = el("div", { class: "symbols", dir: "auto" });
+  const reason = el("p", { class: "reason", "aria-live": "polite" });
+  const others = el("table", { class: "others" });
+  const picture = el("div", { class: "picture", tabIndex: 0, role: "region", "aria-label": "Merge tree" });
+  const rows = el("ol", { class: "rows-of-merges", start: 0 });
+  const steps = player((step) => drawStep(step), "Merge");
+  const body = el("div", { class: "trace-body" },
+    said, el("div", { class: "card" }, steps.place, row, reason),
+    el("div", { class: "pair" },
+      el("section", { class: "card", "aria-label": "Merge tree" }, el("h3", { text: "Merge tree" }), picture),
+      el("section", { class: "card", "aria-label": "All pairs at this step" }, el("h3", { text: "Why this pair" }), el("div", { class: "scroll" }, others))),
+    el("section", { class: "card", "aria-label": "The piece after each merge" }, el("h3", { text: "After each merge" }), rows));
+  const place = el("section", { id: "trace", "aria-labelledby": "tab-trace" },
+    el("div", { class: "head fields" },
+      el("label", { class: "field", for: "trace-tokenizer" }, el("span", { text: "Tokenizer" }), select),
+      el("label", { class: "field grow", for: "trace-word" }, el("span", { text: "Word" }), word)),
+    el("p", { class: "quiet", text: "Click a part of the text to see how it was merged, or type a word of your own above." }),
+    strip, problem, body);
+  const current = { name: null, text: null, at: 0, trace: null, tree: null, rows: [] };
+
+  const text = () => current.text ?? actions.text();
+  const tokenizer = () => named(current.name) ?? open[0];
+
+  function later() {
+    clearTimeout(later.timer);
+    later.timer = setTimeout(load, 80);
+  }
+
+  /** Go to the merges at a byte of the text of "Encode". */
+  function show(one, at) {
+    current.name = one.name;
+    current.text = null;
+    current.at = at;
+    word.value = "";
+  }
+
+  let version = 0;
+  async function load() {
+    version += 1;
+    const own = version;
+    const one = tokenizer();
+    drawSelect();
+    problem.hidden = true;
+    body.hidden = !one;
+    if (!one) return fail("No tokenizer is open: open one in the view “Encode”.");
+    const bytes = encoder.encode(text());
+    strip.replaceChildren();
+    if (!bytes.length) return fail("There is no text to trace: type a word above.");
+    try {
+      const answer = rowOf(await one.core.ask({ op: "encode", special: state.special, payload: bytes.slice() }));
+      const trace = await one.core.ask({ op: "trace", at: current.at, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
+      if (own !== version) return;
+      takeKnown(one, trace.known);
+      await drawStrip(one, answer, bytes, trace);
+      if (trace.kind === "none") return fail(trace.message);
+      current.trace = trace;
+      draw(one, trace, bytes);
+    } catch (error) {
+      if (own === version) fail(error.message);
+    }
+    return undefined;
+  }
+
+  function fail(message) {
+    problem.textContent = message;
+    problem.hidden = false;
+    body.hidden = true;
+    steps.reset(0);
+  }
+
+  function drawSelect() {
+    select.replaceChildren(...open.map((one) => el("option", { value: one.name, text: one.name, selected: one === tokenizer() })));
+  }
+
+  async function drawStrip(one, answer, bytes, trace) {
+    const from = Math.max(0, (trace.start ?? current.at) - AROUND);
+    const to = Math.min(bytes.length, (trace.end ?? current.at) + AROUND);
+    const groups = [];
+    for (let count = firstGroup(answer, from); count < answer.groups.length && groups.length < 200; count++) {
+      const group = groupAt(answer, count);
+      if (group.start >= to) break;
+      groups.push(group);
+    }
+    await learn(one, groups.flatMap((group) => Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 8)))));
+    strip.append(from > 0 ? "… " : "");
+    let reached = groups[0]?.start ?? 0;
+    for (const group of groups) {
+      if (group.start > reached) strip.append(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
+      reached = Math.max(reached, group.end);
+      const isHere = group.start < trace.end && group.end > trace.start;
+      const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces);
+      strip.append(el("button", {
+        type: "button", class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown,
+        "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
+        onclick: () => { current.at = group.start; load(); },
+      }));
+    }
+    strip.append(to < bytes.length ? " …" : "");
+  }
+
+  function draw(one, trace, bytes) {
+    const source = visible(looseText(bytes.subarray(trace.start, trace.end)), true);
+    if (trace.kind === "added") {
+      said.replaceChildren("An added token stands for ", bdi(source), ` as a whole: id ${trace.id}. It is found before the text is split, and nothing is merged.`);
+      body.classList.add("is-added");
+      steps.reset(0);
+      return;
+    }
+    body.classList.remove("is-added");
+    body.hidden = false;
+    const piece = textOf(trace.bytes);
+    const written = piece === null ? hex(trace.bytes) : visible(piece, true);
+    const n = trace.symbols.length;
+    said.replaceChildren("The piece ", bdi(written), written === source ? "" : " (in the text ", written === source ? "" : bdi(source), written === source ? "" : ")",
+      trace.is_whole && trace.steps.length === 0
+        ? " is a token as a whole, and is taken at once."
+        : ` has ${counted(n, "symbol")}; ${counted(trace.steps.length, "merge")} leave ${counted(trace.tokens.length, "token")}.`);
+    current.isRight = isRightToLeft(piece ?? "");
+    row.dir = current.isRight ? "rtl" : "ltr";
+    current.rows = rowsOf(trace);
+    current.tree = n <= MOST_LEAVES ? treeOf(trace, (id, at) => label(one, trace, id, at)) : null;
+    current.one = one;
+    drawRows(one, trace);
+    steps.reset(trace.steps.length, trace.steps.length ? 1 : 0);
+  }
+
+  function drawStep(step) {
+    const { trace, one, tree } = current;
+    if (!trace || trace.kind !== "piece" || !one) return;
+    const merge = trace.steps[step - 1];
+    const before = current.rows[Math.max(step - 1, 0)];
+    row.replaceChildren(...before.map((symbol, place) => chip(one, trace, symbol, isIn(merge, before, place))));
+    if (merge) row.append(el("span", { class: "arrow", text: "→", "aria-hidden": "true" }), chip(one, trace, { id: merge.token }, "new"));
+    reason.replaceChildren(...sentence(one, trace, merge, step));
+    drawOthers(one, trace, merge);
+    picture.replaceChildren(tree ? drawTree(tree, step, { isMirrored: current.isRight, onstep: (to) => steps.go(to) }) : el("p", { class: "quiet", text: `The piece has more than ${MOST_LEAVES} symbols; its tree is not drawn.` }));
+    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("on", number_ === step);
+    for (const [number_, line] of [...rows.children].entries()) line.classList.toggle("later", number_ > step);
+  }
+
+  function sentence(one, trace, merge, step) {
+    if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
+    const parts = [`Merge ${step}: `, bdi(label(one, trace, merge.left)), " + ", bdi(label(one, trace, merge.right)), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
+    if (merge.count !== null && merge.count !== undefined) parts.push(` It was learned from ${counted(merge.count, "occurrence")}.`);
+    return parts;
+  }
+
+  function drawOthers(one, trace, merge) {
+    const list = (merge?.others ?? []).slice(0, MOST_ROWS);
+    const head = el("thead", {}, el("tr", {}, ...["Pair", "Makes", "Rank", ""].map((text_) => el("th", { scope: "col", text: text_ }))));
+    const body_ = el("tbody", {}, ...list.map(([at, left, right, rank, token]) => {
+      const isChosen = at === merge.place;
+      return el("tr", { class: isChosen ? "chosen" : rank === null ? "never" : "" },
+        el("td", {}, bdi(label(one, trace, left)), " + ", bdi(label(one, trace, right))),
+        el("td", {}, token === null ? "–" : bdi(label(one, trace, token))),
+        el("td", { class: "number", text: rank === null ? "–" : number(rank) }),
+        el("td", { text: whyOf(merge, at, rank) }));
+    }));
+    others.replaceChildren(head, body_);
+    others.parentElement.hidden = !list.length;
+  }
+
+  function drawRows(one, trace) {
+    rows.replaceChildren(...current.rows.slice(0, MOST_ROWS).map((symbols, step) => {
+      const merge = trace.steps[step - 1];
+      const note = merge ? `rank ${number(merge.rank)}` : "symbols";
+      return el("li", {}, el("button", { type: "button", onclick: () => steps.go(step), "aria-label": `Go to merge ${step}` },
+        el("span", { class: "symbols", dir: current.isRight ? "rtl" : "ltr" }, ...symbols.map((symbol) => chip(one, trace, symbol, merge && symbol.step === step ? "new" : ""))),
+        el("span", { class: "note", text: note })));
+    }));
+  }
+
+  return {
+    place, show, refresh: load, leave: () => steps.stop(),
+    key: (event) => steps.key(event), focus: () => word.focus(),
+  };
+}
+
+const bdi = (text) => el("bdi", { class: "code", text });
+
+function firstGroup(answer, from) {
+  let low = 0;
+  let high = answer.groups.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (answer.starts[answer.groups[middle]] < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The symbols before any merge, and after each; each with the step that made it. */
+function rowsOf(trace) {
+  let row = trace.symbols.map(([id], place) => ({ id, place, step: 0 }));
+  const rows = [row];
+  trace.steps.forEach((step, index) => {
+    const left = row.findIndex((one) => one.place === step.place);
+    row = [...row.slice(0, left), { id: step.token, place: step.place, step: index + 1 }, ...row.slice(left + 2)];
+    rows.push(row);
+  });
+  return rows;
+}
+
+function isIn(merge, row, place) {
+  if (!merge) return "";
+  const left = row.findIndex((one) => one.place === merge.place);
+  return place === left || place === left + 1 ? "chosen" : "";
+}
+
+function label(one, trace, id, place) {
+  if (id !== null && id !== undefined) return labelOf(one.known.get(id));
+  const [, start, end] = trace.symbols[place] ?? [null, 0, 0];
+  const bytes = trace.bytes.slice(start, end);
+  return visible(textOf(bytes) ?? hex(bytes), true) || "?";
+}
+
+function chip(one, trace, symbol, kind) {
+  const text = label(one, trace, symbol.id, symbol.place);
+  return el("span", { class: `chip ${kind}${symbol.id === null ? " missing" : ""}`, title: symbol.id === null ? "no id" : `id ${symbol.id}` }, el("bdi", { text }));
+}
+
+function whyOf(merge, at, rank) {
+  if (at === merge.place) return "chosen: the lowest rank";
+  if (rank === null) return "no merge joins them";
+  if (rank === merge.rank) return at > merge.place ? "same rank, further right" : "same rank";
+  return `rank ${number(rank)}: later`;
+}

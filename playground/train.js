@@ -1,0 +1,338 @@
+// The view "Train": learn merges from a text, and watch each choice.
+//
+// The core trains and says what each step saw; here steps are drawn, and the result is saved or used.
+
+import { Opened } from "playground/client";
+import { counted, el, number, ratio, saveAs, say } from "playground/dom";
+import { labelOf } from "playground/glyphs";
+import { LESSONS, lessonOf } from "playground/lessons";
+import { player } from "playground/player";
+import { change, state } from "playground/state";
+import { keep } from "playground/tokenizers";
+
+const BATCH = 40;
+const MOST_BARS = 14;
+const MOST_LEARNED = 200;
+const encoder = new TextEncoder();
+
+const FORMATS = [
+  ["bytepair", "bytepair (.bytepair)"], ["huggingface", "Hugging Face (tokenizer.json)"], ["tiktoken", "tiktoken (.tiktoken)"],
+  ["sentencepiece", "SentencePiece (.model)"], ["gpt2", "vocab.json and merges.txt"], ["subword-nmt", "subword-nmt (codes)"], ["fastbpe", "fastBPE (codes)"],
+];
+const RULES = {
+  smallest_ids: "the pair with the smallest ids goes first",
+  first_seen: "the pair that is seen first in the text goes first",
+  largest_text: "the pair whose text sorts last goes first",
+};
+
+/** Make the view. `actions.names()` has dialects and patterns, `actions.use(text)` goes to "Encode". */
+export function trainView(actions) {
+  const lessons = el("ol", { class: "lessons", "aria-label": "Lessons" });
+  const about = el("div", { class: "card about-lesson", "aria-live": "polite" });
+  const text = el("textarea", { id: "train-text", rows: 7, spellcheck: false, dir: "auto", oninput: own });
+  const textLabel = el("label", { class: "title", for: "train-text", text: "Text to learn from" });
+  const dialect = el("select", { id: "train-dialect", onchange: () => { own(); drawAbout(); } });
+  const pattern = el("select", { id: "train-pattern", onchange: () => { own(); regex.parentElement.hidden = pattern.value !== "custom"; } });
+  const regex = el("input", { id: "train-regex", type: "text", spellcheck: false, autocomplete: "off", placeholder: " ?\\p{L}+| ?\\p{N}+|\\s+|.", oninput: own });
+  const merges = el("input", { id: "train-merges", type: "number", min: "0", max: "100000", placeholder: "all", oninput: own });
+  const special = el("input", { id: "train-special", type: "text", spellcheck: false, autocomplete: "off", placeholder: "<|endoftext|> <|user|>", oninput: own });
+  const counts = el("input", { id: "train-counts", type: "checkbox", onchange: own });
+  const dialectAbout = el("p", { class: "quiet" });
+  const problem = el("p", { class: "problem", role: "alert", hidden: true });
+  const button = el("button", { type: "submit", class: "strong", text: "Train" });
+  const field = (label, input, extra = "") => el("label", { class: `field${extra}`, for: input.id }, el("span", { text: label }), input);
+  const regexField = field("Regular expression", regex, " grow");
+  regexField.hidden = true;
+  const form = el("form", { class: "train-form", onsubmit: (event) => { event.preventDefault(); train(); } },
+    textLabel, text,
+    el("label", { class: "toggle" }, counts, el("span", { text: "Each line is a word, a tab and a count" })),
+    el("div", { class: "fields" }, field("Dialect", dialect), field("Pattern", pattern), regexField, field("Merges", merges), field("Special tokens", special, " grow")),
+    dialectAbout, el("p", { class: "buttons" }, button), problem);
+
+  const figures = el("dl", { class: "figures", "aria-live": "polite" });
+  const lead = el("p", { class: "lead", role: "status", "aria-live": "polite" });
+  const tie = el("p", { class: "reason" });
+  const bars = el("ol", { class: "bars", "aria-label": "Pairs and their counts" });
+  const pieces = el("ul", { class: "pieces", "aria-label": "Pieces and their counts" });
+  const learned = el("ol", { class: "learned", "aria-label": "Merges so far" });
+  const steps = player((step) => drawStep(step), "Merge");
+  const format = el("select", { "aria-label": "Format" }, ...FORMATS.map(([value, title]) => el("option", { value, text: title })));
+  const saveProblem = el("p", { class: "problem", role: "alert", hidden: true });
+  const piecesTitle = el("h3", { text: "Pieces" });
+  const result = el("div", { class: "train-result", hidden: true },
+    el("div", { class: "card" }, steps.place, lead, tie, figures),
+    el("div", { class: "pair" },
+      el("section", { class: "card", "aria-label": "Pairs" }, el("h3", { text: "Pairs, most frequent first" }), bars),
+      el("section", { class: "card", "aria-label": "Pieces" }, piecesTitle, pieces)),
+    el("section", { class: "card", "aria-label": "Merges so far" }, el("h3", { text: "Learned so far" }), learned),
+    el("div", { class: "card save" },
+      el("button", { type: "button", class: "strong", id: "use", text: "Use in Encode", onclick: use }),
+      el("span", { class: "buttons" }, format, el("button", { type: "button", id: "save", text: "Save", onclick: save })), saveProblem));
+  const place = el("section", { id: "train", "aria-labelledby": "tab-train" },
+    el("div", { class: "train" }, el("div", { class: "left" }, el("h2", { class: "title", text: "Lessons" }), lessons, about, form), result));
+  const course = { core: null, info: null, steps: [], start: null, known: {}, total: 0, nBytes: 0, isWalkable: true };
+
+  function own() {
+    if (!state.lesson) return;
+    change({ lesson: null });
+    drawLessons();
+  }
+
+  function drawLessons() {
+    lessons.replaceChildren(...LESSONS.map((one, place_) => el("li", {}, el("button", {
+      type: "button", "aria-pressed": String(state.lesson === one.key), onclick: () => begin(one.key),
+    }, el("b", { class: "letter", text: String(place_ + 1) }), el("span", { text: one.title })))));
+    const one = lessonOf(state.lesson);
+    about.hidden = !one;
+    if (!one) return;
+    about.replaceChildren(
+      el("h3", { text: one.title }),
+      ...one.says.map((sentence) => el("p", { text: sentence })),
+      el("p", { class: "look" }, el("b", { text: "Look: " }), one.look));
+  }
+
+  /** Fill in a lesson and train it. */
+  function begin(key) {
+    const one = lessonOf(key);
+    if (!one) return;
+    change({ lesson: key });
+    text.value = one.text;
+    dialect.value = one.dialect;
+    pattern.value = "";
+    regexField.hidden = true;
+    merges.value = one.merges ?? "";
+    special.value = one.special ?? "";
+    counts.checked = Boolean(one.counts);
+    drawLessons();
+    drawAbout();
+    train();
+  }
+
+  function drawNames() {
+    const { dialects, patterns } = actions.names();
+    const chosen = dialect.value || "gpt2";
+    dialect.replaceChildren(...dialects.map((one) => el("option", { value: one.name, text: one.name, selected: one.name === chosen })));
+    const kept = pattern.value;
+    pattern.replaceChildren(
+      el("option", { value: "", text: "as the dialect" }),
+      ...patterns.map((one) => el("option", { value: one.name, text: one.name })),
+      el("option", { value: "none", text: "no cuts" }), el("option", { value: "custom", text: "my own…" }));
+    pattern.value = kept;
+    drawAbout();
+  }
+
+  function drawAbout() {
+    const one = actions.names().dialects.find((some) => some.name === dialect.value);
+    if (!one) return;
+    const units = one.units === "bytes" ? "Starts from bytes" : "Starts from characters";
+    const about_ = one.about ? `${one.about.replace(/\.$/, "")}. ` : "";
+    dialectAbout.textContent = `${about_}${units}; of tied pairs, ${RULES[one.ties] ?? one.ties}.`;
+  }
+
+  function request() {
+    const patterns = { "": undefined, none: "", custom: regex.value };
+    const chosen = pattern.value in patterns ? patterns[pattern.value] : pattern.value;
+    const made = { op: "train", dialect: dialect.value, payload: encoder.encode(text.value) };
+    if (chosen !== undefined) made.pattern = chosen;
+    if (merges.value !== "") made.merges = Number(merges.value);
+    const tokens = special.value.split(/\s+/).filter(Boolean);
+    if (tokens.length) made.special_tokens = tokens;
+    if (counts.checked) made.counts = true;
+    return made;
+  }
+
+  let version = 0;
+  async function train() {
+    version += 1;
+    const own_ = version;
+    steps.stop();
+    problem.hidden = true;
+    if (!text.value.trim()) return refuse("There is no text to learn from. Type one, or choose a lesson.");
+    button.disabled = true;
+    button.textContent = "Training…";
+    try {
+      const core = new Opened(request());
+      const answer = await core.open();
+      if (own_ !== version) return;
+      if (course.core && !course.isUsed) course.core.close().catch(() => {}); // nothing is lost with it
+      Object.assign(course, { core, info: answer.info, total: answer.n_steps, nBytes: answer.n_bytes, steps: [], start: null, known: {}, isUsed: false, problem: null });
+      await fetchSteps(0).catch((error) => { course.problem = error.message; });
+      if (own_ !== version) return;
+      result.hidden = false;
+      saveProblem.hidden = true;
+      steps.reset(course.problem ? 0 : course.total, 0);
+    } catch (error) {
+      if (own_ === version) refuse(error.message);
+    } finally {
+      button.disabled = false;
+      button.textContent = "Train";
+    }
+  }
+
+  function refuse(message) {
+    problem.textContent = message;
+    problem.hidden = false;
+  }
+
+  async function fetchSteps(from) {
+    const answer = await course.core.ask({ op: "steps", from, to: Math.min(from + BATCH, Math.max(course.total, 1)) });
+    if (answer.start) course.start = answer.start;
+    for (const [id, token] of Object.entries(answer.known)) course.known[id] = { id: Number(id), ...token };
+    answer.steps.forEach((one) => { course.steps[one.number - 1] = one; });
+  }
+
+  async function drawStep(step) {
+    if (!course.core) return;
+    if (course.problem) return drawWithoutSteps();
+    const core = course.core;
+    for (const needed of [step - 2, step - 1]) {
+      if (needed >= 0 && needed < course.total && !course.steps[needed]) {
+        await fetchSteps(Math.max(0, needed - 2)).catch((error) => refuse(error.message));
+        if (core !== course.core || step !== steps.step) return undefined;
+      }
+    }
+    const merge = course.steps[step - 1];
+    const before = step > 1 ? course.steps[step - 2] : course.start;
+    drawFigures(step, merge ?? course.start);
+    drawLead(step, merge);
+    drawBars(merge ?? course.steps[0], Boolean(merge));
+    drawPieces(before, merge);
+    drawLearned(step);
+    return undefined;
+  }
+
+  function drawWithoutSteps() {
+    lead.textContent = `Learned ${counted(course.total, "merge")}. ${course.problem}`;
+    tie.textContent = "";
+    figures.replaceChildren(...figure("ids", number(course.info.n_vocab)));
+    bars.replaceChildren();
+    pieces.replaceChildren();
+    learned.replaceChildren();
+  }
+
+  const figure = (name, value, title) => [el("div", { title }, el("dt", { text: name }), el("dd", { text: value }))];
+
+  function drawFigures(step, at) {
+    const tokens = at?.n_tokens ?? 0;
+    const first = course.start?.n_tokens || 1;
+    figures.replaceChildren(
+      ...figure("vocabulary", number(course.info.n_vocab - course.total + step)),
+      ...figure("tokens of the text", number(tokens)),
+      ...figure("of the start", `${Math.round((100 * tokens) / first)}%`),
+      ...figure("bytes per token", ratio(course.nBytes, tokens)));
+    figures.append(el("div", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * tokens) / first}%` } })));
+  }
+
+  function drawLead(step, merge) {
+    if (!merge) {
+      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : "No pair occurs often enough: there is nothing to learn.";
+      tie.textContent = "";
+      return;
+    }
+    lead.replaceChildren(`Merge ${step}: `, name(merge.left), " + ", name(merge.right), " → ", name(merge.token), `, id ${merge.token}, counted ${counted(merge.count, "time")}.`);
+    const said = [];
+    if (merge.n_tied) {
+      const some = merge.tied.slice(0, 3).flatMap(([left, right], place_) => [place_ ? ", " : "", name(left), " + ", name(right)]);
+      said.push(`A tie: ${counted(merge.n_tied, "other pair occurs", "other pairs occur")} as often (`, ...some, merge.n_tied > 3 ? ", …" : "", `). The rule of this dialect: ${RULES[merge.rule] ?? merge.rule}.`);
+    } else said.push("No other pair occurs as often.");
+    if (merge.passed_over.length) {
+      const some = merge.passed_over.slice(0, 3).flatMap(([left, right, count], place_) => [place_ ? ", " : "", name(left), " + ", name(right), ` (${number(count)})`]);
+      said.push(" Passed over, because it may not be learned: ", ...some, ".");
+    }
+    tie.replaceChildren(...said);
+  }
+
+  const name = (id) => el("bdi", { class: "code", text: labelOf(course.known[id]) });
+
+  function drawBars(merge, isChosen) {
+    if (!merge) return bars.replaceChildren(el("li", { class: "quiet", text: "No pair is left." }));
+    const most = Math.max(...merge.pairs.map(([, , count]) => count), 1);
+    const tied = new Set(merge.tied.map((pair) => pair.join()));
+    const rows = merge.pairs.slice(0, MOST_BARS).map(([left, right, count]) => {
+      const isIt = isChosen && left === merge.left && right === merge.right;
+      const kind = isIt ? "chosen" : tied.has(`${left},${right}`) && isChosen ? "tied" : "";
+      return el("li", { class: kind },
+        el("span", { class: "pair-name" }, name(left), el("span", { class: "plus", text: "+" }), name(right)),
+        el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * count) / most}%` } })),
+        el("span", { class: "number", text: number(count) }),
+        el("span", { class: "why", text: isIt ? "chosen" : kind }));
+    });
+    const rest = merge.n_pairs - rows.length;
+    bars.replaceChildren(...rows, ...(rest > 0 ? [el("li", { class: "quiet", text: `and ${counted(rest, "more pair")}` })] : []));
+    return undefined;
+  }
+
+  function drawPieces(before, merge) {
+    if (!before) return pieces.replaceChildren();
+    const all = merge?.n_pieces ?? before.n_pieces ?? before.pieces.length;
+    piecesTitle.textContent = merge ? "Pieces, with the chosen pair" : "Pieces";
+    const ordered = merge ? [...before.pieces].sort((one, other) => hasPair(other.ids, merge) - hasPair(one.ids, merge)) : before.pieces;
+    const shown = ordered.slice(0, 60);
+    pieces.replaceChildren(...shown.map(({ ids, count }) => el("li", {},
+      el("span", { class: "symbols" }, ...joined(ids.slice(0, 600), merge)),
+      ids.length > 600 ? el("span", { class: "quiet", text: `… ${number(ids.length - 600)} more` }) : null,
+      el("span", { class: "times", text: `× ${number(count)}` }))));
+    if (all > shown.length) pieces.append(el("li", { class: "quiet", text: `and ${counted(all - shown.length, "more piece")}` }));
+    return undefined;
+  }
+
+  function joined(ids, merge) {
+    const made = [];
+    for (let place_ = 0; place_ < ids.length; place_++) {
+      const isPair = merge && ids[place_] === merge.left && ids[place_ + 1] === merge.right;
+      if (isPair) made.push(el("span", { class: "joined" }, chip(ids[place_], "chosen"), chip(ids[place_ + 1], "chosen")));
+      else made.push(chip(ids[place_], ""));
+      if (isPair) place_ += 1;
+    }
+    return made;
+  }
+
+  const chip = (id, kind) => el("span", { class: `chip ${kind}${id === null ? " missing" : ""}` }, el("bdi", { text: id === null ? "?" : labelOf(course.known[id]) }));
+
+  function drawLearned(step) {
+    const from = Math.max(0, step - MOST_LEARNED);
+    const made = [];
+    for (let place_ = from; place_ < step; place_++) {
+      const one = course.steps[place_];
+      if (!one) continue;
+      made.push(el("li", { value: place_ + 1, class: place_ + 1 === step ? "on" : "" }, el("button", { type: "button", "aria-label": `Go to merge ${place_ + 1}`, onclick: () => steps.go(place_ + 1) }, name(one.token), el("span", { class: "times", text: number(one.count) }))));
+    }
+    learned.replaceChildren(...made);
+    if (!made.length) learned.append(el("li", { class: "quiet", text: "Nothing yet: press play." }));
+  }
+
+  function use() {
+    if (!course.isUsed) {
+      const one = keep(state.lesson ?? "trained-here", course.core, course.info, course.total);
+      course.isUsed = one.name;
+    }
+    const lesson = lessonOf(state.lesson);
+    actions.use(lesson?.attempt ?? null, course.isUsed);
+  }
+
+  async function save() {
+    saveProblem.hidden = true;
+    try {
+      const answer = await course.core.ask({ op: "save", format: format.value });
+      let at = 0;
+      for (const { name: fileName, length } of answer.files) {
+        saveAs(fileName, answer.payload.slice(at, at + length));
+        at += length;
+      }
+      say(`Saved ${answer.files.map((one) => one.name).join(" and ")}.`);
+    } catch (error) {
+      saveProblem.textContent = error.message;
+      saveProblem.hidden = false;
+    }
+  }
+
+  function refresh() {
+    drawNames();
+    drawLessons();
+    if (!course.core) begin(lessonOf(state.lesson) ? state.lesson : "end-of-word");
+  }
+
+  return { place, refresh, begin, leave: () => steps.stop(), key: (event) => steps.key(event), focus: () => text.focus() };
+}
+
+const hasPair = (ids, merge) => Number(ids.some((id, place) => id === merge.left && ids[place + 1] === merge.right));

@@ -1,0 +1,52 @@
+"""The playground with own tokenizers in it: the page that ``make playground`` builds, and data.
+
+Tokenizers are written in bytepair's own format, so that the page gives the ids that Python gives.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from bytepair import FileError, Tokenizer
+
+__all__ = ["PAGE", "page_with"]
+
+PAGE = Path(__file__).parent.parent / "playground" / "index.html"
+PLACE = "<!-- given tokenizers -->"
+"""The line of the page that tokenizers replace; ``playground/build.py`` writes it."""
+
+
+def page_with(tokenizers: Mapping[str, Tokenizer], *, page: Path = PAGE) -> str:
+    """Give the page with tokenizers in it, under their names.
+
+    Raises
+    ------
+    FileError
+        The installation has no page.
+    """
+    try:
+        text = page.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        message = (
+            f"{page}: this installation has no playground; build it with `make playground` "
+            "in the sources of bytepair, or install a wheel, which contains it"
+        )
+        raise FileError(message) from None
+    return text.replace(PLACE, _block(tokenizers)) if tokenizers else text
+
+
+def _block(tokenizers: Mapping[str, Tokenizer]) -> str:
+    """Write tokenizers as an element that is data, and whose end no name can contain.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> "</script><b>" in _block({"</script><b>": tokenizer})
+    False
+    """
+    given = [
+        {"name": name, "data": base64.b64encode(tokenizer.to_bytes()).decode()}
+        for name, tokenizer in tokenizers.items()
+    ]
+    data = json.dumps(given).replace("<", "\\u003c")
+    return f'<script type="application/json" id="given-tokenizers">{data}</script>'

@@ -1,0 +1,161 @@
+"""``bytepair playground``: the page with tokenizers in it, as a file and served to this machine."""
+
+import base64
+import http.client
+import json
+import re
+import threading
+
+import pytest
+
+import bytepair
+from bytepair import FileError, Tokenizer
+
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli import playground  # noqa: E402 -- needs typer
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+from bytepair.views import _playground  # noqa: E402
+
+TEXT = "low lower lowest, سلام 👋🏽"
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """Put a small page where the built one is."""
+    path = tmp_path / "built" / "index.html"
+    path.parent.mkdir()
+    path.write_text(f"<body>\n{_playground.PLACE}\n</body>", "utf-8")
+    monkeypatch.setattr(_playground.page_with, "__kwdefaults__", {"page": path})
+    return path
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    """Save a tokenizer, and give its path."""
+    made = bytepair.train_from_iterator([TEXT], vocab_size=280)
+    path = tmp_path / "own.json"
+    made.save(path)
+    return path
+
+
+def run(*arguments):
+    """Run the command."""
+    return testing.CliRunner().invoke(app, ["playground", *map(str, arguments)])
+
+
+def given(text):
+    """Read the tokenizers that a page holds."""
+    (block,) = re.findall(
+        r'<script type="application/json" id="given-tokenizers">(.*?)</script>', text
+    )
+    return {one["name"]: base64.b64decode(one["data"]) for one in json.loads(block)}
+
+
+def test_the_written_page_holds_the_tokenizers(page, tokenizer, tmp_path):
+    """Each is there under its name, and equal to the file that was named."""
+    path = tokenizer
+    found = run(path, "-o", tmp_path / "p.html")
+    assert found.exit_code == 0, found.stderr
+    held = given((tmp_path / "p.html").read_text("utf-8"))
+    assert list(held) == ["own.json"]
+    assert Tokenizer.from_bytes(held["own.json"]) == Tokenizer.from_file(path)
+
+
+def test_without_tokenizers_the_page_is_as_it_was_built(page, tmp_path):
+    """Nothing is put into it."""
+    assert run("-o", tmp_path / "p.html").exit_code == 0
+    assert (tmp_path / "p.html").read_text("utf-8") == page.read_text("utf-8")
+
+
+def test_a_name_never_ends_the_element_that_holds_it(page):
+    """Signs of HTML in a name stay data."""
+    made = bytepair.train_from_iterator([TEXT], vocab_size=257)
+    name = "</script><img src=x onerror=alert(1)>"
+    assert list(given(_playground.page_with({name: made}, page=page))) == [name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "p.txt"], "p.txt: the name of the page ends with .html"),
+        (["-o", "p.html", "--port", "8000"], "--port"),
+        (["-o", "p.html", "--no-open"], "--no-open"),
+        (["--dialect", "gpt2"], "--dialect"),
+        (["no-such.json"], "no-such.json"),
+    ],
+)
+def test_what_cannot_act_is_refused(arguments, message, page, tmp_path, monkeypatch):
+    """An option that has no effect, and a file that is not there, are named."""
+    monkeypatch.chdir(tmp_path)
+    found = run(*arguments)
+    assert found.exit_code in (1, 2)
+    assert message in found.stderr
+    assert not (tmp_path / "p.html").exists()
+
+
+def test_without_a_built_page_the_error_says_how_to_build_it(tmp_path):
+    """The way is `make playground`."""
+    with pytest.raises(FileError, match="make playground"):
+        _playground.page_with({}, page=tmp_path / "index.html")
+
+
+@pytest.fixture
+def server():
+    """Serve a page, and give the port."""
+    made = playground.server_of(b"<p>page</p>", 0)
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    yield made.server_address[1]
+    made.shutdown()
+    made.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "host", "status"),
+    [
+        ("GET", "/", None, 200),
+        ("GET", "/index.html", "localhost", 200),
+        ("HEAD", "/", None, 200),
+        ("GET", "/", "example.org", 403),
+        ("GET", "/other", None, 404),
+        ("GET", "/../pyproject.toml", None, 404),
+        ("POST", "/", None, 501),
+    ],
+)
+def test_the_server_gives_the_page_to_this_machine_alone(
+    method, path, host, status, server
+):
+    """One page, under the names of this machine; a name that another site points here is refused."""
+    connection = http.client.HTTPConnection("127.0.0.1", server, timeout=10)
+    headers = {} if host is None else {"Host": f"{host}:{server}"}
+    connection.request(method, path, headers=headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    assert answer.status == status
+    assert (body == b"<p>page</p>") == (status == 200 and method == "GET")
+
+
+def test_a_port_that_is_taken_is_told(server, page):
+    """The error names the port and the option."""
+    found = run("--no-open", "--port", server)
+    assert found.exit_code == 1
+    assert f"port {server}" in found.stderr
+    assert "--port" in found.stderr
+
+
+def test_serving_ends_with_ctrl_c(page, monkeypatch):
+    """The browser gets the address, and Ctrl-C is the usual end."""
+    opened = []
+
+    def interrupted(_server):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(playground.webbrowser, "open", opened.append)
+    monkeypatch.setattr(playground.ThreadingHTTPServer, "serve_forever", interrupted)
+    found = run()
+    assert found.exit_code == 0
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", opened[0])
+    assert opened[0] in found.stderr
