@@ -4,20 +4,16 @@ Needs the built page (`make playground`), Chromium (`make chromium`) and Playwri
 group `browser`). `make playground-check` runs all; PLAYGROUND_PICTURES names a folder for pictures.
 """
 
-# ruff: noqa: RUF001 -- texts in all scripts
-
 import json
 import os
 import re
 import shutil
 from collections import defaultdict
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
 import bytepair
-from bytepair import Tokenizer
 
 api = pytest.importorskip("playwright.sync_api", reason="drives a browser")
 pytest.importorskip("typer", reason="the page is part of the command line")
