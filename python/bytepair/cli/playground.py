@@ -151,7 +151,7 @@ def server_of(page: bytes, port: int) -> ThreadingHTTPServer:
             self._begin()
 
         def _begin(self) -> bool:
-            own = self.server.server_address[1]
+            own = self.connection.getsockname()[1]
             hosts = (f"{ADDRESS}:{own}", f"localhost:{own}")
             if self.headers.get("Host") not in hosts:
                 self.send_error(HTTPStatus.FORBIDDEN, "this name is not of this server")
