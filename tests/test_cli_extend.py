@@ -99,6 +99,24 @@ REFUSED = {
     "--min-count is for learning": [
         *["base.json", "--strings", "c.txt", "--min-count", "3", "-o", "n.json"]
     ],
+    "--field is for learning from a corpus, not for --strings": [
+        *["base.json", "--strings", "c.txt", "--field", "text", "-o", "n.json"]
+    ],
+    "--skip-bad is for learning": [
+        *["base.json", "--strings", "c.txt", "--skip-bad", "-o", "n.json"]
+    ],
+    "--scope is for learning": [
+        *["base.json", "--strings", "c.txt", "--scope", "Thai", "-o", "n.json"]
+    ],
+    "--memory-limit is for learning": [
+        *["base.json", "--strings", "c.txt", "--memory-limit", "1GB", "-o", "n.json"]
+    ],
+    "--threads is for learning": [
+        *["base.json", "--strings", "c.txt", "--threads", "1", "-o", "n.json"]
+    ],
+    "--whole-characters is for learning": [
+        *["base.json", "--strings", "c.txt", "--whole-characters", "-o", "n.json"]
+    ],
     "--allow-helpers is for --strings": [
         *["base.json", "c.txt", "--add", "1", "--allow-helpers", "-o", "n.json"]
     ],

@@ -302,6 +302,26 @@ def test_messages_name_options_as_they_are_typed(command: str, files: Path) -> N
     assert refused
 
 
+RENAMED = {
+    "--group: 'no-such' asked for": "train groups.parquet -o o.json --merges 3 --group no-such",
+    "--dropout must be at most 1": "segment codes --dropout 2",
+    '--encoding: "no-such" is not known': "info ranks.tiktoken --encoding no-such",
+    "has another --normalize than": "train c.txt -o o.json --merges 30 --resume own.json --normalize nfc",
+    "--id: no token has the id 9999": "remove own.json --id 9999 --dry-run",
+    "TOKENS: no token is 'lowlow'": "remove own.json lowlow --dry-run",
+}
+
+
+@pytest.mark.parametrize("message", RENAMED)
+def test_options_that_python_calls_otherwise_have_their_names(
+    message: str, files: Path
+) -> None:
+    """Messages of functions name the option, also where its value or its argument has another name."""
+    found = run(*RENAMED[message].split())
+    assert found.exit_code != 0
+    assert message in found.stderr
+
+
 def test_every_command_is_walked() -> None:
     """A new command gets its bases above; ``demo`` has nothing to refuse."""
     assert {*BASES, "demo"} == set(COMMANDS)

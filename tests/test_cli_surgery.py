@@ -192,10 +192,29 @@ REFUSED = {
     "is no regular expression": ["prune", "--matching", "("],
     "--lines is about a corpus": ["prune", "--matching", "low", "--lines"],
     "--field is about a corpus": ["prune", "--matching", "low", "--field", "a"],
-    "no token is 'lowlow'": ["remove", "lowlow"],
-    "no token has the id 9999": ["remove", "--id", "9999"],
+    "--field is about a corpus, and none": [
+        "prune", "--matching", "low", "--field", "text",
+    ],
+    "--skip-bad is about a corpus": ["prune", "--matching", "low", "--skip-bad"],
+    "--threads is about a corpus": ["prune", "--matching", "low", "--threads", "1"],
+    "--memory-limit is about a corpus": [
+        "prune", "--matching", "low", "--memory-limit", "1GB",
+    ],
+    "--numbering has no effect with --mode scaffold": [
+        "remove", "low", "--mode", "scaffold", "--numbering", "holes",
+    ],
+    "unknown format 'no-such'; --format takes": [
+        "remove", "low", "--dry-run", "--format", "no-such",
+    ],
+    "TOKENS: no token is 'lowlow'": ["remove", "lowlow"],
+    "--id: no token has the id 9999": ["remove", "--id", "9999"],
+    "--id: 'a' (id 64) is a unit": ["remove", "low", "--id", "64"],
+    "TOKENS: 'a' (id 64) is a unit of the alphabet and": ["remove", "a", "--id", "65"],
+    "--findings: the id 64 is 'b' there": ["remove", "--findings", "other_ids.json"],
+    "other_ids.json: the selected findings name no token": [
+        "remove", "--findings", "other_ids.json", "--select", "BP6",
+    ],
     "'x' is not an id": ["remove", "--id", "1,x"],
-    "is a unit of the alphabet and must stay": ["remove", "a"],
     "is a special token and must stay": ["remove", "<|end|>"],
     "name tokens to remove": ["remove"],
     "(scaffold); the .bytepair format holds": ["remove", "low", "--mode", "scaffold"],
@@ -222,6 +241,9 @@ def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
     """With options named as they are typed."""
     Path("nothing.txt").write_text("")
     Path("c.json").write_text("[]")
+    token = {"id": 64, "text": "b"}
+    findings = {"findings": [{"code": "BP101", "tokens": [token]}]}
+    Path("other_ids.json").write_text(json.dumps(findings))
     bytepair.train_from_iterator(["low"], merges=1, dialect="sennrich").save(
         "m.bytepair"
     )
@@ -266,3 +288,7 @@ def test_without_an_output_only_a_dry_run_is_taken(files):
         assert found.exit_code == 2
         assert "only --dry-run needs no output" in found.stderr
         assert run(*command, "--dry-run", "--quiet").output == ""
+        for idle in (["--format", "bytepair"], ["--ids-may-change"]):
+            found = run(*command, "--dry-run", *idle)
+            assert found.exit_code == 2
+            assert f"{idle[0]} needs --output" in found.stderr

@@ -1162,6 +1162,7 @@ def test_a_page_is_explained():
     [
         ([], "name a tokenizer"),
         (["t", "--lines"], "--lines needs a corpus; give one with --corpus"),
+        (["t", "--field", "text"], "--field needs a corpus; give one with --corpus"),
         (["t", "--show", "-1"], "--show must be at least 0"),
         (["t", "--select", "BP7"], "--select BP7: no code begins with this"),
     ],

@@ -453,6 +453,7 @@ def test_the_corpus_of_the_command_is_behind_the_tokenizers(small, corpus, tmp_p
         (["--group", "lang"], "--group needs a corpus"),
         (["--by-file"], "--by-file needs a corpus"),
         (["--field", "body"], "--field needs a corpus"),
+        (["--field", "text"], "--field needs a corpus"),
     ],
 )
 def test_what_would_be_idle_is_refused(typed, message, small, tmp_path):

@@ -94,7 +94,10 @@ class Segmenter:
             raise TokenizerError(message)
         allowed = []
         if vocabulary is not None:
-            allowed = _core.read_subword_vocabulary(read(vocabulary), threshold)
+            from .data._lists import read_list
+
+            data = read_list(vocabulary)
+            allowed = _core.read_subword_vocabulary(data, threshold)
         self._ids = {token: number for number, token in enumerate(allowed)}
         self._core = _core.CoreSegmenter(_codes_of(codes), merges, separator, allowed)
         self._separator = separator

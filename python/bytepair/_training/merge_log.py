@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NoReturn, TypeAlias
 
-from bytepair._io.files import StrPath, read, writing
+from bytepair._io.files import StrPath, writing
 from bytepair.errors import FormatError
 
 __all__ = ["CorpusSummary", "MergeLog", "MergeStep", "read_log", "write_log"]
@@ -245,7 +245,9 @@ def read_log(path: StrPath) -> MergeLog:
     FileError
         The file cannot be read.
     """
-    lines = read(path).split(b"\n")
+    from bytepair.data._lists import read_list
+
+    lines = read_list(path).split(b"\n")
     reading = _Reading(str(path))
     if lines.pop():
         reading.refuse(len(lines) + 1, "the file ends in the middle of this line")

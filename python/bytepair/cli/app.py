@@ -151,6 +151,8 @@ class Commands(TyperGroup):
         options = {str(param.name): param.opts[0] for param in params if param.opts}
         aliases = {
             "special_tokens": "special",
+            "groups": "group",
+            "format": "format_name",
             "task_bytes": "task_size",
             "rows": "embedding_rows",
             "multiple_of": "embedding_multiple_of",
@@ -243,8 +245,10 @@ def _as_typed(
     bare = r"(?<![\w./'\"`-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w/'\"`=([]|\.\w)"
     subject = r"^(?P<name>[a-z_]+)(?= must )"
     topic = r"^(?P<name>[a-z_]+)(?=: )"
-    about_options = () if is_about_file else (bare, topic)
-    for pattern in (named, subject, *about_options):
+    part = r"(?<=has another )(?P<name>[a-z_]+)(?= than the dialect and the options)"
+    encoding = r"(?<=: )(?P<name>encoding)(?=: \"[^\"]*\" is not known)"
+    about_options = () if is_about_file else (part, bare, topic)
+    for pattern in (named, subject, encoding, *about_options):
         message = re.sub(pattern, typed, message)
     return message
 

@@ -80,10 +80,11 @@ CorpusFormat = Annotated[
     ),
 ]
 Field = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="PATH",
-        help="The field with the text: keys of a JSON line (data.body), or a column.",
+        help="The field with the text: keys of a JSON line (data.body), or a column; by default text.",
+        show_default=False,
         rich_help_panel=READING,
     ),
 ]
@@ -175,7 +176,7 @@ class ReadingOptions:
 
     input_format: InputFormat = None
     corpus_format: CorpusFormat = None
-    field: Field = "text"
+    field: Field = None
     lines: LinesOfText = False
     separator: Separator = None
     skip_bad: SkipBad = False
@@ -185,17 +186,19 @@ class ReadingOptions:
         formats = (self.input_format, self.corpus_format)
         return {
             "input_format": one_format(*(name and name.value for name in formats)),
-            "field": self.field,
+            "field": "text" if self.field is None else self.field,
             "lines": self.lines,
             "separator": self.separator,
             "skip_bad": self.skip_bad,
         }
 
     def given(self) -> dict[str, Any]:
-        """Give the options that were set, and ``None`` for the rest."""
-        usual = ReadingOptions().reading()
-        found = self.reading()
-        return {name: v if v != usual[name] else None for name, v in found.items()}
+        """Give the options that were typed, and ``None`` for the rest."""
+        return {
+            **{name: v or None for name, v in self.reading().items()},
+            "field": self.field,
+            "separator": self.separator,
+        }
 
 
 @dataclass(frozen=True)

@@ -48,17 +48,20 @@ def decode(
     quiet: Quiet = False,
 ) -> None:
     """Decode ids to text: all ids at once, or each line of ids to a line of text."""
+    from bytepair.data._lists import open_list
+
     is_array = Path(file).suffix == ".npy"
     is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
     if lines and (number_format in RAW or (number_format is None and is_raw)):
         message = "raw numbers have no lines; use --format text or --format json"
         raise typer.BadParameter(message, param_hint="--lines")
     name = name_of(file)
+    opened = reading if number_format in RAW or is_raw else open_list
     tokenizer = loading.load(tokenizer_path)
     to_bytes = decoder(tokenizer)
     parse_all, parse_line = parsers(tokenizer, number_format, file)
     transfer = Transfer("decoding", file, output, quiet=quiet)
-    with reading(file) as source, writing_to(output) as target:
+    with opened(file) as source, writing_to(output) as target:
         if lines:
             n_bytes, n_tokens = 0, 0
             rows = chain.from_iterable(transfer.counted(line_batches(source)))

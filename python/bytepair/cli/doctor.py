@@ -14,6 +14,7 @@ import typer
 
 from .colours import has_colours
 from .corpus_options import Quiet, ReadingOptions
+from .finding_codes import choosing, codes_of
 from .options import LoadingOptions
 from .progress_line import ProgressLine
 from .spreading import spread
@@ -55,20 +56,14 @@ def doctor(
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CODE",
-            help="Look only for these findings: codes or their beginnings, such as BP1, "
-            "separated by commas. May be repeated.",
-            show_default=False,
+        choosing(
+            "Look only for these findings: codes or their beginnings, such as BP1, "
+            "separated by commas. May be repeated."
         ),
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CODE",
-            help="Leave out these findings, written as for --select.",
-            show_default=False,
-        ),
+        choosing("Leave out these findings, written as for --select."),
     ] = None,
     explain: Annotated[
         str | None,
@@ -114,8 +109,8 @@ def doctor(
         config=analysis.beside(tokenizer_path) if config is None else config,
         corpus=corpus,
         reading=reading.reading(),
-        select=_codes(select),
-        ignore=_codes(ignore),
+        select=codes_of(select),
+        ignore=codes_of(ignore),
         progress=lambda done, total: line.show_bytes("counting", done, total),
     )
     line.clear()
@@ -129,17 +124,6 @@ def doctor(
         print(diagnosis_text(diagnosis, width=width, n_shown=show, is_painted=painted))
     if not (exit_zero or diagnosis.is_clean):
         raise typer.Exit(FOUND)
-
-
-def _codes(given: list[str] | None) -> list[str] | None:
-    """Split codes at commas.
-
-    >>> _codes(["BP1,bp203", "BP5"])
-    ['BP1', 'BP203', 'BP5']
-    """
-    if given is None:
-        return None
-    return [code.strip().upper() for codes in given for code in codes.split(",")]
 
 
 def _refuse_idle(reading: ReadingOptions, corpus: list[str] | None) -> None:

@@ -7,6 +7,7 @@ read: a path that cannot be written, a format that cannot hold the base.
 import json
 import shutil
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +20,7 @@ from .options import LoadingOptions, NewTokenizer, TokenizerPath
 from .problems import remark
 from .sizes import number, size
 from .spreading import spread
-from .streams import reading as opened
+from .streams import name_of
 from .training_options import (
     FILES,
     MaxTokenBytes,
@@ -40,6 +41,37 @@ __all__ = ["extend"]
 
 MOST_ADDED = 1 << 31
 WIDEST = 78
+
+Scope = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SCRIPT",
+        help="Learn only tokens that occur in no text without these characters, so that all "
+        "other text keeps its ids: a script (Devanagari) or characters (U+0900-U+097F). May be "
+        "repeated.",
+        show_default=False,
+        rich_help_panel=LIMITS,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Which tokens are learned from a corpus, by the names of :func:`bytepair.surgery.extend`."""
+
+    scope: Scope = None
+    min_count: MinCount = None
+    min_piece_count: MinPieceCount = None
+    max_token_bytes: MaxTokenBytes = None
+    max_token_chars: MaxTokenChars = None
+    whole_characters: WholeCharacters = False
+    threads: Threads = None
+
+    def given(self) -> dict[str, Any]:
+        """Give the options that were typed, and ``None`` for the rest."""
+        scope = self.scope and [part for item in self.scope for part in item.split(",")]
+        is_whole = self.whole_characters or None
+        return {**vars(self), "scope": scope, "whole_characters": is_whole}
 
 
 @spread
@@ -81,23 +113,7 @@ def extend(
     saving: SavingWithNew,
     reading: corpus_options.ReadingOptions,
     loading: LoadingOptions,
-    scope: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SCRIPT",
-            help="Learn only tokens that occur in no text without these characters, so that all "
-            "other text keeps its ids: a script (Devanagari) or characters (U+0900-U+097F). May be "
-            "repeated.",
-            show_default=False,
-            rich_help_panel=LIMITS,
-        ),
-    ] = None,
-    min_count: MinCount = None,
-    min_piece_count: MinPieceCount = None,
-    max_token_bytes: MaxTokenBytes = None,
-    max_token_chars: MaxTokenChars = None,
-    whole_characters: WholeCharacters = False,
-    threads: Threads = None,
+    limits: Limits,
     memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
     as_json: corpus_options.Json = False,
@@ -119,15 +135,9 @@ def extend(
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
     options: dict[str, Any] = {
         "add": add,
-        "scope": scope and [part for item in scope for part in item.split(",")],
-        "min_count": min_count,
-        "min_piece_count": min_piece_count,
-        "max_token_bytes": max_token_bytes,
-        "max_token_chars": max_token_chars,
-        "whole_characters": whole_characters or None,
+        **limits.given(),
         "memory_limit": n_bytes,
-        "threads": threads,
-        "allow_helpers": allow_helpers,
+        "allow_helpers": allow_helpers or None,
         **reading.given(),
     }
     if strings is not None:
@@ -136,14 +146,22 @@ def extend(
         options |= {"corpus": weighted(corpus or []), "progress": watch}
     given = {name: v for name, v in options.items() if v is not None}
     found = surgery.extend(base, **given).read_from(source)
+    drawn = _drawn(found.report)
+    said = [
+        line.replace("allow_helpers=True", "--allow-helpers")
+        for line in found.report.lines
+    ]
+    if not found.report.added and not _is_met(found.report):
+        if drawn and not quiet:
+            remark(*drawn)
+        message = "; ".join(
+            ["no token could be added", *said[1:], "nothing is written"]
+        )
+        raise TrainingError(message)
     saved, written = saving.save(found, output)
     seconds = round(time.perf_counter() - start, 3)
     if not quiet:
-        said = (
-            line.replace("allow_helpers=True", "--allow-helpers")
-            for line in found.report.lines
-        )
-        remark(*_drawn(found.report), *watch.deferred, *said, *saved)
+        remark(*drawn, *watch.deferred, *said, *saved)
     if as_json:
         print(json.dumps({**found.report.to_json(), **written, "seconds": seconds}))
 
@@ -163,11 +181,24 @@ def _check_source(
 
 def _lines_of(path: str) -> list[str]:
     """Read the lines of a file; bytes that are not UTF-8 become no valid text, which is reported."""
-    with opened(path) as file:
-        lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    from bytepair.data._lists import read_list
+
+    lines = read_list(path).removeprefix(b"\xef\xbb\xbf").split(b"\n")
     if not lines[-1]:
         del lines[-1]
+    if not lines:
+        message = f"{name_of(path)} is empty; write each string on its own line"
+        raise TrainingError(message)
     return [line.removesuffix(b"\r").decode(errors="surrogateescape") for line in lines]
+
+
+def _is_met(report: "ExtensionReport | StringsReport") -> bool:
+    """Tell whether what was asked for is there although nothing was added."""
+    from bytepair.surgery import StringsReport
+
+    if isinstance(report, StringsReport):
+        return report.outcomes.keys() <= {"known", "repeated"}
+    return report.asked == 0
 
 
 def _drawn(report: "ExtensionReport | StringsReport") -> list[str]:

@@ -34,6 +34,8 @@ RAW_ENDINGS: dict[str, NumberFormat | None] = {
     "uint32": NumberFormat.UINT32,
 }
 """What names of raw numbers end in, and how wide those are; of .bin the vocabulary says."""
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+IS_UTF_16 = "the input looks like UTF-16; save it as UTF-8, or pass --format uint16 or uint32 if it is raw numbers"
 RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
 
 
@@ -110,7 +112,8 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_textual = re.fullmatch(rb"[-+0-9\s,\[\]]*", data) is not None
     if ending not in RAW_ENDINGS:
-        if is_textual or re.fullmatch(rb"[\t-\r -~]*", data):
+        is_text = re.fullmatch(rb"[\t-\r -~]*", data) or data.startswith(UTF_16_MARKS)
+        if is_textual or is_text:
             return NumberFormat.TEXT
         message = (
             "the input is raw numbers, not text; set their width with "
@@ -243,6 +246,8 @@ def _parse_text(data: bytes) -> list[int]:
 
 def _other_format(data: bytes) -> str:
     """Say what to type where ids are no text of numbers."""
+    if data.startswith(UTF_16_MARKS):
+        return f"; {IS_UTF_16}"
     if data.lstrip().startswith(b"["):
         return "; for a JSON array pass --format json"
     if re.search(rb"[^\t-\r -~]", data):

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from bytepair import TokenizerError
+
 from .corpus_options import Json, Quiet
 from .options import LoadingOptions, NewTokenizer
 from .problems import remark
@@ -61,8 +63,13 @@ def merge_vocabularies(
     saving.check(first, output)
     second, _ = base_of(other, options[1])
     found = surgery.merge_vocabularies(first, second, allow_helpers=allow_helpers)
+    report = found.report
+    if not report.added and report.outcomes.keys() - {"known"}:
+        lines = [report.lines[0], *report.lines[2:], "nothing is written"]
+        message = f"{other}: no token could be added; {'; '.join(lines)}"
+        raise TokenizerError(message)
     lines, written = saving.save(found.read_from(source), output)
     if not quiet:
-        remark(*found.report.lines, *lines)
+        remark(*report.lines, *lines)
     if as_json:
-        print(json.dumps({**found.report.to_json(), **written}))
+        print(json.dumps({**report.to_json(), **written}))

@@ -51,9 +51,7 @@ class Pieces:
         try:
             words = data.decode().replace("\n", " ").split(" ")
         except UnicodeDecodeError as error:
-            message = (
-                f"byte {error.start} of the input is not UTF-8; expected tokens as text"
-            )
+            message = f"byte {error.start} of the input is not UTF-8; expected tokens as text in UTF-8"
             raise FormatError(message) from error
         found = [word for word in words if word]
         for place, word in enumerate(found):

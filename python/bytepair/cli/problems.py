@@ -57,6 +57,10 @@ def in_our_words(message: str) -> str:
     'missing option --output / -o'
     >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
     "--merges: 'x' is not a number"
+    >>> in_our_words(
+    ...     "Invalid value for '--dropout': Input should be less than or equal to 1"
+    ... )
+    '--dropout must be at most 1'
     >>> in_our_words("Invalid value for '--output' / '-o': name a file")
     '--output / -o: name a file'
     >>> in_our_words("Invalid value for --lines: needs a corpus")
@@ -84,6 +88,8 @@ def _about_value(option: str | None, reason: str) -> str:
         reason = "is not a number"
     if found := re.fullmatch(r"Input should be greater than or equal to (\S+)", reason):
         reason = f"must be at least {found[1]}"
+    if found := re.fullmatch(r"Input should be less than or equal to (\S+)", reason):
+        reason = f"must be at most {found[1]}"
     if option is None:
         return reason
     is_predicate = reason.startswith(("needs ", "is ", "has ", "must "))

@@ -2,9 +2,11 @@
 
 import json
 import re
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from bytepair import TokenizerError
 
 from . import corpus_options
 from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
@@ -19,6 +21,9 @@ from .vocabulary_options import (
     Saving,
     check_output,
 )
+
+if TYPE_CHECKING:
+    from bytepair.surgery import PruningReport
 
 __all__ = ["prune"]
 
@@ -64,7 +69,7 @@ def prune(
         ),
     ] = None,
     output: NewTokenizerOrNone = None,
-    numbering: NumberingChoice = NumberingName.RESERVED,
+    numbering: NumberingChoice = None,
     dry_run: DryRun = False,
     saving: Saving,
     reading: corpus_options.ReadingOptions,
@@ -89,8 +94,8 @@ def prune(
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     drop = None if matching is None else _matches(matching)
     base, source = base_of(tokenizer_path, loading.options()._asdict())
-    target = None if dry_run else output
-    saving.check(base, target, numbering)
+    way = numbering or NumberingName.RESERVED
+    saving.check(base, output, way)
     watch = Watch(is_shown=not quiet)
     found = surgery.prune(
         base,
@@ -98,15 +103,17 @@ def prune(
         to=to,
         min_count=min_count,
         drop=drop,
-        numbering=numbering.value,
+        numbering=way.value,
         memory_limit=n_bytes,
         threads=threads,
         progress=watch,
         **{name: v for name, v in reading.given().items() if v is not None},
     ).read_from(source)
+    if not found.report.removed:
+        _refuse_nothing(found.report, matching, to or min_count)
     if not quiet:
         remark(*watch.deferred, *found.report.lines)
-    lines, written = saving.save(found, target)
+    lines, written = saving.save(found, None if dry_run else output)
     if not quiet:
         remark(*lines)
     if as_json:
@@ -125,6 +132,17 @@ def _check(
         if value is not None and not has_corpus:
             message = "needs files to count tokens in, since the rarest are removed"
             raise typer.BadParameter(message, param_hint=option)
+
+
+def _refuse_nothing(
+    report: "PruningReport", matching: str | None, limit: int | None
+) -> None:
+    """Refuse a regular expression that removed nothing, where only it says what to remove."""
+    if matching is None or limit is not None:
+        return
+    held = report.lines[2:] or ["it matches no token that may be removed"]
+    message = f"--matching {matching!r} removes nothing: {held[0]}"
+    raise TokenizerError(message)
 
 
 def _matches(pattern: str) -> Any:  # noqa: ANN401 -- a function of tokens

@@ -3,7 +3,6 @@
 import enum
 import json
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from bytepair import TokenizerError
 
 from .corpus_options import Json, Quiet
+from .finding_codes import choosing, codes_of
 from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
 from .problems import remark
 from .spreading import spread
@@ -59,21 +59,19 @@ def remove(
         ),
     ] = None,
     findings: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="FILE",
-            help="Remove tokens that the doctor found: a file with the output of bytepair doctor --json. "
-            "Tokens that must stay are left out and listed.",
+            help="Remove tokens that the doctor found: a file with the output of bytepair doctor --json, "
+            "or - for standard input. Tokens that must stay are left out and listed.",
             show_default=False,
         ),
     ] = None,
     select: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="CODE",
-            help="Which findings: codes or their beginnings, such as BP1, separated by commas. May "
-            "be repeated; by default BP101 and BP603 (glitch candidates).",
-            show_default=False,
+        choosing(
+            "Which findings: codes or their beginnings, such as BP1, separated by commas. May "
+            "be repeated; by default BP101 and BP603 (glitch candidates)."
         ),
     ] = None,
     mode: Annotated[
@@ -84,7 +82,7 @@ def remove(
             "emitted (scaffold; .bytepair only).",
         ),
     ] = ModeName.CASCADE,
-    numbering: NumberingChoice = NumberingName.RESERVED,
+    numbering: NumberingChoice = None,
     dry_run: DryRun = False,
     saving: Saving,
     loading: LoadingOptions,
@@ -100,22 +98,24 @@ def remove(
     from bytepair.surgery._extend import base_of
 
     check_output(output, dry_run=dry_run)
+    if mode is ModeName.SCAFFOLD and numbering is not None:
+        message = "has no effect with --mode scaffold: all ids stay; leave it out"
+        raise typer.BadParameter(message, param_hint="--numbering")
     base, source = base_of(tokenizer_path, loading.options()._asdict())
-    target = None if dry_run else output
-    saving.check(base, target, numbering)
-    chosen = (
-        None
-        if select is None
-        else [c.strip().upper() for s in select for c in s.split(",")]
-    )
+    way = numbering or NumberingName.RESERVED
+    saving.check(base, output, way)
     named = _named(tokens, id_, findings)
     value: Mode = mode.value
     found = surgery.remove(
-        base, named, mode=value, numbering=numbering.value, select=chosen
+        base, named, mode=value, numbering=way.value, select=codes_of(select)
     ).read_from(source)
+    cascade = found.report.cascade
+    if not cascade.named:
+        message = f"{findings}: {'; '.join(cascade.lines)}; --select chooses others"
+        raise TokenizerError(message)
     if not quiet:
-        remark(*found.report.cascade.lines, *found.report.lines)
-    lines, written = saving.save(found, target)
+        remark(*cascade.lines, *found.report.lines)
+    lines, written = saving.save(found, None if dry_run else output)
     if not quiet:
         remark(*lines)
     if as_json:
@@ -123,18 +123,20 @@ def remove(
 
 
 def _named(
-    tokens: list[str] | None, ids: list[str] | None, findings: Path | None
+    tokens: list[str] | None, ids: list[str] | None, findings: str | None
 ) -> list[Any]:
     """Gather the named tokens."""
-    named: list[Any] = [_as_typed(token) for token in tokens or []]
+    from bytepair.surgery._tokens import Typed
+
+    named = [Typed("TOKENS", _as_typed(token)) for token in tokens or []]
     for given in ids or []:
         for number in given.split(","):
             if not (number.strip().isascii() and number.strip().isdigit()):
                 message = f"{number.strip()!r} is not an id, such as 262"
                 raise typer.BadParameter(message, param_hint="--id")
-            named.append(int(number))
+            named.append(Typed("--id", int(number)))
     if findings is not None:
-        named.append(_read(findings))
+        named.append(Typed("--findings", _read(findings)))
     if not named:
         message = "name tokens to remove, or give --id or --findings"
         raise typer.BadParameter(message, param_hint="TOKENS")
@@ -150,11 +152,11 @@ def _as_typed(token: str) -> str | bytes:
     return token
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: str) -> dict[str, Any]:
     """Read a report of findings."""
-    from bytepair._io.files import read
+    from bytepair.data._lists import read_list
 
-    data = read(path)
+    data = read_list(path)
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -1,19 +1,21 @@
 """Texts that a user names for ``convert`` and ``verify``."""
 
-from bytepair._io.files import expand, read
+from bytepair._io.files import expand
 from bytepair.errors import EncodingError
 
 __all__ = ["read_texts"]
 
 
 def read_texts(paths: list[str]) -> list[str]:
-    """Read files of UTF-8, each as one text."""
+    """Read files of UTF-8, which may be compressed, each as one text."""
     return [_read_text(path) for path in expand(paths)]
 
 
 def _read_text(path: str) -> str:
+    from bytepair.data._lists import read_list
+
     try:
-        return read(path).decode()
+        return read_list(path).decode()
     except UnicodeDecodeError as error:
         message = f"{path}: byte {error.start} is not UTF-8"
         raise EncodingError(message) from error

@@ -66,10 +66,12 @@ DryRun = Annotated[
     typer.Option("--dry-run", help="Show what would be done, and write nothing."),
 ]
 NumberingChoice = Annotated[
-    NumberingName,
+    NumberingName | None,
     typer.Option(
-        help="What becomes of the ids of removed tokens: special tokens take them (reserved), they stay "
-        "unused (holes), or ids are renumbered without gaps (compact). Only compact moves other ids.",
+        help="What becomes of the ids of removed tokens: special tokens take them (reserved, the "
+        "default), they stay unused (holes), or ids are renumbered without gaps (compact). Only compact "
+        "moves other ids.",
+        show_default=False,
     ),
 ]
 IdsMayChange = Annotated[
@@ -147,12 +149,21 @@ class Saving:
 
         self._check_embeddings(base, output)
         if output is None:
+            self._refuse_without_output()
             return
         if str(output) == "-":
             message = "a tokenizer cannot be written to standard output; name a file"
             raise TokenizerError(message)
         formats.format_of(output, self.format_name, option="--format")
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
+
+    def _refuse_without_output(self) -> None:
+        """Refuse options of a file that is not written."""
+        given = {"--format": self.format_name, "--ids-may-change": self.ids_may_change}
+        for option, value in given.items():
+            if value:
+                message = "needs --output: without it nothing is saved"
+                raise typer.BadParameter(message, param_hint=option)
 
     def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
         """Refuse a format that cannot hold the base, or the tokens that reserve ids."""

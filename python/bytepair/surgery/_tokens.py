@@ -25,6 +25,7 @@ __all__ = [
     "Named",
     "Token",
     "Tokens",
+    "Typed",
     "names_of",
     "quoted",
     "resolve",
@@ -64,6 +65,14 @@ class Token:
     def text(self) -> str:
         """The text, with ``U+FFFD`` for bytes that are no whole character."""
         return self.bytes.decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What a command was given to name tokens, with the option that was typed."""
+
+    option: str
+    value: Any
 
 
 @dataclass(frozen=True)
@@ -117,7 +126,7 @@ def resolve(
 ) -> Named:
     """Give the ids of tokens that a user named.
 
-    ``option`` is the option that names them, for messages.
+    ``option`` is the option that names them, for messages; what a command passes says it itself.
 
     Raises
     ------
@@ -127,18 +136,22 @@ def resolve(
     """
     if isinstance(select, str):
         select = [select]
-    given = list(_flat(tokens))
-    found: dict[int, bool] = {}  # by id: whether it is named itself, not by a finding
+    given = [
+        item if isinstance(item, Typed) else Typed(option, item)
+        for item in _flat(tokens)
+    ]
+    found: dict[int, str | None] = {}  # by id: the option, unless a finding names it
     is_of_findings = False
-    for item in given:
+    for typed in given:
+        option, item = typed.option, typed.value
         if isinstance(item, (str, bytes)):
-            found[_id_of(tokenizer, item, option)] = True
+            found[_id_of(tokenizer, item, option)] = option
         elif _is_number(item):
-            found[_checked(tokenizer, int(item), option)] = True
+            found[_checked(tokenizer, int(item), option)] = option
         else:
             is_of_findings = True
             for id_ in _ids_of_findings(tokenizer, item, select):
-                found.setdefault(id_, False)
+                found.setdefault(id_, None)
     if select is not None and not is_of_findings:
         message = "select= chooses among findings, and none is given"
         raise TokenizerError(message)
@@ -146,9 +159,11 @@ def resolve(
         message = f"{option}: no token is named"
         raise TokenizerError(message)
     reasons = dict(zip(found, tokenizer._why_it_stays(list(found)), strict=True))
-    refused = [id_ for id_, is_named in found.items() if is_named and reasons[id_]]
+    refused = [id_ for id_, option in found.items() if option and reasons[id_]]
     if refused:
-        raise TokenizerError(_must_stay(tokenizer, refused, reasons, option))
+        first = found[refused[0]]
+        of_option = [id_ for id_ in refused if found[id_] == first]
+        raise TokenizerError(_must_stay(tokenizer, of_option, reasons, str(first)))
     ids = tuple(id_ for id_ in found if not reasons[id_])
     return Named(ids, tuple((i, why) for i, why in reasons.items() if why))
 
@@ -167,7 +182,7 @@ def _must_stay(
 
 def _flat(tokens: Any) -> Iterable[Any]:  # noqa: ANN401 -- what a user gives
     """List what was named one by one; a diagnosis stays whole."""
-    if isinstance(tokens, (str, bytes, Mapping)) or _is_number(tokens):
+    if isinstance(tokens, (str, bytes, Mapping, Typed)) or _is_number(tokens):
         return [tokens]
     if hasattr(tokens, "findings") or hasattr(tokens, "tokens"):
         return [tokens]

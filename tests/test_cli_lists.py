@@ -1,0 +1,196 @@
+"""Files of strings, ids, findings, counts and texts: compressed ones are opened, other files refused."""
+
+import bz2
+import gzip
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+
+import bytepair
+from bytepair import FileError, FormatError, read_log
+from bytepair.segmentation import Segmenter
+
+testing = pytest.importorskip("typer.testing", reason="runs the command line")
+
+from bytepair.cli.app import app  # noqa: E402 -- needs typer
+
+TEXT = "low lower lowest wide wider\n" * 9
+
+
+def run(*arguments, stdin=b""):
+    """Run a command, and give its outcome."""
+    found = testing.CliRunner().invoke(app, list(arguments), input=stdin)
+    assert found.exception is None or isinstance(found.exception, SystemExit)
+    return found
+
+
+@pytest.fixture
+def lists(tmp_path, monkeypatch):
+    """Write a tokenizer and one file for each option that takes a list; give their contents."""
+    monkeypatch.chdir(tmp_path)
+    base = bytepair.train_from_iterator([TEXT], merges=9, dialect="gpt4", log="m.jsonl")
+    base.save("base.json")
+    codes = bytepair.train_from_iterator([TEXT], merges=9, dialect="subword-nmt")
+    codes.save("codes", format="subword-nmt")
+    ids = list(base.encode(TEXT))
+    found = {"id": base.token_to_id("lo"), "text": "lo"}
+    findings = {"findings": [{"code": "BP101", "tokens": [found]}]}
+    return {
+        "strings": b"lo we\nlowes\nwi\nes\n",
+        "findings": json.dumps(findings).encode(),
+        "ids": " ".join(map(str, ids)).encode() + b"\n",
+        "pieces": run("encode", "base.json", "--format", "pieces", stdin=TEXT.encode())
+        .stdout.encode(),
+        "text": TEXT.encode(),
+        "vocabulary": b"lo@@ 9\nw 9\nlow 9\n",
+        "log": Path("m.jsonl").read_bytes(),
+    }  # fmt: skip
+
+
+COMMANDS = {
+    "strings": ["extend", "base.json", "--strings", "FILE", "-o", "n.json", "--json"],
+    "findings": ["remove", "base.json", "--findings", "FILE", "-o", "n.json", "--json"],
+    "ids": ["decode", "base.json", "FILE"],
+    "pieces": ["decode", "base.json", "FILE", "--format", "pieces"],
+    "text": ["verify", "base.json", "base.json", "--text", "FILE"],
+    "vocabulary": ["segment", "codes", "--vocabulary", "FILE"],
+    "log": ["info", "base.json", "--log", "FILE", "--json"],
+}
+PACKED = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+
+
+def outcome(kind, path, stdin=b"low lower lowest\n"):
+    """Give what a command writes, without the time that it takes."""
+    command = [path if word == "FILE" else word for word in COMMANDS[kind]]
+    found = run(*command, stdin=stdin)
+    assert found.exit_code == 0, found.stderr
+    written = Path("n.json").read_bytes() if "n.json" in command else b""
+    if "--json" not in command:
+        return found.stdout, written
+    return {**json.loads(found.stdout), "seconds": None}, written
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_compressed_list_is_the_list(kind, lists):
+    """Its first bytes say how it is compressed, whatever its name; a pipe may hold it, too."""
+    Path("plain").write_bytes(lists[kind])
+    expected = outcome(kind, "plain")
+    for number, pack in enumerate(PACKED.values()):
+        Path(f"list{number}.txt").write_bytes(pack(lists[kind]))
+        assert outcome(kind, f"list{number}.txt") == expected
+    if kind in ("strings", "findings", "ids", "pieces"):
+        assert outcome(kind, "-", gzip.compress(lists[kind])) == expected
+
+
+@pytest.mark.parametrize("kind", [kind for kind in COMMANDS if kind != "log"])
+def test_a_list_in_another_encoding_is_refused_by_name(kind, lists):
+    """With what to do; nothing is written."""
+    wide = lists[kind].decode().encode("utf-16")
+    for name, data in (("wide.txt", wide), ("wide.gz", gzip.compress(wide))):
+        Path(name).write_bytes(data)
+        command = [name if word == "FILE" else word for word in COMMANDS[kind]]
+        found = run(*command, stdin=b"low\n")
+        assert found.exit_code == 1
+        assert name in found.stderr
+        assert "UTF-8" in found.stderr
+        assert kind == "pieces" or "UTF-16" in found.stderr
+        assert not Path("n.json").exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+def test_a_short_list_without_a_mark_is_recognised(encoding, lists):
+    """Two characters are enough."""
+    Path("w.txt").write_bytes("es\n".encode(encoding))
+    found = run("extend", "base.json", "--strings", "w.txt", "-o", "n.json")
+    assert found.exit_code == 1
+    assert "w.txt: this looks like UTF-16 or UTF-32" in found.stderr
+
+
+REFUSED = {
+    "w.lz4: this looks like lz4": ("w.lz4", b"\x04\x22\x4d\x18\x00"),
+    "w.br: this looks like Brotli": ("w.br", b"\x0b\x02"),
+    "w.txt: this looks like Parquet": ("w.txt", b"PAR1\x15\x04\x00"),
+    "w.gz: damaged or truncated": ("w.gz", gzip.compress(b"low\n" * 99)[:-9]),
+    "w.txt is empty; write each": ("w.txt", b""),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_is_no_list_is_refused(message, lists):
+    """By its name, and as what it looks like."""
+    name, data = REFUSED[message]
+    Path(name).write_bytes(data)
+    found = run("extend", "base.json", "--strings", name, "-o", "n.json")
+    assert found.exit_code == 1
+    assert message in found.stderr
+    assert not Path("n.json").exists()
+
+
+def test_functions_take_compressed_lists_too(lists):
+    """The vocabulary of a segmenter and the log of a training."""
+    Path("v").write_bytes(lists["vocabulary"])
+    Path("v.gz").write_bytes(gzip.compress(lists["vocabulary"]))
+    parts = [
+        Segmenter("codes", vocabulary=name).segment(TEXT) for name in ("v", "v.gz")
+    ]
+    assert parts[0] == parts[1] != Segmenter("codes").segment(TEXT)
+    Path("m.gz").write_bytes(gzip.compress(lists["log"]))
+    assert read_log("m.gz").steps == read_log("m.jsonl").steps
+    Path("v.txt").write_bytes(lists["vocabulary"].decode().encode("utf-16"))
+    with pytest.raises(FormatError, match=r"v\.txt: this looks like UTF-16"):
+        Segmenter("codes", vocabulary="v.txt")
+    with pytest.raises(FileError, match=r"no\.txt: No such file"):
+        Segmenter("codes", vocabulary="no.txt")
+
+
+# Commands that could do nothing
+
+
+NOTHING = {
+    "no token could be added; 1 string: 1 in need of helpers": [
+        *("extend", "base.json", "--strings", "far.txt", "-o", "n.json")
+    ],
+    "no token could be added; fewer than the 3 asked for": [
+        *("extend", "base.json", "once.txt", "--add", "3", "-o", "n.json")
+    ],
+    "--matching 'zz' removes nothing: it matches no token": [
+        *("prune", "base.json", "--matching", "zz", "-o", "n.json")
+    ],
+    "f.json: the selected findings name no token": [
+        *("remove", "base.json", "--findings", "f.json", "-o", "n.json")
+    ],
+    "other.json: no token could be added; ": [
+        *("merge-vocabularies", "base.json", "other.json", "-o", "n.json")
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", NOTHING)
+def test_a_command_that_could_do_nothing_of_what_was_asked_is_an_error(message, lists):
+    """It says why, and writes nothing."""
+    Path("far.txt").write_text("zyxwv\n")
+    Path("once.txt").write_text("a b c")
+    Path("f.json").write_text('{"findings": []}')
+    other = bytepair.train_from_iterator(["a,b"] * 9, merges=2, dialect="byte-stream")
+    other.save("other.json")
+    found = run(*NOTHING[message])
+    assert found.exit_code == 1
+    assert message in found.stderr
+    assert not Path("n.json").exists()
+
+
+def test_what_is_there_already_is_no_error(lists):
+    """Strings that are tokens, a vocabulary that is in the base, and no token asked for."""
+    Path("c.txt").write_text(TEXT)
+    Path("w.txt").write_text("lo\nlow\nlo\n")
+    for command in (
+        ["extend", "base.json", "--strings", "w.txt"],
+        ["extend", "base.json", "c.txt", "--add", "0"],
+        ["merge-vocabularies", "base.json", "base.json"],
+        ["prune", "base.json", "c.txt", "--min-count", "1"],
+    ):
+        found = run(*command, "-o", "n.json")
+        assert found.exit_code == 0, found.stderr
+        assert Path("n.json").read_bytes() == Path("base.json").read_bytes()
