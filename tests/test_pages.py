@@ -56,6 +56,14 @@ EXAMPLES = {
     "docs/how-to/train.md": 7,
     "docs/how-to/untrusted-text.md": 14,
     "docs/reference/errors.md": 4,
+    "docs/tutorials/1-bytes-and-a-pattern.md": 14,
+    "docs/tutorials/2-a-stream-of-bytes.md": 17,
+    "docs/tutorials/3-end-of-word-marks.md": 17,
+    "docs/tutorials/4-learner-and-segmenter.md": 14,
+    "docs/tutorials/5-unknown-and-special-tokens.md": 23,
+    "docs/tutorials/from-corpus-to-shards.md": 22,
+    "docs/tutorials/read-a-merge-tree.md": 17,
+    "docs/tutorials/ship.md": 29,
 }
 """How many examples each page has, so that none is lost unnoticed: add your page here."""
 
