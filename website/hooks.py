@@ -17,7 +17,16 @@ from mkdocs.structure.pages import Page
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY))
 
-from website import gallery, links, lists, measured, navigation, plain, reference  # noqa: E402
+from website import (  # noqa: E402
+    gallery,
+    hero,
+    links,
+    lists,
+    measured,
+    navigation,
+    plain,
+    reference,
+)
 
 # Pages outside docs/, and where they stand on the site.
 ELSEWHERE = {
@@ -42,6 +51,7 @@ class State:
         self.sources: dict[str, str] = {}  # the other way round
         self.plain: dict[str, str] = {}
         self.sections: dict[str, str] = {}
+        self.hero: hero.Hero | None = None
 
 
 STATE = State()
@@ -67,7 +77,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         STATE.sources.setdefault(file.src_uri, f"docs/{file.src_uri}")
     for file in files.media_files():
         STATE.pages[f"docs/{file.src_uri}"] = file.src_uri
-    for page, content in generated(files).items():
+    made = generated(files)
+    for page, content in made.items():
         old = files.get_file_from_path(page)
         if old is not None and isinstance(content, str):
             content = joined(old.content_string, content)
@@ -79,6 +90,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     STATE.pages["README.md"] = home.src_uri
     pages = [file.src_uri for file in files.documentation_pages()]
     order = navigation.order_of(home.content_string)
+    order += [page for page in made if page.endswith(".md")]
     config.nav = navigation.completed(config.nav or [], pages, order)
     return files
 
@@ -93,6 +105,7 @@ def generated(files: Files) -> dict[str, str | bytes]:
         "reference/encodings.md": reference.encodings(),
         "reference/formats.md": reference.formats(),
         "reference/errors.md": reference.errors(),
+        "reference/commands.md": reference.all_commands(),
         **{
             f"reference/command-line/{name}": text
             for name, text in reference.commands().items()
@@ -147,14 +160,23 @@ def on_page_markdown(
 ) -> str:
     """Rewrite links, and lists."""
     name = page.file.src_uri
-    if name == "reference/api.md":
+    source = STATE.sources.get(name, f"docs/{name}")
+    markdown = links.moved_links(
+        markdown, source, name, STATE.pages, repository(config)
+    )
+    if name in ("reference/api.md", "reference/commands.md"):
         markdown = reference.with_links(markdown)
-    else:
-        source = STATE.sources.get(name, f"docs/{name}")
-        markdown = links.moved_links(
-            markdown, source, name, STATE.pages, repository(config)
-        )
     STATE.plain[name] = markdown
+    if name == "index.md":
+        sentence, markdown = hero.parted(markdown)
+        texts = [
+            file.content_string
+            for file in files.documentation_pages()
+            if not file.src_uri.startswith("reference/")
+        ]
+        STATE.hero = hero.hero(sentence, texts)
+        page.meta |= {"template": "home.html", "hide": ["navigation", "toc"]}
+        page.meta.setdefault("title", config.site_name)
     return lists.spaced_lists(markdown)
 
 
@@ -181,6 +203,7 @@ def on_page_context(
     context: dict[str, Any], *, page: Page, config: MkDocsConfig, nav: Navigation
 ) -> None:
     """Tell templates what there is; read back the pages that docstrings filled."""
+    context["hero"] = STATE.hero
     context["has_playground"] = PLAYGROUND.exists()
     context["has_own_address"] = config.site_url == OWN_ADDRESS
     if "\n::: " in STATE.plain.get(page.file.src_uri, ""):

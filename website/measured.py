@@ -5,6 +5,7 @@ Every cell counts, also those in which another library is ahead, which are liste
 
 import io
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -154,7 +155,7 @@ def drawn(cells: list[Cell]) -> bytes:
 
     rows: dict[str, list[float]] = {}
     for cell in cells:
-        name = cell.benchmark.partition(":")[0].partition(",")[0]
+        name = re.split("[:,]", cell.benchmark)[0].replace("`", "")
         rows.setdefault(f"{name}\n{cell.peer}", []).append(cell.ratio)
     with mpl.rc_context(
         {

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 __all__ = [
+    "all_commands",
     "commands",
     "dialects",
     "encodings",
@@ -33,49 +34,44 @@ SAMPLE = "The children's 1234 naïve cafés: 東京タワー, isn't_it?"
 
 
 def commands() -> dict[str, str]:
-    """Give a page for each command, and the page that lists them."""
+    """Give a page for each command, with all of its options."""
     import typer
 
-    from bytepair import cli
     from bytepair.cli.app import app
     from bytepair.cli.commands import COMMANDS
     from bytepair.cli.help_pages import sections_of, usage_of
 
     group = typer.main.get_command(app)
     pages = {}
-    listed: dict[str, list[str]] = {}
     for entry in COMMANDS:
         command = group.commands[entry.name]  # type: ignore[attr-defined]
         context = typer.Context(command, info_name=f"bytepair {entry.name}")
+        usage, sections = usage_of(command, context), sections_of(command, context)
         pages[f"{entry.name}.md"] = command_page(
-            entry.name,
-            command.help or "",
-            usage_of(command, context),
-            sections_of(command, context),
+            entry.name, command.help or "", usage, sections
         )
-        row = f"| [`{entry.name}`]({entry.name}.md) | {escaped(entry.summary)} |"
-        listed.setdefault(entry.group, []).append(row)
+    return pages
+
+
+def all_commands() -> str:
+    """Describe what all commands have in common: the options before the command, and exit codes."""
+    import typer
+
+    from bytepair import cli
+    from bytepair.cli.app import app
+    from bytepair.cli.help_pages import sections_of
+
+    group = typer.main.get_command(app)
     context = typer.Context(group, info_name="bytepair")
-    options = sections_of(group, context)
-    lines = [
-        "# Command line",
-        "",
-        "Every command with all of its options, as `bytepair COMMAND --help` shows them.",
-        "",
-        "```text",
-        "bytepair [OPTIONS] COMMAND [ARGS]...",
-        "```",
-    ]
-    for name, rows in listed.items():
-        lines += ["", f"## {name}", "", "| command | does |", "|---|---|", *rows]
-    for name, pairs in options.items():
-        lines += ["", f"## {name}", "", *definitions(pairs)]
-    lines += ["", "## Exit codes", "", "| code | meaning |", "|---:|---|"]
+    lines: list[str] = []
+    for pairs in sections_of(group, context).values():
+        lines += ["## Options without a command", "", *definitions(pairs), ""]
+    lines += ["## Exit codes", "", "| code | meaning |", "|---:|---|"]
     lines += [
         f"| {code} | {escaped(meaning)} |"
         for code, meaning in exit_codes(cli.__doc__ or "")
     ]
-    return {"index.md": "\n".join(lines) + "\n", **pages}
+    return "\n".join(lines) + "\n"
 
 
 def exit_codes(docstring: str) -> list[tuple[str, str]]:
@@ -470,13 +466,17 @@ def modules_of(paths: list[str]) -> list[str]:
 
 
 def with_links(page: str) -> str:
-    """Link the names in the tables of a page to their own pages.
+    """Link the names and the commands in the tables of a page to their own pages.
 
+    >>> with_links("| `bytepair train FILES… -o OUT` | learns |")
+    '| [`bytepair train FILES… -o OUT`](command-line/train.md) | learns |'
     >>> with_links("| `a`, `b` | two `c` |")
     '| [`a`](python/a.md), [`b`](python/a.md) | two `c` |'
     """
 
     def linked(row: re.Match[str]) -> str:
+        if command := re.match(r"`bytepair ([\w-]+)", row[1]):
+            return f"| [{row[1]}](command-line/{command[1]}.md) |"
         names = re.findall(r"`([^`]+)`", row[1])
         cell = row[1]
         for name in names:
