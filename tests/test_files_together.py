@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -86,6 +87,26 @@ def test_a_name_that_cannot_be_had_gives_the_others_back(
     assert listed(tmp_path) == {"a.txt": b"before"}
 
 
+@pytest.mark.parametrize("n_renamed", [1, 2])
+def test_ctrl_c_while_files_get_their_names_gives_all_back(
+    n_renamed, pairs, tmp_path, monkeypatch
+):
+    """Between two of them, and right after the last one."""
+    replace, asked = Path.replace, []
+
+    def interrupted(draft, target):
+        replace(draft, target)
+        asked.append(target)
+        if len(asked) == n_renamed:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            files.write_together(pairs)
+    assert listed(tmp_path) == {"a.txt": b"before"}
+
+
 def test_folders_are_made_if_asked_for_and_go_again_if_it_fails(tmp_path, monkeypatch):
     """A folder that is missing is an error otherwise."""
     pairs = {tmp_path / "new" / "deep" / name: b"x" for name in "ab"}
@@ -137,10 +158,29 @@ def saving(way, folder):
         theirs = PreTrainedTokenizerFast(tokenizer_object=base, chat_template="{{ x }}")
         return lambda: theirs.save_pretrained(folder / "out")
     target = folder / ("out" if dialect == "gpt2" else "t.tiktoken")
+    if way.startswith("command"):
+        return lambda: commanded(base, way.split()[1], folder)
     if way.startswith("surgery"):
         found = surgery.extend(base, texts=["widest hats"] * 3, add=2)
         return lambda: found.save(target)
     return lambda: base.save(target)
+
+
+def commanded(base, suffix, folder):
+    """Run a command that writes an embedding map beside a file and its sidecar."""
+    testing = pytest.importorskip("typer.testing", reason="runs the command line")
+    from bytepair.cli.app import app
+
+    with TemporaryDirectory() as elsewhere:
+        written = base.to_bytes(format="huggingface")
+        Path(elsewhere, "base.json").write_bytes(written)
+        arguments = [
+            *("remove", f"{elsewhere}/base.json", "low", "-o", f"{folder}/t.tiktoken"),
+            *("--numbering", "holes", "--embedding-map", f"{folder}/rows{suffix}"),
+        ]
+        found = testing.CliRunner().invoke(app, arguments)
+    if found.exit_code:
+        raise bytepair.TokenizerError(found.stderr)
 
 
 N_FILES = {
@@ -150,6 +190,8 @@ N_FILES = {
     "convert": 4,  # a draft of each file, and each file
     "surgery gpt2": 4,
     "surgery tiktoken": 4,
+    "command .npz": 7,  # drafts of two files when rehearsing and when saving, and three files
+    "command .jsonl": 7,
     "transformers": 3,
 }
 

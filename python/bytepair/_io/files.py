@@ -101,6 +101,8 @@ def write(path: StrPath, data: bytes) -> None:
 def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
     """Write several files: all appear, in their order, or none does.
 
+    They are renamed one directly after the other. No system renames several at once, so a kill in
+    between leaves the first ones new; an error or Ctrl-C gives back what was there.
     A link is followed. A pipe or a device is written to, after all others.
     """
     with contextlib.ExitStack() as stack:
@@ -120,16 +122,25 @@ def _rename(drafts: Mapping[Path, Path]) -> None:
     """Give drafts their names; if one cannot have it, the others have what was there before."""
     targets = {path: Path(os.path.realpath(path)) for path in drafts}
     before = {t: t.read_bytes() if t.exists() else None for t in targets.values()}
-    done: list[Path] = []
+    begun: list[Path] = []
     try:
         for path, draft in drafts.items():
+            begun.append(targets[path])
             draft.replace(targets[path])
-            done.append(targets[path])
-    except OSError as error:
-        for target in done:
-            data = before[target]
-            target.unlink() if data is None else write(target, data)
+    except BaseException as error:  # Ctrl-C too
+        for target in begun:
+            _put_back(target, before[target])
+        if not isinstance(error, OSError):
+            raise
         raise _cannot(path, error) from error
+
+
+def _put_back(target: Path, data: bytes | None) -> None:
+    """Give a file what it had before, if it has something else now."""
+    if data is None:
+        target.unlink(missing_ok=True)
+    elif not target.exists() or target.read_bytes() != data:
+        write(target, data)
 
 
 @contextlib.contextmanager

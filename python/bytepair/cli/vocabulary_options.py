@@ -187,11 +187,21 @@ class Saving:
         self, found: "Surgery[Any]", output: Path | None
     ) -> tuple[list[str], dict[str, Any]]:
         """Write everything; say what was written in lines and as JSON holds it."""
+        from bytepair.surgery._proof import save
+
         rows = self._rows(found)
         if output is None:
             return ["nothing is written"], {"output": None}
-        proof = found.save(
-            output, format=self.format_name, ids_may_change=self.ids_may_change
+        others = {}
+        if rows is not None and self.embedding_map is not None:
+            is_npz = self.embedding_map.suffix == ".npz"
+            others[self.embedding_map] = rows._npz() if is_npz else rows._jsonl()
+        proof = save(
+            found,
+            output,
+            self.format_name,
+            ids_may_change=self.ids_may_change,
+            others=others,
         )
         lines = [*proof.lines, f"saved: {output}"]
         written = {
@@ -201,10 +211,6 @@ class Saving:
         }
         if rows is None or self.embedding_map is None:
             return lines, written
-        if self.embedding_map.suffix == ".npz":
-            rows.save_npz(self.embedding_map)
-        else:
-            rows.save_jsonl(self.embedding_map)
         n_new, n_old = rows.shape
         by_hand = f", {len(rows.needs_init):,} by hand" if len(rows.needs_init) else ""
         lines.append(

@@ -7,13 +7,14 @@ Left out: everything that depends on the numbers of a matrix, such as norms.
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
-from bytepair._io.files import StrPath, writing
+from bytepair._io.files import StrPath, write
 from bytepair._numpy import NDArray, np
 from bytepair._ranges import check_index, check_range
 from bytepair.errors import TokenizerError
@@ -126,15 +127,20 @@ class EmbeddingMap:
 
         Its names are those of the attributes.
         """
-        with writing(path) as file:
-            np.savez(
-                file,
-                indptr=self.indptr,
-                old_ids=self.old_ids,
-                weights=self.weights,
-                needs_init=self.needs_init,
-                shape=np.array(self.shape, np.int64),
-            )
+        write(path, self._npz())
+
+    def _npz(self) -> bytes:
+        """Give the bytes of :meth:`save_npz`."""
+        file = io.BytesIO()
+        np.savez(
+            file,
+            indptr=self.indptr,
+            old_ids=self.old_ids,
+            weights=self.weights,
+            needs_init=self.needs_init,
+            shape=np.array(self.shape, np.int64),
+        )
+        return file.getvalue()
 
     def save_jsonl(self, path: StrPath) -> None:
         """Write a line of JSON for each row, whole or not at all.
@@ -142,20 +148,25 @@ class EmbeddingMap:
         Fields are ``id``, ``token`` as the vocabulary writes it and ``bytes`` in hexadecimal (both
         ``null`` for an id without a token), ``old_ids``, ``weights`` and ``needs_init``.
         """
+        write(path, self._jsonl())
+
+    def _jsonl(self) -> bytes:
+        """Give the bytes of :meth:`save_jsonl`."""
         by_hand = set(self.needs_init.tolist())
-        with writing(path) as file:
-            for id_, (token, text) in enumerate(self._tokens()):
-                old_ids, weights = self.row(id_)
-                line = {
-                    "id": id_,
-                    "token": token,
-                    "bytes": None if text is None else text.hex(),
-                    "old_ids": old_ids,
-                    "weights": weights,
-                    "needs_init": id_ in by_hand,
-                }
-                written = json.dumps(line, ensure_ascii=False)
-                file.write(written.encode(errors="backslashreplace") + b"\n")
+        lines = []
+        for id_, (token, text) in enumerate(self._tokens()):
+            old_ids, weights = self.row(id_)
+            line = {
+                "id": id_,
+                "token": token,
+                "bytes": None if text is None else text.hex(),
+                "old_ids": old_ids,
+                "weights": weights,
+                "needs_init": id_ in by_hand,
+            }
+            written = json.dumps(line, ensure_ascii=False)
+            lines.append(written.encode(errors="backslashreplace") + b"\n")
+        return b"".join(lines)
 
     def _tokens(self) -> Iterator[tuple[str | None, bytes | None]]:
         """Give each row's token, as it is written and as bytes."""

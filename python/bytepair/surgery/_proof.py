@@ -28,7 +28,7 @@ from ._extends import Pairing, check, faults_of_theirs, id_faults, is_installed,
 from ._own_texts import encoded, own_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bytepair._io.files import StrPath
 
@@ -95,8 +95,12 @@ def save(
     format_name: str | None = None,
     *,
     ids_may_change: bool = False,
+    others: Mapping[Path, bytes] | None = None,
 ) -> Proof:
-    """See :meth:`bytepair.surgery.Surgery.save`."""
+    """See :meth:`bytepair.surgery.Surgery.save`.
+
+    Other files appear together with those of the tokenizer, or none does.
+    """
     refuse_no_name(path)
     target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
     name = formats.format_of(Path(path), format_name)
@@ -120,7 +124,7 @@ def save(
             readers.append("tokenizers")
         files = dict(_targets(draft, target))
         written = {file: read(source) for source, file in files.items()}
-        write_together(written, makes_folders=name == "gpt2")
+        write_together({**(others or {}), **written}, makes_folders=name == "gpt2")
     n_ids = surgery.tokenizer.n_vocab
     n_texts = len(new), len(gone)
     return Proof(tuple(files.values()), name, is_copy, n_ids, *n_texts, tuple(readers))
