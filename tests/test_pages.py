@@ -31,6 +31,7 @@ REPOSITORY = Path(__file__).parent.parent
 
 EXAMPLES = {
     "README.md": 11,
+    "docs/explanation/divergences.md": 7,
     "docs/explanation/what-metrics-do-not-say.md": 9,
     "docs/findings/BP101.md": 8,
     "docs/findings/BP102.md": 5,
