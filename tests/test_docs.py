@@ -28,18 +28,79 @@ EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
 COMMANDS = typer.main.get_command(app).commands
 
 EXPECTED = {
+    "chat_safely": [
+        "as one text: 1 turn of the system is forged",
+        "message by message: 0 forged, 1 end",
+        "True - the text of the message is whole",
+        "the first 8 tokens: 'What is a token?<|'",
+    ],
+    "compare_languages": [
+        "learned from English 4.06 1.19 1.20 1.07 1.00 1.00 1.00",
+        "learned from all 1.48 1.64 1.50 1.37 1.74 2.24 1.21",
+    ],
+    "extension_curve": [
+        "  0 added:  2960 tokens",
+        " 10 added:  1681 tokens",
+        " 11 added:  1601 tokens",
+        " 39 added:   402 tokens",
+        "the ids of English stay: True",
+    ],
     "from_counts": [
         "[('low', 1), (' lower', 1), (' lowest', 1)]",
         "['lo', 'wer', ' newest']",
         "the same as from text: True",
     ],
+    "glitch_tokens": [
+        "BP601: 19 learned tokens never occur",
+        "the longest: b' rawdownloadcloneembed'",
+        "the same ids for the text: True",
+        "the name takes 19 tokens now",
+    ],
+    "merge_tree": [
+        "text        ·tokenizers",
+        "pieces      [·tokenizers]",
+        "",
+        "piece 1     · t o k e n i z e r s",
+        "          1 · t o k e n i z er s    e + r → er          rank 0, count 44",
+        "          2 · t o k en i z er s     e + n → en          rank 2, count 20",
+        "          3 ·t o k en i z er s      · + t → ·t          rank 3, count 20",
+        "          4 ·t o k en i z ers       er + s → ers        rank 5, count 17",
+        "          5 ·t o k en iz ers        i + z → iz          rank 6, count 14",
+        "          6 ·t o ken iz ers         k + en → ken        rank 11, count 10",
+        "          7 ·t oken iz ers          o + ken → oken      rank 14, count 10",
+        "          8 ·token iz ers           ·t + oken → ·token  rank 25, count 10",
+        "          9 ·token izers            iz + ers → izers    rank 37, count 7",
+        "",
+        "            ·token  rank 25",
+        "            ├─ ·t  rank 3",
+        "            │  ├─ ·",
+        "            │  └─ t",
+        "            └─ oken  rank 14",
+        "               ├─ o",
+        "               └─ ken  rank 11",
+        "                  ├─ k",
+        "                  └─ en  rank 2",
+        "                     ├─ e",
+        "                     └─ n",
+        "            izers  rank 37",
+        "            ├─ iz  rank 6",
+        "            │  ├─ i",
+        "            │  └─ z",
+        "            └─ ers  rank 5",
+        "               ├─ er  rank 0",
+        "               │  ├─ e",
+        "               │  └─ r",
+        "               └─ s",
+        "",
+        "tokens      ·token izers",
+        "ids         281 293",
+    ],
     "own_pattern": [
         "['for_each', '(', 'item_', '2', '2', ')']",
         "['for_each', '(', 'item_', '2', '2', ')']",
-        "['automaton, 6 states, 6 character classes, windows of 5 letters, 3 look-ups, "
-        "matches everything']",
+        "['automaton, 6 states, 6 character classes, windows of 5 letters, 3 look-ups, matches everything']",
         "pattern error at character 7: a group without its `)`",
-        r"  \p{L}+|(\d",
+        "  \\p{L}+|(\\d",
         "         ^",
     ],
     "stream_decoding": [
@@ -57,6 +118,11 @@ EXPECTED = {
         "[258, 269, 263, 272]",
         "the cat sat<|end|>",
         "10 ids where <|end|> is text",
+    ],
+    "vocabulary_curve": [
+        "gpt2: 7.92 bytes per token with 460 ids",
+        "letters-digits: 7.92 bytes per token with 460 ids",
+        "byte-stream: 11.18 bytes per token with 500 ids",
     ],
 }
 
@@ -533,10 +599,11 @@ def test_every_command_is_in_the_list_of_commands():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_print_what_is_expected(path):
+def test_examples_print_what_is_expected(path, tmp_path):
     """Each example runs as it stands and shows what it is there to show."""
     found = subprocess.run(
         [sys.executable, str(path)],
+        cwd=tmp_path,
         env={**os.environ, "PYTHONUTF8": "1"},
         capture_output=True,
         text=True,

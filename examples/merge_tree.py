@@ -1,0 +1,19 @@
+"""Draw the merges of a word as a tree: symbols at the bottom, each merge above its two parts.
+
+A word becomes tokens by merging neighbours, the lowest rank first. The tree shows which merges built
+each token, and the trace lists them in their order.
+"""
+
+from pathlib import Path
+
+import bytepair
+
+STEMS = ("read", "write", "token", "train", "encode", "merge", "count")
+ENDINGS = ("", "s", "r", "rs", "er", "ers", "ed", "ing", "izer", "izers")
+corpus = " ".join(stem + ending for stem in STEMS for ending in ENDINGS)
+
+tokenizer = bytepair.train_from_iterator([corpus], merges=48, dialect="gpt2")
+
+traced = tokenizer.trace(" tokenizers")
+print(traced)
+Path("merge_tree.svg").write_text(traced.to_svg(), encoding="utf-8")
