@@ -25,7 +25,7 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 test: export PROPTEST_RNG_SEED = 20
 test: export PYTHONHASHSEED = 0
 test: $(VENV)/built ## Pass all tests
-	cargo test -p bytepair -p bytepair-formats -p bytepair-split --profile quick
+	cargo test -p bytepair -p bytepair-formats -p bytepair-split -p bytepair-wasm --profile quick
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 check: $(VENV)/built ## Format, lint and types

@@ -23,6 +23,7 @@ BELOW = {
     "bytepair": {"bytepair-split"},
     "bytepair-formats": {"bytepair", "bytepair-split"},
     "bytepair-python": {"bytepair", "bytepair-formats", "bytepair-split"},
+    "bytepair-wasm": {"bytepair", "bytepair-formats"},
 }
 
 

@@ -24,6 +24,7 @@ mod merges;
 pub mod native;
 pub mod pair;
 mod ranks;
+mod recognise;
 pub mod segmentation;
 pub mod sentencepiece;
 pub mod subword_nmt;
@@ -39,6 +40,7 @@ mod tests;
 struct Readme;
 
 pub use codes::{Codes, codes_format};
+pub use recognise::recognise;
 
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{byte_of, hexadecimal, quoted};

@@ -1,0 +1,220 @@
+//! Tokenizers from files of any format, and back. Costs what the format costs.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use bytepair::Tokenizer;
+use bytepair_formats::pair::{Pair, SETTINGS};
+use bytepair_formats::{
+    clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native, pair, recognise,
+    sentencepiece, subword_nmt, tekken, tiktoken,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::message::Answer;
+use crate::opened::Opened;
+use crate::problem::Problem;
+use crate::train::named_dialect;
+
+/// A file whose bytes lie behind a request.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileLen {
+    name: String,
+    length: usize,
+}
+
+/// A file.
+#[derive(Clone, Copy)]
+struct File<'b> {
+    name: &'b str,
+    bytes: &'b [u8],
+}
+
+impl File<'_> {
+    /// Its name without its ending.
+    fn stem(&self) -> &str {
+        self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem)
+    }
+}
+
+/// The vocabularies that need a second file, with the names of that.
+const PAIRS: [(&str, &str); 3] = [
+    ("vocab.json", "merges.txt"),
+    ("encoder.json", "vocab.bpe"),
+    ("encoder_bpe_40000.json", "vocab_40000.bpe"),
+];
+
+/// Opens a tokenizer. `dialect` says how ranks are split that do not say it themselves.
+pub(crate) fn open(
+    lens: &[FileLen],
+    dialect: Option<&str>,
+    bytes: &[u8],
+) -> Result<Opened, Problem> {
+    let files = files(lens, bytes)?;
+    let named = |name: &str| files.iter().copied().find(|file| file.name == name);
+    let pairs = PAIRS.iter().filter_map(|(vocab, merges)| Some((named(vocab)?, named(merges)?)));
+    if let Some((vocab, merges)) = pairs.into_iter().next() {
+        refuse_dialect(dialect, "vocab.json with merges.txt")?;
+        let tokenizer = open_pair(vocab, merges, &files)?;
+        return Ok(opened(tokenizer, vocab.name, "gpt2"));
+    }
+    let [file, others @ ..] = files.as_slice() else {
+        return Err(Problem::new("no file was given"));
+    };
+    let (file, sidecar) = match others {
+        [] => (*file, None),
+        [other] if other.name == format!("{}.json", file.name) => (*file, Some(*other)),
+        [other] if file.name == format!("{}.json", other.name) => (*other, Some(*file)),
+        _ => return Err(not_together(&files)),
+    };
+    let format =
+        if file.name.ends_with(".tiktoken") { Some("tiktoken") } else { recognise(file.bytes) };
+    let format = format.ok_or_else(|| unknown(file))?;
+    if sidecar.is_some() && format != "tiktoken" {
+        return Err(not_together(&files));
+    }
+    let tokenizer = match format {
+        "tiktoken" => open_ranks(file, sidecar, dialect)?,
+        _ => {
+            refuse_dialect(dialect, format)?;
+            read(file.bytes, format)?
+        }
+    };
+    Ok(opened(tokenizer, file.name, format))
+}
+
+fn opened(tokenizer: Tokenizer, name: &str, format: &'static str) -> Opened {
+    Opened {
+        tokenizer: Arc::new(tokenizer),
+        name: name.to_owned(),
+        format: Some(format),
+        course: None,
+    }
+}
+
+/// The files whose bytes lie one behind the other.
+fn files<'b>(lens: &'b [FileLen], mut bytes: &'b [u8]) -> Result<Vec<File<'b>>, Problem> {
+    let mut files = Vec::new();
+    for FileLen { name, length } in lens {
+        let split = bytes.split_at_checked(*length);
+        let (own, rest) =
+            split.ok_or_else(|| Problem(format!("{name} is shorter than it says")))?;
+        files.push(File { name, bytes: own });
+        bytes = rest;
+    }
+    Ok(files)
+}
+
+fn refuse_dialect(dialect: Option<&str>, format: &str) -> Result<(), Problem> {
+    match dialect {
+        None => Ok(()),
+        Some(_) => Err(Problem(format!(
+            "a dialect has no effect on this format ({format}): the file says how it splits texts"
+        ))),
+    }
+}
+
+fn not_together(files: &[File<'_>]) -> Problem {
+    let names: Vec<_> = files.iter().map(|file| file.name).collect();
+    Problem(format!(
+        "{} are not one tokenizer: open a single file, or vocab.json with merges.txt and their settings ({}), or a \
+         .tiktoken file with its sidecar",
+        names.join(", "),
+        SETTINGS.join(", ")
+    ))
+}
+
+fn unknown(file: File<'_>) -> Problem {
+    let first = PAIRS.iter().find(|(vocab, merges)| file.name == *vocab || file.name == *merges);
+    match first {
+        Some((vocab, merges)) => {
+            Problem(format!("{vocab} and {merges} belong together: open both at once"))
+        }
+        None => Problem(format!("{}: not a known tokenizer format", file.name)),
+    }
+}
+
+fn open_pair(vocab: File<'_>, merges: File<'_>, files: &[File<'_>]) -> Result<Tokenizer, Problem> {
+    if vocab.name == "encoder_bpe_40000.json" {
+        return Ok(gpt1::read(vocab.bytes, merges.bytes)?);
+    }
+    let is_other = |file: &&File<'_>| file.name != vocab.name && file.name != merges.name;
+    let settings: Vec<_> =
+        files.iter().filter(is_other).map(|file| (file.name, file.bytes)).collect();
+    if settings.iter().any(|(name, _)| !SETTINGS.contains(name)) {
+        return Err(not_together(files));
+    }
+    Ok(pair::read(&Pair {
+        vocab_json: vocab.bytes,
+        merges_txt: merges.bytes,
+        settings: &settings,
+    })?)
+}
+
+/// Ranks, which hold no pattern: that is of the sidecar, the dialect, or the published encoding.
+fn open_ranks(
+    file: File<'_>,
+    sidecar: Option<File<'_>>,
+    dialect: Option<&str>,
+) -> Result<Tokenizer, Problem> {
+    if let Some(name) = dialect {
+        encodings::check_whole(file.bytes, file.stem(), false)?;
+        return Ok(tiktoken::read(file.bytes, named_dialect(name)?.split, &[])?);
+    }
+    if let Some(sidecar) = sidecar {
+        return Ok(tiktoken::read_with_sidecar(file.bytes, sidecar.bytes)?);
+    }
+    let Some(encoding) = encodings::recognise(file.bytes, file.stem()) else {
+        encodings::check_whole(file.bytes, file.stem(), false)?;
+        return Err(Problem(format!(
+            "{}: a .tiktoken file does not hold a split pattern, and this is not a published one; open its sidecar \
+             {}.json with it, or choose a dialect",
+            file.name, file.name
+        )));
+    };
+    Ok(encodings::read(file.bytes, encoding, &[])?)
+}
+
+fn read(bytes: &[u8], format: &str) -> Result<Tokenizer, Problem> {
+    Ok(match format {
+        "bytepair" => native::read(bytes)?,
+        "compiled" => compiled::read(bytes)?,
+        "huggingface" => huggingface::read(bytes)?,
+        "tekken" => tekken::read(bytes)?,
+        "sentencepiece" => sentencepiece::read(bytes)?,
+        "clip" => clip::read(bytes)?,
+        "gguf" => gguf::read(Cursor::new(bytes))?,
+        "subword-nmt" => subword_nmt::read(bytes, None)?.tokenizer()?,
+        "fastbpe" => fastbpe::read(bytes, None)?.tokenizer()?,
+        _ => return Err(Problem(format!("the format {format} is not read here"))),
+    })
+}
+
+/// The files of a tokenizer in a format, with their names.
+pub(crate) fn save(tokenizer: &Tokenizer, format: &str) -> Result<Answer, Problem> {
+    let files: Vec<(&str, Vec<u8>)> = match format {
+        "bytepair" => vec![("tokenizer.bytepair", native::write(tokenizer))],
+        "compiled" => vec![("tokenizer.bytepair-compiled", compiled::write(tokenizer)?)],
+        "huggingface" => vec![("tokenizer.json", huggingface::write(tokenizer)?)],
+        "sentencepiece" => vec![("tokenizer.model", sentencepiece::write(tokenizer)?)],
+        "subword-nmt" => vec![("codes.txt", subword_nmt::write(tokenizer)?)],
+        "fastbpe" => vec![("codes.txt", fastbpe::write(tokenizer)?)],
+        "tiktoken" => {
+            let files = tiktoken::write(tokenizer)?;
+            vec![("tokenizer.tiktoken", files.ranks), ("tokenizer.tiktoken.json", files.sidecar)]
+        }
+        "gpt2" => {
+            let files = gpt2::write(tokenizer)?;
+            vec![("vocab.json", files.vocab_json), ("merges.txt", files.merges_txt)]
+        }
+        _ => return Err(Problem(format!("there is no format {format:?} to save in"))),
+    };
+    let lens: Vec<_> =
+        files.iter().map(|(name, bytes)| json!({ "name": name, "length": bytes.len() })).collect();
+    Ok(Answer {
+        fields: json!({ "files": lens }),
+        bytes: files.into_iter().flat_map(|(_, bytes)| bytes).collect(),
+    })
+}

@@ -1,0 +1,86 @@
+//! The core for a page in a browser: requests in JSON, each with bytes behind it, and answers of the same form.
+//!
+//! A module of WebAssembly can only be handed numbers. So the page asks for memory ([`allocate`]), writes a request
+//! there, calls [`call`], reads the answer and gives both back ([`release`]). A message is
+//!
+//! ```text
+//! length of all that follows, u32   only in answers
+//! length of the JSON, u32
+//! the JSON                          a request names its `op`; an answer has a `result` or an `error`
+//! bytes                             a text, files, or ids, as the operation says
+//! ```
+//!
+//! Numbers are little-endian, and places are bytes of the text as UTF-8. [`answer`] does the same without pointers, for
+//! tests on any machine. Tokenizers stay here between calls and have numbers. Left out: threads, files and clocks, which
+//! this machine does not have, and whatever only draws. Each operation says what it costs.
+
+mod encode;
+mod files;
+mod known;
+mod message;
+mod names;
+mod opened;
+mod problem;
+mod session;
+mod special;
+mod trace;
+mod train;
+mod training_steps;
+
+use std::cell::RefCell;
+
+use session::Session;
+
+thread_local! {
+    static SESSION: RefCell<Session> = RefCell::default();
+}
+
+/// Answers a request; both are messages, the answer without its whole length.
+///
+/// ```
+/// let request = [&15_u32.to_le_bytes()[..], br#"{"op": "names"}"#].concat();
+/// let answer = bytepair_wasm::answer(&request);
+/// assert!(answer.windows(9).any(|bytes| bytes == b"byte-stre"));
+/// ```
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    SESSION.with_borrow_mut(|session| session.answer_message(request))
+}
+
+/// Gives memory for a request of so many bytes; its first byte is at this place.
+#[expect(unsafe_code, reason = "a name that JavaScript finds")]
+// SAFETY: no other function has this name.
+#[unsafe(no_mangle)]
+pub extern "C" fn allocate(n_bytes: usize) -> *mut u8 {
+    let memory = vec![0_u8; n_bytes].into_boxed_slice();
+    Box::into_raw(memory).cast()
+}
+
+/// Takes memory back that [`allocate`] or [`call`] gave.
+///
+/// # Safety
+/// `start` is what one of the two returned, and was not taken back before. `n_bytes` is the size that was asked for, or
+/// the whole length of the answer with the four bytes that say it.
+#[expect(unsafe_code, reason = "memory that JavaScript held")]
+// SAFETY: no other function has this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn release(start: *mut u8, n_bytes: usize) {
+    let memory = std::ptr::slice_from_raw_parts_mut(start, n_bytes);
+    // SAFETY: by the contract, this is a box of so many bytes that was made into a pointer.
+    drop(unsafe { Box::from_raw(memory) });
+}
+
+/// Answers the request that lies at a place; gives the place of the answer, which begins with the length of what follows.
+///
+/// # Safety
+/// `start` is what [`allocate`] returned for `n_bytes`, and was not taken back.
+#[expect(unsafe_code, reason = "memory that JavaScript wrote")]
+// SAFETY: no other function has this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn call(start: *const u8, n_bytes: usize) -> *mut u8 {
+    // SAFETY: by the contract, so many bytes lie there, and nothing writes to them during the call.
+    let request = unsafe { std::slice::from_raw_parts(start, n_bytes) };
+    let answer = answer(request);
+    let len = u32::try_from(answer.len()).unwrap_or(u32::MAX).to_le_bytes();
+    let whole = [&len[..], &answer].concat().into_boxed_slice();
+    Box::into_raw(whole).cast()
+}

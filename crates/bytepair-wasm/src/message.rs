@@ -1,0 +1,38 @@
+//! Messages: the JSON and the bytes of a request, and those of its answer.
+
+use serde_json::Value;
+
+use crate::problem::Problem;
+
+/// What an operation gives: fields of JSON, and bytes.
+pub(crate) struct Answer {
+    pub(crate) fields: Value,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn new(fields: Value) -> Self {
+        Self { fields, bytes: Vec::new() }
+    }
+}
+
+/// The JSON and the bytes of a message.
+pub(crate) fn parts(message: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
+    let split = message.split_at_checked(4).and_then(|(len, rest)| {
+        let len = u32::from_le_bytes(len.try_into().ok()?);
+        rest.split_at_checked(usize::try_from(len).ok()?)
+    });
+    split.ok_or_else(|| Problem::new("the request is shorter than it says"))
+}
+
+/// A message of this JSON and these bytes.
+pub(crate) fn joined(fields: &Value, bytes: &[u8]) -> Vec<u8> {
+    let fields = fields.to_string();
+    let len = u32::try_from(fields.len()).unwrap_or(u32::MAX).to_le_bytes();
+    [&len[..], fields.as_bytes(), bytes].concat()
+}
+
+/// Numbers as bytes, one list behind the other.
+pub(crate) fn numbers(lists: &[&[u32]]) -> Vec<u8> {
+    lists.iter().flat_map(|list| list.iter().flat_map(|number| number.to_le_bytes())).collect()
+}

@@ -1,0 +1,113 @@
+//! What a page can ask for, and the tokenizers that it has opened.
+
+use bytepair::TokenId;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::message::{self, Answer};
+use crate::opened::Opened;
+use crate::problem::Problem;
+use crate::special::Special;
+use crate::train::Training;
+use crate::{encode, files, known, names, trace, train, training_steps};
+
+/// A request, by its `op`.
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum Request {
+    /// Names of dialects, patterns and published encodings.
+    Names {},
+    /// A tokenizer from files.
+    Open { files: Vec<files::FileLen>, dialect: Option<String> },
+    /// A tokenizer from a text.
+    Train(Training),
+    /// Steps of a training, from one to before another, counted from 0.
+    Steps { tokenizer: usize, from: usize, to: usize },
+    /// What a tokenizer is like.
+    Info { tokenizer: usize },
+    /// The ids of a text, with their spans.
+    Encode { tokenizer: usize, special: Special },
+    /// What ids stand for.
+    Tokens { tokenizer: usize, ids: Vec<TokenId> },
+    /// How the piece at a place of a text becomes ids.
+    Trace { tokenizer: usize, at: usize, special: Special },
+    /// The text of ids.
+    Decode { tokenizer: usize },
+    /// Files of a tokenizer.
+    Save { tokenizer: usize, format: String },
+    /// Forgets a tokenizer.
+    Close { tokenizer: usize },
+}
+
+/// The tokenizers that are open, each at the place of its number.
+#[derive(Default)]
+pub(crate) struct Session(Vec<Option<Opened>>);
+
+impl Session {
+    /// Answers a message with a message. What goes wrong is in the answer, as `error`.
+    pub(crate) fn answer_message(&mut self, request: &[u8]) -> Vec<u8> {
+        let answer = message::parts(request).and_then(|(json, bytes)| {
+            let request: Request = serde_json::from_slice(json)?;
+            self.answer(request, bytes)
+        });
+        match answer {
+            Ok(Answer { fields, bytes }) => message::joined(&json!({ "result": fields }), &bytes),
+            Err(Problem(error)) => message::joined(&json!({ "error": error }), &[]),
+        }
+    }
+
+    /// Does what a request says.
+    fn answer(&mut self, request: Request, bytes: &[u8]) -> Result<Answer, Problem> {
+        match request {
+            Request::Names {} => Ok(Answer::new(names::names())),
+            Request::Open { files, dialect } => {
+                let opened = files::open(&files, dialect.as_deref(), bytes)?;
+                Ok(self.add(opened))
+            }
+            Request::Train(training) => Ok(self.add(train::train(&training, bytes)?)),
+            Request::Steps { tokenizer, from, to } => {
+                training_steps::steps(self.get(tokenizer)?, from, to)
+            }
+            Request::Info { tokenizer } => {
+                Ok(Answer::new(json!({ "info": names::info(self.get(tokenizer)?) })))
+            }
+            Request::Encode { tokenizer, special } => {
+                encode::encode(&self.get(tokenizer)?.tokenizer, bytes, special)
+            }
+            Request::Tokens { tokenizer, ids } => {
+                known::tokens(&self.get(tokenizer)?.tokenizer, &ids)
+            }
+            Request::Trace { tokenizer, at, special } => {
+                trace::trace(&self.get(tokenizer)?.tokenizer, bytes, at, special)
+            }
+            Request::Decode { tokenizer } => encode::decode(&self.get(tokenizer)?.tokenizer, bytes),
+            Request::Save { tokenizer, format } => {
+                files::save(&self.get(tokenizer)?.tokenizer, &format)
+            }
+            Request::Close { tokenizer } => {
+                self.0.get_mut(tokenizer).and_then(Option::take).ok_or_else(not_open)?;
+                Ok(Answer::new(json!({})))
+            }
+        }
+    }
+
+    fn get(&self, number: usize) -> Result<&Opened, Problem> {
+        self.0.get(number).and_then(Option::as_ref).ok_or_else(not_open)
+    }
+
+    fn add(&mut self, opened: Opened) -> Answer {
+        let course = opened.course.as_ref();
+        let fields = json!({
+            "tokenizer": self.0.len(),
+            "info": names::info(&opened),
+            "n_steps": course.map(|course| course.merges.len()),
+            "n_bytes": course.map(|course| course.n_bytes),
+        });
+        self.0.push(Some(opened));
+        Answer::new(fields)
+    }
+}
+
+fn not_open() -> Problem {
+    Problem::new("this tokenizer is no longer open")
+}

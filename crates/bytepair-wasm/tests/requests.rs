@@ -1,0 +1,169 @@
+//! Requests as a page sends them, and what is answered.
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+use bytepair_wasm::answer;
+use serde_json::{Value, json};
+
+/// Sends a request with bytes; gives the JSON of the answer and its bytes.
+fn send(request: &Value, bytes: &[u8]) -> (Value, Vec<u8>) {
+    let json = request.to_string();
+    let len = u32::try_from(json.len()).unwrap().to_le_bytes();
+    split(&answer(&[&len[..], json.as_bytes(), bytes].concat()))
+}
+
+fn split(message: &[u8]) -> (Value, Vec<u8>) {
+    let (len, rest) = message.split_first_chunk().unwrap();
+    let (json, bytes) = rest.split_at(u32::from_le_bytes(*len) as usize);
+    (serde_json::from_slice(json).unwrap(), bytes.to_vec())
+}
+
+fn result(request: &Value, bytes: &[u8]) -> Value {
+    let (answer, _) = send(request, bytes);
+    assert!(answer["error"].is_null(), "{answer}");
+    answer["result"].clone()
+}
+
+fn error(request: &Value, bytes: &[u8]) -> String {
+    send(request, bytes).0["error"].as_str().unwrap().to_owned()
+}
+
+fn numbers(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number)).collect()
+}
+
+/// The words of the best-known example, with their counts.
+const HUGS: &[u8] = b"hug\t10\npug\t5\npun\t12\nbun\t4\nhugs\t5\n";
+
+fn hugs() -> Value {
+    let request = json!({"op": "train", "dialect": "unknown-token", "merges": 3, "counts": true});
+    result(&request, HUGS)
+}
+
+#[test]
+fn the_example_of_hugs_merges_as_it_does_by_hand() {
+    let trained = hugs();
+    assert_eq!((&trained["n_steps"], &trained["n_bytes"]), (&json!(3), &json!(113)));
+    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 3});
+    let walk = result(&steps, b"");
+    let text = |id: &Value| walk["known"][id.to_string()]["name"].as_str().unwrap().to_owned();
+    let merges: Vec<_> = walk["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| (text(&step["left"]), text(&step["right"]), step["count"].as_i64().unwrap()))
+        .collect();
+    let owned = |left: &str, right: &str, count| (left.to_owned(), right.to_owned(), count);
+    assert_eq!(merges, [owned("u", "g", 20), owned("u", "n", 16), owned("h", "ug", 15)]);
+    // 36 words of three letters, five of which have a fourth; each merge saves as many tokens as the pair occurs.
+    assert_eq!(walk["start"]["n_tokens"], 113);
+    assert_eq!(walk["steps"][2]["n_tokens"], 113 - 20 - 16 - 15);
+    let last: Vec<_> = walk["steps"][2]["pieces"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|piece| {
+            piece["ids"].as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" ")
+        })
+        .collect();
+    assert_eq!(last, ["hug", "p ug", "p un", "b un", "hug s"]);
+}
+
+#[test]
+fn a_step_names_the_pairs_that_occur_as_often_and_the_rule_that_chose() {
+    let request = json!({"op": "train", "dialect": "byte-stream", "merges": 1});
+    let trained = result(&request, b"abab");
+    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 9});
+    let step = result(&steps, b"")["steps"][0].clone();
+    assert_eq!(step["pairs"], json!([[97, 98, 2], [98, 97, 1]]));
+    let request = json!({"op": "train", "dialect": "byte-stream", "merges": 1});
+    let trained = result(&request, b"babcbc");
+    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 1});
+    let step = result(&steps, b"")["steps"][0].clone();
+    assert_eq!((&step["left"], &step["rule"]), (&json!(98), &json!("first_seen")));
+}
+
+#[test]
+fn a_trace_gives_the_rank_of_every_neighbouring_pair() {
+    let trained = hugs();
+    let request =
+        json!({"op": "trace", "tokenizer": trained["tokenizer"], "at": 0, "special": "text"});
+    let trace = result(&request, b"hugun");
+    for step in trace["steps"].as_array().unwrap() {
+        let ranked = step["others"].as_array().unwrap().iter().filter(|other| !other[3].is_null());
+        let first = ranked.min_by_key(|other| (other[3].as_u64(), other[0].as_u64())).unwrap();
+        assert_eq!(
+            (&first[0], &first[3], &first[4]),
+            (&step["place"], &step["rank"], &step["token"])
+        );
+    }
+    let ranks: Vec<_> =
+        trace["steps"].as_array().unwrap().iter().map(|step| step["rank"].clone()).collect();
+    assert_eq!(ranks, [0, 1, 2]);
+    // Before the first merge: h u, u g, g u, u n.
+    let others: Vec<_> =
+        trace["steps"][0]["others"].as_array().unwrap().iter().map(|o| o[3].clone()).collect();
+    assert_eq!(others, [json!(null), json!(0), json!(null), json!(1)]);
+}
+
+#[test]
+fn ids_have_their_bytes_and_give_the_text_back() {
+    let trained =
+        result(&json!({"op": "train", "dialect": "gpt2", "merges": 1}), "中中".as_bytes());
+    let number = &trained["tokenizer"];
+    let text = "a中".as_bytes();
+    let (answer, bytes) =
+        send(&json!({"op": "encode", "tokenizer": number, "special": "text"}), text);
+    assert_eq!(answer["result"], json!({"n_tokens": 3, "n_groups": 2}));
+    let values = numbers(&bytes);
+    // E4 and B8 are merged; the first of equally frequent pairs has the smaller ids.
+    assert_eq!(
+        (&values[3..6], &values[6..9], &values[9..]),
+        (&[0, 1, 3][..], &[1, 3, 4][..], &[0, 1][..])
+    );
+    let (_, decoded) = send(&json!({"op": "decode", "tokenizer": number}), &bytes[..12]);
+    assert_eq!(decoded, text);
+}
+
+#[test]
+fn a_saved_tokenizer_opens_with_the_same_ids() {
+    let trained = result(
+        &json!({"op": "train", "dialect": "gpt4o", "merges": 5}),
+        b"low lower lowest low low",
+    );
+    let encode = |tokenizer: &Value| {
+        send(&json!({"op": "encode", "tokenizer": tokenizer, "special": "text"}), b"lower low").1
+    };
+    for format in ["bytepair", "compiled", "huggingface", "tiktoken"] {
+        let (saved, bytes) =
+            send(&json!({"op": "save", "tokenizer": trained["tokenizer"], "format": format}), b"");
+        let open = json!({"op": "open", "files": saved["result"]["files"], "dialect": null});
+        let opened = result(&open, &bytes);
+        assert_eq!(opened["info"]["format"], *format);
+        assert_eq!(encode(&opened["tokenizer"]), encode(&trained["tokenizer"]));
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_nothing_is_lost() {
+    let trained = hugs();
+    let number = trained["tokenizer"].clone();
+    let open = |name: &str, text: &[u8]| {
+        error(
+            &json!({"op": "open", "files": [{"name": name, "length": text.len()}], "dialect": null}),
+            text,
+        )
+    };
+    assert_eq!(open("novel.txt", b"Call me"), "novel.txt: not a known tokenizer format");
+    assert!(open("vocab.json", b"").contains("open both at once"));
+    assert!(open("own.tiktoken", b"YQ== 0\n").contains("choose a dialect"));
+    assert!(error(&json!({"op": "close", "tokenizer": 99}), b"").contains("no longer open"));
+    assert!(error(&json!({"op": "fly"}), b"").contains("not understood"));
+    assert!(split(&answer(b"\xFF\xFF\xFF\xFF{}")).0["error"].as_str().unwrap().contains("shorter"));
+    let pattern = json!({"op": "train", "dialect": "gpt2", "pattern": "[a-z"});
+    assert!(error(&pattern, b"text").contains("a class without its"));
+    assert!(
+        error(&json!({"op": "train", "dialect": "gpt2", "counts": true}), b"low\tmany")
+            .contains("line 1")
+    );
+    result(&json!({"op": "info", "tokenizer": number}), b"");
+}
