@@ -67,7 +67,7 @@ EXAMPLES = {
     "docs/tutorials/2-a-stream-of-bytes.md": 17,
     "docs/tutorials/3-end-of-word-marks.md": 17,
     "docs/tutorials/4-learner-and-segmenter.md": 14,
-    "docs/tutorials/5-unknown-and-special-tokens.md": 23,
+    "docs/tutorials/5-unknown-and-special-tokens.md": 24,
     "docs/tutorials/from-corpus-to-shards.md": 22,
     "docs/tutorials/read-a-merge-tree.md": 17,
     "docs/tutorials/ship.md": 29,
