@@ -78,7 +78,7 @@ def build(given: argparse.Namespace) -> Iterator[str]:
         wheel = sdist.built(source, Path(where))
         print(wheel.name, flush=True)
         found = interpreters.found([sys.executable])
-        trial = trials.Trial("from source", "", [], "short_test.py")
+        trial = trials.Trial("from source", "", [], ["short_test.py"])
         problem = trials.tried(wheel, found[0], trial, Path(where))
         if problem:
             yield f"{wheel.name}: {problem}"

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 import bytepair
-from bytepair.errors import MissingLibraryError
 
 TEXTS = [
     "the cat sat",
@@ -111,7 +110,7 @@ def check_what_is_missing() -> None:
     message = ""
     try:
         bytepair.Tokenizer.from_hub("gpt2")
-    except MissingLibraryError as error:
+    except bytepair.TokenizerError as error:
         message = str(error)
     assert "pip install" in message, message
 

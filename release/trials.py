@@ -1,6 +1,6 @@
 """Wheels in clean environments: no Rust within reach, nothing compiled, nothing else installed.
 
-In each environment the quick start of the README and ``short_test.py`` are run. The oldest
+In each environment ``short_test.py``, with the README's Python, or ``commands_test.py`` is run. The oldest
 libraries that the metadata promise are tried once for each Python.
 """
 
@@ -33,18 +33,18 @@ class Trial(NamedTuple):
     name: str
     extra: str
     others: list[str]
-    program: str
+    programs: list[str]
 
 
 def trials_for(interpreter: Interpreter) -> Iterator[Trial]:
     """Give the environments that a Python is tried with."""
-    yield Trial("alone", "", [], "short_test.py")
-    oldest = OLDEST_NUMPY.get(interpreter.minor)
-    if oldest and not interpreter.is_threaded:
-        yield Trial(f"numpy {oldest}", "", [f"numpy=={oldest}"], "short_test.py")
-    yield Trial("[cli]", "[cli]", [], "commands_test.py")
-    if not interpreter.is_threaded:
-        yield Trial("[cli], the oldest", "[cli]", oldest_of("cli"), "commands_test.py")
+    yield Trial("alone", "", [], ["short_test.py"])
+    yield Trial("[cli]", "[cli]", [], ["commands_test.py"])
+    numpy = OLDEST_NUMPY.get(interpreter.minor)
+    if numpy and not interpreter.is_threaded:
+        oldest = [f"numpy=={numpy}", *oldest_of("cli")]
+        programs = ["short_test.py", "commands_test.py"]
+        yield Trial(f"[cli] with the oldest, numpy {numpy}", "[cli]", oldest, programs)
 
 
 def oldest_of(extra: str) -> list[str]:
@@ -83,11 +83,9 @@ def tried(
             )
             work = Path(folder) / "work"
             work.mkdir()
-            started(
-                [str(python), str(HERE / trial.program), str(project.ROOT)],
-                work,
-                python,
-            )
+            for program in trial.programs:
+                command = [str(python), str(HERE / program), str(project.ROOT)]
+                started(command, work, python)
         except ReleaseError as error:
             return str(error)
     return None

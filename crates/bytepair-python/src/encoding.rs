@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytepair::template::{Padding, Truncation, TruncationStrategy};
 use bytepair::units::published_name;
@@ -30,10 +30,11 @@ use crate::template::side;
 /// ([256, 220, 256], [0, 1, 1])
 ///
 /// It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
-#[pyclass(module = "bytepair._core")]
+#[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Encoding {
-    pub(crate) tokenizer: Option<Arc<Tokenizer>>,
-    pub(crate) encoding: Arc<bytepair::Encoding>,
+    tokenizer: Option<Arc<Tokenizer>>,
+    /// Whoever reads it takes it as it is then: other threads may cut it or fill it up meanwhile.
+    encoding: Mutex<Arc<bytepair::Encoding>>,
 }
 
 #[pymethods]
@@ -80,7 +81,7 @@ impl Encoding {
             found_as: tokens.into_iter().enumerate().collect(),
             overflowing: overflowing.iter().map(|part| part.with_names()).collect(),
         };
-        Ok(Self { tokenizer: None, encoding: Arc::new(encoding) })
+        Ok(Self::of(None, encoding))
     }
 
     fn __getnewargs_ex__<'py>(
@@ -108,7 +109,7 @@ impl Encoding {
     /// 1
     #[getter]
     fn n_sequences(&self) -> usize {
-        self.encoding.sequence_ids.iter().flatten().max().map_or(1, |&last| usize::from(last) + 1)
+        self.now().sequence_ids.iter().flatten().max().map_or(1, |&last| usize::from(last) + 1)
     }
 
     /// Cut this encoding to ``max_length`` ids; the rest becomes :attr:`overflowing`.
@@ -127,10 +128,10 @@ impl Encoding {
     /// TokenizerError
     ///     ``stride`` is not below ``max_length``.
     #[pyo3(signature = (max_length, stride=0, direction="right"))]
-    fn truncate(&mut self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
+    fn truncate(&self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
         let strategy = TruncationStrategy::default();
         let truncation = Truncation { max_length, stride, strategy, side: side(direction)? };
-        let changed = Arc::make_mut(&mut self.encoding).truncate(&truncation);
+        let changed = Arc::make_mut(&mut self.locked()).truncate(&truncation);
         changed.map_err(|error| to_python(&error))
     }
 
@@ -144,7 +145,7 @@ impl Encoding {
     /// ([256, 220, 256, 0, 0], [1, 1, 1, 0, 0])
     #[pyo3(signature = (length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]"))]
     fn pad(
-        &mut self,
+        &self,
         length: usize,
         direction: &str,
         pad_id: TokenId,
@@ -160,7 +161,7 @@ impl Encoding {
             token: pad_token.to_owned(),
         };
         padding.check().map_err(|error| to_python(&error))?;
-        Arc::make_mut(&mut self.encoding).fill_up(&padding);
+        Arc::make_mut(&mut self.locked()).fill_up(&padding);
         Ok(())
     }
 
@@ -172,8 +173,8 @@ impl Encoding {
     /// >>> encoding.set_sequence_id(1)
     /// >>> encoding.sequence_ids
     /// [1, 1, 1]
-    fn set_sequence_id(&mut self, sequence_id: u8) {
-        Arc::make_mut(&mut self.encoding).set_sequence(sequence_id);
+    fn set_sequence_id(&self, sequence_id: u8) {
+        Arc::make_mut(&mut self.locked()).set_sequence(sequence_id);
     }
 
     /// Join encodings, one after the other.
@@ -195,13 +196,13 @@ impl Encoding {
         };
         let have_one_tokenizer = encodings.iter().all(is_first);
         let parts = encodings.iter().map(|one| match have_one_tokenizer {
-            true => (*one.encoding).clone(),
+            true => (*one.now()).clone(),
             false => one.with_names(),
         });
         let merged = bytepair::Encoding::merged(parts, growing_offsets)
             .map_err(|error| to_python(&error))?;
         let tokenizer = first.filter(|_| have_one_tokenizer);
-        Ok(Self { tokenizer, encoding: Arc::new(merged) })
+        Ok(Self::of(tokenizer, merged))
     }
 
     /// The same as :attr:`word_ids`.
@@ -224,7 +225,7 @@ impl Encoding {
     /// >>> encoding.token_to_sequence(0)
     /// 0
     fn token_to_sequence(&self, token_index: usize) -> Option<u8> {
-        self.encoding.sequence_ids.get(token_index).copied().flatten()
+        self.now().sequence_ids.get(token_index).copied().flatten()
     }
 
     /// Return the number of the word that a token belongs to; ``None`` where it has none.
@@ -235,7 +236,7 @@ impl Encoding {
     /// >>> encoding.token_to_word(2)
     /// 1
     fn token_to_word(&self, token_index: usize) -> Option<u32> {
-        self.encoding.word_ids.get(token_index).copied().flatten()
+        self.now().word_ids.get(token_index).copied().flatten()
     }
 
     /// Return the span of a token in its text; ``None`` where it has no text.
@@ -246,8 +247,9 @@ impl Encoding {
     /// >>> encoding.token_to_chars(2)
     /// (3, 5)
     fn token_to_chars(&self, token_index: usize) -> Option<(usize, usize)> {
-        self.token_to_sequence(token_index)?;
-        self.encoding.offsets.get(token_index).copied()
+        let encoding = self.now();
+        encoding.sequence_ids.get(token_index).copied().flatten()?;
+        encoding.offsets.get(token_index).copied()
     }
 
     /// Return where the tokens of a word begin and end; ``None`` where there is no such word.
@@ -259,12 +261,7 @@ impl Encoding {
     /// (1, 3)
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_tokens(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
-        let words = self.encoding.word_ids.iter().zip(&self.encoding.sequence_ids);
-        let of_word = words.map(|place| place == (&Some(word_index), &Some(sequence_index)));
-        let mut tokens = of_word.enumerate().filter(|(_, is_of_word)| *is_of_word);
-        let (first, _) = tokens.next()?;
-        let last = tokens.next_back().map_or(first, |(last, _)| last);
-        Some((first, last + 1))
+        tokens_of_word(&self.now(), word_index, sequence_index)
     }
 
     /// Return the span of a word in its text; ``None`` where there is no such word.
@@ -276,8 +273,9 @@ impl Encoding {
     /// (2, 5)
     #[pyo3(signature = (word_index, sequence_index=0))]
     fn word_to_chars(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
-        let (first, end) = self.word_to_tokens(word_index, sequence_index)?;
-        Some((self.encoding.offsets[first].0, self.encoding.offsets[end - 1].1))
+        let encoding = self.now();
+        let (first, end) = tokens_of_word(&encoding, word_index, sequence_index)?;
+        Some((encoding.offsets[first].0, encoding.offsets[end - 1].1))
     }
 
     /// Return the token that a character is in, the first of several; ``None`` where it is in none.
@@ -289,7 +287,8 @@ impl Encoding {
     /// 2
     #[pyo3(signature = (char_pos, sequence_index=0))]
     fn char_to_token(&self, char_pos: usize, sequence_index: u8) -> Option<usize> {
-        let spans = self.encoding.offsets.iter().zip(&self.encoding.sequence_ids);
+        let encoding = self.now();
+        let spans = encoding.offsets.iter().zip(&encoding.sequence_ids);
         spans.into_iter().position(|(&(start, end), &sequence)| {
             sequence == Some(sequence_index) && (start..end).contains(&char_pos)
         })
@@ -316,7 +315,7 @@ impl Encoding {
     /// [256, 220, 256]
     #[getter]
     fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list(py, &self.encoding.ids)
+        list(py, &self.now().ids)
     }
 
     /// The type of each id, by the template: mostly 0 for the first text, 1 for the second.
@@ -328,7 +327,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.type_ids.iter(), 0)
+        list_of(py, self.now().type_ids.iter(), 0)
     }
 
     /// The tokens, as Hugging Face files write them (``Ġthe``).
@@ -340,7 +339,8 @@ impl Encoding {
     /// ['ab', 'Ġ', 'ab']
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let names = names(self.tokenizer.as_deref(), &self.encoding);
+        let encoding = self.now();
+        let names = names(self.tokenizer.as_deref(), &encoding);
         list_of(py, names.iter().map(|name| PyString::new(py, name)), LEN_OF_OBJECT)
     }
 
@@ -353,7 +353,7 @@ impl Encoding {
     /// [(0, 2), (2, 3), (3, 5)]
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.offsets.iter(), 3 * LEN_OF_OBJECT)
+        list_of(py, self.now().offsets.iter(), 3 * LEN_OF_OBJECT)
     }
 
     /// 1 for each id of the template or of the padding, else 0.
@@ -365,7 +365,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn special_tokens_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.special_tokens_mask.iter().map(|&is| u8::from(is)), 0)
+        list_of(py, self.now().special_tokens_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
     /// 0 for each id of the padding, else 1.
@@ -377,7 +377,7 @@ impl Encoding {
     /// [1, 1, 1]
     #[getter]
     fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.attention_mask.iter().map(|&is| u8::from(is)), 0)
+        list_of(py, self.now().attention_mask.iter().map(|&is| u8::from(is)), 0)
     }
 
     /// The number of the piece that each id belongs to; ``None`` where it has no text.
@@ -389,7 +389,7 @@ impl Encoding {
     /// [0, 1, 1]
     #[getter]
     fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.word_ids.iter(), LEN_OF_OBJECT)
+        list_of(py, self.now().word_ids.iter(), LEN_OF_OBJECT)
     }
 
     /// The text of each id, 0 or 1; ``None`` where it has no text.
@@ -401,7 +401,7 @@ impl Encoding {
     /// [0, 0, 0]
     #[getter]
     fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        list_of(py, self.encoding.sequence_ids.iter(), 0)
+        list_of(py, self.now().sequence_ids.iter(), 0)
     }
 
     /// What truncation cut off, in parts of the same length.
@@ -413,12 +413,8 @@ impl Encoding {
     /// []
     #[getter]
     fn overflowing(&self) -> Vec<Self> {
-        let parts = self.encoding.overflowing.iter();
-        let shared = |part: &bytepair::Encoding| Self {
-            tokenizer: self.tokenizer.clone(),
-            encoding: Arc::new(part.clone()),
-        };
-        parts.map(shared).collect()
+        let shared = |part: &bytepair::Encoding| Self::of(self.tokenizer.clone(), part.clone());
+        self.now().overflowing.iter().map(shared).collect()
     }
 
     /// Return the ids as an array, ``uint32[n]``.
@@ -429,7 +425,7 @@ impl Encoding {
     /// >>> encoding.ids_to_numpy()
     /// array([256, 220, 256], dtype=uint32)
     fn ids_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, Cow::Borrowed(&self.encoding.ids), Width::Bits32)
+        array(py, Cow::Borrowed(&self.now().ids), Width::Bits32)
     }
 
     /// Return the offsets as an array, ``int64[n, 2]``.
@@ -442,25 +438,52 @@ impl Encoding {
     fn offsets_to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         ready(py)?;
         let number = |place: usize| i64::try_from(place).unwrap_or(i64::MAX);
-        let flat = self.encoding.offsets.iter().flat_map(|span| [number(span.0), number(span.1)]);
-        flat.collect::<Vec<_>>().into_pyarray(py).reshape([self.encoding.offsets.len(), 2])
+        let encoding = self.now();
+        let flat = encoding.offsets.iter().flat_map(|span| [number(span.0), number(span.1)]);
+        flat.collect::<Vec<_>>().into_pyarray(py).reshape([encoding.offsets.len(), 2])
     }
 
     fn __len__(&self) -> usize {
-        self.encoding.ids.len()
+        self.now().ids.len()
     }
 
     fn __repr__(&self) -> String {
-        let n_parts = self.encoding.overflowing.len();
-        format!("<bytepair.Encoding: {} ids, {n_parts} overflowing>", self.encoding.ids.len())
+        let encoding = self.now();
+        let n_parts = encoding.overflowing.len();
+        format!("<bytepair.Encoding: {} ids, {n_parts} overflowing>", encoding.ids.len())
     }
 }
 
 impl Encoding {
+    pub(crate) fn of(tokenizer: Option<Arc<Tokenizer>>, encoding: bytepair::Encoding) -> Self {
+        Self { tokenizer, encoding: Mutex::new(Arc::new(encoding)) }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Arc<bytepair::Encoding>> {
+        self.encoding.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Arc<bytepair::Encoding> {
+        Arc::clone(&self.locked())
+    }
+
     /// This encoding with the names of all its tokens, so that it needs no tokenizer.
     fn with_names(&self) -> bytepair::Encoding {
-        with_names(self.tokenizer.as_deref(), &self.encoding)
+        with_names(self.tokenizer.as_deref(), &self.now())
     }
+}
+
+fn tokens_of_word(
+    encoding: &bytepair::Encoding,
+    word_index: u32,
+    sequence_index: u8,
+) -> Option<(usize, usize)> {
+    let words = encoding.word_ids.iter().zip(&encoding.sequence_ids);
+    let of_word = words.map(|place| place == (&Some(word_index), &Some(sequence_index)));
+    let mut tokens = of_word.enumerate().filter(|(_, is_of_word)| *is_of_word);
+    let (first, _) = tokens.next()?;
+    let last = tokens.next_back().map_or(first, |(last, _)| last);
+    Some((first, last + 1))
 }
 
 fn with_names(tokenizer: Option<&Tokenizer>, encoding: &bytepair::Encoding) -> bytepair::Encoding {

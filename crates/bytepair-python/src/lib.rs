@@ -40,7 +40,9 @@ mod training;
 use pyo3::prelude::*;
 
 /// The compiled core of bytepair.
-#[pymodule]
+// It needs no GIL: classes are frozen, and what changes is behind locks. A lock is held without Python, or whoever waits
+// for it lets go of Python meanwhile, so that no thread waits for one that waits for it.
+#[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
     use crate::dialect::{Dialect, dialect_names, pattern_names};

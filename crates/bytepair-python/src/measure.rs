@@ -28,6 +28,7 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
+    /// To be called without the GIL: whoever adds a stream asks Python for its bytes meanwhile.
     fn with<T>(&self, work: impl FnOnce(&mut bytepair::Measure) -> T) -> T {
         work(&mut self.measure.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -90,13 +91,13 @@ impl Measure {
     /// The names of the groups, in the order in which they came.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        let names = self.with(|all| all.groups());
+        let names = py.detach(|| self.with(|all| all.groups()));
         names.iter().map(|name| PyBytes::new(py, name)).collect()
     }
 
     /// The sums of a group, by name.
     fn sums<'py>(&self, py: Python<'py>, group: usize) -> PyResult<Bound<'py, PyDict>> {
-        let sums = self.with(|all| all.sums(group)).ok_or_else(no_group)?;
+        let sums = py.detach(|| self.with(|all| all.sums(group))).ok_or_else(no_group)?;
         let named = PyDict::new(py);
         named.set_item("texts", sums.texts)?;
         named.set_item("bytes", sums.bytes)?;
@@ -114,7 +115,7 @@ impl Measure {
 
     /// How often each id occurs in a group.
     fn counts<'py>(&self, py: Python<'py>, group: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let counts = self.with(|all| all.counts(group)).ok_or_else(no_group)?;
+        let counts = py.detach(|| self.with(|all| all.counts(group))).ok_or_else(no_group)?;
         let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
         Ok(counts.into_iter().map(signed).collect::<Vec<_>>().into_pyarray(py))
     }
@@ -125,7 +126,7 @@ impl Measure {
         py: Python<'py>,
         group: usize,
     ) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
-        let mut texts = self.with(|all| all.missing(group)).ok_or_else(no_group)?;
+        let mut texts = py.detach(|| self.with(|all| all.missing(group))).ok_or_else(no_group)?;
         texts.sort_unstable();
         Ok(texts.iter().map(|(text, n)| (PyBytes::new(py, text), *n)).collect())
     }

@@ -12,6 +12,7 @@ use bytepair::{
 };
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::convert::{Text, extract, n_threads, target};
@@ -102,8 +103,14 @@ impl Corpus {
     ///
     /// ``reads_blocks`` says that the caller holds blocks of documents meanwhile.
     #[pyo3(signature = (limit, folder, *, reads_blocks=false))]
-    fn set_memory_limit(&self, limit: usize, folder: PathBuf, reads_blocks: bool) -> PyResult<()> {
-        with(&self.counter, |counter| {
+    fn set_memory_limit(
+        &self,
+        py: Python<'_>,
+        limit: usize,
+        folder: PathBuf,
+        reads_blocks: bool,
+    ) -> PyResult<()> {
+        with_attached(py, &self.counter, |counter| {
             counter
                 .as_mut()
                 .map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder, reads_blocks))
@@ -115,8 +122,8 @@ impl Corpus {
     }
 
     /// Let every piece of what follows count so many times.
-    fn set_weight(&self, multiplier: u64) -> PyResult<()> {
-        with(&self.counter, |counter| {
+    fn set_weight(&self, py: Python<'_>, multiplier: u64) -> PyResult<()> {
+        with_attached(py, &self.counter, |counter| {
             counter.as_mut().map_or(Ok(()), |counter| counter.set_weight(multiplier))
         })
         .map_err(|error| to_python(&error))
@@ -209,10 +216,10 @@ impl Corpus {
     }
 
     /// Add pieces that were counted elsewhere.
-    fn add_counts(&self, pieces: Vec<(Text, Bound<'_, PyAny>)>) -> PyResult<()> {
+    fn add_counts(&self, py: Python<'_>, pieces: Vec<(Text, Bound<'_, PyAny>)>) -> PyResult<()> {
         let pieces = pieces.into_iter().map(|(piece, count)| Ok((counted(&piece, &count)?, piece)));
         let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
-        let result = with(&self.counts, |counts| {
+        let result = with_attached(py, &self.counts, |counts| {
             let n_before = counts.len() as u64;
             (n_before..).zip(&pieces).try_for_each(|(offset, (count, piece))| {
                 counts.add(piece.bytes(), *count, Some(First { source: 0, offset }))
@@ -229,7 +236,8 @@ impl Corpus {
         report.set_item("texts", corpus.n_texts)?;
         report.set_item("bytes", corpus.n_bytes)?;
         report.set_item("characters", n_characters)?;
-        report.set_item("distinct_pieces", with(&self.counts, |counts| counts.len()))?;
+        report
+            .set_item("distinct_pieces", with_attached(py, &self.counts, |counts| counts.len()))?;
         report.set_item("special_tokens", self.special_found(py, &corpus)?)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
@@ -240,7 +248,7 @@ impl Corpus {
     /// After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
     /// not known, of their bytes; ``None`` where all of them are more than so many bytes.
     fn pieces<'py>(&self, py: Python<'py>, most: usize) -> Option<Vec<(Bound<'py, PyBytes>, i64)>> {
-        with(&self.counts, |counts| {
+        with_attached(py, &self.counts, |counts| {
             if counts.distinct_bytes() > most {
                 return None;
             }
@@ -471,8 +479,14 @@ impl Learned {
     }
 }
 
+/// To be called without the GIL, or for what no thread holds while it asks Python for something.
 fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
     work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The same for what a thread holds that reads a corpus by a function of Python's: it needs the GIL meanwhile.
+fn with_attached<T, R>(py: Python<'_>, mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
+    work(&mut mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The count of a piece; one that is no `i64` is the error of the core.

@@ -616,7 +616,7 @@ impl CoreTokenizer {
 
 impl CoreTokenizer {
     fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
-        Encoding { tokenizer: Some(Arc::clone(&self.0)), encoding: Arc::new(encoding) }
+        Encoding::of(Some(Arc::clone(&self.0)), encoding)
     }
 }
 

@@ -41,18 +41,22 @@ struct State {
 
 impl State {
     /// Adds ids up to the first that no token has.
-    fn push(&mut self, tokenizer: &bytepair::Tokenizer, ids: &[TokenId]) -> PyResult<String> {
+    fn push(
+        &mut self,
+        tokenizer: &bytepair::Tokenizer,
+        ids: &[TokenId],
+    ) -> bytepair::Result<String> {
         let push = |&id: &TokenId| {
-            let text = self.stream.push(tokenizer, id).map_err(|error| to_python(&error))?;
+            let text = self.stream.push(tokenizer, id)?;
             self.ids.push(id);
             Ok(text)
         };
         ids.iter().map(push).collect()
     }
 
-    fn finish(&mut self) -> PyResult<String> {
+    fn finish(&mut self) -> bytepair::Result<String> {
         self.is_finished = true;
-        self.stream.finish().map_err(|error| to_python(&error))
+        self.stream.finish()
     }
 }
 
@@ -69,10 +73,10 @@ impl DecodeStream {
         is_finished: bool,
     ) -> PyResult<Self> {
         let stream = Self::new(tokenizer, errors, skip_special_tokens)?;
-        stream.state().push(&tokenizer.get().0, &ids.map_or_else(Vec::new, |ids| ids.0))?;
-        if is_finished {
-            stream.state().finish()?;
-        }
+        stream.changed(|state| {
+            state.push(&tokenizer.get().0, &ids.map_or_else(Vec::new, |ids| ids.0))?;
+            if is_finished { state.finish() } else { Ok(String::new()) }
+        })?;
         Ok(stream)
     }
 
@@ -96,7 +100,7 @@ impl DecodeStream {
             Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
             Err(_) => vec![id(ids)?],
         };
-        self.state().push(&self.tokenizer.get().0, &ids)
+        self.changed(|state| state.push(&self.tokenizer.get().0, &ids))
     }
 
     /// Return what is left when no id follows, such as the bytes of half a character.
@@ -112,7 +116,7 @@ impl DecodeStream {
     /// EncodingError
     ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
     fn finish(&self) -> PyResult<String> {
-        self.state().finish()
+        self.changed(State::finish)
     }
 
     /// Return a stream that goes on from here on its own.
@@ -167,6 +171,15 @@ impl DecodeStream {
             skip_special_tokens,
             state: Mutex::new(State { stream, ids: Vec::new(), is_finished: false }),
         })
+    }
+
+    /// Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
+    fn changed(
+        &self,
+        change: impl FnOnce(&mut State) -> bytepair::Result<String>,
+    ) -> PyResult<String> {
+        let text = change(&mut self.state());
+        text.map_err(|error| to_python(&error))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
