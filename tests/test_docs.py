@@ -17,6 +17,7 @@ from tests.conftest import SHARED
 from typer.testing import CliRunner
 
 import bytepair
+from bytepair import surgery
 from bytepair._io import formats
 from bytepair.analyze.doctor._codes import CODES
 from bytepair.cli.app import app
@@ -251,8 +252,6 @@ def test_the_example_of_a_pruned_model_runs(tmp_path, monkeypatch):
     """The rows of both matrices of a model of transformers are those that stay."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from bytepair import surgery
-
     base = pruning(tmp_path, monkeypatch)
     page = (REPOSITORY / "docs/how-to/prune.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```python torch\n(.*?)^```$", page, re.DOTALL | re.M)
@@ -279,8 +278,6 @@ def test_the_example_of_a_resized_model_runs(block, tmp_path, monkeypatch):
     """The rows of a model of transformers are those of the map, also of one with two matrices."""
     torch = pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    from bytepair import surgery
-
     n_old = extending(tmp_path, monkeypatch)
     sizes = {"hidden_size": 4, "num_hidden_layers": 1, "intermediate_size": 4}
     sizes |= {"num_attention_heads": 1, "num_key_value_heads": 1}
@@ -527,6 +524,32 @@ def test_the_readme_has_the_numbers_that_were_measured():
         "ahead in 34 of the 294 cells",
     ):
         assert fact in told, fact
+
+
+def test_the_table_of_the_readme_says_what_other_libraries_can_do():
+    """Training, other models and the formats that are written are those of the installed libraries."""
+    tiktoken = pytest.importorskip("tiktoken")
+    tokenizers = pytest.importorskip("tokenizers")
+    sentencepiece = pytest.importorskip("sentencepiece")
+    table = README.split("## Beside other libraries\n\n")[1].split("\n\n")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines()]
+    cells = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
+    trains = [
+        hasattr(tiktoken.Encoding, "train"),
+        hasattr(tokenizers.Tokenizer, "train"),
+        hasattr(sentencepiece, "SentencePieceTrainer"),
+        hasattr(bytepair, "train"),
+    ]
+    assert [cell == "✓" for cell in cells["trains"]] == trains
+    models = {"Unigram", "WordPiece", "WordLevel"} & set(dir(tokenizers.models))
+    assert models == {"Unigram", "WordPiece", "WordLevel"}
+    others = cells["other models (Unigram, WordPiece)"]
+    assert [cell in ("✓", "Unigram") for cell in others] == [False, True, True, False]
+    changes = ("remove_tokens", "prune", "extend", "trace", "resume")
+    for theirs in (tiktoken.Encoding, tokenizers.Tokenizer):
+        assert not [name for name in changes if hasattr(theirs, name)]
+    assert {"prune", "extend"} <= set(dir(surgery))
+    assert cells["adds tokens with merges, removes tokens, keeps ids"][-1] == "✓"
 
 
 TRIED = REPOSITORY / "benchmarks" / "tried"
