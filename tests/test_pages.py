@@ -57,7 +57,7 @@ EXAMPLES = {
     "docs/how-to/migrate/hugging-face.md": 16,
     "docs/how-to/migrate/minbpe.md": 16,
     "docs/how-to/migrate/sentencepiece.md": 9,
-    "docs/how-to/migrate/tiktoken.md": 13,
+    "docs/how-to/migrate/tiktoken.md": 14,
     "docs/how-to/reinforcement-learning.md": 18,
     "docs/how-to/report.md": 6,
     "docs/how-to/train.md": 7,
