@@ -15,6 +15,8 @@ from packaging.utils import parse_wheel_filename
 from release import interpreters, papers, project, sdist, wheels
 from release.problems import ReleaseError
 
+import bytepair
+
 REPOSITORY = Path(__file__).parent.parent
 INFO = f"bytepair-{project.version()}.dist-info"
 TAGS = "cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64"
@@ -230,6 +232,33 @@ def test_the_oldest_libraries_are_those_that_are_promised():
     assert trials.oldest_of("cli") == ["jinja2==3.1", "rich==13", "typer==0.16"]
     (numpy,) = project.settings()["dependencies"]
     assert trials.OLDEST_NUMPY[10] == numpy.replace("numpy>=", "") + ".0"
+
+
+def test_the_version_is_the_same_everywhere():
+    """Crates, package, citation and changelog say which version this is."""
+    version = project.version()
+    assert bytepair.__version__ == version
+    crates = project.read("Cargo.toml")["workspace"]["dependencies"]
+    own = {
+        one["version"] for name, one in crates.items() if name.startswith("bytepair")
+    }
+    assert own == {version}
+    citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    assert re.findall(r"^version: (.*)", citation, re.MULTILINE) == [version]
+    changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)", changes, re.MULTILINE)
+    assert headings[0] in (version, "Unreleased")
+    assert "Unreleased" not in headings[1:]
+
+
+def test_what_is_published_alone_has_the_licence():
+    """Each crate that is published holds the licence of the project."""
+    for manifest in sorted((REPOSITORY / "crates").glob("*/Cargo.toml")):
+        crate = project.read(manifest.relative_to(REPOSITORY).as_posix())["package"]
+        if crate.get("publish", True):
+            own = (manifest.parent / "LICENSE").read_bytes()
+            assert own == (REPOSITORY / "LICENSE").read_bytes(), manifest
+            assert {"/LICENSE", "/README.md"} <= set(crate["include"]), manifest
 
 
 def test_every_make_target_of_the_workflows_exists():

@@ -43,7 +43,7 @@ from .errors import (
     UnknownTokenError as UnknownTokenError,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What a user needs to know. The other errors are in `errors`; they and `MergeStep` are here too.
 __all__ = [
