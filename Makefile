@@ -187,7 +187,7 @@ crates-check: ## Package the crates as for publishing, build their documentation
 
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1
-site: $(VENV)/built $(SITE)/installed ## Build the site into target/site and check all of its links; SITE_URL is where it will be
+site: $(VENV)/built $(SITE)/installed $(PAGE) ## Build the site, with the playground, and check its links; SITE_URL is where it will be
 	PYTHONPATH=$(abspath python) $(SITE)/bin/mkdocs build --strict --quiet
 	$(SITE)/bin/python -m website.check_links target/site $(SITE_URL)
 

@@ -1,7 +1,8 @@
 """See what a larger vocabulary gains: bytes per token against the number of ids, as training goes on.
 
 Training writes each merge with the compression so far to a log. A curve that flattens says that more
-tokens hardly help; where pieces are words, it ends when each word is one token.
+tokens hardly help: here because the words that are left are rare, or because tokens may not be longer.
+Without pieces it goes on, as tokens grow to several words.
 """
 
 from pathlib import Path
@@ -12,17 +13,28 @@ import bytepair
 
 STEMS = "read writ cod pars pack merg rank scor load sav prun tun test trac mark shar".split()
 ENDINGS = "e es ed er ers ing ings able ability".split()
-corpus = " ".join(stem + ending for stem in STEMS for ending in ENDINGS)
+words = [stem + ending for ending in ENDINGS for stem in STEMS]
+# As in any language, the second word is half as frequent as the first, the third a third.
+corpus = " ".join(
+    word for rank, word in enumerate(words, 1) for _ in range(300 // rank)
+)
+
+SETTINGS = {
+    "words": {},
+    "words, tokens of at most 4 bytes": {"max_token_bytes": 4},
+    "no pieces": {"dialect": "byte-stream"},
+}
 
 figure = Figure(figsize=(7, 4), layout="constrained")
 axes = figure.add_subplot()
-for dialect in ("gpt2", "letters-digits", "byte-stream"):
+for name, options in SETTINGS.items():
+    log = Path("log.jsonl")
     bytepair.train_from_iterator(
-        [corpus], vocab_size=500, dialect=dialect, min_count=1, log=Path("log.jsonl")
+        [corpus], vocab_size=500, min_count=1, log=log, **options
     )
-    sizes, ratios = zip(*bytepair.read_log("log.jsonl").curve(), strict=True)
-    print(f"{dialect}: {ratios[-1]:.2f} bytes per token with {sizes[-1]} ids")
-    axes.plot(sizes, ratios, label=dialect)
+    sizes, ratios = zip(*bytepair.read_log(log).curve(), strict=True)
+    print(f"{name}: {ratios[-1]:.2f} bytes per token with {sizes[-1]} ids")
+    axes.plot(sizes, ratios, label=name)
 axes.set_xlabel("ids")
 axes.set_ylabel("bytes per token")
 axes.grid(alpha=0.3)

@@ -121,9 +121,9 @@ EXPECTED = {
         "10 ids where <|end|> is text",
     ],
     "vocabulary_curve": [
-        "gpt2: 7.92 bytes per token with 460 ids",
-        "letters-digits: 7.92 bytes per token with 460 ids",
-        "byte-stream: 11.18 bytes per token with 500 ids",
+        "words: 6.45 bytes per token with 469 ids",
+        "words, tokens of at most 4 bytes: 3.06 bytes per token with 351 ids",
+        "no pieces: 14.47 bytes per token with 500 ids",
     ],
 }
 

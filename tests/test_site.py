@@ -6,7 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from website import check_links, gallery, lists, measured, navigation, reference
+from website import (
+    check_links,
+    gallery,
+    links,
+    lists,
+    measured,
+    navigation,
+    reference,
+)
 
 import bytepair
 
@@ -138,6 +146,23 @@ def test_code_in_lists_keeps_its_own_spaces():
     assert (
         lists.spaced_lists(text) == "1. a\n\n    ```sh\n    - b\n      c\n    ```\n2. d"
     )
+
+
+PAGES = sorted(
+    path.relative_to(REPOSITORY).as_posix()
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/tried/*.md")
+    for path in REPOSITORY.glob(pattern)
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_to_headings_that_are_there(name):
+    """Each anchor that a page links to is that of a heading, as Git hosts and the site name it."""
+    path = REPOSITORY / name
+    for target, anchor in links.anchors(path.read_text(encoding="utf-8")):
+        page = path.parent / target if target else path
+        headings = links.headings(page.read_text(encoding="utf-8"))
+        assert anchor in headings, (target, anchor, headings)
 
 
 def test_dead_links_and_foreign_scripts_are_found():

@@ -5,6 +5,7 @@ The modules beside this one do the work; here is only when.
 
 import os
 import posixpath
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,11 @@ def on_page_markdown(
         page.meta |= {"template": "home.html", "hide": ["navigation", "toc"]}
         page.meta.setdefault("title", config.site_name)
     return lists.spaced_lists(markdown)
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Keep short code on one line: a name is not broken at its hyphens."""
+    return re.sub(r"<code>(?=[^<> ]{1,24}</code>)", '<code class="bp-word">', html)
 
 
 def repository(config: MkDocsConfig) -> str:

@@ -9,7 +9,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 
-__all__ = ["moved_links", "outside_code"]
+__all__ = ["anchors", "headings", "moved_links", "outside_code"]
 
 FENCE = re.compile(
     r"^[ \t]*(?P<mark>`{3,}|~{3,})[^\n]*\n.*?^[ \t]*(?P=mark)[ \t]*$",
@@ -62,6 +62,44 @@ def moved_links(
         return as_code(text, found)
 
     return outside_code(markdown, lambda part: LINK.sub(moved, part), LINK)
+
+
+def anchors(markdown: str) -> list[tuple[str, str]]:
+    """List the files and the headings in them that a page links to, on the same host.
+
+    >>> anchors("[a](b.md#c), [d](#e), [f](g.md), [h](https://i/#j)")
+    [('b.md', 'c'), ('', 'e')]
+    """
+    found: list[tuple[str, str]] = []
+
+    def note(text: str) -> str:
+        targets = (link["target"] for link in LINK.finditer(text))
+        parts = (
+            target.partition("#") for target in targets if not is_elsewhere(target)
+        )
+        found.extend((path, anchor) for path, hash_, anchor in parts if hash_)
+        return text
+
+    outside_code(markdown, note, LINK)
+    return found
+
+
+def headings(markdown: str) -> list[str]:
+    r"""List the anchors of a page's headings.
+
+    >>> headings("# A\n\n## Why `b` isn't c\n\n```sh\n# no\n```\n\n## A")
+    ['a', 'why-b-isnt-c', 'a-1']
+    """
+    found: list[str] = []
+    text = FENCE.sub("", markdown)
+    for title in re.findall(r"^#{1,6} +(.+?) *#*$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", title)
+        name = re.sub(r"[^\w\- ]", "", plain.lower()).strip().replace(" ", "-")
+        n_before = sum(
+            re.fullmatch(rf"{re.escape(name)}(-\d+)?", one) is not None for one in found
+        )
+        found.append(f"{name}-{n_before}" if name in found else name)
+    return found
 
 
 def is_elsewhere(target: str) -> bool:
