@@ -99,6 +99,14 @@ def test_a_list_in_another_encoding_is_refused_by_name(kind, lists):
         assert not Path("n.json").exists()
 
 
+@pytest.mark.parametrize("kind", ["strings", "findings", "ids", "pieces", "vocabulary"])
+def test_a_mark_before_a_list_is_no_part_of_it(kind, lists):
+    """Some editors write one at the beginning of UTF-8."""
+    Path("plain").write_bytes(lists[kind])
+    Path("marked").write_bytes(b"\xef\xbb\xbf" + lists[kind])
+    assert outcome(kind, "marked") == outcome(kind, "plain")
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
 def test_a_short_list_without_a_mark_is_recognised(encoding, lists):
     """Two characters are enough."""

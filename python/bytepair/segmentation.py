@@ -96,7 +96,7 @@ class Segmenter:
         if vocabulary is not None:
             from .data._lists import read_list
 
-            data = read_list(vocabulary)
+            data = read_list(vocabulary).removeprefix(b"\xef\xbb\xbf")
             allowed = _core.read_subword_vocabulary(data, threshold)
         self._ids = {token: number for number, token in enumerate(allowed)}
         self._core = _core.CoreSegmenter(_codes_of(codes), merges, separator, allowed)

@@ -34,6 +34,7 @@ RAW_ENDINGS: dict[str, NumberFormat | None] = {
     "uint32": NumberFormat.UINT32,
 }
 """What names of raw numbers end in, and how wide those are; of .bin the vocabulary says."""
+UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 IS_UTF_16 = "the input looks like UTF-16; save it as UTF-8, or pass --format uint16 or uint32 if it is raw numbers"
 RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
@@ -112,8 +113,8 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
     ending = name.rpartition(".")[2].lower() if "." in name else ""
     is_textual = re.fullmatch(rb"[-+0-9\s,\[\]]*", data) is not None
     if ending not in RAW_ENDINGS:
-        is_text = re.fullmatch(rb"[\t-\r -~]*", data) or data.startswith(UTF_16_MARKS)
-        if is_textual or is_text:
+        is_marked = data.startswith((UTF_8_MARK, *UTF_16_MARKS))
+        if is_textual or is_marked or re.fullmatch(rb"[\t-\r -~]*", data):
             return NumberFormat.TEXT
         message = (
             "the input is raw numbers, not text; set their width with "
@@ -232,7 +233,7 @@ def _parse_json(data: bytes) -> list[int]:
 
 
 def _parse_text(data: bytes) -> list[int]:
-    words = data.split()
+    words = data.removeprefix(UTF_8_MARK).split()
     is_integer = re.compile(rb"-?[0-9]{1,20}").fullmatch
     for place, word in enumerate(words):
         if not is_integer(word):

@@ -49,7 +49,7 @@ class Pieces:
             pairs = reversed(list(enumerate(self.texts)))
             self.ids = {text: id_ for id_, text in pairs if text}
         try:
-            words = data.decode().replace("\n", " ").split(" ")
+            words = data.decode().removeprefix("\ufeff").replace("\n", " ").split(" ")
         except UnicodeDecodeError as error:
             message = f"byte {error.start} of the input is not UTF-8; expected tokens as text in UTF-8"
             raise FormatError(message) from error
