@@ -15,11 +15,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from packaging.markers import Marker
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import (
+    InvalidWheelFilename,
+    canonicalize_name,
+    parse_wheel_filename,
+)
 
 from . import project
 from .problems import ReleaseError, missing, unwanted
@@ -80,13 +85,19 @@ def problems_of_name(path: Path) -> Iterator[str]:
     if version != project.version():
         yield f"is version {version}, and the workspace is {project.version()}"
     for tag in sorted(tags, key=str):
-        stable = (tag.interpreter, tag.abi) == ("cp310", "abi3")
-        threaded = re.fullmatch(r"cp3\d+t", tag.abi)
-        threaded = threaded and tag.abi == f"{tag.interpreter}t"
-        if not stable and not threaded:
-            yield f"{tag} is neither for the stable ABI (cp310-abi3) nor for a free-threaded Python"
+        if not is_released(tag):
+            yield f"{tag} is for none of: the stable ABI (cp310-abi3), one Python on Linux, no GIL"
         if not SYSTEMS.fullmatch(tag.platform):
             yield f"{tag} is for {tag.platform}, which the package index does not take"
+
+
+def is_released(tag: Tag) -> bool:
+    """Tell whether wheels of this kind are released (`docs/policies.md`)."""
+    if tag.abi == "abi3":
+        return tag.interpreter == "cp310"
+    if tag.abi == f"{tag.interpreter}t":
+        return True
+    return tag.abi == tag.interpreter and tag.platform.startswith("manylinux")
 
 
 def problems_of_size(path: Path) -> Iterator[str]:
@@ -104,25 +115,34 @@ def problems_of_metadata(text: bytes) -> Iterator[str]:
         yield f"asks for Python {metadata.requires_python}, not {settings['requires-python']}"
     if metadata.license_expression != settings["license"]:
         yield f"has the licence {metadata.license_expression}, not {settings['license']}"
-    if metadata.description_content_type != "text/markdown":
+    if not str(metadata.description_content_type).startswith("text/markdown"):
         yield f"has a description of type {metadata.description_content_type}"
     yield from missing(
         "the metadata", settings["classifiers"], metadata.classifiers or ()
     )
     yield from missing(
-        "the metadata", requirements(settings), map(str, metadata.requires_dist or ())
+        "the metadata",
+        requirements(settings),
+        map(written, metadata.requires_dist or ()),
     )
 
 
 def requirements(settings: dict[str, Any]) -> list[str]:
     """Write the requirements of ``pyproject.toml`` as metadata has them."""
-    wanted = [str(Requirement(one)) for one in settings["dependencies"]]
+    wanted = [written(Requirement(one)) for one in settings["dependencies"]]
     for extra, ones in settings["optional-dependencies"].items():
         for one in map(Requirement, ones):
             marker = f'extra == "{extra}"'
             marker = f"({one.marker}) and {marker}" if one.marker else marker
-            wanted.append(str(Requirement(f"{one}; {marker}")))
+            one.marker = Marker(marker)
+            wanted.append(written(one))
     return wanted
+
+
+def written(requirement: Requirement) -> str:
+    """Write a requirement in one way: names have several spellings."""
+    requirement.name = canonicalize_name(requirement.name)
+    return str(requirement)
 
 
 def problems_of_files(names: list[str], info: str) -> Iterator[str]:
