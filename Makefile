@@ -152,11 +152,11 @@ chromium: ## Install Chromium on Debian and Ubuntu, for the tests that look at t
 DIST := target/wheels
 WHEEL_FOR ?= --features abi3
 
-wheel: $(VENV)/release python/bytepair/THIRD-PARTY-LICENSES.txt ## Build a wheel for this machine, with the licences of the crates that are linked
+wheel: $(VENV)/release python/bytepair/THIRD-PARTY-LICENSES.txt $(PAGE) ## Build a wheel for this machine, with the licences of what is linked and the playground
 	VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked $(WHEEL_FOR) \
 	  $(if $(findstring linux,$(HOST)),--zig --compatibility manylinux2014) --out $(DIST)
 
-sdist: $(VENV)/release ## Write the source distribution
+sdist: $(VENV)/release $(PAGE) ## Write the source distribution
 	$(BIN)/maturin sdist --out $(DIST)
 
 release-check: ## Build what is released, look into it, try it in clean environments, write checksums; PYTHONS="python3.12" chooses

@@ -12,7 +12,7 @@ else:
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "bytepair"
 
-# Made by other targets; a wheel holds them where they are there.
+# Made by targets of the Makefile: `licenses` and `playground`.
 THIRD_PARTY = "bytepair/THIRD-PARTY-LICENSES.txt"
 PLAYGROUND = "bytepair/playground/index.html"
 

@@ -42,7 +42,9 @@ def problems(path: Path) -> Iterator[str]:
             raise ReleaseError(message)
         Metadata.from_email(info.read(), validate=True)
     yield from missing("it", NEEDED, members)
-    package = {f"python/{name}" for name in project.package_files()}
+    package = {
+        f"python/{name}" for name in (*project.package_files(), project.PLAYGROUND)
+    }
     yield from missing("it", package | sources(), members)
     allowed = {name for name in members if name in NEEDED or name.startswith(ALLOWED)}
     junk = {name for name in allowed if name.endswith((".so", ".pyd", ".pyc"))}

@@ -1,7 +1,8 @@
 """Wheels in clean environments: no Rust within reach, nothing compiled, nothing else installed.
 
-In each environment ``short_test.py``, with the README's Python, or ``commands_test.py`` is run. The oldest
-libraries that the metadata promise are tried once for each Python.
+In each environment ``short_test.py``, with the README's Python, or ``commands_test.py`` is run.
+The stub of the core is checked once. The oldest libraries that the metadata promise are tried once for
+each Python.
 """
 
 import os
@@ -45,6 +46,9 @@ def trials_for(interpreter: Interpreter) -> Iterator[Trial]:
         oldest = [f"numpy=={numpy}", *oldest_of("cli")]
         programs = ["short_test.py", "commands_test.py"]
         yield Trial(f"[cli] with the oldest, numpy {numpy}", "[cli]", oldest, programs)
+    if interpreter.minor == sys.version_info[1] and not interpreter.is_threaded:
+        checkers = project.read("pyproject.toml")["dependency-groups"]["check"]
+        yield Trial("stubs", "", checkers, ["stubs_test.py"])
 
 
 def oldest_of(extra: str) -> list[str]:

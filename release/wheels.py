@@ -151,9 +151,7 @@ def problems_of_files(names: list[str], info: str) -> Iterator[str]:
     cores = {name for name in inside if CORE.fullmatch(name)}
     if len(cores) != 1:
         yield f"has {len(cores)} compiled cores: {', '.join(sorted(cores)) or 'none'}"
-    built = {project.THIRD_PARTY}
-    if (project.PACKAGE.parent / project.PLAYGROUND).exists():
-        built.add(project.PLAYGROUND)
+    built = {project.THIRD_PARTY, project.PLAYGROUND}
     package = project.package_files()
     yield from missing("it", package | built, inside)
     yield from unwanted("it", inside - cores, package | built)

@@ -42,8 +42,7 @@ def right_files():
     """Give everything that a wheel holds, with its content."""
     files = dict.fromkeys(project.package_files(), b"")
     files["bytepair/_core.abi3.so"] = b"compiled"
-    if (project.PACKAGE.parent / project.PLAYGROUND).exists():
-        files[project.PLAYGROUND] = b""
+    files[project.PLAYGROUND] = b""
     files[project.THIRD_PARTY] = b"numpy 0.30.0, somewhere\nMIT\n"
     bill = {
         "bomFormat": "CycloneDX",
@@ -97,6 +96,7 @@ FAULTS = {
         {"bytepair/analyze/doctor/pages/BP101.md": None},
         "it lacks bytepair/analyze/doctor/pages/BP101.md",
     ),
+    "no playground": ({project.PLAYGROUND: None}, f"it lacks {project.PLAYGROUND}"),
     "a file too many": ({"tests/a.py": b""}, "it holds 1 files too many: tests/a.py"),
     "no core": ({"bytepair/_core.abi3.so": None}, "has 0 compiled cores: none"),
     "no notices": ({project.THIRD_PARTY: None}, f"it lacks {project.THIRD_PARTY}"),
@@ -209,6 +209,7 @@ def test_a_source_distribution_without_a_file_is_named(tmp_path):
     stem = f"bytepair-{project.version()}"
     names = {*sdist.NEEDED, *sdist.sources(), "crates/a.so"}
     names |= {f"python/{name}" for name in project.package_files()}
+    names.add(f"python/{project.PLAYGROUND}")
     names -= {"Cargo.lock", "crates/bytepair/src/lib.rs"}
     path = tmp_path / f"{stem}.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
