@@ -30,6 +30,7 @@ PURE = [
     "navigation",
     "plain",
     "reference",
+    "tables",
 ]
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
 

@@ -27,6 +27,7 @@ from website import (  # noqa: E402
     navigation,
     plain,
     reference,
+    tables,
 )
 
 # Pages outside docs/, and where they stand on the site.
@@ -181,8 +182,11 @@ def on_page_markdown(
     return lists.spaced_lists(markdown)
 
 
-def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Keep short code on one line: a name is not broken at its hyphens."""
+def on_page_content(
+    html: str, *, page: Page, config: MkDocsConfig, files: Files
+) -> str:
+    """Show bars in tables, and keep short code on one line: a name is not broken at its hyphens."""
+    html = tables.plain_bars(html)
     return re.sub(r"<code>(?=[^<> ]{1,24}</code>)", '<code class="bp-word">', html)
 
 
