@@ -7,7 +7,7 @@ import { PAGE, commonCuts, groupAt, pagesOf, rowOf, stretchesOf } from "playgrou
 import { newestOnly } from "playground/client";
 import { choice, copy, counted, el, number, ratio, say, toggle } from "playground/dom";
 import { openFiles } from "playground/files";
-import { isRightToLeft, loneSurrogates } from "playground/glyphs";
+import { isRightToLeft, loneSurrogates, looseText } from "playground/glyphs";
 import { inspector } from "playground/inspect";
 import { FIRST, SAMPLES } from "playground/samples";
 import { change, notes, onChange, state } from "playground/state";
@@ -352,6 +352,9 @@ function asObject({ tokenizer, row }) {
   const spans = Array.from(row.starts, (start, place) => [start, row.ends[place]]);
   return { tokenizer: tokenizer.name, special_tokens: state.special, n_tokens: row.ids.length, n_bytes: bytes.length, ids: chunked(Array.from(row.ids)), spans };
 }
+
+/** For tests: the text that is on the screen, as it was encoded. */
+export const shownText = () => looseText(shown.bytes);
 
 /** For tests: the ids on the screen, of the whole text. */
 export const idsShown = () => Object.fromEntries(shown.views.map((one) => [one.tokenizer.name, Array.from(one.row.ids)]));

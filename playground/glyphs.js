@@ -7,6 +7,7 @@ const loose = new TextDecoder("utf-8", { ignoreBOM: true });
 
 const ALWAYS = new Map([["\n", "⏎"], ["\r", "␍"], ["\t", "→"], ["\u200b", "␣"]]);
 const ON_DEMAND = new Map([[" ", "·"], ["\u00a0", "⍽"], ["\u200d", "⁀"], ["\u200c", "¦"]]);
+const EMOJI = /[\p{Extended_Pictographic}\ufe0f\p{Emoji_Modifier}]/u; // before a joiner inside one
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u;
 // What writing needs: joiners, soft hyphens, variation selectors and tags are no surprise inside a word.
 const QUIET = /[\u200c\u200d\u00ad\u{e0020}-\u{e007f}]/u;
@@ -29,8 +30,11 @@ export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padS
 /** Write a text so that each character in it can be seen; spaces only if asked. */
 export function visible(text, spaces) {
   let out = "";
+  let before = "";
   for (const character of text) {
-    const sign = ALWAYS.get(character) ?? (spaces ? ON_DEMAND.get(character) : undefined);
+    const isInEmoji = character === "\u200d" && EMOJI.test(before);
+    const sign = ALWAYS.get(character) ?? (spaces && !isInEmoji ? ON_DEMAND.get(character) : undefined);
+    before = character;
     if (sign) out += sign;
     else if (UNSEEN.test(character) && !QUIET.test(character)) out += `\u2068‹${codePoint(character)}›\u2069`;
     else out += character;

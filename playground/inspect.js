@@ -58,6 +58,7 @@ export function inspector(actions) {
     const count = group.last - group.first;
     const range = `${number(group.start)}–${number(group.end)}`;
     card.replaceChildren(
+      el("button", { type: "button", class: "icon dismiss", text: "✕", "aria-label": "Close", onclick: clear }),
       el("p", { class: "big" }, el("bdi", { text: known.map((one) => labelOf(one)).join("  ") })),
       el("dl", {},
         ...row(count === 1 ? "id" : "ids", idsOf(view.row, group, 8)),

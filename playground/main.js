@@ -2,7 +2,7 @@
 
 import { Opened, ask, start } from "playground/client";
 import { el, say } from "playground/dom";
-import { encodeView, currentText, idsShown } from "playground/encode";
+import { encodeView, currentText, idsShown, shownText } from "playground/encode";
 import { openGiven } from "playground/files";
 import { listen } from "playground/keys";
 import { change, fragmentOf, onChange, readFragment, state } from "playground/state";
@@ -127,11 +127,14 @@ async function begin() {
   document.getElementById("keys").addEventListener("click", keys.show);
   Object.assign(state, await readFragment(location.hash));
   draw();
+  performance.mark("page");
   await start();
+  performance.mark("core");
   memory.names = await ask({ op: "names" });
   const given = await openGiven();
   const wanted = state.tokenizers ?? (given.opened.length ? [] : SHOWN);
   for (const name of wanted) await addOwn(name);
+  performance.mark("tokenizers");
   await views.encode.tell({ opened: [], refused: given.refused });
   memory.isReady = true;
   onTokenizers(() => {
@@ -157,4 +160,4 @@ async function trainAs(name, request) {
 }
 
 /** What tests ask for; nothing else uses it. */
-globalThis.playground = { idsShown, named, open, remove, train: trainAs, state, fragmentOf };
+globalThis.playground = { idsShown, shownText, named, open, remove, train: trainAs, state, fragmentOf };

@@ -7,6 +7,7 @@ import { el, number } from "playground/dom";
 import { areJoined, labelOf, looseText, visible } from "playground/glyphs";
 
 const N_COLOURS = 6;
+const N_PALE = 4; // where all rows cut alike
 const MOST_TEXT = 1200; // of one group, or of text without tokens
 const MOST_IDS = 12;
 
@@ -20,8 +21,9 @@ export function coloursOf(stretches, nRows) {
     let before = null;
     for (const stretch of stretches) {
       for (const group of stretch.rows[row]) {
-        let colour = stretch.isShared && nRows > 1 ? `s${(stretch.number + group.number) % 2}` : `c${group.number % N_COLOURS}`;
-        if (colour === before) colour = colour.startsWith("s") ? `s${1 - Number(colour[1])}` : `c${(group.number + 1) % N_COLOURS}`;
+        const isShared = stretch.isShared && nRows > 1;
+        let colour = isShared ? `s${stretch.number % N_PALE}` : `c${group.number % N_COLOURS}`;
+        if (colour === before) colour = isShared ? `s${(stretch.number + 1) % N_PALE}` : `c${(group.number + 1) % N_COLOURS}`;
         before = colour;
         colours.set(`${row}:${group.number}`, colour);
       }

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -79,18 +80,30 @@ class Site:
     def open(self, path=PAGE, fragment=""):
         """Open the page, and wait until it is ready."""
         self.page.goto(f"{Path(path).as_uri()}#{fragment}")
-        self.page.wait_for_function("globalThis.firstTokens > 0")
+        self.wait("globalThis.firstTokens > 0")
         return self.page
+
+    def wait(self, expression, argument=None):
+        """Wait until an expression holds. The page's policy lets nobody evaluate one inside."""
+        end = time.monotonic() + 30
+        while not self.page.evaluate(expression, argument):
+            assert time.monotonic() < end, expression
+            self.page.wait_for_timeout(15)
+
+    def version(self):
+        """Tell how often tokens were drawn."""
+        return self.page.locator("#encode .tokens").get_attribute("data-version")
 
     def write(self, text):
         """Write a text, and wait until its tokens are drawn."""
-        tokens = self.page.locator("#encode .tokens")
-        before = tokens.get_attribute("data-version")
+        before = self.version()
         self.page.locator("#text").fill(text)
-        self.page.wait_for_function(
-            "before => document.querySelector('#encode .tokens').dataset.version !== before",
-            arg=before,
-        )
+        self.drawn_after(before)
+
+    def drawn_after(self, before):
+        """Wait until tokens are drawn anew."""
+        now = "document.querySelector('#encode .tokens').dataset.version"
+        self.wait(f"before => {now} !== before", before)
 
     def ids(self):
         """Give the ids of all tokenizers, of the whole text."""
@@ -98,10 +111,12 @@ class Site:
 
     def files(self, *files):
         """Choose files, as with the button, and wait until they are open or refused."""
-        count = "() => playground.open.length + document.querySelectorAll('.refusal').length"
-        before = self.page.evaluate(count)
+        count = "playground.open.length + document.querySelectorAll('.refusal').length"
+        before, version = self.page.evaluate(count), self.version()
         self.page.locator("#encode input[type=file]").set_input_files(list(files))
-        self.page.wait_for_function(f"before => ({count})() > before", arg=before)
+        self.wait(f"before => {count} > before", before)
+        if not self.page.locator(".refusal").count():
+            self.drawn_after(version)
 
 
 @pytest.fixture
@@ -251,11 +266,10 @@ def test_the_ids_on_the_screen_are_those_of_python(site):
     for text in TEXTS:
         site.write(text)
         assert site.ids()["own.bytepair"] == own.encode(text, allowed_special=())
+    before = site.version()
     page.get_by_label("As tokens").check(force=True)
-    page.wait_for_function(
-        "most => playground.idsShown()['own.bytepair'].length < most",
-        arg=len(own.encode(TEXTS[4], allowed_special=())) if False else 10**9,
-    )
+    site.drawn_after(before)
+    assert site.ids()["own.bytepair"] == own.encode(text, allowed_special="all")
     site.write(TEXTS[4])
     assert site.ids()["own.bytepair"] == own.encode(TEXTS[4], allowed_special="all")
 
@@ -268,3 +282,382 @@ def test_the_tokenizers_of_the_command_line_are_open(site, tmp_path):
     site.open(path)
     site.write(TEXTS[2])
     assert site.ids() == {"</script>mine": own.encode(TEXTS[2])}
+
+
+# Views
+
+
+def test_encode_shows_counts_ids_and_bytes(site):
+    """Pointing at a token marks its id and bytes, and pointing at the id marks the token."""
+    page = site.open()
+    site.write("low lower\nlowest")
+    ids = site.ids()["small-gpt2"]
+    row = page.locator(".tokenizer").first
+    assert row.locator(".count").inner_text() == str(len(ids))
+    assert row.locator(".rate").inner_text() == f"{16 / len(ids):.2f}"
+    page.locator("#encode .t[data-row='0'][data-group='1']").hover()
+    assert page.locator(".strip.ids .on").inner_text() == str(ids[1])
+    assert re.fullmatch(
+        r"([0-9a-f]{2} ?)+", page.locator(".strip.bytes .on").inner_text()
+    )
+    page.locator(".strip.ids [data-group='2']").hover()
+    assert page.locator("#encode .t.on").get_attribute("data-group") == "2"
+
+
+def test_cuts_of_several_tokenizers_are_lined_up(site):
+    """Where all rows begin a token, they begin it in one column."""
+    page = site.open()
+    site.write("The harvest: 東京 and unkind words, naïve")
+    lefts = page.evaluate(
+        """() => [...document.querySelectorAll("#encode .stretch")].map((stretch) =>
+          [...stretch.children].map((row) => row.firstElementChild.getBoundingClientRect().left))"""
+    )
+    assert len(lefts) > 5
+    assert all(max(row) - min(row) < 0.6 for row in lefts)
+
+
+def test_ids_and_json_are_copied_whole(site):
+    """Also in chunks."""
+    page = site.open()
+    site.write("low lower lowest " * 2000)
+    ids = site.ids()["small-gpt2"]
+    page.locator(".tokenizer").first.get_by_text("Copy ids").click()
+    page.get_by_text("Copied").wait_for()
+    assert json.loads(page.evaluate("navigator.clipboard.readText()")) == ids
+    page.locator("#chunk").fill("100")
+    page.locator(".figure.chunks").first.wait_for()
+    page.locator(".tokenizer").first.get_by_text("Copy JSON").click()
+    site.wait("navigator.clipboard.readText().then(text => text.startsWith('{'))")
+    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    chunks = [ids[place : place + 100] for place in range(0, len(ids), 100)]
+    assert copied["ids"] == chunks
+    assert len(copied["spans"]) == copied["n_tokens"] == len(ids)
+    assert page.locator("#encode .t.chunk").count() > 2
+
+
+def test_a_token_leads_to_its_merges(site):
+    """Its merges play, with a tree and a reason for each pair that waits."""
+    page = site.open()
+    own = bytepair.train_from_iterator(["low lower lowest newest"], merges=30)
+    site.files(named_bytes("own.bytepair", own))
+    site.write("so low lowest")
+    row = page.evaluate("playground.open.length") - 1
+    page.locator(f"#encode .t[data-row='{row}']").last.dblclick()
+    page.locator("#trace .rows-of-merges li").first.wait_for()
+    steps = STEPS
+    assert page.locator("#trace .rows-of-merges li").count() == len(steps) + 1
+    page.get_by_label("First step (Home)").click()
+    for number in range(1, len(steps) + 1):
+        page.locator("#trace").get_by_label("Next step").click()
+        label = page.locator("#trace output.step").inner_text()
+        assert label == f"Merge {number} of {len(steps)}"
+        assert page.locator("#trace .others .chosen").count() == 1
+        assert page.locator("#trace .tree .node.now").count() == 1
+    page.locator("#trace-word").fill("lower")
+    page.locator("#trace .lead").get_by_text("lower").wait_for()
+    page.locator("#trace .play").click()
+    page.locator("#trace .play[aria-label='Pause (Space)']").wait_for()
+    page.locator("#trace .play").click()
+
+
+def test_pairs_that_wait_have_a_reason(site):
+    """The merged pair has the lowest rank; others are later, or no merge joins them."""
+    page = site.open()
+    page.locator("#tab-trace").click()
+    page.locator("#trace-word").fill("reading the harvest")
+    page.locator("#trace .lead").get_by_text("reading").wait_for()
+    reasons = page.locator("#trace .others tbody tr").all_inner_texts()
+    ranks = [
+        int(found[1]) for row in reasons if (found := re.search(r"\t(\d+)\t", row))
+    ]
+    (chosen,) = [row for row in reasons if "chosen" in row]
+    assert int(re.search(r"\t(\d+)\t", chosen)[1]) == min(ranks)
+    assert any("no merge joins them" in row for row in reasons)
+
+
+@pytest.mark.parametrize(("key", "dialect"), LESSONS)
+def test_a_lesson_trains_as_python_does(key, dialect, site):
+    """Its merges, and the ids of its words, are those of Python; its steps can be gone through."""
+    page = site.open(fragment=f"view=train&lesson={key}")
+    page.locator("#train .lead").wait_for()
+    site.wait("document.querySelector('#train .bars li') !== null")
+    text = page.locator("#train-text").input_value()
+    merges = page.locator("#train-merges").input_value()
+    special = page.locator("#train-special").input_value().split()
+    options = {"dialect": dialect, "special_tokens": special}
+    if merges:
+        options["merges"] = int(merges)
+    if page.locator("#train-counts").is_checked():
+        counts = dict(line.split("\t") for line in text.splitlines())
+        counts = {word: int(count) for word, count in counts.items()}
+        own = bytepair.train_from_counts(counts, **options)
+    else:
+        own = bytepair.train_from_iterator([text], **options)
+    page.locator("#train").get_by_label("Last step (End)").click()
+    label = f"Merge {len(own.merges)} of {len(own.merges)}"
+    page.locator("#train output.step").get_by_text(label, exact=True).wait_for()
+    shown = page.locator("#train .learned button .times").all_inner_texts()
+    assert [int(count) for count in shown][-20:] == [
+        count for *_, count in own.merge_log
+    ][-20:]
+    assert page.locator("#train .bars .chosen").count() == 1
+    assert page.locator("#train .pieces .joined").count() > 0
+    page.get_by_text("Use in Encode").click()
+    site.wait("name => name in playground.idsShown()", key)
+    site.wait("playground.state.view === 'encode'")
+    attempt = page.locator("#text").input_value()
+    site.wait("text => playground.shownText() === text", attempt)
+    try:
+        expected = own.encode(attempt)
+    except bytepair.TokenizerError:
+        expected = None
+    assert site.ids().get(key) == expected
+
+
+def test_what_was_trained_is_saved_as_files_of_python(site, tmp_path):
+    """Each format that can hold it loads in Python, with its ids; one that cannot says why."""
+    page = site.open(fragment="view=train&lesson=letters-and-digits")
+    site.wait("document.querySelector('#train .bars li') !== null")
+    text = page.locator("#train-text").input_value()
+    own = bytepair.train_from_iterator([text], dialect="letters-digits")
+    for name in ("bytepair", "huggingface"):
+        page.locator("#train .save select").select_option(name)
+        with page.expect_download() as download:
+            page.locator("#save").click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        assert bytepair.Tokenizer.from_file(path).encode(text) == own.encode(text)
+    page.locator("#train .save select").select_option("subword-nmt")
+    page.locator("#save").click()
+    page.locator("#train .save .problem").wait_for()
+
+
+# Files
+
+
+def test_a_refused_file_says_why_and_nothing_is_lost(site, tmp_path):
+    """The message is the core's; what was open stays."""
+    page = site.open()
+    before = site.ids()
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"model": {"type": "WordPiece"}}')
+    site.files(bad)
+    assert page.locator(".refusal strong").inner_text() == "bad.json"
+    assert len(page.locator(".refusal span").inner_text()) > 20
+    assert site.ids() == before
+    page.get_by_label("Dismiss the message about bad.json").click()
+    assert page.locator(".refusal").count() == 0
+
+
+def test_two_files_make_one_tokenizer(site, tmp_path):
+    """vocab.json and merges.txt are opened together."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300)
+    own.save(tmp_path / "pair", format="gpt2")
+    site.open()
+    site.files(tmp_path / "pair" / "vocab.json", tmp_path / "pair" / "merges.txt")
+    site.write(TEXTS[0])
+    assert site.ids()["vocab.json"] == own.encode(TEXTS[0])
+
+
+def test_all_tokenizers_can_be_removed(site):
+    """The empty page says what to do, and one can be added again."""
+    page = site.open()
+    for _ in range(2):
+        page.get_by_role("button", name=re.compile("^Remove ")).first.click()
+    page.get_by_text("No tokenizer is open.").wait_for()
+    page.get_by_label("Add one that comes with the page").select_option("small-o200k")
+    site.wait("'small-o200k' in playground.idsShown()")
+
+
+# Hostile and long texts
+
+HOSTILE = [
+    "<img src=x onerror=alert(1)><script>alert(2)</script>",
+    "\u202eevil\u202c \u2066isolated\u2069 \u200f\u200e",
+    "</textarea><svg onload=alert(3)>",
+    "a" + "\u0301" * 3000,
+    "\x00\x1b[2J\x7f",
+    "{{constructor.constructor('alert(4)')()}}",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_text_does_no_harm(text, site):
+    """It stays a text in every view, and no element comes from it."""
+    page = site.open()
+    site.write(text)
+    for view in VIEWS:
+        page.locator(f"#tab-{view}").click()
+        page.wait_for_timeout(60)
+    page.locator("#train-text").fill(text)
+    page.locator("#train-merges").fill("5")
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.wait_for_timeout(100)
+    assert page.evaluate(
+        "document.querySelectorAll('main img, main script, [onload], [onerror]').length"
+    ) == (0)
+
+
+def test_surrogates_that_stand_alone_are_told(site):
+    """They are encoded as U+FFFD, and the page says how many there are."""
+    page = site.open()
+    page.evaluate(
+        """() => {
+          const text = document.getElementById("text");
+          text.value = "a\\ud800b\\udfffc😀";
+          text.dispatchEvent(new Event("input"));
+        }"""
+    )
+    page.get_by_text("2 surrogates stand alone").wait_for()
+    own = page.evaluate(ENCODE_ALL, ["small-gpt2", ["a\ufffdb\ufffdc😀"], "text"])
+    site.wait("text => playground.shownText() === text", "a\ufffdb\ufffdc😀")
+    assert site.ids()["small-gpt2"] == own[0]
+
+
+def test_a_megabyte_stays_fluid(site):
+    """Counts and copies cover all of it, a page of it is drawn, and the page answers meanwhile."""
+    page = site.open()
+    text = "The river runs down to the sea, and 東京 is far. \n" * 20_000
+    site.write(text)
+    n_drawn = page.locator("#encode .t").count()
+    assert 100 < n_drawn < 6000
+    assert sum(map(len, site.ids().values())) > 100_000
+    page.get_by_text("The text is too long for a link").wait_for()
+    assert len(page.evaluate("location.hash")) < 1000
+    before = site.version()
+    page.get_by_text("Next →").click()
+    site.drawn_after(before)
+    assert "1,0" in page.locator(".pager output").inner_text()
+    # The thread of the page is free while the core encodes.
+    longest = page.evaluate(
+        """async () => {
+          const text = document.getElementById("text");
+          const ask = playground.named("small-gpt2").core.ask({op: "encode", special: "text", payload: new TextEncoder().encode(text.value)});
+          let turns = 0, isDone = false;
+          ask.then(() => { isDone = true; });
+          while (!isDone) { await new Promise((resolve) => setTimeout(resolve)); turns += 1; }
+          return turns;
+        }"""
+    )
+    assert longest > 1
+
+
+# The address, keys and the look
+
+
+def test_a_link_keeps_text_and_settings(site):
+    """A text of any script, also a long one, comes back from the address, and no request has it."""
+    page = site.open()
+    for text in (TEXTS[2] + " & #%+", "wörd " * 500):
+        site.write(text)
+        page.locator("label.toggle", has_text="Ids below").click()
+        site.wait("before => location.hash.length > 10 && location.hash !== before", "")
+        page.wait_for_timeout(350)
+        fragment = page.evaluate("location.hash").removeprefix("#")
+        is_on = page.locator("#encode .t.tall").count() > 0
+        page.goto("about:blank")
+        page = site.open(fragment=fragment)
+        assert page.locator("#text").input_value() == text
+        assert (page.locator("#encode .t.tall").count() > 0) == is_on
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["view=no&text=%FF&chunk=-1e99&packed=AA", "%%%", "tokenizers=gone.json"],
+)
+def test_an_address_that_makes_no_sense_is_survived(fragment, site):
+    """The page opens, and says what is missing."""
+    page = site.open(fragment=fragment)
+    assert page.locator("#encode .t").count() > 0 or "gone" in fragment
+    if "gone" in fragment:
+        page.get_by_text("The link also shows gone.json").wait_for()
+
+
+def test_everything_is_reached_by_keys(site):
+    """Views, the list of keys, tokens and steps."""
+    page = site.open()
+    page.locator("#encode .t[tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.group") == "1"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.dataset.row") == "1"
+    page.keyboard.press("Enter")
+    page.locator("#trace .rows-of-merges li").first.wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Home")
+    assert page.locator("#trace output.step").inner_text().startswith("Merge 0")
+    page.keyboard.press("3")
+    page.locator("#train-text").wait_for()
+    page.keyboard.press("?")
+    assert page.locator("dialog.keys").get_attribute("open") is not None
+    page.keyboard.press("Escape")
+    page.keyboard.press("t")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    page.keyboard.press("1")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "text"
+
+
+CONTRAST = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const bytes = (colour, under) => {
+    canvas.fillStyle = under ?? "#000"; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => rgb.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const root = document.documentElement;
+  const probe = document.body.appendChild(document.createElement("span"));
+  const value = (name) => { probe.style.color = `var(${name})`; return getComputedStyle(probe).color; };
+  const text = light(bytes(value("--text")));
+  const found = {};
+  for (const name of ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--s0", "--s1", "--s2", "--s3", "--surface", "--ground", "--raised", "--chosen", "--new"]) {
+    const ground = light(bytes(value(name)));
+    found[name] = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
+  }
+  const quiet = light(bytes(value("--quiet"))), surface = light(bytes(value("--surface")));
+  found.quiet = (Math.max(quiet, surface) + 0.05) / (Math.min(quiet, surface) + 0.05);
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", SIZES)
+def test_every_view_fits_and_can_be_read(size, scheme, browser):
+    """No view is wider than the window, and text on every ground has a contrast of 4.5 at least."""
+    width, height = SIZES[size]
+    site = Site(
+        browser, viewport={"width": width, "height": height}, color_scheme=scheme
+    )
+    page = site.open()
+    contrasts = page.evaluate(CONTRAST)
+    assert {n: c for n, c in contrasts.items() if c < 4.5} == {}
+    for view in VIEWS:
+        page.locator(f"#tab-{view}").click()
+        page.wait_for_timeout(250)
+        if view != "encode":
+            for _ in range(3):
+                page.locator(f"#{view} .player button").nth(3).click(force=True)
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, view
+        if PICTURES:
+            Path(PICTURES).mkdir(parents=True, exist_ok=True)
+            name = f"{size}-{scheme}-{view}.png"
+            page.screenshot(path=Path(PICTURES) / name, full_page=True)
+    site.context.close()
+    assert site.faults == []
+
+
+def test_what_the_tests_would_hear_of_is_heard(browser, tmp_path):
+    """An error, a dialog and a request on a bad page are all noted."""
+    path = tmp_path / "bad.html"
+    path.write_text(
+        "<!doctype html><script>alert(1); fetch('http://127.0.0.1:9/'); throw Error('no')</script>"
+    )
+    site = Site(browser)
+    site.page.goto(path.as_uri())
+    site.page.wait_for_timeout(200)
+    site.context.close()
+    assert {"1", "no"} <= set(site.faults)
+    assert "http://127.0.0.1:9/" in site.requests
