@@ -16,6 +16,10 @@ import { OWN, addOwn, learn, named, open, remove } from "playground/tokenizers";
 
 const encoder = new TextEncoder();
 
+// A browser takes seconds to lay out a text box with a megabyte; of longer texts, it has the beginning.
+const MOST_EDITED = 100_000;
+const SHOWN_OF_LONG = 10_000;
+
 /** What is on the screen: the text's bytes, an answer for each tokenizer, and where cuts are. */
 const shown = { bytes: new Uint8Array(), views: [], cuts: null, pages: [0], page: 0, found: new Map() };
 
@@ -27,6 +31,7 @@ export function encodeView(actions) {
     id: "text", spellcheck: false, dir: "auto", rows: 7, "aria-describedby": "text-notes",
     placeholder: "Type or paste a text, or drop a text file here.",
     oninput: () => { change({ text: text.value }); later(); },
+    onpaste: (event) => paste(event),
   });
   const textNotes = el("p", { id: "text-notes", class: "notes", role: "status" });
   const samples = el("select", {
@@ -56,9 +61,26 @@ export function encodeView(actions) {
     el("div", { class: "split" }, el("div", { class: "main" }, tokens, pager), panel.place));
 
   function setText(value) {
-    text.value = value;
     change({ text: value });
+    showText();
     later();
+  }
+
+  function showText() {
+    const value = currentText();
+    const isLong = value.length > MOST_EDITED;
+    const own = isLong ? `${value.slice(0, SHOWN_OF_LONG)}…` : value;
+    if (text.value !== own) text.value = own;
+    text.readOnly = isLong;
+    drawNotes();
+  }
+
+  // A long text never gets into the text box as a whole.
+  function paste(event) {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.readOnly || text.value.length + pasted.length <= MOST_EDITED) return;
+    event.preventDefault();
+    setText(text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd));
   }
 
   function adder() {
@@ -79,7 +101,7 @@ export function encodeView(actions) {
   async function take(files) {
     const texts = [...files].filter((file) => /\.(txt|md|csv|log|py|js|rs|html)$/i.test(file.name) && !/merges|codes|vocab/i.test(file.name));
     if (texts.length === 1 && files.length === 1) {
-      setText(await texts[0].text());
+      setText((await texts[0].text()).replaceAll("\r\n", "\n").replaceAll("\r", "\n"));
       say(`${texts[0].name} is the text now.`);
       return;
     }
@@ -152,6 +174,7 @@ export function encodeView(actions) {
     const value = currentText();
     const lone = loneSurrogates(value);
     const said = [
+      text.readOnly ? `A text of ${counted(value.length, "character")}: the box shows its beginning and cannot be edited; “Clear” empties it.` : "",
       lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
       notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",
       notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",
@@ -326,7 +349,7 @@ export function encodeView(actions) {
 
   /** Show the settings and the text as they are now. */
   function refresh() {
-    if (text.value !== currentText()) text.value = currentText();
+    showText();
     drawSettings();
     adder.draw();
     later();

@@ -160,4 +160,4 @@ async function trainAs(name, request) {
 }
 
 /** What tests ask for; nothing else uses it. */
-globalThis.playground = { idsShown, shownText, named, open, remove, train: trainAs, state, fragmentOf };
+globalThis.playground = { isReady: () => memory.isReady, idsShown, shownText, named, open, remove, train: trainAs, state, fragmentOf };

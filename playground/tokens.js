@@ -168,15 +168,15 @@ function token(drawing, row, group, hasLineEnds) {
 export function drawGutters(place, nRows) {
   for (const old of place.querySelectorAll(".gutter")) old.remove();
   if (nRows < 2) return;
+  // All places are read before anything is written, so that the browser lays out once.
+  const found = [];
   for (const line of place.querySelectorAll(".line.rows")) {
-    const tops = new Map();
-    for (const table of line.children) tops.set(table.offsetTop, table);
-    for (const [, table] of tops) {
-      for (let row = 0; row < nRows; row++) {
-        const top = table.offsetTop + table.children[row].offsetTop - (table.children[row].offsetParent === table ? 0 : table.offsetTop);
-        line.append(el("span", { class: "gutter letter", "aria-hidden": "true", text: letterOf(row), style: { top: `${top}px` } }));
-      }
-    }
+    const tables = new Map();
+    for (const table of line.children) if (!tables.has(table.offsetTop)) tables.set(table.offsetTop, table);
+    for (const table of tables.values()) found.push([line, Array.from(table.children, (row) => row.offsetTop)]);
+  }
+  for (const [line, tops] of found) {
+    tops.forEach((top, row) => line.append(el("span", { class: "gutter letter", "aria-hidden": "true", text: letterOf(row), style: { top: `${top}px` } })));
   }
 }
 

@@ -11,6 +11,7 @@ import { learn, named, open, takeKnown } from "playground/tokenizers";
 import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
 
 const AROUND = 160; // bytes of the text beside the piece
+const MOST_TEXT = 40_000; // of a longer text, the lines around the place are looked at
 const MOST_ROWS = 400;
 const encoder = new TextEncoder();
 
@@ -66,12 +67,14 @@ export function traceView(actions) {
     problem.hidden = true;
     body.hidden = !one;
     if (!one) return fail("No tokenizer is open: open one in the view “Encode”.");
-    const bytes = encoder.encode(text());
+    const { bytes, start } = windowOf(encoder.encode(text()), current.at);
+    const at = current.at - start;
+    current.start = start;
     strip.replaceChildren();
     if (!bytes.length) return fail("There is no text to trace: type a word above.");
     try {
       const answer = rowOf(await one.core.ask({ op: "encode", special: state.special, payload: bytes.slice() }));
-      const trace = await one.core.ask({ op: "trace", at: current.at, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
+      const trace = await one.core.ask({ op: "trace", at, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
       if (own !== version) return;
       takeKnown(one, trace.known);
       await drawStrip(one, answer, bytes, trace);
@@ -96,8 +99,9 @@ export function traceView(actions) {
   }
 
   async function drawStrip(one, answer, bytes, trace) {
-    const from = Math.max(0, (trace.start ?? current.at) - AROUND);
-    const to = Math.min(bytes.length, (trace.end ?? current.at) + AROUND);
+    const at = current.at - current.start;
+    const from = Math.max(0, (trace.start ?? at) - AROUND);
+    const to = Math.min(bytes.length, (trace.end ?? at) + AROUND);
     const groups = [];
     for (let count = firstGroup(answer, from); count < answer.groups.length && groups.length < 200; count++) {
       const group = groupAt(answer, count);
@@ -115,7 +119,7 @@ export function traceView(actions) {
       strip.append(el("button", {
         type: "button", class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown,
         "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
-        onclick: () => { current.at = group.start; load(); },
+        onclick: () => { current.at = group.start + current.start; load(); },
       }));
     }
     strip.append(to < bytes.length ? " …" : "");
@@ -200,6 +204,17 @@ export function traceView(actions) {
 }
 
 const bdi = (text) => el("bdi", { class: "code", text });
+
+/** Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. */
+function windowOf(bytes, at) {
+  if (bytes.length <= MOST_TEXT) return { bytes, start: 0 };
+  const isSpace = (place) => bytes[place] === 10 || bytes[place] === 32;
+  let start = Math.max(0, at - MOST_TEXT / 2);
+  while (start > 0 && start < at && !isSpace(start)) start++;
+  let end = Math.min(bytes.length, at + MOST_TEXT / 2);
+  while (end < bytes.length && end > at + 1 && !isSpace(end)) end--;
+  return { bytes: bytes.subarray(start, end), start };
+}
 
 function firstGroup(answer, from) {
   let low = 0;
