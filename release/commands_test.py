@@ -36,7 +36,7 @@ def main() -> int:
     """Run all of it; an error ends the program."""
     command = shutil.which("bytepair")
     assert command, "there is no command"
-    assert Path(sys.prefix) in Path(command).parents, command
+    assert Path(sys.prefix).resolve() in Path(command).resolve().parents, command
     assert output([command, "--version"]).split() == ["bytepair", bytepair.__version__]
     check_help()
     Path("corpus.txt").write_text(TEXT * 200, encoding="utf-8")
