@@ -344,7 +344,7 @@ def test_the_example_of_corpora_runs(tmp_path):
     assert int(n_ids) > 0
 
 
-HOW_TO = (REPOSITORY / "docs" / "how-to" / "subword-nmt.md").read_text(encoding="utf-8")
+HOW_TO = (REPOSITORY / "docs/how-to/migrate/subword-nmt.md").read_text(encoding="utf-8")
 
 
 def rows_of_commands():

@@ -132,8 +132,8 @@ def test_changed_tokenizers_agree(tmp_path, monkeypatch):
 
 
 def test_every_page_is_tested():
-    """No how-to of moving is left out."""
-    pages = {
-        path.relative_to(DOCS).as_posix() for path in DOCS.glob("how-to/migrate/*.md")
-    }
+    """No how-to of moving is left out; that of subword-nmt compares commands, in `test_docs.py`."""
+    moving = DOCS.glob("how-to/migrate/*.md")
+    pages = {path.relative_to(DOCS).as_posix() for path in moving}
+    pages -= {"how-to/migrate/subword-nmt.md"}
     assert pages <= LIBRARIES.keys() == N_ROWS.keys()
