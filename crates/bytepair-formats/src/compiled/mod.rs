@@ -7,7 +7,7 @@
 //! goes into memory that is touched for the first time, so the file is read block by block into its final form. Left out:
 //! any promise that another version of this library can read it; keep a `.bytepair` or a `tokenizer.json` as the original.
 //!
-//! The file, all numbers little-endian: 8 bytes [`MAGIC`]; `u32` version; `u32` zero; `u64` checksum of the table of
+//! The file, all numbers little-endian: 8 bytes `MAGIC`; `u32` version; `u32` zero; `u64` checksum of the table of
 //! sections; that table, for each section a `u64` length and a `u64` checksum; the sections. A file with a
 //! changed bit is an error, never other ids.
 //!
