@@ -249,7 +249,7 @@ def test_the_version_is_the_same_everywhere():
     assert re.findall(r"^version: (.*)", citation, re.MULTILINE) == [version]
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)", changes, re.MULTILINE)
-    assert [name for name in headings if name != "Unreleased"][0] == version
+    assert next(name for name in headings if name != "Unreleased") == version
 
 
 def test_what_is_published_alone_has_the_licence():
