@@ -23,7 +23,7 @@ LIBRARIES = {
 }
 N_ROWS = {
     "how-to/migrate/tiktoken.md": 27,
-    "how-to/migrate/hugging-face.md": 30,
+    "how-to/migrate/hugging-face.md": 31,
     "how-to/migrate/sentencepiece.md": 19,
     "how-to/migrate/minbpe.md": 11,
     "explanation/divergences.md": 6,
