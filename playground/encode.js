@@ -20,6 +20,9 @@ const encoder = new TextEncoder();
 const MOST_EDITED = 100_000;
 const SHOWN_OF_LONG = 10_000;
 
+// There, the description of a token lies over the page, and waits for one to be pointed at.
+const isNarrow = matchMedia("(max-width: 620px)");
+
 /** What is on the screen: the text's bytes, an answer for each tokenizer, and where cuts are. */
 const shown = { bytes: new Uint8Array(), views: [], cuts: null, pages: [0], page: 0, found: new Map() };
 
@@ -265,6 +268,7 @@ export function encodeView(actions) {
     pointed = null;
     panel.clear();
     drawActive();
+    if (shown.views[active]?.row.groups.length && !isNarrow.matches) panel.show(shown.views[active], groupAt(shown.views[active].row, shown.stretches[0]?.rows[active][0]?.number ?? 0));
     tokens.dataset.version = String(Number(tokens.dataset.version ?? 0) + 1);
   }
 

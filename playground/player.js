@@ -58,7 +58,7 @@ export function player(onstep, noun = "Step") {
   }
 
   function key(event) {
-    if (event.target.closest("input:not([type=range]), textarea, select, button, summary, [role=option]") || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.target.closest("input:not([type=range]), textarea, select, button, summary, [role=option], .strip-text") || event.altKey || event.ctrlKey || event.metaKey) return;
     const actions = { ArrowLeft: () => go(step - 1), ArrowRight: () => go(step + 1), Home: () => go(0), End: () => go(count), " ": () => (timer ? stop() : run()) };
     if (!actions[event.key]) return;
     event.preventDefault();

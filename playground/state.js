@@ -15,6 +15,7 @@ const DEFAULTS = {
   ids: false,
   special: "text",
   chunk: 0,
+  word: null, // of "Trace"; nothing stands for the text
   lesson: null,
 };
 const CHOICES = { view: ["encode", "trace", "train"], layout: ["rows", "columns"], special: ["text", "tokens"] };

@@ -6,10 +6,10 @@ import { Opened, CoreError } from "playground/client";
 import { TRAINING } from "playground/samples";
 
 export const OWN = [
-  { name: "small-gpt2", about: "byte-level, split by GPT-2’s pattern", dialect: "gpt2", special_tokens: ["<|endoftext|>"] },
-  { name: "small-o200k", about: "byte-level, split by GPT-4o’s pattern", dialect: "gpt4o" },
-  { name: "small-sentencepiece", about: "characters with ▁ for spaces, bytes for the rest", dialect: "sentencepiece" },
-  { name: "small-end-of-word", about: "characters with an end-of-word mark", dialect: "sennrich" },
+  { name: "small-gpt2", about: "byte-level, split by GPT-2’s pattern", dialect: "gpt2", merges: 1800, special_tokens: ["<|endoftext|>"] },
+  { name: "small-o200k", about: "byte-level, split by GPT-4o’s pattern", dialect: "gpt4o", merges: 1800 },
+  { name: "small-sentencepiece", about: "characters with ▁ for spaces, bytes for the rest", dialect: "sentencepiece", merges: 1800 },
+  { name: "small-end-of-word", about: "characters with an end-of-word mark", dialect: "sennrich", merges: 1200 },
 ];
 /** Those that are shown at first. */
 export const SHOWN = ["small-gpt2", "small-sentencepiece"];

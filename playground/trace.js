@@ -6,7 +6,7 @@ import { groupAt, rowOf } from "playground/align";
 import { counted, el, number } from "playground/dom";
 import { hex, isRightToLeft, labelOf, looseText, textOf, visible } from "playground/glyphs";
 import { player } from "playground/player";
-import { state } from "playground/state";
+import { change, state } from "playground/state";
 import { learn, named, open, takeKnown } from "playground/tokenizers";
 import { MOST_LEAVES, drawTree, treeOf } from "playground/tree";
 
@@ -18,7 +18,7 @@ const encoder = new TextEncoder();
 /** Make the view. `actions.text()` gives the text of "Encode". */
 export function traceView(actions) {
   const select = el("select", { id: "trace-tokenizer", onchange: () => { current.name = select.value; load(); } });
-  const word = el("input", { id: "trace-word", type: "text", spellcheck: false, autocomplete: "off", dir: "auto", placeholder: "Type a word, such as unhappiness", oninput: () => { current.text = word.value || null; current.at = 0; later(); } });
+  const word = el("input", { id: "trace-word", type: "text", spellcheck: false, autocomplete: "off", dir: "auto", placeholder: "Type a word, such as unhappiness", oninput: () => { change({ word: word.value || null }); current.at = 0; later(); } });
   const strip = el("div", { class: "tokens strip-text", dir: "auto", role: "group", "aria-label": "Choose a token of the text" });
   const said = el("p", { class: "lead", role: "status", "aria-live": "polite" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
@@ -40,9 +40,9 @@ export function traceView(actions) {
       el("label", { class: "field grow", for: "trace-word" }, el("span", { text: "Word" }), word)),
     el("p", { class: "quiet", text: "Click a part of the text to see how it was merged, or type a word of your own above." }),
     strip, problem, body);
-  const current = { name: null, text: null, at: 0, trace: null, tree: null, rows: [] };
+  const current = { name: null, at: 0, start: 0, trace: null, tree: null, rows: [] };
 
-  const text = () => current.text ?? actions.text();
+  const text = () => state.word ?? actions.text();
   const tokenizer = () => named(current.name) ?? open[0];
 
   function later() {
@@ -53,9 +53,8 @@ export function traceView(actions) {
   /** Go to the merges at a byte of the text of "Encode". */
   function show(one, at) {
     current.name = one.name;
-    current.text = null;
+    change({ word: null });
     current.at = at;
-    word.value = "";
   }
 
   let version = 0;
@@ -63,6 +62,7 @@ export function traceView(actions) {
     version += 1;
     const own = version;
     const one = tokenizer();
+    if (word.value !== (state.word ?? "")) word.value = state.word ?? "";
     drawSelect();
     problem.hidden = true;
     body.hidden = !one;
@@ -116,10 +116,12 @@ export function traceView(actions) {
       reached = Math.max(reached, group.end);
       const isHere = group.start < trace.end && group.end > trace.start;
       const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces);
-      strip.append(el("button", {
-        type: "button", class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown,
+      // No <button>: that is a box of its own, in which Arabic letters lose their neighbours.
+      const go = () => { current.at = group.start + current.start; load(); };
+      strip.append(el("span", {
+        class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown, role: "button", tabIndex: 0,
         "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
-        onclick: () => { current.at = group.start + current.start; load(); },
+        onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
       }));
     }
     strip.append(to < bytes.length ? " …" : "");
