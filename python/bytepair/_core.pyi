@@ -24,7 +24,6 @@ __all__ = [
     "TokenCounter",
     "Usage",
     "check_whole_ranks",
-    "codes_format",
     "count_rows_holding",
     "dialect_names",
     "encode_rows",
@@ -50,6 +49,7 @@ __all__ = [
     "read_tiktoken",
     "read_tiktoken_sidecar",
     "recognise_encoding",
+    "recognise_format",
     "sentencepiece_roles",
     "token_table",
     "unicode_scripts",
@@ -1799,11 +1799,11 @@ def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreToken
 def recognise_encoding(ranks: bytes, file_name: str) -> str | None:
     """Name the published encoding that a file of ranks belongs to."""
 
+def recognise_format(data: bytes) -> str | None:
+    """Name the format of a file, told by what it holds; ``None`` if it is none of those known."""
+
 def check_whole_ranks(ranks: bytes, file_name: str, has_split: bool) -> None:
     """Raise where ranks are a part of a published file."""
-
-def codes_format(data: bytes) -> str | None:
-    """Name a format of codes, told by the first line of a file."""
 
 def encoding_names() -> list[str]:
     """List the published encodings that ``Tokenizer.from_file`` recognises.

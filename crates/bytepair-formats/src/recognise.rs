@@ -25,9 +25,13 @@ const HUGGINGFACE_KEYS: [&[u8]; 3] = [b"\"truncation\"", b"\"padding\"", b"\"add
 /// assert_eq!(recognise(b"IQ== 0\n"), Some("tiktoken"));
 /// assert_eq!(recognise(b"l o 12\n"), Some("fastbpe"));
 /// assert_eq!(recognise(b"Call me Ishmael."), None);
+/// assert_eq!(recognise(b"\n"), None);
 /// ```
 pub fn recognise(file: &[u8]) -> Option<&'static str> {
     let text = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
+    if file.trim_ascii().is_empty() {
+        return None; // a SentencePiece model begins with a line feed, too
+    }
     if text.trim_ascii_start().starts_with(b"{") {
         return json_format(file);
     }

@@ -210,10 +210,10 @@ pub(crate) fn check_whole_ranks(
     encodings::check_whole(&ranks, file_name, has_split).map_err(|error| to_python(&error))
 }
 
-/// Name a format of codes, told by the first line of a file.
+/// Name the format of a file, told by what it holds; ``None`` if it is none of those known.
 #[pyfunction]
-pub(crate) fn codes_format(data: PyBackedBytes) -> Option<&'static str> {
-    bytepair_formats::codes_format(&data)
+pub(crate) fn recognise_format(data: PyBackedBytes) -> Option<&'static str> {
+    bytepair_formats::recognise(&data)
 }
 
 /// List the published encodings that ``Tokenizer.from_file`` recognises.

@@ -545,39 +545,10 @@ def sniff(data: bytes) -> str:
     FormatError
         The file is of no format that is known; the message says what it looks like.
     """
-    if not data.strip():
+    format_name = _core.recognise_format(data)
+    if format_name is None:
         raise FormatError(_what_it_looks_like(data))
-    start = data[:4096].removeprefix(b"\xef\xbb\xbf")
-    if start.lstrip().startswith(b"{"):
-        return _sniff_json(data)
-    for prefix, format_name in BINARY.items():
-        if data.startswith(prefix):
-            return format_name
-    line = start.split(b"\n", 1)[0].rstrip(b"\r").decode(errors="replace")
-    for pattern, format_name in FIRST_LINES.items():
-        if re.fullmatch(pattern, line):
-            return format_name
-    codes_format = _core.codes_format(data)
-    if codes_format is not None:
-        return codes_format
-    raise FormatError(_what_it_looks_like(data))
-
-
-# What binary formats begin with.
-BINARY = {
-    b"\x8fbpc\r\n\x1a\n": "compiled",
-    b"\x1f\x8b": "clip",
-    b"GGUF": "gguf",
-    b"\n": "sentencepiece",
-}
-
-# What the first line of a text says; codes are told by the core.
-FIRST_LINES = {
-    r'"?bpe_simple_vocab_16e6\.txt#version: 0\.2': "clip",
-    r"(=|([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)) [0-9]+": (
-        "tiktoken"
-    ),
-}
+    return format_name
 
 
 # A key that only a tokenizer.json has, and has at its beginning: the rest, of many
@@ -586,31 +557,15 @@ _HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
 _MODEL = re.compile(rb'"model"\s*:\s*\{')
 
 
-# So much of a file shows whether its second line begins anew.
-_LEAD_LEN = 1 << 16
-
-
-def _sniff_json(data: bytes) -> str:
-    if b'"bytepair"' in data[:200]:
-        return "bytepair"
-    if _HUGGINGFACE_KEY.search(data, 0, 4096):
-        return "huggingface"
-    if b'"default_num_special_tokens"' in data:
-        return "tekken"
-    line, _newline, rest = data[:_LEAD_LEN].partition(b"\n")
-    if line.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{"):
-        message = (
-            "not a known tokenizer format: JSON lines are a corpus; name the tokenizer "
-            "before the files that it is for"
-        )
-        raise FormatError(message)
-    return "huggingface"
-
-
 def _what_it_looks_like(data: bytes) -> str:
     known = "a tokenizer.json or a .bytepair file begins with {"
     if not data.strip():
         return f"not a known tokenizer format: the file is empty ({known})"
+    if data.lstrip().startswith(b"{"):
+        return (
+            "not a known tokenizer format: JSON lines are a corpus; name the tokenizer "
+            "before the files that it is for"
+        )
     from bytepair.data._recognise import CONTENT_LEN, signature
 
     found = signature(data[:CONTENT_LEN])
@@ -710,9 +665,7 @@ def _beginning(path: Path, n_bytes: int = 8) -> bytes:
 
 def _format_at(path: Path) -> str | None:
     """Tell a format that is not read as a whole."""
-    start = _beginning(path)
-    found = (name for prefix, name in BINARY.items() if start.startswith(prefix))
-    name = next(found, None)
+    name = _core.recognise_format(_beginning(path))
     return name if name in FORMATS_OF_PATHS else None
 
 
