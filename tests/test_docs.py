@@ -525,6 +525,10 @@ def test_the_table_of_the_readme_says_what_other_libraries_can_do():
         hasattr(bytepair, "train"),
     ]
     assert [cell == "✓" for cell in cells["trains"]] == trains
+    for taught in ("trains", "shows how a text becomes tokens, merge by merge"):
+        assert cells[taught][0] == "for teaching"
+    teaching = pytest.importorskip("tiktoken._educational")
+    assert {"bpe_train", "visualise_tokens"} <= set(dir(teaching))
     models = {"Unigram", "WordPiece", "WordLevel"} & set(dir(tokenizers.models))
     assert models == {"Unigram", "WordPiece", "WordLevel"}
     others = cells["other models (Unigram, WordPiece)"]
