@@ -179,7 +179,7 @@ def on_page_markdown(
         STATE.hero = hero.hero(sentence, texts)
         page.meta |= {"template": "home.html", "hide": ["navigation", "toc"]}
         page.meta.setdefault("title", config.site_name)
-    return lists.spaced_lists(markdown)
+    return lists.spaced_lists(lists.named_blocks(markdown))
 
 
 def on_page_content(

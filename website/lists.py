@@ -1,15 +1,28 @@
-"""Lists as Git hosts read them, for Python-Markdown.
+"""Lists and blocks of code as Git hosts read them, for Python-Markdown.
 
-There a list may follow a paragraph at once, and what belongs to an item is as far to the right as the
+There a block may have several words after its language, which are for programs. A list may follow a paragraph at once, and what belongs to an item is as far to the right as the
 item's text. Python-Markdown wants an empty line before a list, and four spaces for each level.
 """
 
 import re
 
-__all__ = ["spaced_lists"]
+__all__ = ["named_blocks", "spaced_lists"]
 
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|\d{1,3}[.)]) +(?=\S)")
 FENCE = re.compile(r" *(`{3,}|~{3,})")
+
+
+def named_blocks(markdown: str) -> str:
+    r"""Leave of the words after a block's fence only the language; a title stays.
+
+    >>> named_blocks("```python torch untied\nx\n```")
+    '```python\nx\n```'
+    >>> named_blocks('```text title="A b"\n```')
+    '```text title="A b"\n```'
+    """
+    return re.sub(
+        r"^( *`{3,}\w+) +(?!title=)\S.*$", r"\1", markdown, flags=re.MULTILINE
+    )
 
 
 def spaced_lists(markdown: str) -> str:
