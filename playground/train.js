@@ -39,7 +39,7 @@ export function trainView(actions) {
   const counts = el("input", { id: "train-counts", type: "checkbox", onchange: own });
   const dialectAbout = el("p", { class: "quiet" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
-  const button = el("button", { type: "submit", class: "strong", text: "Train" });
+  const button = el("button", { type: "submit", id: "train-form-button", class: "strong", text: "Train" });
   const field = (label, input, extra = "") => el("label", { class: `field${extra}`, for: input.id }, el("span", { text: label }), input);
   const regexField = field("Regular expression", regex, " grow");
   regexField.hidden = true;
