@@ -143,7 +143,7 @@ export function traceView(actions) {
     said.replaceChildren("The piece ", bdi(written), written === source ? "" : " (in the text ", written === source ? "" : bdi(source), written === source ? "" : ")",
       trace.is_whole && trace.steps.length === 0
         ? " is a token as a whole, and is taken at once."
-        : ` has ${counted(n, "symbol")}; ${counted(trace.steps.length, "merge")} leave ${counted(trace.tokens.length, "token")}.`);
+        : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")}, ${counted(trace.tokens.length, "token is", "tokens are")} left.`);
     current.isRight = isRightToLeft(piece ?? "");
     row.dir = current.isRight ? "rtl" : "ltr";
     current.rows = rowsOf(trace);
