@@ -102,10 +102,10 @@ export function encodeView(actions) {
   }
 
   async function take(files) {
-    const texts = [...files].filter((file) => /\.(txt|md|csv|log|py|js|rs|html)$/i.test(file.name) && !/merges|codes|vocab/i.test(file.name));
-    if (texts.length === 1 && files.length === 1) {
-      setText((await texts[0].text()).replaceAll("\r\n", "\n").replaceAll("\r", "\n"));
-      say(`${texts[0].name} is the text now.`);
+    const [first] = files;
+    if (files.length === 1 && (await isText(first))) {
+      setText((await first.text()).replaceAll("\r\n", "\n").replaceAll("\r", "\n"));
+      say(`${first.name} is the text now.`);
       return;
     }
     await tell(await openFiles(files));
@@ -360,6 +360,12 @@ export function encodeView(actions) {
   }
 
   return { place, refresh, take, tell, encode: later, openChooser: () => chooser.click(), focus: () => text.focus() };
+}
+
+/** Tell a text from merges, which are texts, too. */
+async function isText(file) {
+  if (!/\.(txt|md|csv|log|py|js|rs|html)$/i.test(file.name) || /merges|codes|vocab|bpe/i.test(file.name)) return false;
+  return !(await file.slice(0, 8).text()).startsWith("#version");
 }
 
 /** Write ids as a list, or, in chunks, as a list of lists. */
