@@ -469,6 +469,19 @@ def test_two_files_make_one_tokenizer(site, tmp_path):
     assert site.ids()["vocab.json"] == own.encode(TEXTS[0])
 
 
+def test_a_text_and_a_list_of_merges_are_told_apart(site, tmp_path):
+    """Both may end with .txt; codes are a tokenizer, and other text is the text."""
+    counts = {"low": 5, "lower": 2, "newest": 6}
+    own = bytepair.train_from_counts(counts, dialect="subword-nmt")
+    own.save(tmp_path / "words.txt", format="subword-nmt")
+    (tmp_path / "plain.txt").write_text("low lower", "utf-8")
+    page = site.open()
+    site.files(tmp_path / "words.txt")
+    page.locator("#encode input[type=file]").set_input_files(tmp_path / "plain.txt")
+    site.shows("low lower")
+    assert site.ids()["words.txt"] == own.encode("low lower")
+
+
 def test_all_tokenizers_can_be_removed(site):
     """The empty page says what to do, and one can be added again."""
     page = site.open()
