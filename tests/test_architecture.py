@@ -316,7 +316,7 @@ def test_files_that_comments_name_exist():
 TERMS = re.findall(
     r"\S+",
     """
-    bytepair bytepair-formats bytepair-python bytepair-split .bytepair tokenizer.json vocab.json merges.txt
+    bytepair bytepair-formats bytepair-python bytepair-split bytepair-wasm .bytepair tokenizer.json vocab.json merges.txt
     performance.md PieceCounts serde str uint16 deny_unknown_fields check_fields
     """,
 )
