@@ -175,15 +175,20 @@ python/bytepair/THIRD-PARTY-LICENSES.txt: about.hbs about.toml Cargo.lock
 
 licenses: python/bytepair/THIRD-PARTY-LICENSES.txt ## Collect the licences of the crates that are linked
 
-# The oldest versions that the crates say they take are chosen in a copy, and checked there.
+# The oldest versions that the crates say they take are chosen in a copy, and checked there. The core is compiled for versions
+# of Python that need not be installed, since what it reads of a text differs.
 OLDEST := target/oldest
+PYTHONS_OF_CORE := 3.10 3.11 3.12 3.13 3.14 3.14t
 
-crates-check: ## Package the crates as for publishing, build their documentation, check the oldest versions of what they need
+crates-check: ## Package the crates as for publishing, build their documentation, check the oldest versions of what they need, and all Pythons
 	cargo publish --workspace --dry-run --locked --allow-dirty
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	rm -rf $(OLDEST) && mkdir -p $(OLDEST) && cp -R Cargo.toml crates $(OLDEST)
 	cd $(OLDEST) && RUSTC_BOOTSTRAP=1 cargo update --quiet -Z direct-minimal-versions && \
 	  cargo check --workspace --target-dir ../oldest-built
+	set -e; for version in $(PYTHONS_OF_CORE); do \
+	  PYO3_CROSS=1 PYO3_NO_PYTHON=1 PYO3_CROSS_PYTHON_VERSION=$$version cargo check --quiet -p bytepair-python --target $(HOST) --locked; \
+	done
 
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1

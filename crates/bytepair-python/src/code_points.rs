@@ -125,7 +125,8 @@ mod raw {
         }
         // SAFETY: on x86-64 the state of a `str` is laid out as PyO3 reads it.
         let data = unsafe { text.data() }.ok()?;
-        if has_utf8(text) {
+        // What is ASCII is UTF-8.
+        if matches!(data, PyStringData::Ucs1(numbers) if numbers.is_ascii()) || has_utf8(text) {
             return None;
         }
         let code_points = match data {
@@ -138,14 +139,10 @@ mod raw {
         Some(unsafe { mem::transmute::<CodePoints<'_>, CodePoints<'a>>(code_points) })
     }
 
-    /// Whether Python has the UTF-8 of a text whose state is known.
+    /// Whether Python has the UTF-8 of a text that is not ASCII.
     fn has_utf8(text: &Bound<'_, PyString>) -> bool {
-        // SAFETY: it is a `str`, and ready.
-        if unsafe { ffi::PyUnicode_IS_ASCII(text.as_ptr()) } != 0 {
-            return true;
-        }
         let object: *mut ffi::PyCompactUnicodeObject = text.as_ptr().cast();
-        // SAFETY: a `str` that is not compact and ASCII begins with this structure.
+        // SAFETY: a `str` that is not ASCII begins with this structure.
         let utf8 = unsafe { &raw mut (*object).utf8 };
         // SAFETY: the pointer is aligned and there; where there is no GIL other threads change it by one step.
         let utf8 = unsafe { AtomicPtr::from_ptr(utf8) };
