@@ -322,12 +322,17 @@ TERMS = re.findall(
 )
 
 
+# Folders beside the package that the map describes by their modules.
+BESIDE = ("playground", "release", "website")
+
+
 def test_the_code_map_names_modules_that_exist():
-    """Each folder and module in it is a file or a folder of the crates or the package."""
+    """Each folder and module in it is one of the crates, of the package or beside it."""
     root = CRATES.parent
     page = (root / "ARCHITECTURE.md").read_text(encoding="utf-8")
     section = page.partition("## Code map\n")[2].partition("\n## ")[0]
     sources = [*CRATES.glob("*/src/**/*"), *root.glob("python/bytepair/**/*")]
+    sources += [path for name in BESIDE for path in (root / name).glob("*")]
     known = {name for path in sources for name in (path.name, path.stem)}
     for name in set(re.findall(r"`([\w./-]+)`", section)) - {*TERMS}:
         is_there = (root / name).exists()
