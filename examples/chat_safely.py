@@ -1,7 +1,7 @@
 """Build the ids of a chat so that no message can forge a turn.
 
-Control tokens mark who speaks. A message may hold the spelling of one; encoded with
-``added_tokens="text"`` it stays text. The tokens between messages are added by their ids.
+Control tokens mark who speaks. A message may contain the text of one. Encoded with
+``added_tokens="text"``, it stays text. The tokens between messages are added by their ids.
 """
 
 import bytepair

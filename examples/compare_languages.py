@@ -1,8 +1,9 @@
 """Compare languages: how many bytes a token stands for, by language and tokenizer.
 
-A tokenizer that learned from English alone cuts other languages into small parts, so that the same
-message costs more tokens. One that learned from all of them, with as many tokens, is fairer. The texts
-say the same in each language; a real comparison needs far more of them.
+A tokenizer that learned from English alone cuts other languages into small parts, so the same message
+costs more tokens. One that learned from all languages, with as many ids, is fairer. The texts say the
+same in each language, but a real comparison needs far more of them. Scripts differ in how many bytes a
+letter takes, so compare the two tokenizers in each language, not one language with another.
 """
 
 from matplotlib.figure import Figure
@@ -19,7 +20,8 @@ TEXTS = {
     "Turkish": "Şehrimizdeki her çocuk bir kitap okuyabilir ve şehrimizdeki her kitabı bir "
     "çocuk okuyabilir. Kütüphane açık, kapı hiç kapalı değil.",
     "Greek": "Κάθε παιδί στην πόλη μας μπορεί να διαβάσει ένα βιβλίο, και κάθε βιβλίο στην "
-    "πόλη μας μπορεί να το διαβάσει ένα παιδί. Η βιβλιοθήκη είναι ανοιχτή.",
+    "πόλη μας μπορεί να το διαβάσει ένα παιδί. Η βιβλιοθήκη είναι ανοιχτή, "
+    "η πόρτα δεν είναι ποτέ κλειστή.",
     "Hindi": "हमारे शहर का हर बच्चा किताब पढ़ सकता है, और हमारे शहर की हर किताब बच्चा पढ़ "
     "सकता है। पुस्तकालय खुला है, दरवाज़ा कभी बंद नहीं होता।",
     "Chinese": "我们城里的每个孩子都能读书，我们城里的每本书孩子都能读。图书馆开着，门从来不关。",

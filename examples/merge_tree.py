@@ -1,7 +1,7 @@
 """Draw the merges of a word as a tree: symbols at the bottom, each merge above its two parts.
 
-A word becomes tokens by merging neighbours, the lowest rank first. The tree shows which merges built
-each token, and the trace lists them in their order.
+A word becomes tokens by merging neighbours, the pair of lowest rank first. The tree shows which merges
+built each token, and the trace lists the merges in their order.
 """
 
 from pathlib import Path

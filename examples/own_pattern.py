@@ -1,7 +1,7 @@
 """Split by a pattern of your own: here identifiers, and every digit alone.
 
-A pattern says what a merge never crosses. What it does not match is kept as a piece,
-unless ``unmatched="drop"`` says otherwise.
+A pattern cuts a text into pieces, and no merge crosses a cut. Text that the pattern does
+not match is kept as pieces, unless ``unmatched="drop"`` is given.
 """
 
 import bytepair

@@ -1,8 +1,8 @@
 """See what a larger vocabulary gains: bytes per token against the number of ids, as training goes on.
 
-Training writes each merge with the compression so far to a log. A curve that flattens says that more
-tokens hardly help: here because the words that are left are rare, or because tokens may not be longer.
-Without pieces it goes on, as tokens grow to several words.
+Training writes each merge with the compression so far to a log. Where a curve
+flattens, more tokens hardly help: here because the words that are left are rare, or because tokens may
+not be longer. Without a pattern the curve goes on rising, as tokens grow to several words.
 """
 
 from pathlib import Path

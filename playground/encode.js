@@ -94,7 +94,7 @@ export function encodeView(actions) {
     } });
     adder.draw = () => {
       const missing = OWN.filter((one) => !named(one.name));
-      select.replaceChildren(el("option", { value: "", text: "Add a small one…" }), ...missing.map((one) => el("option", { value: one.name, text: `${one.name}: ${one.about}` })));
+      select.replaceChildren(el("option", { value: "", text: "Add a small tokenizer…" }), ...missing.map((one) => el("option", { value: one.name, text: `${one.name}: ${one.about}` })));
       select.hidden = !missing.length;
     };
     adder.draw();
@@ -201,7 +201,7 @@ export function encodeView(actions) {
   function item(view, nBytes) {
     const { tokenizer, row, error } = view;
     const info = tokenizer.info;
-    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "loses something" : null].filter(Boolean).join(" · ");
+    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "cannot give every text back" : null].filter(Boolean).join(" · ");
     const rowNumber = shown.views.indexOf(view);
     const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
       el("button", { type: "button", class: "name", "aria-pressed": String(rowNumber === active), title: "Show its ids and bytes", onclick: () => activate(rowNumber) },
@@ -287,7 +287,7 @@ export function encodeView(actions) {
     const slider = el("input", { type: "range", min: "0", max: String(count - 1), value: String(shown.page), "aria-label": "Part of the text", oninput: () => goTo(Number(slider.value), true) });
     const button = (label, step) => el("button", { type: "button", text: label, disabled: shown.page + step < 0 || shown.page + step >= count, onclick: () => goTo(shown.page + step) });
     pager.replaceChildren(button("← Back", -1), slider, button("Next →", 1),
-      el("output", { text: `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies are of the whole text` }));
+      el("output", { text: `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies cover the whole text` }));
   }
 
   async function goTo(page, keepsSlider) {

@@ -114,7 +114,7 @@ export function trainView(actions) {
     dialect.replaceChildren(...dialects.map((one) => el("option", { value: one.name, text: one.name, selected: one.name === chosen })));
     const kept = pattern.value;
     pattern.replaceChildren(
-      el("option", { value: "", text: "as the dialect" }),
+      el("option", { value: "", text: "that of the dialect" }),
       ...patterns.map((one) => el("option", { value: one.name, text: one.name })),
       el("option", { value: "none", text: "no cuts" }), el("option", { value: "custom", text: "my own…" }));
     pattern.value = kept;
@@ -218,7 +218,7 @@ export function trainView(actions) {
     figures.replaceChildren(
       ...figure("vocabulary", number(course.info.n_vocab - course.total + step)),
       ...figure("tokens of the text", number(tokens)),
-      ...figure("of the start", `${Math.round((100 * tokens) / first)}%`),
+      ...figure("of the tokens at the start", `${Math.round((100 * tokens) / first)}%`),
       ...figure("bytes per token", ratio(course.nBytes, tokens)));
     figures.append(el("div", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * tokens) / first}%` } })));
   }
@@ -237,7 +237,7 @@ export function trainView(actions) {
     } else said.push("No other pair occurs as often.");
     if (merge.passed_over.length) {
       const some = merge.passed_over.slice(0, 3).flatMap(([left, right, count], place_) => [place_ ? ", " : "", name(left), " + ", name(right), ` (${number(count)})`]);
-      said.push(" Passed over, because it may not be learned: ", ...some, ".");
+      said.push(" Passed over, because the limits do not allow it: ", ...some, ".");
     }
     tie.replaceChildren(...said);
   }
