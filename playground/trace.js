@@ -143,11 +143,7 @@ export function traceView(actions) {
     said.replaceChildren("The piece ", bdi(written), written === source ? "" : " (in the text ", written === source ? "" : bdi(source), written === source ? "" : ")",
       trace.is_whole && trace.steps.length === 0
         ? " is a token as a whole, and is taken at once."
-<<<<<<< HEAD
         : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")}, ${counted(trace.tokens.length, "token is", "tokens are")} left.`);
-=======
-        : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")} it has ${counted(trace.tokens.length, "token")}.`);
->>>>>>> 7751d31 (How-tos, reference, policies, examples and the playground say it plainly; the Greek text of the example says the same as the others)
     current.isRight = isRightToLeft(piece ?? "");
     row.dir = current.isRight ? "rtl" : "ltr";
     current.rows = rowsOf(trace);
