@@ -101,7 +101,8 @@ export function encodeView(actions) {
     return select;
   }
 
-  async function take(files) {
+  async function take(list) {
+    const files = [...list]; // the list empties itself when the event is over
     const [first] = files;
     if (files.length === 1 && (await isText(first))) {
       setText((await first.text()).replaceAll("\r\n", "\n").replaceAll("\r", "\n"));

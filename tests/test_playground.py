@@ -469,6 +469,36 @@ def test_two_files_make_one_tokenizer(site, tmp_path):
     assert site.ids()["vocab.json"] == own.encode(TEXTS[0])
 
 
+def test_ranks_without_a_pattern_ask_for_a_dialect(site, tmp_path):
+    """The refusal has the dialects, and the one that is chosen opens the file."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300, dialect="gpt4")
+    own.save(tmp_path / "ranks.tiktoken")
+    page = site.open()
+    site.files(tmp_path / "ranks.tiktoken")
+    page.locator(".refusal select").select_option("gpt4")
+    site.wait("'ranks.tiktoken' in playground.idsShown()")
+    site.write(TEXTS[0])
+    assert site.ids()["ranks.tiktoken"] == own.encode(TEXTS[0])
+    assert page.locator(".refusal").count() == 0
+
+
+def test_a_file_can_be_dropped_anywhere(site):
+    """Also where another view is shown."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300)
+    page = site.open(fragment="view=trace")
+    page.evaluate(
+        """(bytes) => {
+          const data = new DataTransfer();
+          data.items.add(new File([Uint8Array.from(bytes)], "dropped.bytepair"));
+          document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }""",
+        list(own.to_bytes()),
+    )
+    site.wait("'dropped.bytepair' in playground.idsShown()")
+    site.write(TEXTS[1])
+    assert site.ids()["dropped.bytepair"] == own.encode(TEXTS[1])
+
+
 def test_a_text_and_a_list_of_merges_are_told_apart(site, tmp_path):
     """Both may end with .txt; codes are a tokenizer, and other text is the text."""
     counts = {"low": 5, "lower": 2, "newest": 6}
