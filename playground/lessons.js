@@ -28,7 +28,7 @@ export const LESSONS = [
     text: "Café, naïve, jalapeño: one letter, two bytes. 😀😃😄😁 are four bytes each, and the first three bytes are the same. “€” takes three bytes. The merges see none of this: all that they see is one stream of bytes, in which spaces and signs are like letters.",
     says: [
       "UTF-8 writes a character as one to four bytes, and each of the 256 bytes is a token from the start. So nothing is ever unknown.",
-      "Here nothing cuts the text: it is one piece, and a token may run over the end of a word.",
+      "Here nothing cuts the text: it is one piece, and a token may go across the end of a word.",
       "The first new token gets id 256.",
       "A token can be a part of a character; it is written as its bytes, such as ‹f0›‹9f›.",
     ],
