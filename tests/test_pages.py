@@ -91,7 +91,7 @@ BLOCK = re.compile(
 )
 SHELL = re.compile(r"[|<>&;*?$`\n]")
 CHECKER = doctest.OutputChecker()
-TIMES_OUT = 60
+TIMES_OUT = 300
 
 
 class Step(NamedTuple):
