@@ -48,7 +48,7 @@ export function encodeView(actions) {
   const tokens = el("div", { class: "tokens", role: "listbox", "aria-label": "Tokens of the text", "aria-orientation": "horizontal" });
   const pager = el("nav", { class: "pager", "aria-label": "Parts of the text" });
   const panel = inspector({ trace: (tokenizer, place) => actions.trace(tokenizer, place), point: (group) => point(active, group) });
-  const chooser = el("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Tokenizer files", onchange: () => { take(chooser.files); chooser.value = ""; } });
+  const chooser = el("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Tokenizer files", onchange: () => { const chosen = [...chooser.files]; chooser.value = ""; take(chosen); } }); // emptying it empties its list, too
   let active = 0;
   let pointed = null;
 

@@ -98,7 +98,7 @@ function dropping() {
     depth = 0;
     sign.hidden = true;
     if (state.view !== "encode") go("encode");
-    views.encode.take(event.dataTransfer.files);
+    views.encode.take([...event.dataTransfer.files]); // the list lasts as long as the event
   });
 }
 

@@ -5,6 +5,7 @@
 
 const MAX_PLAIN = 600;
 const MAX_FRAGMENT = 24_000;
+const MAX_TEXT = 40 * MAX_FRAGMENT;
 
 const DEFAULTS = {
   view: "encode",
@@ -62,7 +63,7 @@ export async function fragmentOf(settings) {
     fields.set("text", text);
     return { fragment: fields.toString(), isWhole: true };
   }
-  if (text.length > 40 * MAX_FRAGMENT) return { fragment: fields.toString(), isWhole: false };
+  if (text.length > MAX_TEXT) return { fragment: fields.toString(), isWhole: false };
   const packed = toBase64(await through(new CompressionStream("deflate-raw"), new TextEncoder().encode(text)));
   if (packed.length > MAX_FRAGMENT) return { fragment: fields.toString(), isWhole: false };
   fields.set("packed", packed);
@@ -96,9 +97,26 @@ export async function readFragment(hash) {
 
 async function unpacked(packed) {
   try {
-    return new TextDecoder().decode(await through(new DecompressionStream("deflate-raw"), fromBase64(packed)));
+    const bytes = await unpackedBytes(new Blob([fromBase64(packed)]).stream().pipeThrough(new DecompressionStream("deflate-raw")));
+    return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   } catch {
     notes.add("packed");
     return null;
+  }
+}
+
+// A few kilobytes can unpack to gigabytes; what a link of this page holds is short.
+async function unpackedBytes(stream) {
+  const parts = [];
+  let length = 0;
+  for (const reader = stream.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return new Blob(parts).arrayBuffer();
+    parts.push(value);
+    length += value.length;
+    if (length > 3 * MAX_TEXT) {
+      await reader.cancel();
+      throw new Error("more than a link of this page holds");
+    }
   }
 }

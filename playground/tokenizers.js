@@ -24,8 +24,9 @@ const tell = () => listeners.forEach((listener) => listener());
 export const named = (name) => open.find((one) => one.name === name);
 
 function freeName(name) {
-  let free = name.replaceAll("|", "-") || "tokenizer";
-  for (let count = 2; named(free); count++) free = `${name}-${count}`;
+  const plain = name.replaceAll("|", "-") || "tokenizer"; // links separate names with |
+  let free = plain;
+  for (let count = 2; named(free); count++) free = `${plain}-${count}`;
   return free;
 }
 

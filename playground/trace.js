@@ -67,7 +67,9 @@ export function traceView(actions) {
     problem.hidden = true;
     body.hidden = !one;
     if (!one) return fail("No tokenizer is open: open one in the view “Encode”.");
-    const { bytes, start } = windowOf(encoder.encode(text()), current.at);
+    const whole = encoder.encode(text());
+    if (current.at >= whole.length) current.at = 0; // of a longer text, which is gone
+    const { bytes, start } = windowOf(whole, current.at);
     const at = current.at - start;
     current.start = start;
     strip.replaceChildren();
@@ -207,15 +209,26 @@ export function traceView(actions) {
 
 const bdi = (text) => el("bdi", { class: "code", text });
 
-/** Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. */
+/**
+ * Cut a long text at the spaces around a place, where hardly a tokenizer joins anything. In writing
+ * without spaces, cut between characters.
+ */
 function windowOf(bytes, at) {
   if (bytes.length <= MOST_TEXT) return { bytes, start: 0 };
   const isSpace = (place) => bytes[place] === 10 || bytes[place] === 32;
-  let start = Math.max(0, at - MOST_TEXT / 2);
-  while (start > 0 && start < at && !isSpace(start)) start++;
-  let end = Math.min(bytes.length, at + MOST_TEXT / 2);
-  while (end < bytes.length && end > at + 1 && !isSpace(end)) end--;
-  return { bytes: bytes.subarray(start, end), start };
+  const isBorder = (place) => (bytes[place] & 0xc0) !== 0x80;
+  const start = Math.max(0, at - MOST_TEXT / 2);
+  const end = Math.min(bytes.length, at + MOST_TEXT / 2);
+  const first = start === 0 ? 0 : placeWhere(isSpace, start, at) ?? placeWhere(isBorder, start, at) ?? at;
+  const last = end === bytes.length ? end : placeWhere(isSpace, end, at + 1) ?? placeWhere(isBorder, end, at) ?? bytes.length;
+  return { bytes: bytes.subarray(first, last), start: first };
+}
+
+/** Give the first place with a property on the way from one place to another, without the other. */
+function placeWhere(has, from, to) {
+  const step = Math.sign(to - from);
+  for (let place = from; place !== to; place += step) if (has(place)) return place;
+  return undefined;
 }
 
 function firstGroup(answer, from) {
