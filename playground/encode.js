@@ -251,7 +251,7 @@ export function encodeView(actions) {
   }
 
   // One stretch can be as long as the text; what is drawn of it is not.
-  const bounded = (stretch) => ({ ...stretch, rows: stretch.rows.map((groups) => groups.slice(0, 2 * PAGE)) });
+  const bounded = (stretch) => ({ ...stretch, isCut: stretch.rows.some((groups) => groups.length > 2 * PAGE), rows: stretch.rows.map((groups) => groups.slice(0, 2 * PAGE)) });
 
   async function drawPage() {
     const stretches = pageStretches();

@@ -109,13 +109,13 @@ function drawRow(place, stretch, drawing, row, hasLineEnds) {
     place.append(token(drawing, row, group, hasLineEnds));
     at = Math.max(at, group.end);
   }
-  if (at < stretch.end) place.append(leftOut(drawing, at, stretch.end));
+  if (at < stretch.end) place.append(stretch.isCut ? el("span", { class: "quiet", text: " …" }) : leftOut(drawing, at, stretch.end));
 }
 
 const textIn = ({ bytes }, start, end) => looseText(bytes.subarray(start, Math.min(end, start + MOST_TEXT)));
 
 const leftOut = (drawing, start, end) =>
-  el("span", { class: "out", title: "no token stands for this", text: visible(textIn(drawing, start, end), true) });
+  el("span", { class: "out", title: "outside the spans of the tokens", text: visible(textIn(drawing, start, end), true) });
 
 function shownText(drawing, group, tokens, hasLineEnds) {
   if (group.start === group.end) return labelOf(tokens[0], { most: 16 });

@@ -148,6 +148,7 @@ export function trainView(actions) {
     steps.stop();
     problem.hidden = true;
     if (!text.value.trim()) return refuse("There is no text to learn from. Type one, or choose a lesson.");
+    if (pattern.value === "custom" && !regex.value) return refuse("There is no regular expression. Write one, or choose “no cuts”.");
     button.disabled = true;
     button.textContent = "Training…";
     try {

@@ -3,6 +3,7 @@
 The page runs everything itself. The server gives out this one page, to this machine only.
 """
 
+import threading
 import webbrowser
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -121,7 +122,8 @@ def serve(page: bytes, port: int, *, opens: bool) -> None:
     remark(f"playground: {url} (Ctrl-C stops it)")
     try:
         if opens:
-            webbrowser.open(url)
+            # Some browsers run in the terminal, and would wait for a server that waits for them.
+            threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
         server.serve_forever()
     except KeyboardInterrupt:
         pass  # the usual end
