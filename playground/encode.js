@@ -80,7 +80,7 @@ export function encodeView(actions) {
 
   // A long text never gets into the text box as a whole.
   function paste(event) {
-    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    const pasted = (event.clipboardData?.getData("text/plain") ?? "").replaceAll(/\r\n?/g, "\n"); // as the box does
     if (text.readOnly || text.value.length + pasted.length <= MOST_EDITED) return;
     event.preventDefault();
     setText(text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd));
@@ -105,7 +105,7 @@ export function encodeView(actions) {
     const files = [...list]; // the list empties itself when the event is over
     const [first] = files;
     if (files.length === 1 && (await isText(first))) {
-      setText((await first.text()).replaceAll("\r\n", "\n").replaceAll("\r", "\n"));
+      setText(looseText(await first.arrayBuffer()));
       say(`${first.name} is the text now.`);
       return;
     }
@@ -179,6 +179,7 @@ export function encodeView(actions) {
     const lone = loneSurrogates(value);
     const said = [
       text.readOnly ? `A text of ${counted(value.length, "character")}: the box shows its beginning and cannot be edited; “Clear” empties it.` : "",
+      value.includes("\r") ? "Some lines end with CR, as in the file; the text box makes each line end LF once you write in it." : "",
       lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
       notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",
       notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",

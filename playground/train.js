@@ -152,11 +152,12 @@ export function trainView(actions) {
     button.disabled = true;
     button.textContent = "Training…";
     try {
+      const wantsNone = merges.value === "0";
       const core = new Opened(request());
       const answer = await core.open();
       if (own_ !== version) return;
       if (course.core && !course.isUsed) course.core.close().catch(() => {}); // nothing is lost with it
-      Object.assign(course, { core, info: answer.info, total: answer.n_steps, nBytes: answer.n_bytes, steps: [], start: null, known: {}, isUsed: false, problem: null });
+      Object.assign(course, { core, info: answer.info, total: answer.n_steps, nBytes: answer.n_bytes, steps: [], start: null, known: {}, isUsed: false, problem: null, wantsNone });
       await fetchSteps(0).catch((error) => { course.problem = error.message; });
       if (own_ !== version) return;
       result.hidden = false;
@@ -176,7 +177,9 @@ export function trainView(actions) {
   }
 
   async function fetchSteps(from) {
-    const answer = await course.core.ask({ op: "steps", from, to: Math.min(from + BATCH, Math.max(course.total, 1)) });
+    const { core } = course;
+    const answer = await core.ask({ op: "steps", from, to: Math.min(from + BATCH, Math.max(course.total, 1)) });
+    if (core !== course.core) return; // trained anew meanwhile
     if (answer.start) course.start = answer.start;
     for (const [id, token] of Object.entries(answer.known)) course.known[id] = { id: Number(id), ...token };
     answer.steps.forEach((one) => { course.steps[one.number - 1] = one; });
@@ -199,7 +202,18 @@ export function trainView(actions) {
     drawBars(merge ?? course.steps[0], Boolean(merge));
     drawPieces(before, merge);
     drawLearned(step);
-    return undefined;
+    return fetchLearned(step);
+  }
+
+  // The list of merges is drawn with those that are known, and again with all.
+  async function fetchLearned(step) {
+    const { core } = course;
+    for (let place_ = Math.max(0, step - MOST_LEARNED); place_ < step; place_++) {
+      if (course.steps[place_]) continue;
+      const isThere = await fetchSteps(place_).then(() => true, () => false);
+      if (!isThere || core !== course.core || step !== steps.step) return;
+      drawLearned(step);
+    }
   }
 
   function drawWithoutSteps() {
@@ -226,7 +240,7 @@ export function trainView(actions) {
 
   function drawLead(step, merge) {
     if (!merge) {
-      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : "No pair occurs often enough: there is nothing to learn.";
+      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : course.wantsNone ? "No merge was asked for: the tokens are the alphabet." : "No pair occurs often enough: there is nothing to learn.";
       tie.textContent = "";
       return;
     }

@@ -1,10 +1,12 @@
 """``bytepair playground``: the page with tokenizers in it, as a file and served to this machine."""
 
+import _thread
 import base64
 import http.client
 import json
 import re
 import threading
+import urllib.request
 
 import pytest
 
@@ -147,15 +149,18 @@ def test_a_port_that_is_taken_is_told(server, page):
 
 
 def test_serving_ends_with_ctrl_c(page, monkeypatch):
-    """The browser gets the address, and Ctrl-C is the usual end."""
-    opened = []
+    """A browser that runs until it has the page gets it, and Ctrl-C is the usual end."""
+    opened, bodies = [], []
 
-    def interrupted(_server):
-        raise KeyboardInterrupt
+    def browse(url):
+        opened.append(url)
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            bodies.append(answer.read())
+        _thread.interrupt_main()
 
-    monkeypatch.setattr(playground.webbrowser, "open", opened.append)
-    monkeypatch.setattr(playground.ThreadingHTTPServer, "serve_forever", interrupted)
+    monkeypatch.setattr(playground.webbrowser, "open", browse)
     found = run()
     assert found.exit_code == 0
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", opened[0])
     assert opened[0] in found.stderr
+    assert len(bodies[0]) > 0

@@ -4,11 +4,13 @@ Needs the built page (`make playground`), Chromium (`make chromium`) and Playwri
 group `browser`). `make playground-check` runs all; PLAYGROUND_PICTURES names a folder for pictures.
 """
 
+import base64
 import json
 import os
 import re
 import shutil
 import time
+import zlib
 from collections import defaultdict
 from pathlib import Path
 
@@ -535,6 +537,19 @@ def test_all_tokenizers_can_be_removed(site):
     site.wait("'small-o200k' in playground.idsShown()")
 
 
+def test_a_chosen_text_is_taken_as_it_is(site, tmp_path):
+    """Its byte-order mark and its line ends are encoded, as in Python; the page tells of the line ends."""
+    text = "\ufeffone\r\ntwo\rthree\n"
+    (tmp_path / "windows.txt").write_bytes(text.encode())
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300)
+    page = site.open(fragment="tokenizers=")
+    site.files(named_bytes("own.bytepair", own))
+    page.locator("#encode input[type=file]").set_input_files(tmp_path / "windows.txt")
+    site.shows(text)
+    assert site.ids()["own.bytepair"] == own.encode(text)
+    page.get_by_text("Some lines end with CR").wait_for()
+
+
 # Hostile and long texts
 
 HOSTILE = [
@@ -664,6 +679,58 @@ def test_an_address_that_makes_no_sense_is_survived(fragment, site):
     assert page.locator("#encode .t").count() > 0 or "gone" in fragment
     if "gone" in fragment:
         page.get_by_text("The link also shows gone.json").wait_for()
+
+
+def packed(text):
+    """Pack a text as a link does."""
+    made = zlib.compressobj(9, zlib.DEFLATED, -15)
+    found = base64.urlsafe_b64encode(made.compress(text) + made.flush())
+    return "packed=" + found.decode().rstrip("=")
+
+
+def test_a_link_cannot_unpack_to_gigabytes(site):
+    """What a link of the page cannot hold is refused; a long text with a byte-order mark is whole."""
+    page = site.open(fragment=packed(b"a" * 50_000_000))
+    page.get_by_text("The text in the link is damaged").wait_for()
+    assert page.evaluate("playground.state.text") is None
+    text = "\ufeff" + "wörd " * 500
+    page.goto("about:blank")
+    page = site.open(fragment=packed(text.encode()))
+    assert page.evaluate("playground.state.text") == text
+
+
+def test_a_long_text_without_spaces_is_traced(site, tmp_path):
+    """The piece that is chosen has whole characters; a shorter text begins anew."""
+    path = tmp_path / "long.txt"
+    path.write_text("东京是日本的首都。" * 3000, "utf-8")
+    page = site.open(fragment="tokenizers=small-gpt2")
+    page.locator("#encode input[type=file]").set_input_files(path)
+    site.shows(path.read_text("utf-8"))
+    page.locator("#encode .t[data-group='600']").dblclick()
+    page.locator("#trace .lead").get_by_text("The piece 东京是日本的首都").wait_for()
+    page.locator("#tab-encode").click()
+    page.get_by_role("button", name="Clear").click()
+    site.write("short text")
+    page.locator("#tab-trace").click()
+    page.locator("#trace .lead").get_by_text("The piece short").wait_for()
+
+
+def test_all_merges_are_listed_at_the_last_step(site):
+    """Also those that were jumped over; settings that ask for nothing say so."""
+    page = site.open(fragment="view=train&lesson=a-stream-of-bytes")
+    site.wait("document.querySelector('#train .bars li') !== null")
+    page.locator("#train-merges").fill("90")
+    button = page.locator("#train-form-button")
+    button.click()
+    page.get_by_text("Merge 0 of 90", exact=True).wait_for()
+    page.locator("#train").get_by_label("Last step (End)").click()
+    site.wait("document.querySelectorAll('#train .learned button').length === 90")
+    page.locator("#train-merges").fill("0")
+    button.click()
+    page.get_by_text("No merge was asked for").wait_for()
+    page.locator("#train-pattern").select_option("custom")
+    button.click()
+    page.get_by_text("There is no regular expression").wait_for()
 
 
 def test_everything_is_reached_by_keys(site):
