@@ -513,6 +513,17 @@ def test_a_file_can_be_dropped_anywhere(site):
 
 
 @only_all
+@pytest.mark.parametrize("name", ["vocab.json", "merges.txt"])
+def test_half_of_a_pair_is_refused(name, site, tmp_path):
+    """Merges of GPT-2 alone could pass for codes of subword-nmt, which have other ids."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300, dialect="gpt2")
+    own.save(tmp_path / "pair")
+    page = site.open()
+    site.files(tmp_path / "pair" / name)
+    said = page.locator(".refusal span").inner_text()
+    assert said.startswith("vocab.json and merges.txt belong together")
+
+
 def test_a_text_and_a_list_of_merges_are_told_apart(site, tmp_path):
     """Both may end with .txt; codes are a tokenizer, and other text is the text."""
     counts = {"low": 5, "lower": 2, "newest": 6}
