@@ -75,12 +75,11 @@ pub(crate) fn open(
     if sidecar.is_some() && format != "tiktoken" {
         return Err(not_together(&files));
     }
-    let tokenizer = match format {
-        "tiktoken" => open_ranks(file, sidecar, dialect)?,
-        _ => {
-            refuse_dialect(dialect, format)?;
-            read(file.bytes, format)?
-        }
+    let tokenizer = if format == "tiktoken" {
+        open_ranks(file, sidecar, dialect)?
+    } else {
+        refuse_dialect(dialect, format)?;
+        read(file.bytes, format)?
     };
     Ok(opened(tokenizer, file.name, format))
 }

@@ -52,7 +52,7 @@ fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> 
         )));
     }
     let rows = rows(&course.symbols.iter().map(|(id, _)| *id).collect::<Vec<_>>(), &course.steps);
-    let ranks = Ranks::of(tokenizer, rows.iter().flat_map(|row| neighbours(row)));
+    let ranks = Ranks::of(tokenizer, rows.iter().flat_map(neighbours));
     let steps = course.steps.iter().zip(&rows).map(|(step, row)| {
         let others: Vec<_> = places(row).map(|(place, pair)| ranks.other(place, pair)).collect();
         let MergeStep { place, index, priority, merge } = step;

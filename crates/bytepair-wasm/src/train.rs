@@ -116,7 +116,7 @@ fn count(
 /// Pieces with their counts, a line each.
 fn read_counts(text: &[u8]) -> Result<PieceCounts, Problem> {
     let mut counts = PieceCounts::new();
-    let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii_end());
+    let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     for (number, line) in (1_u64..).zip(lines).filter(|(_, line)| !line.is_empty()) {
         let place = line.iter().rposition(|&byte| byte == b'\t');
         let (piece, count) =
