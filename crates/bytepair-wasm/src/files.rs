@@ -159,14 +159,14 @@ fn open_ranks(
     dialect: Option<&str>,
 ) -> Result<Tokenizer, Problem> {
     if let Some(name) = dialect {
-        encodings::check_whole(file.bytes, file.stem(), false)?;
+        check_whole(file, true)?;
         return Ok(tiktoken::read(file.bytes, named_dialect(name)?.split, &[])?);
     }
     if let Some(sidecar) = sidecar {
         return Ok(tiktoken::read_with_sidecar(file.bytes, sidecar.bytes)?);
     }
     let Some(encoding) = encodings::recognise(file.bytes, file.stem()) else {
-        encodings::check_whole(file.bytes, file.stem(), false)?;
+        check_whole(file, false)?;
         return Err(Problem(format!(
             "{}: a .tiktoken file does not hold a split pattern, and this is not a published one; open its sidecar \
              {}.json with it, or choose a dialect",
@@ -174,6 +174,16 @@ fn open_ranks(
         )));
     };
     Ok(encodings::read(file.bytes, encoding, &[])?)
+}
+
+/// Refuses a part of a published file.
+fn check_whole(file: File<'_>, has_split: bool) -> Result<(), Problem> {
+    encodings::check_whole(file.bytes, file.stem(), has_split).map_err(|error| {
+        let message = error.to_string();
+        // What the message advises to callers of Python ends it.
+        let found = message.split_once(", or give pattern=").map_or(&*message, |(found, _)| found);
+        Problem::new(found)
+    })
 }
 
 fn read(bytes: &[u8], format: &str) -> Result<Tokenizer, Problem> {

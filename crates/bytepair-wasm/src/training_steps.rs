@@ -43,6 +43,9 @@ pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, P
     let course = course.ok_or_else(|| Problem::new("this tokenizer was not trained here"))?;
     let tokenizer = &*opened.tokenizer;
     let mut words = words(tokenizer, course)?;
+    let merges = course.merges.iter().take(to).map(|&([_, _, token], _)| token);
+    let symbols = words.iter().flat_map(|word| word.symbols.iter().copied().flatten());
+    let ids: BTreeSet<_> = symbols.chain(merges).collect();
     let mut fields = json!({});
     if from == 0 {
         fields["start"] = json!({ "pieces": pieces(&words), "n_pieces": words.len(), "n_tokens": n_tokens(&words) });
@@ -56,7 +59,6 @@ pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, P
         }
     }
     fields["steps"] = steps.into();
-    let ids: BTreeSet<_> = (0..).take(tokenizer.parts().vocabulary.len()).collect();
     fields["known"] = known::by_id(tokenizer, ids);
     Ok(Answer::new(fields))
 }

@@ -156,6 +156,8 @@ fn what_cannot_be_done_is_said_and_nothing_is_lost() {
     assert_eq!(open("novel.txt", b"Call me"), "novel.txt: not a known tokenizer format");
     assert!(open("vocab.json", b"").contains("open both at once"));
     assert!(open("own.tiktoken", b"YQ== 0\n").contains("choose a dialect"));
+    let cut = open("cl100k_base.tiktoken", b"IQ== 0\nIg== 1\n");
+    assert!(cut.ends_with("it was cut off; fetch it again"), "{cut}");
     assert!(error(&json!({"op": "close", "tokenizer": 99}), b"").contains("no longer open"));
     assert!(error(&json!({"op": "fly"}), b"").contains("not understood"));
     assert!(split(&answer(b"\xFF\xFF\xFF\xFF{}")).0["error"].as_str().unwrap().contains("shorter"));
