@@ -710,6 +710,7 @@ def test_a_link_cannot_unpack_to_gigabytes(site):
     assert page.evaluate("playground.state.text") == text
 
 
+@only_all
 def test_a_long_text_without_spaces_is_traced(site, tmp_path):
     """The piece that is chosen has whole characters; a shorter text begins anew."""
     path = tmp_path / "long.txt"
@@ -726,6 +727,7 @@ def test_a_long_text_without_spaces_is_traced(site, tmp_path):
     page.locator("#trace .lead").get_by_text("The piece short").wait_for()
 
 
+@only_all
 def test_all_merges_are_listed_at_the_last_step(site):
     """Also those that were jumped over; settings that ask for nothing say so."""
     page = site.open(fragment="view=train&lesson=a-stream-of-bytes")
