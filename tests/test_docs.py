@@ -4,6 +4,7 @@ import ast
 import doctest
 import json
 import os
+import random
 import re
 import runpy
 import shlex
@@ -148,7 +149,10 @@ def extending(folder, monkeypatch):
     """Put into a folder what the how-to of extending begins with; a small tokenizer if GPT-2's is absent."""
     monkeypatch.chdir(folder)
     vocabulary, corpus = SHARED / "vocabularies/gpt2", SHARED / "corpora/persian.txt"
-    text = "سلام دنیا، زبان فارسی زیباست. کتاب‌های خوب را می‌خوانم. " * 99
+    rng = random.Random(1)
+    letters = "ابپتثجچحخدذرزسشعغفقکگلمنوهی"
+    words = ["".join(rng.choices(letters, k=rng.randint(2, 6))) for _ in range(400)]
+    text = " ".join(rng.choices(words, k=5000))
     if corpus.exists():
         text = corpus.read_text("utf-8")[:100_000]
     Path("persian.txt").write_text(text, "utf-8")
@@ -156,7 +160,8 @@ def extending(folder, monkeypatch):
         Path("gpt2").symlink_to(vocabulary)
     else:
         base = bytepair.train_from_iterator(["low lower"], merges=2, dialect="gpt2")
-        base.save("gpt2")
+        Path("gpt2").mkdir()
+        base.save("gpt2/tokenizer.json")
     return bytepair.Tokenizer.from_file("gpt2").n_vocab
 
 
