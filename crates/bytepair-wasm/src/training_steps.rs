@@ -20,7 +20,7 @@ use crate::train::MAX_PIECE_BYTES;
 const MAX_PAIRS: usize = 40;
 const MAX_PIECES: usize = 200;
 
-/// A unit outside the alphabet, which is in no pair; `None` in the way out.
+/// A unit; `None` stands for one outside the alphabet, which is in no pair.
 type Symbol = Option<TokenId>;
 
 /// A distinct piece, and how often it occurs.
