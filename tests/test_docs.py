@@ -520,7 +520,7 @@ def test_the_table_of_the_readme_says_what_other_libraries_can_do():
     tiktoken = pytest.importorskip("tiktoken")
     tokenizers = pytest.importorskip("tokenizers")
     sentencepiece = pytest.importorskip("sentencepiece")
-    table = README.split("## Beside other libraries\n\n")[1].split("\n\n")[0]
+    table = README.split("## Comparison with other libraries\n\n")[1].split("\n\n")[0]
     rows = [line.strip("|").split("|") for line in table.splitlines()]
     cells = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
     trains = [
