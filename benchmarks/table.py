@@ -30,7 +30,7 @@ ORDER = (
         "encode-llama",
         "sentencepiece",
     ),
-    *("encode-latency", "encode-document", "stats", "loading", "linear"),
+    *("encode-latency", "encode-document", "stats", "loading", "linear", "browser"),
 )
 TEXTS = {
     "english-novels.txt": "English novels",
