@@ -53,15 +53,7 @@ export async function openFiles(list, dialect) {
   return { opened, refused };
 }
 
-// GPT-2's merges look like codes of subword-nmt, and as codes they would have other ids.
-function checkPair(together) {
-  const [{ name }] = together;
-  const pair = together.length === 1 && PAIRS.find((names) => names.includes(name));
-  if (pair) throw new Error(`${pair.join(" and ")} belong together: open both at once (codes of subword-nmt or fastBPE need another name)`);
-}
-
 async function openOne(together, dialect) {
-  checkPair(together);
   const total = together.reduce((sum, { file }) => sum + file.size, 0);
   if (total > MAX_BYTES) throw new Error(`too large for a browser: ${Math.round(total / 1e6)} MB; use the command line`);
   if (!total) throw new Error("the file is empty");

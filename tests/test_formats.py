@@ -413,6 +413,44 @@ def test_missing_parts_are_named(tmp_path):
         Tokenizer.from_file(tmp_path / "none.json")
 
 
+@pytest.mark.parametrize("name", ["merges.txt", "vocab.bpe", "renamed"])
+@pytest.mark.parametrize("space", ["\u0120", "\u2581"])
+@pytest.mark.parametrize("header", ["#version: 0.2\n", ""])
+def test_merges_alone_are_not_taken_for_codes(tmp_path, name, space, header):
+    """GPT-2's merges look like codes of subword-nmt, which would give other ids."""
+    path = tmp_path / name
+    path.write_text(f"{header}{space} t\nh e\n{space}t he\n", "utf-8")
+    with pytest.raises(FormatError, match=r"merges without their ids.*both into one"):
+        Tokenizer.from_file(path)
+    with pytest.raises(FormatError, match="merges without their ids"):
+        Tokenizer.from_bytes(path.read_bytes())
+    if name == "renamed":  # as codes only where the caller says so
+        codes = Tokenizer.from_bytes(path.read_bytes(), format="subword-nmt")
+        assert len(codes.merges) == 3
+
+
+def test_codes_need_another_name_than_merges_have(tmp_path):
+    """Codes that end words are a tokenizer, unless their name says that a vocabulary is missing."""
+    codes = "#version: 0.2\nl o\nlo w</w>\n\u0120 a\n"
+    for name in ("codes.txt", "merges"):
+        (tmp_path / name).write_text(codes, "utf-8")
+        assert len(Tokenizer.from_file(tmp_path / name).encode("low")) == 1
+    for name in ("merges.txt", "vocab.bpe", "vocab_40000.bpe"):
+        (tmp_path / name).write_text(codes, "utf-8")
+        with pytest.raises(FormatError, match="fastBPE need another name"):
+            Tokenizer.from_file(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["vocab.json", "encoder.json", "ids.json"])
+def test_a_vocabulary_alone_says_which_file_is_missing(tmp_path, name):
+    """Ids without merges are no tokenizer, whatever the first token is."""
+    missing = {"encoder.json": r"vocab\.bpe"}.get(name, r"merges\.txt")
+    for first in ("a", '"', "\\", "{", "\u2581"):
+        (tmp_path / name).write_text(json.dumps({first: 0, "b": 1}), "utf-8")
+        with pytest.raises(FormatError, match=f"ids without their merges.*{missing}"):
+            Tokenizer.from_file(tmp_path / name)
+
+
 # Published files
 
 LOADED = {

@@ -520,8 +520,9 @@ def test_half_of_a_pair_is_refused(name, site, tmp_path):
     own.save(tmp_path / "pair")
     page = site.open()
     site.files(tmp_path / "pair" / name)
+    other = {"vocab.json": "merges.txt", "merges.txt": "vocab.json"}[name]
     said = page.locator(".refusal span").inner_text()
-    assert said.startswith("vocab.json and merges.txt belong together")
+    assert said.endswith(f", which are in {other}: open both at once")
 
 
 def test_a_text_and_a_list_of_merges_are_told_apart(site, tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.utils import parse_wheel_filename
-from release import interpreters, papers, project, sdist, wheels
+from release import interpreters, links, papers, project, sdist, wheels
 from release.problems import ReleaseError
 
 import bytepair
@@ -250,6 +250,22 @@ def test_the_version_is_the_same_everywhere():
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)", changes, re.MULTILINE)
     assert next(name for name in headings if name != "Unreleased") == version
+
+
+def test_no_link_of_the_readme_needs_a_file_beside_it():
+    """On a package index, each link and picture leads to a file that the repository has."""
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    before = "https://host/us/it/"
+    led = links.absolute(text, "https://host/us/it", "v1")
+    targets = re.findall(r"\]\(([^)]+)\)", led)
+    assert len(targets) > 10
+    assert all(re.match("https://|#", target) for target in targets)
+    own = [t.removeprefix(before) for t in targets if t.startswith(before)]
+    for target in own:
+        shown, _, path = target.partition("/v1/")
+        assert (REPOSITORY / path.partition("#")[0]).exists(), path
+        assert shown == ("raw" if path.endswith(".svg") else "blob")
+    assert links.absolute(led, "https://other", "v2") == led
 
 
 def test_what_is_published_alone_has_the_licence():

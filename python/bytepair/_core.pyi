@@ -29,6 +29,8 @@ __all__ = [
     "encode_rows",
     "encoding_names",
     "graphemes",
+    "half_of_pair",
+    "pair_names",
     "pair_settings",
     "pattern_names",
     "read_clip",
@@ -1772,6 +1774,12 @@ def write_sentencepiece_with_changes(
     tokenizer: CoreTokenizer,
 ) -> tuple[bytes, list[tuple[str, str]]]:
     """Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind."""
+
+def half_of_pair(name: str, data: bytes) -> str | None:
+    """Say what a file lacks that is half of a tokenizer; ``None`` for any other file."""
+
+def pair_names() -> list[tuple[str, str]]:
+    """Name the vocabularies that need a file of merges, each with the name of that file."""
 
 def pair_settings() -> list[str]:
     """Name the files that say how ``vocab.json`` and ``merges.txt`` are meant."""

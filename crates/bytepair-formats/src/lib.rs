@@ -40,7 +40,7 @@ mod tests;
 struct Readme;
 
 pub use codes::{Codes, codes_format};
-pub use recognise::recognise;
+pub use recognise::{PAIRS, half_of_pair, recognise};
 
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{byte_of, hexadecimal, quoted};

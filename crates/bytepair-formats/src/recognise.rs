@@ -1,9 +1,10 @@
 //! Which format a file is of, told by what it holds.
 //!
-//! Left out: what names of files say, and files that belong together. Looks at the first bytes and lines; only of a JSON
-//! object that none of its first keys gives away, the whole is searched once.
+//! A vocabulary and its merges can be two files; [`half_of_pair`] finds one that came without the other. Left out: what other
+//! names of files say. Looks at the first bytes and lines. The whole file is searched once if it is a JSON object that none
+//! of its first keys gives away, or merges in which no word ends.
 
-use crate::codes::codes_format;
+use crate::codes::{END_OF_WORD, codes_format};
 use crate::compiled;
 
 /// So much of a file is looked at for its first keys.
@@ -14,6 +15,16 @@ const FIRST_LINES_LEN: usize = 1 << 16;
 
 /// Keys that only a `tokenizer.json` has, and has at its beginning: its vocabulary need not be searched.
 const HUGGINGFACE_KEYS: [&[u8]; 3] = [b"\"truncation\"", b"\"padding\"", b"\"added_tokens\""];
+
+/// The names of vocabularies that need a file of merges, each with the name of that file.
+pub const PAIRS: [(&str, &str); 3] = [
+    ("vocab.json", "merges.txt"),
+    ("encoder.json", "vocab.bpe"),
+    ("encoder_bpe_40000.json", "vocab_40000.bpe"),
+];
+
+/// Marks that begin a token after a space: in GPT-2's letters for bytes, and in SentencePiece's characters.
+const SPACES: [&str; 2] = ["\u{120}", "\u{2581}"];
 
 /// The name of the format that a file is of; `None` if it is none of those known.
 ///
@@ -49,8 +60,71 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
     match line.strip_prefix(b"\"").unwrap_or(line) == b"bpe_simple_vocab_16e6.txt#version: 0.2" {
         true => Some("clip"),
         false if is_rank(line) => Some("tiktoken"),
-        false => codes_format(file),
+        false => codes_format(file).filter(|_| !is_merges_with_spaces(file)),
     }
+}
+
+/// Says what a file lacks that is half of a tokenizer; `None` for any other file.
+///
+/// A vocabulary alone shows it by what it holds. So do merges whose tokens begin with a space, as GPT-2's. Other merges look
+/// like codes of segmenters, which are whole; these are half of a tokenizer if they have the name of one of [`PAIRS`].
+///
+/// ```
+/// use bytepair_formats::half_of_pair;
+/// let merges = "#version: 0.2\nl o\nĠ lo\n".as_bytes();
+/// assert_eq!(half_of_pair("any.txt", merges).unwrap(), "holds merges without their ids, which are in vocab.json");
+/// assert_eq!(half_of_pair("ids.json", b"{\"a\": 0}").unwrap(), "holds ids without their merges, which are in merges.txt");
+/// let codes = b"#version: 0.2\nl o\nlo w</w>\n";
+/// assert_eq!(half_of_pair("codes.txt", codes), None);
+/// assert!(half_of_pair("merges.txt", codes).is_some());
+/// ```
+pub fn half_of_pair(name: &str, file: &[u8]) -> Option<String> {
+    let named = PAIRS.iter().find(|(ids, merges)| name == *ids || name == *merges);
+    let (ids, merges) = named.unwrap_or(&PAIRS[0]);
+    if is_vocabulary(file) {
+        return Some(format!("holds ids without their merges, which are in {merges}"));
+    }
+    if is_merges_with_spaces(file) {
+        return Some(format!("holds merges without their ids, which are in {ids}"));
+    }
+    let has_name = named.is_some() && name == *merges;
+    (has_name && codes_format(file).is_some()).then(|| {
+        format!(
+            "holds merges without their ids, which are in {ids} (codes of subword-nmt or fastBPE need another name)"
+        )
+    })
+}
+
+/// Whether a file is merges of which tokens begin with a space, and no word ends. Codes of segmenters mark ends.
+fn is_merges_with_spaces(file: &[u8]) -> bool {
+    let begins_line = |space: &&str| {
+        file.starts_with(space.as_bytes()) || holds(file, format!("\n{space}").as_bytes())
+    };
+    codes_format(file) == Some("subword-nmt")
+        && SPACES.iter().any(begins_line)
+        && !holds(file, END_OF_WORD.as_bytes())
+}
+
+/// Whether a file is a JSON object that begins with the id of a token.
+fn is_vocabulary(file: &[u8]) -> bool {
+    let text = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file).trim_ascii_start();
+    let first = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    let Some(key) = first.and_then(|text| text.strip_prefix(b"\"")) else { return false };
+    let end = key_len(key);
+    let value = key.get(end + 1..).unwrap_or_default().trim_ascii_start().strip_prefix(b":");
+    let value = value.unwrap_or_default().trim_ascii_start();
+    value.first().is_some_and(u8::is_ascii_digit) && json_format(file) == Some("huggingface")
+}
+
+/// The length of a JSON string up to the quote that ends it.
+fn key_len(text: &[u8]) -> usize {
+    let mut is_escaped = false;
+    let ends = |&byte: &u8| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    };
+    text.iter().position(ends).unwrap_or(text.len())
 }
 
 /// The format of a JSON object; of several on lines of their own, which are a corpus, none.

@@ -216,6 +216,18 @@ pub(crate) fn recognise_format(data: PyBackedBytes) -> Option<&'static str> {
     bytepair_formats::recognise(&data)
 }
 
+/// Say what a file lacks that is half of a tokenizer; ``None`` for any other file.
+#[pyfunction]
+pub(crate) fn half_of_pair(name: &str, data: PyBackedBytes) -> Option<String> {
+    bytepair_formats::half_of_pair(name, &data)
+}
+
+/// Name the vocabularies that need a file of merges, each with the name of that file.
+#[pyfunction]
+pub(crate) fn pair_names() -> [(&'static str, &'static str); 3] {
+    bytepair_formats::PAIRS
+}
+
 /// List the published encodings that ``Tokenizer.from_file`` recognises.
 ///
 /// >>> import bytepair

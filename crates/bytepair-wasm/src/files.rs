@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytepair::Tokenizer;
 use bytepair_formats::pair::{Pair, SETTINGS};
 use bytepair_formats::{
-    clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native, pair, recognise,
-    sentencepiece, subword_nmt, tekken, tiktoken,
+    PAIRS, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, half_of_pair, huggingface, native,
+    pair, recognise, sentencepiece, subword_nmt, tekken, tiktoken,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -39,13 +39,6 @@ impl File<'_> {
     }
 }
 
-/// The vocabularies that need a second file, with the names of that.
-const PAIRS: [(&str, &str); 3] = [
-    ("vocab.json", "merges.txt"),
-    ("encoder.json", "vocab.bpe"),
-    ("encoder_bpe_40000.json", "vocab_40000.bpe"),
-];
-
 /// Opens a tokenizer. `dialect` says how ranks are split that do not say it themselves.
 pub(crate) fn open(
     lens: &[FileLen],
@@ -69,9 +62,13 @@ pub(crate) fn open(
         [other] if file.name == format!("{}.json", other.name) => (*other, Some(*file)),
         _ => return Err(not_together(&files)),
     };
+    if let Some(problem) = half_of_pair(file.name, file.bytes) {
+        return Err(Problem(format!("{} {problem}: open both at once", file.name)));
+    }
     let format =
         if file.name.ends_with(".tiktoken") { Some("tiktoken") } else { recognise(file.bytes) };
-    let format = format.ok_or_else(|| unknown(file))?;
+    let format =
+        format.ok_or_else(|| Problem(format!("{}: not a known tokenizer format", file.name)))?;
     if sidecar.is_some() && format != "tiktoken" {
         return Err(not_together(&files));
     }
@@ -123,16 +120,6 @@ fn not_together(files: &[File<'_>]) -> Problem {
         names.join(", "),
         SETTINGS.join(", ")
     ))
-}
-
-fn unknown(file: File<'_>) -> Problem {
-    let first = PAIRS.iter().find(|(vocab, merges)| file.name == *vocab || file.name == *merges);
-    match first {
-        Some((vocab, merges)) => {
-            Problem(format!("{vocab} and {merges} belong together: open both at once"))
-        }
-        None => Problem(format!("{}: not a known tokenizer format", file.name)),
-    }
 }
 
 fn open_pair(vocab: File<'_>, merges: File<'_>, files: &[File<'_>]) -> Result<Tokenizer, Problem> {

@@ -154,7 +154,15 @@ fn what_cannot_be_done_is_said_and_nothing_is_lost() {
         )
     };
     assert_eq!(open("novel.txt", b"Call me"), "novel.txt: not a known tokenizer format");
-    assert!(open("vocab.json", b"").contains("open both at once"));
+    let half = open("merges.txt", "#version: 0.2\nĠ t\n".as_bytes());
+    assert_eq!(
+        half,
+        "merges.txt holds merges without their ids, which are in vocab.json: open both at once"
+    );
+    assert!(
+        open("vocab.json", b"{\"a\": 0}").contains("their merges, which are in merges.txt: open")
+    );
+    assert!(open("vocab.bpe", b"l o\nlo w</w>\n").contains("need another name"));
     assert!(open("own.tiktoken", b"YQ== 0\n").contains("choose a dialect"));
     let cut = open("cl100k_base.tiktoken", b"IQ== 0\nIg== 1\n");
     assert!(cut.ends_with("it was cut off; fetch it again"), "{cut}");

@@ -131,12 +131,9 @@ TOKENIZER_ENDINGS = (".bytepair", ".bytepair-compiled", ".tiktoken", ".model", "
 UNSURE_FORMATS = ("sentencepiece", "clip", "subword-nmt", "fastbpe")
 THREE_RANKS = rb"(?:[A-Za-z0-9+/]+=* [0-9]+\r?\n){3}"
 
-# Vocabularies that need a second file beside them, with its possible names.
-MERGES_OF = {
-    "vocab.json": ("merges.txt",),
-    "encoder.json": ("vocab.bpe",),
-    "encoder_bpe_40000.json": ("vocab_40000.bpe",),
-}
+# Vocabularies that need a file of merges beside them, with its name.
+MERGES_OF = dict(_core.pair_names())
+NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
 
 
 class Options(NamedTuple):
@@ -188,7 +185,7 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     if path.suffix == ".tiktoken":
         format_name = "tiktoken"
     else:
-        format_name = _named(path, lambda: sniff(data))
+        format_name = _named(path, lambda: sniff(data, path.name))
     _refuse_idle(path, format_name, options)
     if format_name == "tiktoken":
         return _load_tiktoken(path, data, options)
@@ -225,7 +222,7 @@ def format_of_file(path: Path) -> str:
         return "gpt2"
     if path.suffix == ".tiktoken":
         return "tiktoken"
-    return sniff(_beginning(path, n_bytes=1 << 16))
+    return sniff(_beginning(path, n_bytes=1 << 16), path.name)
 
 
 def is_tokenizer(path: Path) -> bool:
@@ -240,7 +237,7 @@ def is_tokenizer(path: Path) -> bool:
             return True
         if not path.is_file():
             return False
-        if path.suffix in TOKENIZER_ENDINGS:
+        if path.suffix in TOKENIZER_ENDINGS or path.name in NAMES_OF_PAIRS:
             return True
         format_name = format_of_file(path)
         if format_name == "tiktoken":
@@ -530,8 +527,10 @@ def _written(
     return data, [Change(*change) for change in changes]
 
 
-def sniff(data: bytes) -> str:
+def sniff(data: bytes, name: str = "") -> str:
     r"""Tell the format of a file by what it holds.
+
+    By its name, merges that need a vocabulary are told from codes of segmenters, which do not.
 
     >>> (
     ...     sniff(b'{"version": "1.0", "model": {}}'),
@@ -543,8 +542,13 @@ def sniff(data: bytes) -> str:
     Raises
     ------
     FormatError
-        The file is of no format that is known; the message says what it looks like.
+        The file is of no format that is known, or half of a tokenizer; the message says what
+        it looks like, or what is missing.
     """
+    missing = _core.half_of_pair(name, data)
+    if missing is not None:
+        message = f"this file {missing}; put both into one folder and load that"
+        raise FormatError(message)
     format_name = _core.recognise_format(data)
     if format_name is None:
         raise FormatError(_what_it_looks_like(data))
@@ -686,11 +690,10 @@ def _from_path(
 
 def _pair_of(path: Path) -> tuple[Path, Path] | None:
     """Find the vocabulary and the merges that a path is one of."""
-    for vocab_name, merges_names in MERGES_OF.items():
-        for merges_name in merges_names:
-            vocab, merges = path.with_name(vocab_name), path.with_name(merges_name)
-            if path in (vocab, merges) and vocab.exists() and merges.exists():
-                return vocab, merges
+    for vocab_name, merges_name in MERGES_OF.items():
+        vocab, merges = path.with_name(vocab_name), path.with_name(merges_name)
+        if path in (vocab, merges) and vocab.exists() and merges.exists():
+            return vocab, merges
     return None
 
 

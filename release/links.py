@@ -1,0 +1,46 @@
+"""``python -m release.links ADDRESS REF``: the links of README.md, as a package index needs them.
+
+An index shows README.md without the files beside it, so its links must lead to the repository at ADDRESS, as it was at
+REF (a tag or a commit). The file is rewritten in place, before a release is built. Links that are whole stay.
+"""
+
+import re
+import sys
+
+from . import project
+
+LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?P<target>[^)\s]+)\)")
+WHOLE = ("https:", "http:", "mailto:", "#")
+
+
+def absolute(text: str, address: str, ref: str) -> str:
+    """Lead links to files of the repository.
+
+    >>> absolute("See [it](docs/it.md#there) ![](a.svg)", "https://host/us/it", "v1")
+    'See [it](https://host/us/it/blob/v1/docs/it.md#there) ![](https://host/us/it/raw/v1/a.svg)'
+    """
+
+    def led(link: re.Match[str]) -> str:
+        picture, text, target = link.group("picture", "text", "target")
+        if target.startswith(WHOLE):
+            return link[0]
+        shown = "raw" if picture else "blob"
+        return f"{picture}[{text}]({address}/{shown}/{ref}/{target})"
+
+    return LINK.sub(led, text)
+
+
+def main() -> int:
+    """Rewrite README.md."""
+    if len(sys.argv) != 3:
+        print(f"error: two words are needed\n\n{__doc__}", file=sys.stderr)
+        return 2
+    path = project.ROOT / "README.md"
+    _, address, ref = sys.argv
+    text = absolute(path.read_text(encoding="utf-8"), address.rstrip("/"), ref)
+    path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
