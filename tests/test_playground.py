@@ -15,8 +15,10 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from tests import playground_steps
 
 import bytepair
+from bytepair.reference import DIALECTS
 
 api = pytest.importorskip("playwright.sync_api", reason="drives a browser")
 pytest.importorskip("typer", reason="the page is part of the command line")
@@ -450,6 +452,49 @@ def test_what_was_trained_is_saved_as_files_of_python(site, tmp_path):
     page.locator("#train .save select").select_option("subword-nmt")
     page.locator("#save").click()
     page.locator("#train .save .problem").wait_for()
+
+
+# Training and merging, step by step
+
+EACH_RULE = [
+    ("gpt2", {"special_tokens": playground_steps.SPECIAL}, "aaaa ab<s>ab 東京 aaaa 東京"),
+    ("sennrich", {"counts": True, "merges": 6}, playground_steps.COUNTS[0]),
+    ("subword-nmt", {"pattern": r"\w+"}, "abc abd cab abc abd cab"),
+]
+
+
+def test_steps_are_those_of_python_and_of_the_reference(site):
+    """Pairs, counts, ties, pieces, ranks and pairs that wait are the same with each rule for ties."""
+    page = site.open(fragment="view=trace&tokenizers=")
+    for dialect, request, text in EACH_RULE:
+        assert playground_steps.check(page, dialect, request, text, "tokens") > 2
+
+
+@only_all
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_steps_of_each_dialect_are_those_of_python(dialect, site):
+    """All settings of the form, with repeated letters, several scripts, special tokens and counts."""
+    page = site.open(fragment="view=trace&tokenizers=")
+    n_steps = 0
+    for number, (request, text) in enumerate(playground_steps.requests()):
+        special = ("text", "tokens")[number % 2]
+        n_steps += playground_steps.check(page, dialect, request, text, special)
+    assert n_steps > 150
+
+
+@only_all
+def test_steps_of_each_pattern_are_those_of_python(site):
+    """The form has the dialects and patterns of Python, and a named pattern cuts before pairs are counted."""
+    page = site.open(fragment="view=train&tokenizers=")
+    values = "id => [...document.getElementById(id).options].map((one) => one.value)"
+    assert page.evaluate(values, "train-dialect") == bytepair.dialects()
+    names = page.evaluate(values, "train-pattern")
+    assert names == ["", *bytepair.patterns(), "none", "custom"]
+    page.locator("#tab-trace").click()
+    text = "It's 12,345 low-cost chairs!\n\n  東京は 東京 aaaa aaaa\tfoo_bar foo_bar\r\nNaïve\n"
+    for number, name in enumerate(bytepair.patterns()):
+        dialect = list(DIALECTS)[number % len(DIALECTS)]
+        assert playground_steps.check(page, dialect, {"pattern": name}, text) > 3
 
 
 # Files
