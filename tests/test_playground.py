@@ -15,14 +15,16 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from tests import playground_steps
 
 import bytepair
-from bytepair.reference import DIALECTS
 
 api = pytest.importorskip("playwright.sync_api", reason="drives a browser")
 pytest.importorskip("typer", reason="the page is part of the command line")
+pytest.importorskip("regex", reason="the reference splits with it")
 
+from tests import playground_steps  # noqa: E402
+
+from bytepair.reference import DIALECTS  # noqa: E402
 from bytepair.views._playground import PAGE, page_with  # noqa: E402
 
 VECTORS = Path(__file__).parent / "vectors"
@@ -457,7 +459,11 @@ def test_what_was_trained_is_saved_as_files_of_python(site, tmp_path):
 # Training and merging, step by step
 
 EACH_RULE = [
-    ("gpt2", {"special_tokens": playground_steps.SPECIAL}, "aaaa ab<s>ab 東京 aaaa 東京"),
+    (
+        "gpt2",
+        {"special_tokens": playground_steps.SPECIAL},
+        "aaaa ab<s>ab 東京 aaaa 東京",
+    ),
     ("sennrich", {"counts": True, "merges": 6}, playground_steps.COUNTS[0]),
     ("subword-nmt", {"pattern": r"\w+"}, "abc abd cab abc abd cab"),
 ]
