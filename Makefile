@@ -16,7 +16,7 @@ RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text that Python carries
+demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text that comes with Python
 	$(BIN)/bytepair demo
 
 # The same random cases each time, so that tests which passed pass again; one order of sets, so that all processes find
@@ -24,11 +24,11 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 # process.
 test: export PROPTEST_RNG_SEED = 20
 test: export PYTHONHASHSEED = 0
-test: $(VENV)/built ## Pass all tests
+test: $(VENV)/built ## Run all tests
 	cargo test -p bytepair -p bytepair-formats -p bytepair-split -p bytepair-wasm --profile quick
 	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
-check: $(VENV)/built ## Format, lint and types
+check: $(VENV)/built ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
@@ -52,19 +52,19 @@ format: $(VENV)/tools ## Format the sources
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
-bench: $(VENV)/built $(PEERS)/installed $(PEERS_NEXT)/installed ## Measure beside other libraries; BENCHMARKS="encode linear" chooses
+bench: $(VENV)/built $(PEERS)/installed $(PEERS_NEXT)/installed ## Compare speed with other libraries; BENCHMARKS="encode linear" selects
 	PYTHONPATH=python $(PEERS)/bin/python -m benchmarks $(BENCHMARKS)
 
 bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts
-bench-train: bench ## Measure training beside other trainers; BENCHMARKS="train --file my.txt" or "train-mixed --large" chooses
+bench-train: bench ## Compare training with other trainers; BENCHMARKS="train --file my.txt" or "train-mixed --large" selects
 
 bench-encode: BENCHMARKS ?= encode encode-latency encode-document encode-worst encode-file
-bench-encode: bench ## Measure encoding beside other encoders; BENCHMARKS="encode --only gpt2 --rounds 3" chooses
+bench-encode: bench ## Compare encoding with other encoders; BENCHMARKS="encode --only gpt2 --rounds 3" selects
 
 bench-corpus: BENCHMARKS ?= corpus
-bench-corpus: bench ## Measure a corpus to files of tokens beside `datasets.map`; BENCHMARKS="corpus --rounds 1" chooses
+bench-corpus: bench ## Compare tokenizing a corpus into token files with `datasets.map`; BENCHMARKS="corpus --rounds 1" selects
 
-parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" chooses
+parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" selects
 	$(BIN)/python -m pip install --quiet --group parity
 	$(BIN)/python -m parity $(PARITY)
 
@@ -85,7 +85,7 @@ fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS
 
 HARDEN_SECONDS ?= 60
 
-harden: $(VENV)/built ## Kill commands, fill disks, damage files, feed hostile texts, HARDEN_SECONDS each; HARDEN="kills" chooses
+harden: $(VENV)/built ## Kill commands, fill disks, damage files, feed hostile texts, HARDEN_SECONDS each; HARDEN="kills" selects
 	$(BIN)/python -m hardening --seconds $(HARDEN_SECONDS) $(HARDEN)
 
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
@@ -103,7 +103,7 @@ PROCESSORS ?= aarch64 i686 s390x Nehalem Haswell
 
 processors: export PROPTEST_CASES = 16
 processors: export PROPTEST_RNG_SEED = 20
-processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 s390x" chooses
+processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 s390x" selects
 	set -e; for processor in $(PROCESSORS); do \
 	  case $$processor in aarch64|i686|s390x) target=$$processor-unknown-linux-gnu;; *) target=x86_64-unknown-linux-gnu;; esac; \
 	  echo "$$processor"; rustup --quiet target add $$target; \
@@ -132,11 +132,11 @@ $(PAGE): $(RUST_SOURCES) $(PLAYGROUND_SOURCES)
 	cargo build --profile wasm -p bytepair-wasm --target wasm32-unknown-unknown --target-dir target/playground
 	$(PYTHON) playground/build.py target/playground/wasm32-unknown-unknown/wasm/bytepair_wasm.wasm -o $@
 
-playground-check: $(VENV)/built $(PAGE) ## Drive the playground in Chromium: every view, and the ids of all vectors
+playground-check: $(VENV)/built $(PAGE) ## Test the playground in Chromium: every view, and the ids of all vectors
 	$(BIN)/python -m pip install --quiet --group browser
 	PLAYGROUND_CHECK=all $(BIN)/python -m pytest -q tests/test_playground.py
 
-audit: ## Look at licences, sources and known faults of all that is linked or installed
+audit: ## Check licences, sources and known vulnerabilities of all dependencies
 	cargo deny --version >/dev/null 2>&1 || cargo install --locked cargo-deny
 	cargo deny check licenses bans sources
 	cargo deny check advisories
@@ -144,7 +144,7 @@ audit: ## Look at licences, sources and known faults of all that is linked or in
 	{ $(PYTHON) -m venv target/audit && target/audit/bin/python -m pip install --quiet --group audit; }
 	target/audit/bin/pip-audit --strict .
 
-chromium: ## Install Chromium on Debian and Ubuntu, for the tests that look at the report in a browser
+chromium: ## Install Chromium on Debian and Ubuntu, for the tests that open the report in a browser
 	sudo apt-get install --yes --no-install-recommends chromium
 
 # What is released, for this machine: a wheel for all Pythons by the stable ABI, linked by zig against an old glibc, and the
@@ -152,14 +152,14 @@ chromium: ## Install Chromium on Debian and Ubuntu, for the tests that look at t
 DIST := target/wheels
 WHEEL_FOR ?= --features abi3
 
-wheel: $(VENV)/release python/bytepair/THIRD-PARTY-LICENSES.txt $(PAGE) ## Build a wheel for this machine, with the licences of what is linked and the playground
+wheel: $(VENV)/release python/bytepair/THIRD-PARTY-LICENSES.txt $(PAGE) ## Build a wheel for this machine, with the playground and the licences of linked libraries
 	VIRTUAL_ENV=$(abspath $(VENV)) PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked $(WHEEL_FOR) \
 	  $(if $(findstring linux,$(HOST)),--zig --compatibility manylinux2014) --out $(DIST)
 
-sdist: $(VENV)/release $(PAGE) ## Write the source distribution
+sdist: $(VENV)/release $(PAGE) ## Build the source distribution
 	$(BIN)/maturin sdist --out $(DIST)
 
-release-check: ## Build what is released, look into it, try it in clean environments, write checksums; PYTHONS="python3.12" chooses
+release-check: ## Build the release files, check them, install them in clean environments, write checksums; PYTHONS="python3.12" selects
 	rm -rf $(DIST)
 	$(MAKE) wheel sdist
 	$(BIN)/python -m release contents $(DIST)
@@ -180,7 +180,7 @@ licenses: python/bytepair/THIRD-PARTY-LICENSES.txt ## Collect the licences of th
 OLDEST := target/oldest
 PYTHONS_OF_CORE := 3.10 3.11 3.12 3.13 3.14 3.14t
 
-crates-check: ## Package the crates as for publishing, build their documentation, check the oldest versions of what they need, and all Pythons
+crates-check: ## Package the crates as for publishing, build their documentation, compile them with the oldest dependencies and for every Python
 	cargo publish --workspace --dry-run --locked --allow-dirty
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 	rm -rf $(OLDEST) && mkdir -p $(OLDEST) && cp -R Cargo.toml crates $(OLDEST)
@@ -192,7 +192,7 @@ crates-check: ## Package the crates as for publishing, build their documentation
 
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1
-site: $(VENV)/built $(SITE)/installed $(PAGE) ## Build the site, with the playground, and check its links; SITE_URL is where it will be
+site: $(VENV)/built $(SITE)/installed $(PAGE) ## Build the site, with the playground, and check its links; SITE_URL is its address
 	PYTHONPATH=$(abspath python) $(SITE)/bin/mkdocs build --strict --quiet
 	$(SITE)/bin/python -m website.check_links target/site $(SITE_URL)
 
@@ -220,7 +220,7 @@ $(PEERS_NEXT)/installed: pyproject.toml
 	echo "skipped tokenizers' pre-release: it cannot be installed here"
 	touch $@
 
-clean: ## Remove what was built
+clean: ## Remove all build output
 	rm -rf target $(VENV)
 
 $(VENV)/tools: pyproject.toml
