@@ -147,6 +147,65 @@ def test_training_goes_on_from_ranks_in_the_dialect_that_is_given(
     assert again.merges == expected.merges
 
 
+# Options that nothing given has a use for
+
+IDLE = {
+    "train c.txt -o o.json --merges 3 --field text": "--field text is for JSON lines",
+    "train c.txt -o o.json --merges 3 --skip-bad": "--skip-bad is for JSON lines",
+    "train counts.parquet -o o.json --merges 3 --field text": "--field is for text",
+    "count-pieces c.txt -o n.parquet --skip-bad": "--skip-bad is for JSON lines",
+    "count-pieces c.txt -o n.parquet --field text": "--field text is for JSON lines",
+    "shard own.json c.txt -o shards --skip-bad": "--skip-bad is for JSON lines",
+    "shard own.json c.txt -o shards --field text": "--field text is for JSON lines",
+    "shard own.json c.txt -o shards --mark-at end": "--mark-at only places the token of",
+    "stats own.json c.txt --skip-bad": "--skip-bad is for JSON lines",
+    "count-tokens own.json c.txt --field text": "--field text is for JSON lines",
+    "compare own.json own.json c.txt --skip-bad": "--skip-bad is for JSON lines",
+    "compare own.json own.json --threads 2": "--threads needs a corpus",
+    "compare own.json own.json --added-tokens text": "--added-tokens needs a corpus",
+    "compare own.json own.json --quiet --limit 3": "--limit has no effect with --quiet",
+    "report own.json c.txt -o r.html --skip-bad": "--skip-bad is for JSON lines",
+    "extend own.json c.txt --add 3 -o e.json --skip-bad": "--skip-bad is for JSON",
+    "extend own.json counts.parquet --add 3 -o e.json --field text": "--field is for text",
+    "prune own.json c.txt --to 260 --dry-run --field text": "--field text is for JSON",
+    "doctor own.json --corpus c.txt --skip-bad": "--skip-bad is for JSON lines",
+    "doctor own.json --corpus c.txt --select BP1": "--corpus is for BP601, BP602",
+    "doctor own.json --config own.json --select BP1": "--config is for BP403, BP404",
+    "doctor own.json --json --show 3": "--show has no effect on --json",
+    "doctor own.json --explain BP101": "TOKENIZER has no effect with --explain",
+    "doctor --explain BP101 --json": "--json has no effect with --explain",
+    "doctor --explain BP101 --field text": "--field has no effect with --explain",
+    "info own.json --json --verbose": "--verbose has no effect on --json",
+    **{
+        f"count-pieces counts.parquet -o n.parquet --merge {typed}": (
+            f"{typed.split()[0]} has no effect on --merge"
+        )
+        for typed in (
+            "--processes 1",
+            "--threads 1",
+            "--task-size 256MiB",
+            "--engine local",
+            "--spark a=b",
+            "--field text",
+            "--skip-bad",
+            "--group lang",
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("typed", IDLE)
+def test_an_option_without_a_use_is_refused_as_it_is_typed(
+    typed: str, files: Path
+) -> None:
+    """Also one that says the default: no input of the command has a use for it."""
+    before = set(files.rglob("*"))
+    found = run(*typed.split())
+    assert found.exit_code in (1, 2)
+    assert IDLE[typed] in found.stderr
+    assert set(files.rglob("*")) == before
+
+
 # Names of options in messages
 
 

@@ -17,6 +17,7 @@ import tarfile
 import types
 import wave
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ from bytepair.data._recognise import signature
 
 pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-from bytepair import scale  # noqa: E402
+from bytepair import analyze, scale, surgery  # noqa: E402
 
 TEXTS = [
     "low lower lowest  12 mal\n",
@@ -497,6 +498,9 @@ def test_text_that_is_not_utf8_names_its_file(tmp_path):
         ("a.jsonl", {"lines": True}, "lines=True is for text"),
         ("a.csv", {"separator": "x"}, "separator= is for text"),
         ("a.txt", {"field": "body"}, "is for JSON lines and tables"),
+        ("a.txt", {"field": "text"}, 'field="text" is for JSON lines and tables'),
+        ("a.txt", {"skip_bad": True}, "skip_bad=True is for JSON lines, CSV and TSV"),
+        ("a.parquet", {"skip_bad": True}, "skip_bad=True is for JSON lines, CSV"),
         ("a.txt", {"lines": True, "separator": "x"}, "either lines or separator"),
         ("a.csv", {"field": "body"}, "no column body; there are id, text"),
     ],
@@ -504,15 +508,51 @@ def test_text_that_is_not_utf8_names_its_file(tmp_path):
 def test_an_option_that_no_file_has_a_use_for_is_refused(
     tmp_path, name, options, problem
 ):
-    """By training and by counting, in the same words."""
+    """By everything that reads a corpus, in the same words."""
     path = tmp_path / name
     if name == "a.txt":
         path.write_text("low")
     else:
         write_as(path, TEXTS)
-    for make in (bytepair.train, scale.count):
+    tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    readers = (
+        bytepair.train,
+        scale.count,
+        partial(scale.tokenize, tokenizer, output=tmp_path / "shards"),
+        partial(surgery.extend, tokenizer, add=1),
+        partial(surgery.prune, tokenizer, to=257),
+        partial(analyze.measure, tokenizer),
+        partial(analyze.file_sums, [tokenizer]),
+        partial(analyze.stats, [tokenizer]),
+        partial(analyze.compare, tokenizer, tokenizer),
+        partial(analyze.describe, {"t": tokenizer}),
+        lambda corpus, **reading: analyze.diagnose(
+            tokenizer, corpus=corpus, reading=reading
+        ),
+    )
+    for read in readers:
         with pytest.raises(TokenizerError, match=problem):
-            make(path, **options)
+            read(path, **options)
+
+
+def test_an_option_acts_on_those_files_of_a_corpus_that_it_is_for(tmp_path):
+    """In a folder of text and JSON lines no option of either is refused, and each acts."""
+    (tmp_path / "a.txt").write_text("low\nlow\n")
+    (tmp_path / "b.jsonl").write_text('{"body": "low"}\n{}\n')
+    found = scale.count(tmp_path, field="body", skip_bad=True, lines=True)
+    assert (found.info.documents, found.info.bad) == (3, 1)
+    (tmp_path / "b.jsonl").write_text('{"text": "low"}\n')
+    assert scale.count(tmp_path, field="text").info.documents == 2
+
+
+def test_the_field_of_texts_is_text_unless_another_is_named(tmp_path):
+    """A manifest of a run names it either way, so that a run that named it goes on without."""
+    path = write_as(tmp_path / "a.jsonl", TEXTS)
+    tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
+    made = scale.tokenize(tokenizer, path, tmp_path / "shards")
+    assert made["plan"]["reading"]["field"] == "text"
+    again = scale.tokenize(tokenizer, path, tmp_path / "shards", field="text")
+    assert again == made
 
 
 def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):

@@ -81,7 +81,7 @@ def train(
     dialect: str | None = None,
     special_tokens: Iterable[str] = (),
     input_format: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     lines: bool = False,
     separator: str | None = None,
     skip_bad: bool = False,
@@ -120,14 +120,15 @@ def train(
         instead of what their names say. ``"text"`` takes their bytes as they are. Without it
         the name and the first bytes of a file must agree.
     field
-        Where the text is: the keys in a line of JSON (``data.body``), or the column.
+        Where the text is: the keys in a line of JSON (``data.body``), or the column; by
+        default ``text``.
     lines
         Whether each line of a text file is a text.
     separator
         A text that stands between the texts of one text file, such as ``<|endoftext|>``.
     skip_bad
-        Whether lines without a text are left out instead of refused; the report says in
-        ``bad`` how many.
+        Whether lines of JSON, CSV and TSV without a text are left out instead of refused;
+        the report says in ``bad`` how many.
     threads
         How many count and merge; by default as many as there are processors.
     memory_limit
@@ -222,7 +223,7 @@ def train(
             separator=separator,
             memory_limit=memory_limit,
             input_format=input_format,
-            field=None if field == "text" else field,
+            field=field,
             lines=lines or None,
             skip_bad=skip_bad or None,
         )

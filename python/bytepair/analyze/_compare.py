@@ -206,7 +206,7 @@ def compare(
     n_most: int = 10,
     added_tokens: Literal["find", "text"] = "find",
     input_format: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     lines: bool = False,
     separator: str | None = None,
     skip_bad: bool = False,
@@ -256,6 +256,13 @@ def compare(
     if corpus is not None and texts is not None:
         message = "give either a corpus or texts, not both"
         raise TokenizerError(message)
+    reading = (input_format, field, lines, separator, skip_bad)
+    if corpus is None:
+        named = ("input_format", "field", "lines", "separator", "skip_bad")
+        _refuse_idle(zip(named, reading, strict=True), "the files of a corpus")
+    if corpus is None and texts is None:
+        own = {"added_tokens": added_tokens != "find", "threads": threads}
+        _refuse_idle(own.items(), "a corpus or texts=")
     basis = _Basis(first, second)
     found = None
     if corpus is not None or texts is not None:
@@ -264,7 +271,7 @@ def compare(
             basis.keys,
             corpus if texts is None else texts,
             is_texts=texts is not None,
-            reading=(input_format, field, lines, separator, skip_bad),
+            reading=reading,
             n_most=n_most,
             added_tokens=added_tokens,
             threads=threads,
@@ -279,6 +286,14 @@ def compare(
         parts=_compare_parts(first, second),
         corpus=found,
     )
+
+
+def _refuse_idle(options: Iterable[tuple[str, object]], needed: str) -> None:
+    """Refuse options of what is not given."""
+    for name, value in options:
+        if value not in (None, False):
+            message = f"{name}= needs {needed}, and none is given"
+            raise TokenizerError(message)
 
 
 def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:

@@ -408,7 +408,7 @@ def compare_texts(
     corpus: Any,  # noqa: ANN401 -- a corpus, or texts
     *,
     is_texts: bool,
-    reading: tuple[str | None, str, bool, str | None, bool],
+    reading: tuple[str | None, str | None, bool, str | None, bool],
     n_most: int,
     added_tokens: Literal["find", "text"],
     threads: int | None,

@@ -60,7 +60,7 @@ class FileOptions(TypedDict, total=False):
     """How files are read and encoded; see :func:`measure`."""
 
     input_format: str | None
-    field: str
+    field: str | None
     lines: bool
     separator: str | None
     skip_bad: bool
@@ -233,7 +233,7 @@ class _Context:
     by_file: bool = False
     segmenter: str | Segmenter | None = None
     input_format: str | None = None
-    field: str = "text"
+    field: str | None = None
     lines: bool = False
     separator: str | None = None
     skip_bad: bool = False

@@ -90,7 +90,7 @@ def describe(
     baseline: str | None = None,
     segmenter: str | None = None,
     input_format: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     lines: bool = False,
     separator: str | None = None,
     skip_bad: bool = False,
@@ -131,6 +131,17 @@ def describe(
         "separator": separator,
         "skip_bad": skip_bad,
     }
+    if corpus is None:
+        _refuse_idle(
+            {
+                "group": group,
+                "by_file": by_file,
+                "parallel": parallel,
+                "baseline": baseline,
+                "segmenter": segmenter,
+                **reading,
+            }
+        )
     told = progress or (lambda _what, _done, _total: None)
     sources = None if corpus is None else list_sources(corpus, input_format)
     found = texts = None
@@ -170,6 +181,14 @@ def describe(
             Curve(name, tuple(log.curve())) for name, log in (logs or {}).items()
         ),
     )
+
+
+def _refuse_idle(options: Mapping[str, object]) -> None:
+    """Refuse options of a corpus that is not given."""
+    for name, value in options.items():
+        if value not in (None, False):
+            message = f"{name}= needs a corpus, and none is given"
+            raise TokenizerError(message)
 
 
 def _files_of(path: StrPath | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,7 +15,7 @@ from bytepair.analyze import Comparison
 
 from . import corpus_options
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens, LoadingOptions
+from .options import Added, LoadingOptions
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
@@ -24,6 +24,7 @@ from .training_options import Threads
 
 __all__ = ["EXCEEDED", "compare"]
 
+N_LISTED = 10
 EXCEEDED = 3
 """The exit code if a given limit is exceeded."""
 LIMITS = "Limits, for continuous integration"
@@ -80,14 +81,24 @@ SameVocabulary = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+AddedInCorpus = Annotated[
+    Added | None,
+    typer.Option(
+        "--added-tokens",
+        help="Find added tokens in the corpus (the default; special ones are plain text), or treat "
+        "all of them as plain text.",
+        show_default=False,
+    ),
+]
 ListLimit = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--limit",
         metavar="N",
         parser=number(),
-        help="The number of tokens, merges and texts to list of each kind; totals always count "
-        "all.",
+        help="The number of tokens, merges and texts to list of each kind, by default 10; totals "
+        "always count all.",
+        show_default=False,
         rich_help_panel=DISPLAY,
     ),
 ]
@@ -111,10 +122,10 @@ def compare(
     max_changed_texts: MaxChangedTexts = None,
     same_vocabulary: SameVocabulary = False,
     reading: corpus_options.ReadingOptions,
-    added_tokens: AddedTokens = Added.FIND,
+    added_tokens: AddedInCorpus = None,
     threads: Threads = None,
     loading: LoadingOptions,
-    limit: ListLimit = 10,
+    limit: ListLimit = None,
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
@@ -136,7 +147,18 @@ def compare(
         _limit(max_changed_texts, "--max-changed-texts", is_number=True),
         same_vocabulary,
     )
-    _refuse_without_corpus(corpus, reading, max_growth, max_changed_texts)
+    of_corpus = {
+        "max_growth": max_growth,
+        "max_changed_texts": max_changed_texts,
+        "added_tokens": added_tokens,
+        "threads": threads,
+    }
+    if not corpus:
+        _refuse_without_corpus({**of_corpus, **reading.given()})
+    if limit is not None and quiet and not as_json:
+        message = "has no effect with --quiet, which lists nothing"
+        raise typer.BadParameter(message, param_hint="--limit")
+    n_listed = N_LISTED if limit is None else limit
     first, second = loading.load_all((first_path, second_path))
     line = ProgressLine(is_shown=not quiet)
     found = compared(
@@ -144,8 +166,8 @@ def compare(
         second,
         corpus or None,
         **reading.reading(),
-        n_most=limit,
-        added_tokens=added_tokens.value,
+        n_most=n_listed,
+        added_tokens=(added_tokens or Added.FIND).value,
         threads=threads,
         progress=lambda done, total: line.show_bytes("comparing", done, total),
     )
@@ -153,11 +175,11 @@ def compare(
     names = str(first_path), str(second_path)
     exceeded = reasons(found, limits)
     if as_json:
-        print(json.dumps({**as_object(found, names, limit), "exceeded": exceeded}))
+        print(json.dumps({**as_object(found, names, n_listed), "exceeded": exceeded}))
     elif not quiet:
         console = Console(highlight=False, soft_wrap=True)
         n_columns = columns_of(console)
-        for text in as_lines(found, names, limit):
+        for text in as_lines(found, names, n_listed):
             for part in folded(text, console, n_columns):
                 console.print(part)
     for reason in exceeded:
@@ -166,22 +188,11 @@ def compare(
         raise typer.Exit(EXCEEDED)
 
 
-def _refuse_without_corpus(
-    corpus: list[str] | None,
-    reading: corpus_options.ReadingOptions,
-    max_growth: str | None,
-    max_changed_texts: str | None,
-) -> None:
+def _refuse_without_corpus(options: dict[str, Any]) -> None:
     """Refuse options that only a corpus gives a meaning to."""
-    if corpus:
-        return
-    given = {
-        "--max-growth": max_growth,
-        "--max-changed-texts": max_changed_texts,
-        **{f"--{n.replace('_', '-')}": v for n, v in reading.given().items()},
-    }
-    for option, value in given.items():
+    for name, value in options.items():
         if value is not None:
+            option = f"--{name.replace('_', '-')}"
             message = "needs a corpus; give its files after A and B"
             raise typer.BadParameter(message, param_hint=option)
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet", "ReadingOptions"]
 
+TASK_SIZE = "256MiB"
+
 
 class InputFormatName(str, enum.Enum):
     """The formats of the files of a corpus."""
@@ -36,9 +38,10 @@ class EngineName(str, enum.Enum):
 
 
 Engine = Annotated[
-    EngineName,
+    EngineName | None,
     typer.Option(
-        help="What runs the work: processes on this machine, or Apache Spark.",
+        help="What runs the work: processes on this machine (local, the default), or Apache Spark.",
+        show_default=False,
         rich_help_panel=WORK,
     ),
 ]
@@ -119,7 +122,7 @@ SkipBad = Annotated[
     bool,
     typer.Option(
         "--skip-bad",
-        help="Skip lines without a document instead of refusing them.",
+        help="Skip lines of JSON, CSV and TSV without a document instead of refusing them.",
         rich_help_panel=READING,
     ),
 ]
@@ -144,10 +147,12 @@ ThreadsEach = Annotated[
     ),
 ]
 TaskSize = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="SIZE",
-        help="The size of a task, the unit of work that is repeated after an interruption.",
+        help="The size of a task, the unit of work that is repeated after an interruption; by "
+        "default 256MiB.",
+        show_default=False,
         rich_help_panel=WORK,
     ),
 ]
@@ -186,7 +191,7 @@ class ReadingOptions:
         formats = (self.input_format, self.corpus_format)
         return {
             "input_format": one_format(*(name and name.value for name in formats)),
-            "field": "text" if self.field is None else self.field,
+            "field": self.field,
             "lines": self.lines,
             "separator": self.separator,
             "skip_bad": self.skip_bad,
@@ -195,9 +200,9 @@ class ReadingOptions:
     def given(self) -> dict[str, Any]:
         """Give the options that were typed, and ``None`` for the rest."""
         return {
-            **{name: v or None for name, v in self.reading().items()},
-            "field": self.field,
-            "separator": self.separator,
+            **self.reading(),
+            "lines": self.lines or None,
+            "skip_bad": self.skip_bad or None,
         }
 
 
@@ -207,19 +212,26 @@ class CorpusOptions(ReadingOptions):
 
     processes: Processes = None
     threads: ThreadsEach = None
-    task_size: TaskSize = "256MiB"
-    engine: Engine = EngineName.LOCAL
+    task_size: TaskSize = None
+    engine: Engine = None
     spark: SparkSettings = None
 
     def arguments(self) -> dict[str, Any]:
         """Give them as arguments of :func:`bytepair.scale.count` and ``tokenize``."""
+        engine = engine_of(self.engine, self.spark, self.processes)
+        n_processes = self.processes or os.cpu_count() or 1
         return {
             **self.reading(),
-            "processes": self.processes or os.cpu_count() or 1,
+            "processes": 1 if engine else n_processes,
             "threads": self.threads,
-            "task_bytes": size(self.task_size, "--task-size"),
-            "engine": engine_of(self.engine, self.spark, self.processes),
+            "task_bytes": size(self.task_size or TASK_SIZE, "--task-size"),
+            "engine": engine,
         }
+
+    def given(self) -> dict[str, Any]:
+        """Give the options that were typed, and ``None`` for the rest."""
+        names = ("processes", "threads", "task_size", "engine", "spark")
+        return {**super().given(), **{name: getattr(self, name) for name in names}}
 
     def sources(self, corpus: list[str], group: str | None = None) -> tuple[Any, str]:
         """List the files of a corpus, and say in one line what they were recognised as."""
@@ -244,10 +256,10 @@ def one_format(input_format: str | None, corpus_format: str | None) -> str | Non
 
 
 def engine_of(
-    engine: EngineName, settings: list[str] | None, processes: int | None
+    engine: EngineName | None, settings: list[str] | None, processes: int | None
 ) -> "SparkEngine | None":
     """Begin what is asked for; ``None`` is this machine without an engine."""
-    if engine is EngineName.LOCAL:
+    if engine is not EngineName.SPARK:
         if settings:
             message = "--spark needs --engine spark"
             raise TokenizerError(message)

@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ __all__ = ["doctor"]
 
 FOUND = 1
 NARROWEST = 30
+N_SHOWN = 5
 
 
 @spread
@@ -74,13 +75,14 @@ def doctor(
         ),
     ] = None,
     show: Annotated[
-        int,
+        int | None,
         typer.Option(
             metavar="N",
             min=0,
-            help="Show the first N tokens of each finding; --json shows all.",
+            help="Show the first N tokens of each finding, by default 5; --json shows all.",
+            show_default=False,
         ),
-    ] = 5,
+    ] = None,
     exit_zero: Annotated[
         bool,
         typer.Option("--exit-zero", help="Exit with 0 whatever is found."),
@@ -94,14 +96,39 @@ def doctor(
 ) -> None:
     """Find faults of a tokenizer; the exit code is 1 if there are any."""
     from bytepair.analyze import doctor as analysis
+    from bytepair.analyze.doctor._codes import FROM_SETTINGS, chosen as chosen_codes
 
     if explain is not None:
+        _refuse_beside_explain(
+            {
+                "tokenizer_path": tokenizer_path,
+                "corpus": corpus,
+                "config": config,
+                "select": select,
+                "ignore": ignore,
+                "show": show,
+                "exit_zero": exit_zero or None,
+                **reading.given(),
+                **vars(loading),
+                "quiet": quiet or None,
+                "json": as_json or None,
+            }
+        )
         print(analysis.page(explain.upper()), end="")
         return
     if tokenizer_path is None:
         message = "name a tokenizer, or a code with --explain"
         raise typer.BadParameter(message, param_hint="TOKENIZER")
     _refuse_idle(reading, corpus)
+    chosen = codes_of(select), codes_of(ignore)
+    if config is not None and not FROM_SETTINGS & chosen_codes(*chosen):
+        message = (
+            f"is for {', '.join(sorted(FROM_SETTINGS))}, and none of them is looked for"
+        )
+        raise typer.BadParameter(message, param_hint="--config")
+    if as_json and show is not None:
+        message = "has no effect on --json, which shows all"
+        raise typer.BadParameter(message, param_hint="--show")
     line = ProgressLine(is_shown=not quiet)
     diagnosis = analysis.diagnose(
         loading.load(tokenizer_path),
@@ -109,8 +136,8 @@ def doctor(
         config=analysis.beside(tokenizer_path) if config is None else config,
         corpus=corpus,
         reading=reading.reading(),
-        select=codes_of(select),
-        ignore=codes_of(ignore),
+        select=chosen[0],
+        ignore=chosen[1],
         progress=lambda done, total: line.show_bytes("counting", done, total),
     )
     line.clear()
@@ -121,9 +148,22 @@ def doctor(
 
         width = max(NARROWEST, shutil.get_terminal_size().columns)
         painted = has_colours(sys.stdout)
-        print(diagnosis_text(diagnosis, width=width, n_shown=show, is_painted=painted))
+        n_shown = N_SHOWN if show is None else show
+        print(
+            diagnosis_text(diagnosis, width=width, n_shown=n_shown, is_painted=painted)
+        )
     if not (exit_zero or diagnosis.is_clean):
         raise typer.Exit(FOUND)
+
+
+def _refuse_beside_explain(options: dict[str, Any]) -> None:
+    """Refuse what a page about a code has no use for."""
+    for name, value in options.items():
+        if value is not None:
+            option = "--" + name.replace("_", "-")
+            message = "has no effect with --explain, which only prints a page"
+            hint = "TOKENIZER" if name == "tokenizer_path" else option
+            raise typer.BadParameter(message, param_hint=hint)
 
 
 def _refuse_idle(reading: ReadingOptions, corpus: list[str] | None) -> None:

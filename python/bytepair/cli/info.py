@@ -54,6 +54,9 @@ def info(
     loading: LoadingOptions,
 ) -> None:
     """Show what a tokenizer is made of and what it loses."""
+    if as_json and verbose:
+        message = "has no effect on --json, which always has everything"
+        raise typer.BadParameter(message, param_hint="--verbose")
     tokenizer = loading.load(tokenizer_path)
     trained = None if log is None else compression(tokenizer, log)
     if as_json:

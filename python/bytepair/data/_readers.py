@@ -68,7 +68,7 @@ class ReadOptions:
     ----------
     field
         The keys that lead to the text in a line of JSON (``text``, ``data.body``, or a JSON
-        pointer, ``/a~1b/c``), and the column of Parquet and CSV.
+        pointer, ``/a~1b/c``), and the column of Parquet and CSV; by default ``text``.
     lines
         Whether each line of a text file is a document: what stands between ``\\n`` or
         ``\\r\\n``, without a byte order mark at the beginning of the file.
@@ -87,7 +87,7 @@ class ReadOptions:
         sets it.
     """
 
-    field: str = "text"
+    field: str | None = None
     lines: bool = False
     separator: str | None = None
     skip_bad: bool = False
@@ -110,9 +110,14 @@ class ReadOptions:
         if self.separator == "":
             message = "separator: an empty text would match everywhere"
             raise TokenizerError(message)
-        if not self.field or self.group == "":
+        if "" in (self.field, self.group):
             message = "field: a name is missing"
             raise TokenizerError(message)
+
+    @property
+    def text_field(self) -> str:
+        """Where the text is: the field that was named, or ``text``."""
+        return "text" if self.field is None else self.field
 
 
 @dataclass(frozen=True)
@@ -500,7 +505,7 @@ def _is_marked(memory: bytearray) -> bool:
 
 
 def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
-    keys = json_keys(options.field)
+    keys = json_keys(options.text_field)
     group_keys = None if options.group is None else json_keys(options.group)
     n_before: int | None = None
     n_lines = 0
@@ -579,7 +584,7 @@ def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
                 _note_bad(part, line, problem, options, tally)
             by_name = dict(zip(columns, found, strict=True))
             groups = None if options.group is None else by_name[options.group]
-            rows = Rows(*by_name[options.field], groups=groups)
+            rows = Rows(*by_name[options.text_field], groups=groups)
             if len(rows.offsets) > 1:
                 tally.add_rows(rows)
                 yield rows
@@ -587,7 +592,8 @@ def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
 
 def _columns(options: ReadOptions) -> list[str]:
     """Name the columns of texts and, if there are any, of groups."""
-    return [name for name in (options.field, options.group) if name is not None]
+    group = [] if options.group is None else [options.group]
+    return [options.text_field, *group]
 
 
 def _read_parquet(

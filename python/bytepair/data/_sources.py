@@ -56,6 +56,20 @@ __all__ = [
 N_LOOKING = 16
 """How many files at addresses are looked into at once."""
 
+NO_TEXT = "is for text, and the corpus has no text files"
+READERS: dict[str, tuple[set[CorpusFormat], str]] = {
+    "lines": ({"text"}, NO_TEXT),
+    "separator": ({"text"}, NO_TEXT),
+    "field": (
+        {"jsonl", "parquet", "csv", "tsv"},
+        "is for JSON lines and tables, but the corpus is text",
+    ),
+    "skip_bad": (
+        {"jsonl", "csv", "tsv"},
+        "is for JSON lines, CSV and TSV, and the corpus has none: only their lines can be bad",
+    ),
+}
+"""Which formats each option of reading acts on, and why others refuse it."""
 
 Corpus = StrPath | Source | Iterable[StrPath | Source]
 
@@ -131,7 +145,7 @@ def _what_is_read(source: Source, options: ReadOptions) -> str:
     if source.format != "text":
         word = "field" if source.format == "jsonl" else "column"
         group = "" if options.group is None else f', groups by "{options.group}"'
-        return f', {word} "{options.field}"{group}'
+        return f', {word} "{options.text_field}"{group}'
     if options.lines:
         return ", each line a document"
     if options.separator is not None:
@@ -163,14 +177,14 @@ def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
     given = {
         "lines=True": options.lines,
         "separator=": options.separator is not None,
+        f'field="{options.field}"': options.field is not None,
+        "skip_bad=True": options.skip_bad,
     }
-    idle = [name for name, is_given in given.items() if is_given]
-    if idle and "text" not in formats:
-        message = f"{idle[0]} is for text, and the corpus has no text files"
-        raise TokenizerError(message)
-    if options.field != "text" and formats <= {"text"}:
-        message = f'field="{options.field}" is for JSON lines and tables, but the corpus is text'
-        raise TokenizerError(message)
+    for name, is_given in given.items():
+        readers, reason = READERS[name.partition("=")[0]]
+        if is_given and not formats & readers:
+            message = f"{name} {reason}"
+            raise TokenizerError(message)
     if options.group is not None and "text" in formats:
         path = next(source.path for source in sources if source.format == "text")
         message = f"{path}: plain text has no field for a group"

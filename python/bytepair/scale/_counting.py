@@ -39,6 +39,7 @@ from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 
 from ._counter import CountSpec, PieceCounter, jsonable
+from ._engine import refuse_processes
 from ._local import run
 from ._telling import Seldom, Tell
 
@@ -100,7 +101,7 @@ def count(
     min_piece_count: int | None = None,
     input_format: str | None = None,
     corpus_format: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     group: str | None = None,
     lines: bool = False,
     separator: str | None = None,
@@ -132,8 +133,8 @@ def count(
     min_piece_count
         Leave out pieces that occur less often, in all groups together; the summary says how many.
     processes, threads
-        How many processes, and threads in each; by default one process and all processors,
-        or one thread in each of several processes.
+        How many processes of this machine, and threads in each; by default one process and
+        all processors, or one thread in each of several processes.
     memory_limit
         About how many bytes counting may take in each process, and adding up in this one,
         which takes 256 MB without it. What is more goes to temporary files.
@@ -156,6 +157,7 @@ def count(
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
     special_tokens = tuple(in_order("special_tokens", special_tokens))
+    refuse_processes(engine, processes)
     longest = longest_within(memory_limit)
     reading = ReadOptions(
         field, lines, separator, skip_bad, group, special_tokens, longest

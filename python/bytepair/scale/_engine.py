@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from bytepair.errors import TokenizerError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._counter import CountSpec
 
-__all__ = ["Engine"]
+__all__ = ["Engine", "refuse_processes"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -44,3 +46,16 @@ class Engine(Protocol):
 
         Rare pieces may be left out on the way, if that is told with what was counted.
         """
+
+
+def refuse_processes(engine: Engine | None, processes: int) -> None:
+    """Refuse a number of processes where an engine does the work.
+
+    Raises
+    ------
+    TokenizerError
+        The processes would have nothing to do.
+    """
+    if engine is not None and processes != 1:
+        message = "processes= are those of this machine, which engine= replaces; leave them out"
+        raise TokenizerError(message)

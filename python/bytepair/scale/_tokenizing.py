@@ -21,6 +21,7 @@ from bytepair.data._sources import list_sources, one_format, refuse_idle
 from bytepair.errors import SpecialTokenError, TokenizerError
 
 from . import _local
+from ._engine import refuse_processes
 from .contract import ShardSpec, write_shards
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def tokenize(
     shard_tokens: int | None = None,
     input_format: str | None = None,
     corpus_format: str | None = None,
-    field: str = "text",
+    field: str | None = None,
     lines: bool = False,
     separator: str | None = None,
     skip_bad: bool = False,
@@ -202,8 +203,8 @@ def tokenize(
         ``"parquet"``, ``"csv"``, ``"tsv"``) says it instead of the names, and ``"text"`` takes
         the bytes of files as they are. ``corpus_format`` is its earlier name.
     processes, threads
-        How many processes, and threads in each; by default one process and all processors,
-        or one thread in each of several processes.
+        How many processes of this machine, and threads in each; by default one process and
+        all processors, or one thread in each of several processes.
     task_bytes
         How much of the files makes one task, the unit that is repeated after an interruption.
     progress
@@ -237,6 +238,7 @@ def tokenize(
     """
     refuse_no_name(output)
     options = ReadOptions(field, lines, separator, skip_bad)
+    refuse_processes(engine, processes)
     marks = marks_of(begin_of_document, end_of_document, mark_at)
     spec = shard_spec(
         tokenizer,
@@ -248,7 +250,7 @@ def tokenize(
     )
     sources = list_sources(corpus, one_format(input_format, corpus_format))
     refuse_idle(sources, options)
-    reading = asdict(options)
+    reading = {**asdict(options), "field": options.text_field}
     del reading["skip_bad"]  # what was done without a bad line is done either way
     for name in ("group", "special_tokens", "longest"):  # for counts alone
         del reading[name]
@@ -298,6 +300,11 @@ def marks_of(
         if not isinstance(token, (str, type(None))):
             message = f"{name} must be a token as it is written, not {token!r}"
             raise TypeError(message)
+    if mark_at is not None and end_of_document is None and begin_of_document is None:
+        message = (
+            "mark_at= only places the token of end_of_document=, which is not given"
+        )
+        raise TokenizerError(message)
     if mark_at != "begin":
         return Marks(begin_of_document, end_of_document)
     if begin_of_document is not None:

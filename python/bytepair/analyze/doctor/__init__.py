@@ -22,7 +22,7 @@ from . import (
     _pipeline,
     _reachability,
 )
-from ._codes import CODES, Code, chosen, page
+from ._codes import CODES, FROM_SETTINGS, Code, chosen, page
 from ._config import beside
 from ._finding import Diagnosis, Finding, FoundToken, TokenUsage
 from ._subject import Subject
@@ -95,11 +95,20 @@ def diagnose(
     wanted = chosen(_as_list(select), _as_list(ignore))
     if corpus is None and select is not None:
         _refuse_without_corpus(wanted)
+    if corpus is None and any(
+        value not in (None, False) for value in (reading or {}).values()
+    ):
+        message = "reading= says how a corpus= is read, and none is given"
+        raise TokenizerError(message)
+    if corpus is not None and not any(CODES[code].needs_corpus for code in wanted):
+        needing = ", ".join(name for name, code in CODES.items() if code.needs_corpus)
+        message = f"corpus= is for {needing}, and none of them is looked for"
+        raise TokenizerError(message)
     paths = [] if config is None else _paths(config)
     settings = _config.read_settings(paths)
     subject = Subject(tokenizer)
     found = list(_found(subject, wanted, settings, file))
-    if corpus is not None and any(CODES[code].needs_corpus for code in wanted):
+    if corpus is not None:
         used = _corpus.count(subject, corpus, dict(reading or {}), progress)
         found += _corpus.find(subject, used)
     chosen_ones = (finding for finding in found if finding.code in wanted)
@@ -130,7 +139,7 @@ def _found(
         yield from _added.find(subject)
     if wanted & {"BP401", "BP402", "BP407"}:
         yield from _ids.find(subject, path, document)
-    if wanted & {"BP403", "BP404", "BP405", "BP406"}:
+    if wanted & FROM_SETTINGS:
         yield from _config.find(subject, settings, document)
     if wanted & {"BP503", "BP504"}:
         yield from _pattern.find(subject)

@@ -63,6 +63,8 @@ CODES = {
     )
 }
 """All kinds of findings, by code."""
+FROM_SETTINGS = {"BP403", "BP404", "BP405", "BP406"}
+"""The codes of what is found in the settings beside a tokenizer."""
 
 
 def chosen(
