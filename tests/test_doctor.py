@@ -1129,14 +1129,16 @@ def test_the_command_shows_what_was_found(slow):
 
 
 def test_json_has_all_tokens(slow):
-    """--json writes one object with counts and findings, whatever --show says."""
-    found = json.loads(run(slow, "--json", "--show", "0").stdout)
+    """--json writes one object with counts and findings, and refuses to show fewer."""
+    found = json.loads(run(slow, "--json").stdout)
     [finding] = found["findings"]
     assert (finding["code"], finding["count"], finding["is_fact"]) == ("BP101", 1, True)
     assert finding["tokens"] == [
         {"id": 258, "text": "slow", "detail": "becomes 's' + 'low'"}
     ]
     assert found["counts"]["ids"] == 259
+    refused = run(slow, "--json", "--show", "0")
+    assert (refused.exit_code, refused.stdout) == (2, "")
 
 
 def test_settings_beside_the_file_are_looked_at(slow):
