@@ -107,7 +107,7 @@ processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 
 	set -e; for processor in $(PROCESSORS); do \
 	  case $$processor in aarch64|i686|s390x) target=$$processor-unknown-linux-gnu;; *) target=x86_64-unknown-linux-gnu;; esac; \
 	  echo "$$processor"; rustup --quiet target add $$target; \
-	  PROCESSOR=$$processor cargo --config processors.toml test --profile processors \
+	  PROCESSOR=$$processor cargo --config processors.toml test --no-fail-fast --profile processors \
 	    -p bytepair-split -p bytepair -p bytepair-formats --lib --tests --target $$target --target-dir target/processors; \
 	done
 

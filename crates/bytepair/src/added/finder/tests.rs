@@ -57,7 +57,8 @@ proptest! {
 fn tokens_are_found_behind_any_number_of_beginnings() {
     let run = "-".repeat(70);
     let few = few(&[run.clone(), "<a>".to_owned()]);
-    assert!(few.beginnings.is_some());
+    let has_vectors = aho_corasick::packed::Searcher::new(["ab"]).is_some();
+    assert_eq!(few.beginnings.is_some(), has_vectors);
     for n_before in 0..40 {
         let before = format!("{}\n", "-".repeat(69)).repeat(n_before);
         let text = format!("{before}<a>{before}{run}");
