@@ -62,7 +62,7 @@ function settle({ number, answer, error }) {
   else if (error.isRefusal) one.reject(new CoreError(error.message));
   else if (!isUp) one.reject(new CoreError(error.message));
   else {
-    one.reject(new CoreError(`The core stopped: ${error.message}. It was started again; nothing of yours is lost.`));
+    one.reject(new CoreError(`The core stopped: ${error.message}. It was restarted, and nothing is lost.`));
     fault(generation, error.message);
   }
 }
@@ -70,7 +70,7 @@ function settle({ number, answer, error }) {
 function fault(own, message) {
   if (own !== generation) return;
   worker?.terminate();
-  for (const { reject } of waiting.values()) reject(new CoreError(isUp ? `The core was started again: ${message}` : message));
+  for (const { reject } of waiting.values()) reject(new CoreError(isUp ? `The core was restarted: ${message}` : message));
   waiting.clear();
   if (isUp) start().catch(() => {}); // each request tells of it
 }

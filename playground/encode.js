@@ -106,7 +106,7 @@ export function encodeView(actions) {
     const [first] = files;
     if (files.length === 1 && (await isText(first))) {
       setText(looseText(await first.arrayBuffer()));
-      say(`${first.name} is the text now.`);
+      say(`${first.name} is now the text.`);
       return;
     }
     await tell(await openFiles(files));
@@ -178,8 +178,8 @@ export function encodeView(actions) {
     const value = currentText();
     const lone = loneSurrogates(value);
     const said = [
-      text.readOnly ? `A text of ${counted(value.length, "character")}: the box shows its beginning and cannot be edited; “Clear” empties it.` : "",
-      value.includes("\r") ? "Some lines end with CR, as in the file; the text box makes each line end LF once you write in it." : "",
+      text.readOnly ? `The text has ${counted(value.length, "character")}: the box shows only its beginning and cannot be edited. “Clear” empties it.` : "",
+      value.includes("\r") ? "Some lines end with CR, as in the file; editing in the text box changes all line ends to LF." : "",
       lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
       notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",
       notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",
@@ -188,12 +188,12 @@ export function encodeView(actions) {
     if (textNotes.textContent !== said) textNotes.textContent = said;
   }
 
-  const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also shows ${name}: open that file here to see it.`) : []);
+  const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also shows ${name}: open that file to see it.`) : []);
 
   function drawList() {
     const { bytes, all = [] } = shown;
     list.replaceChildren(...all.map((view) => item(view, bytes.length)));
-    if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add a small one that comes with it." })));
+    if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add one of the small built-in tokenizers." })));
     const least = Math.min(...shown.views.map((one) => one.row.ids.length));
     summary.textContent = shown.views.map((one) => `${one.tokenizer.name}: ${counted(one.row.ids.length, "token")}, ${ratio(bytes.length, one.row.ids.length)} bytes per token`).join("; ");
     for (const entry of list.querySelectorAll("[data-tokens]")) entry.classList.toggle("least", shown.views.length > 1 && Number(entry.dataset.tokens) === least && bytes.length > 0);
@@ -203,10 +203,10 @@ export function encodeView(actions) {
   function item(view, nBytes) {
     const { tokenizer, row, error } = view;
     const info = tokenizer.info;
-    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "cannot give every text back" : null].filter(Boolean).join(" · ");
+    const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
     const rowNumber = shown.views.indexOf(view);
     const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
-      el("button", { type: "button", class: "name", "aria-pressed": String(rowNumber === active), title: "Show its ids and bytes", onclick: () => activate(rowNumber) },
+      el("button", { type: "button", class: "name", "aria-pressed": String(rowNumber === active), title: "Show the ids and bytes of this tokenizer", onclick: () => activate(rowNumber) },
         el("b", { class: "letter", text: row ? letterOf(rowNumber) : "–" }), el("bdi", { text: tokenizer.name })),
       el("span", { class: "about", text: about }));
     if (error) made.append(el("span", { class: "problem", role: "alert", text: error }));
@@ -215,7 +215,7 @@ export function encodeView(actions) {
       el("span", { class: "figure" }, el("b", { class: "rate", text: ratio(nBytes, row.ids.length) }), " bytes per token"),
       el("span", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${share(row.ids.length)}%` } })));
     const chunks = row && state.chunk ? Math.ceil(row.ids.length / state.chunk) : 0;
-    if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}, the last of ${number(row.ids.length - (chunks - 1) * state.chunk)}` }));
+    if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}; the last has ${counted(row.ids.length - (chunks - 1) * state.chunk, "token")}` }));
     made.append(el("span", { class: "buttons" },
       el("button", { type: "button", text: "Copy ids", disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
       el("button", { type: "button", text: "Copy JSON", disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
@@ -262,7 +262,7 @@ export function encodeView(actions) {
     shown.stretches = stretches;
     tokens.replaceChildren(made);
     tokens.hidden = !shown.views.length;
-    if (shown.views.length && !shown.bytes.length) tokens.append(el("p", { class: "quiet", text: "No text yet: no tokens." }));
+    if (shown.views.length && !shown.bytes.length) tokens.append(el("p", { class: "quiet", text: "Enter a text to see its tokens." }));
     const first = shown.found.values().next().value;
     if (first) first.tabIndex = 0;
     drawGutters(tokens, state.layout === "rows" ? shown.views.length : 0);

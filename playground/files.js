@@ -41,7 +41,7 @@ export async function openFiles(list, dialect) {
   for (const together of all) {
     const name = together.map((one) => one.name).join(" + ");
     if (isIdle(together, all)) {
-      refused.push({ name, message: "left out: only settings, and the tokenizers beside it hold their own", files: [] });
+      refused.push({ name, message: "skipped: this file contains only settings, and the tokenizers opened with it have their own", files: [] });
       continue;
     }
     try {

@@ -6,13 +6,13 @@ import { el } from "playground/dom";
 
 const SHORTCUTS = [
   ["1, 2, 3", "Go to Encode, Trace, Train"],
-  ["/", "Write in the text or word"],
+  ["/", "Edit the text or the word"],
   ["o", "Open tokenizer files"],
   ["t", "Switch between dark, light and the system’s colours"],
   ["?", "Show this list"],
   ["Tab, then ← → ↑ ↓", "Move among tokens, and between tokenizers"],
   ["Enter on a token", "Show its merges"],
-  ["← →", "Trace and Train: a step back or on"],
+  ["← →", "Trace and Train: one step back or forward"],
   ["Home, End", "Trace and Train: the first or last step"],
   ["Space", "Trace and Train: play or pause"],
   ["Esc", "Close a list, or leave a text box"],

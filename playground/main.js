@@ -111,7 +111,7 @@ async function fromAddress() {
 function fail(error) {
   const place = document.getElementById("failure");
   place.hidden = false;
-  place.textContent = `The core cannot start: ${error.message.replace(/[.]$/, "")}. This page needs a browser of 2024 or later, with WebAssembly.`;
+  place.textContent = `The core cannot start: ${error.message.replace(/[.]$/, "")}. This page needs a browser from 2024 or later, with WebAssembly.`;
 }
 
 async function begin() {

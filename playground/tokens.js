@@ -115,7 +115,7 @@ function drawRow(place, stretch, drawing, row, hasLineEnds) {
 const textIn = ({ bytes }, start, end) => looseText(bytes.subarray(start, Math.min(end, start + MOST_TEXT)));
 
 const leftOut = (drawing, start, end) =>
-  el("span", { class: "out", title: "outside the spans of the tokens", text: visible(textIn(drawing, start, end), true) });
+  el("span", { class: "out", title: "text without a token", text: visible(textIn(drawing, start, end), true) });
 
 function shownText(drawing, group, tokens, hasLineEnds) {
   if (group.start === group.end) return labelOf(tokens[0], { most: 16 });

@@ -38,7 +38,7 @@ export function traceView(actions) {
     el("div", { class: "head fields" },
       el("label", { class: "field", for: "trace-tokenizer" }, el("span", { text: "Tokenizer" }), select),
       el("label", { class: "field grow", for: "trace-word" }, el("span", { text: "Word" }), word)),
-    el("p", { class: "quiet", text: "Click a part of the text to see how it was merged, or type a word of your own above." }),
+    el("p", { class: "quiet", text: "Click a token of the text to see how it was merged, or type your own word above." }),
     strip, problem, body);
   const current = { name: null, at: 0, start: 0, trace: null, tree: null, rows: [] };
 
@@ -66,14 +66,14 @@ export function traceView(actions) {
     drawSelect();
     problem.hidden = true;
     body.hidden = !one;
-    if (!one) return fail("No tokenizer is open: open one in the view “Encode”.");
+    if (!one) return fail("No tokenizer is open. Open one in “Encode”.");
     const whole = encoder.encode(text());
     if (current.at >= whole.length) current.at = 0; // of a longer text, which is gone
     const { bytes, start } = windowOf(whole, current.at);
     const at = current.at - start;
     current.start = start;
     strip.replaceChildren();
-    if (!bytes.length) return fail("There is no text to trace: type a word above.");
+    if (!bytes.length) return fail("There is no text to trace. Type a word above.");
     try {
       const answer = rowOf(await one.core.ask({ op: "encode", special: state.special, payload: bytes.slice() }));
       const trace = await one.core.ask({ op: "trace", at, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
@@ -132,7 +132,7 @@ export function traceView(actions) {
   function draw(one, trace, bytes) {
     const source = visible(looseText(bytes.subarray(trace.start, trace.end)), true);
     if (trace.kind === "added") {
-      said.replaceChildren("An added token stands for ", bdi(source), ` as a whole: id ${trace.id}. It is found before the text is split, and nothing is merged.`);
+      said.replaceChildren(bdi(source), ` is an added token with the id ${trace.id}. Added tokens are found before the text is split, so nothing is merged.`);
       body.classList.add("is-added");
       steps.reset(0);
       return;
@@ -144,7 +144,7 @@ export function traceView(actions) {
     const n = trace.symbols.length;
     said.replaceChildren("The piece ", bdi(written), written === source ? "" : " (in the text ", written === source ? "" : bdi(source), written === source ? "" : ")",
       trace.is_whole && trace.steps.length === 0
-        ? " is a token as a whole, and is taken at once."
+        ? " is itself a token, so nothing is merged."
         : ` has ${counted(n, "symbol")}. After ${counted(trace.steps.length, "merge")}, ${counted(trace.tokens.length, "token is", "tokens are")} left.`);
     current.isRight = isRightToLeft(piece ?? "");
     row.dir = current.isRight ? "rtl" : "ltr";
@@ -170,7 +170,7 @@ export function traceView(actions) {
   }
 
   function sentence(one, trace, merge, step) {
-    if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
+    if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins two neighbours."];
     const parts = [`Merge ${step}: `, bdi(label(one, trace, merge.left)), " + ", bdi(label(one, trace, merge.right)), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
     if (merge.count !== null && merge.count !== undefined) parts.push(` It was learned from ${counted(merge.count, "occurrence")}.`);
     return parts;
@@ -178,7 +178,7 @@ export function traceView(actions) {
 
   function drawOthers(one, trace, merge) {
     const list = (merge?.others ?? []).slice(0, MOST_ROWS);
-    const head = el("thead", {}, el("tr", {}, ...["Pair", "Makes", "Rank", ""].map((text_) => el("th", { scope: "col", text: text_ }))));
+    const head = el("thead", {}, el("tr", {}, ...["Pair", "Result", "Rank", ""].map((text_) => el("th", { scope: "col", text: text_ }))));
     const body_ = el("tbody", {}, ...list.map(([at, left, right, rank, token]) => {
       const isChosen = at === merge.place;
       return el("tr", { class: isChosen ? "chosen" : rank === null ? "never" : "" },
@@ -276,5 +276,5 @@ function whyOf(merge, at, rank) {
   if (at === merge.place) return "chosen: the lowest rank";
   if (rank === null) return "no merge joins them";
   if (rank === merge.rank) return at > merge.place ? "same rank, further right" : "same rank";
-  return `rank ${number(rank)}: later`;
+  return "higher rank";
 }

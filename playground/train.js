@@ -21,7 +21,7 @@ const FORMATS = [
 ];
 const RULES = {
   smallest_ids: "the pair with the smallest ids goes first",
-  first_seen: "the pair that is seen first in the text goes first",
+  first_seen: "the pair that comes first in the text goes first",
   largest_text: "the pair whose text sorts last goes first",
 };
 
@@ -88,7 +88,7 @@ export function trainView(actions) {
     about.replaceChildren(
       el("h3", { text: one.title }),
       ...one.says.map((sentence) => el("p", { text: sentence })),
-      el("p", { class: "look" }, el("b", { text: "Look: " }), one.look));
+      el("p", { class: "look" }, el("b", { text: "What to look for: " }), one.look));
   }
 
   /** Fill in a lesson and train it. */
@@ -114,9 +114,9 @@ export function trainView(actions) {
     dialect.replaceChildren(...dialects.map((one) => el("option", { value: one.name, text: one.name, selected: one.name === chosen })));
     const kept = pattern.value;
     pattern.replaceChildren(
-      el("option", { value: "", text: "that of the dialect" }),
+      el("option", { value: "", text: "the dialect’s pattern" }),
       ...patterns.map((one) => el("option", { value: one.name, text: one.name })),
-      el("option", { value: "none", text: "no cuts" }), el("option", { value: "custom", text: "my own…" }));
+      el("option", { value: "none", text: "no pattern" }), el("option", { value: "custom", text: "custom…" }));
     pattern.value = kept;
     drawAbout();
   }
@@ -126,7 +126,7 @@ export function trainView(actions) {
     if (!one) return;
     const units = one.units === "bytes" ? "Starts from bytes" : "Starts from characters";
     const about_ = one.about ? `${one.about.replace(/\.$/, "")}. ` : "";
-    dialectAbout.textContent = `${about_}${units}; of tied pairs, ${RULES[one.ties] ?? one.ties}.`;
+    dialectAbout.textContent = `${about_}${units}; among equally frequent pairs, ${RULES[one.ties] ?? one.ties}.`;
   }
 
   function request() {
@@ -147,8 +147,8 @@ export function trainView(actions) {
     const own_ = version;
     steps.stop();
     problem.hidden = true;
-    if (!text.value.trim()) return refuse("There is no text to learn from. Type one, or choose a lesson.");
-    if (pattern.value === "custom" && !regex.value) return refuse("There is no regular expression. Write one, or choose “no cuts”.");
+    if (!text.value.trim()) return refuse("There is no text to learn from. Enter one, or choose a lesson.");
+    if (pattern.value === "custom" && !regex.value) return refuse("There is no regular expression. Enter one, or choose “no pattern”.");
     button.disabled = true;
     button.textContent = "Training…";
     try {
@@ -233,7 +233,7 @@ export function trainView(actions) {
     figures.replaceChildren(
       ...figure("vocabulary", number(course.info.n_vocab - course.total + step)),
       ...figure("tokens of the text", number(tokens)),
-      ...figure("of the tokens at the start", `${Math.round((100 * tokens) / first)}%`),
+      ...figure("of the initial tokens", `${Math.round((100 * tokens) / first)}%`),
       ...figure("bytes per token", ratio(course.nBytes, tokens)));
     figures.append(el("div", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * tokens) / first}%` } })));
   }
@@ -248,11 +248,11 @@ export function trainView(actions) {
     const said = [];
     if (merge.n_tied) {
       const some = merge.tied.slice(0, 3).flatMap(([left, right], place_) => [place_ ? ", " : "", name(left), " + ", name(right)]);
-      said.push(`A tie: ${counted(merge.n_tied, "other pair occurs", "other pairs occur")} as often (`, ...some, merge.n_tied > 3 ? ", …" : "", `). The rule of this dialect: ${RULES[merge.rule] ?? merge.rule}.`);
-    } else said.push("No other pair occurs as often.");
+      said.push(`Tie: ${counted(merge.n_tied, "other pair is", "other pairs are")} equally frequent (`, ...some, merge.n_tied > 3 ? ", …" : "", `). In this dialect, ${RULES[merge.rule] ?? merge.rule}.`);
+    } else said.push("No other pair is as frequent.");
     if (merge.passed_over.length) {
       const some = merge.passed_over.slice(0, 3).flatMap(([left, right, count], place_) => [place_ ? ", " : "", name(left), " + ", name(right), ` (${number(count)})`]);
-      said.push(" Passed over, because the limits do not allow it: ", ...some, ".");
+      said.push(" Skipped because of the limits: ", ...some, ".");
     }
     tie.replaceChildren(...said);
   }

@@ -45,7 +45,7 @@ def convert(
     ] = False,
     loading: LoadingOptions,
 ) -> None:
-    """Write a tokenizer in another format, read it again, and compare both."""
+    """Write a tokenizer in another format, read it back, and compare both."""
     if None not in (format_name, to):
         message = "is the old name of --format; give one of them"
         raise typer.BadParameter(message, param_hint="--to")

@@ -39,8 +39,8 @@ def decode(
             "--format",
             help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
             "little-endian numbers. "
-            "By default what encode writes: a .npy array if the input is one, raw numbers in a .bin, "
-            "else text.",
+            "By default, the format that encode writes: an array for .npy, raw numbers for .bin, "
+            "otherwise text.",
         ),
     ] = None,
     lines: Lines = False,

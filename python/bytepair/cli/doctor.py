@@ -85,7 +85,7 @@ def doctor(
     ] = None,
     exit_zero: Annotated[
         bool,
-        typer.Option("--exit-zero", help="Exit with 0 whatever is found."),
+        typer.Option("--exit-zero", help="Exit with code 0, whatever is found."),
     ] = False,
     reading: ReadingOptions,
     loading: LoadingOptions,
@@ -94,7 +94,7 @@ def doctor(
         bool, typer.Option("--json", help="Write everything as one JSON object.")
     ] = False,
 ) -> None:
-    """Find faults of a tokenizer; the exit code is 1 if there are any."""
+    """Find faults in a tokenizer; the exit code is 1 if there are any."""
     from bytepair.analyze import doctor as analysis
     from bytepair.analyze.doctor._codes import FROM_SETTINGS, chosen as chosen_codes
 

@@ -53,7 +53,7 @@ def info(
     ] = False,
     loading: LoadingOptions,
 ) -> None:
-    """Show what a tokenizer is made of and what it loses."""
+    """Show the parts of a tokenizer and what it loses."""
     if as_json and verbose:
         message = "has no effect on --json, which always has everything"
         raise typer.BadParameter(message, param_hint="--verbose")

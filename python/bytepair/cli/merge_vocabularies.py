@@ -23,7 +23,7 @@ def merge_vocabularies(
         Path,
         typer.Argument(
             metavar="BASE",
-            help="The tokenizer that stays as it is: a file or a folder, as for other commands.",
+            help="The tokenizer to extend: a file or a folder, as for other commands.",
             show_default=False,
         ),
     ],

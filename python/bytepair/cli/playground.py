@@ -38,7 +38,7 @@ Tokenizers = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="[TOKENIZER...]",
-        help="Tokenizers to open in the page. Without any, it has small ones of its own.",
+        help="Tokenizers to open in the page. Without any, the page opens a few small ones.",
         show_default=False,
     ),
 ]
@@ -78,7 +78,7 @@ def playground(
     no_open: NoOpen = False,
     loading: LoadingOptions,
 ) -> None:
-    """Encode, trace and train in the browser; nothing leaves this machine."""
+    """Encode, trace and train in the browser; nothing leaves your machine."""
     if output is not None:
         _refuse_serving(port=port, no_open=no_open)
         check_output(output, "the page")

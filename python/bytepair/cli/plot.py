@@ -32,7 +32,7 @@ def plot(
         ),
     ],
 ) -> None:
-    """Draw bytes per token against the size of the vocabulary."""
+    """Plot bytes per token against vocabulary size."""
     plots.check_output(output)
     names = plots.distinct_names(logs)
     plots.plot_logs(

@@ -79,7 +79,7 @@ def prune(
     quiet: Quiet = False,
     as_json: corpus_options.Json = False,
 ) -> None:
-    """Remove the tokens that a corpus needs least, or those that match.
+    """Remove the tokens that a corpus needs least, or tokens that match a pattern.
 
     The rarest token that no other is built on is removed, then the counts are updated, and so on.
     Units, bytes, the unknown token and added tokens stay. Every token that stays can still be made.

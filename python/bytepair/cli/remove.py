@@ -1,4 +1,4 @@
-"""``bytepair remove``: removes tokens from a tokenizer, with what is built on them."""
+"""``bytepair remove``: removes tokens from a tokenizer, and the tokens built on them."""
 
 import enum
 import json
@@ -29,7 +29,7 @@ __all__ = ["remove"]
 
 
 class ModeName(str, enum.Enum):
-    """What becomes of tokens that are built on removed ones."""
+    """What happens to tokens that are built on removed ones."""
 
     CASCADE = "cascade"
     REROUTE = "reroute"
@@ -77,7 +77,7 @@ def remove(
     mode: Annotated[
         ModeName,
         typer.Option(
-            help="What becomes of tokens that are built on these: they are removed too (cascade); stay if "
+            help="What happens to tokens that are built on these: they are removed too (cascade); stay if "
             "other tokens make them (reroute); or stay, while these are merged through and never "
             "emitted (scaffold; .bytepair only).",
         ),
@@ -89,10 +89,10 @@ def remove(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Remove tokens, such as glitch tokens, with what is built on them.
+    """Remove tokens, such as glitch tokens, and the tokens built on them.
 
     The tokens removed with them are listed before anything is written; --dry-run writes nothing. Units,
-    bytes, the unknown token and special tokens must stay. Every token that stays can still be made.
+    bytes, the unknown token and special tokens cannot be removed. Every remaining token can still be made.
     """
     from bytepair import surgery
     from bytepair.surgery._extend import base_of

@@ -66,7 +66,7 @@ Dialect = Annotated[
         autocompletion=dialects,
         help="One of "
         + ", ".join(dialects())
-        + "; by default gpt4o, or that of --resume.",
+        + "; by default gpt4o, or with train --resume the dialect of that tokenizer.",
     ),
 ]
 Special = Annotated[
@@ -233,7 +233,7 @@ Threads = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1, MOST_WORKERS),
-        help="How many threads to use; by default one for each processor.",
+        help="Number of threads; by default one per processor.",
         rich_help_panel=WORK,
     ),
 ]
@@ -241,8 +241,8 @@ MemoryLimit = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="How much memory may be taken, such as 500MB or 2GB; the rest goes to "
-        "temporary files. Work that does not fit into this limit is refused.",
+        help="The maximum memory, such as 500MB or 2GB; the rest goes to temporary files. "
+        "Work that does not fit into this limit is refused.",
         rich_help_panel=WORK,
     ),
 ]

@@ -41,7 +41,7 @@ Extends = Annotated[
     bool,
     typer.Option(
         "--extends",
-        help="Tell whether SECOND extends FIRST: ids, merges and added tokens are unchanged, each new "
+        help="Check whether SECOND extends FIRST: ids, merges and added tokens are unchanged, each new "
         "token is reachable, and texts are encoded to the old tokens with neighbours joined.",
     ),
 ]

@@ -38,7 +38,7 @@ MOST_ROWS = (1 << 32) - 1
 
 
 class NumberingName(str, enum.Enum):
-    """What becomes of the ids of removed tokens."""
+    """What happens to the ids of removed tokens."""
 
     RESERVED = "reserved"
     HOLES = "holes"
@@ -68,7 +68,7 @@ DryRun = Annotated[
 NumberingChoice = Annotated[
     NumberingName | None,
     typer.Option(
-        help="What becomes of the ids of removed tokens: special tokens take them (reserved, the "
+        help="What happens to the ids of removed tokens: special tokens take them (reserved, the "
         "default), they stay unused (holes), or ids are renumbered without gaps (compact). Only compact "
         "moves other ids.",
         show_default=False,
