@@ -1,7 +1,7 @@
 """Build the ids of a chat so that no message can forge a turn.
 
-Control tokens mark who speaks. A message may contain the text of one. Encoded with
-``added_tokens="text"``, it stays text. The tokens between messages are added by their ids.
+Control tokens mark who is speaking. A message may contain the text of a control token. With
+``added_tokens="text"``, it is encoded as plain text. The tokens between messages are added by id.
 """
 
 import bytepair

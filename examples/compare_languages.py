@@ -1,9 +1,9 @@
-"""Compare languages: how many bytes a token stands for, by language and tokenizer.
+"""Compare languages: bytes per token, by language and tokenizer.
 
-A tokenizer that learned from English alone cuts other languages into small parts, so the same message
-costs more tokens. One that learned from all languages, with as many ids, is fairer. The texts say the
-same in each language, but a real comparison needs far more of them. Scripts differ in how many bytes a
-letter takes, so compare the two tokenizers in each language, not one language with another.
+A tokenizer that was trained only on English cuts other languages into small parts, so the same message
+costs more tokens. A tokenizer with the same number of ids that was trained on all languages is fairer.
+The texts say the same in each language, but a real comparison needs far more text. Scripts differ in
+bytes per letter, so compare the two tokenizers within each language, not one language with another.
 """
 
 from matplotlib.figure import Figure

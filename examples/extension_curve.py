@@ -1,7 +1,7 @@
-"""Add a language to a tokenizer in use, and choose how many tokens by the curve.
+"""Add a language to a tokenizer in use, and choose the number of tokens by the curve.
 
-All ids stay. The first tokens are the same however many follow, so one run answers for every smaller
-number. The knee is where the curve bends.
+All ids stay the same. The first tokens are the same however many follow, so one run covers every
+smaller number. The knee is where the curve bends.
 """
 
 from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """Train on pieces that were counted elsewhere, such as on a cluster.
 
-Counts add up in any order, so machines can count parts of a corpus on their own.
+Counts add up in any order, so several machines can each count a part of a corpus.
 """
 
 from collections import Counter

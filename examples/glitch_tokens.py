@@ -1,7 +1,7 @@
-"""Find tokens that a model would never see in training, and remove them without moving another id.
+"""Find tokens that a model would never see in training, and remove them without changing other ids.
 
-The vocabulary was learned from text with rubbish in it, here a name that a program wrote again and
-again. The text for the model has been cleaned, so the tokens of that name never occur in it.
+The vocabulary was trained on text that contains junk, here a name that a program wrote again and
+again. The model's training text has been cleaned, so the tokens of that name never occur in it.
 """
 
 import tempfile

@@ -1,7 +1,7 @@
 """Draw the merges of a word as a tree: symbols at the bottom, each merge above its two parts.
 
 A word becomes tokens by merging neighbours, the pair of lowest rank first. The tree shows which merges
-built each token, and the trace lists the merges in their order.
+built each token, and the trace lists the merges in order.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Split by a pattern of your own: here identifiers, and every digit alone.
+"""Split by your own pattern: here, identifiers and single digits.
 
 A pattern cuts a text into pieces, and no merge crosses a cut. Text that the pattern does
 not match is kept as pieces, unless ``unmatched="drop"`` is given.

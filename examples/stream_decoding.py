@@ -1,4 +1,4 @@
-"""Show text while ids arrive, as from a language model: never half a character."""
+"""Decode ids as they arrive, for example from a language model, without ever showing part of a character."""
 
 import bytepair
 

@@ -1,4 +1,4 @@
-"""Train a tokenizer on a file, save it, load it, and go from text to ids and back."""
+"""Train a tokenizer on a file, save it, load it, and convert text to ids and back."""
 
 import tempfile
 from pathlib import Path

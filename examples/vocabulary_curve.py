@@ -1,8 +1,8 @@
-"""See what a larger vocabulary gains: bytes per token against the number of ids, as training goes on.
+"""See what a larger vocabulary gains: bytes per token against the number of ids during training.
 
-Training writes each merge with the compression so far to a log. Where a curve
-flattens, more tokens hardly help: here because the words that are left are rare, or because tokens may
-not be longer. Without a pattern the curve goes on rising, as tokens grow to several words.
+Training writes each merge with the compression so far to a log. Where a curve flattens, more tokens
+hardly help: here, because the remaining words are rare, or because the length of tokens is limited.
+Without a pattern, the curve keeps rising, as tokens grow to several words.
 """
 
 from pathlib import Path
