@@ -130,6 +130,53 @@ def test_links_are_followed_and_devices_written_to(pairs, tmp_path):
     assert not Path(os.devnull).is_file()
 
 
+def test_two_names_of_one_file_are_refused(pairs, tmp_path):
+    """Of two contents only one would stay; a device takes both."""
+    (tmp_path / "link").symlink_to(tmp_path / "a.txt")
+    with pytest.raises(FileError, match=r"link: this is the same file as .*a\.txt"):
+        files.write_together({**pairs, tmp_path / "link": b"x"})
+    assert listed(tmp_path)["a.txt"] == b"before"
+    files.write_together({Path(os.devnull): b"y", Path("/dev", "null"): b"y"})
+
+
+def streamed(pairs):
+    """Write files as they are opened together."""
+    with files.writing_together(*pairs) as opened:
+        for file, data in zip(opened, pairs.values(), strict=True):
+            file.write(data)
+
+
+def test_files_that_are_opened_together_appear_together(pairs, tmp_path, monkeypatch):
+    """Not before the block ends, and none if it fails, or the disk or a name does."""
+    with files.writing_together(*pairs) as opened:
+        opened[0].write(b"one")
+        opened[1].write(b"two")
+        assert (tmp_path / "a.txt").read_bytes() == b"before"
+        assert not (tmp_path / "b.txt").exists()
+    assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
+    with pytest.raises(ZeroDivisionError), files.writing_together(*pairs):
+        raise ZeroDivisionError
+    other = dict.fromkeys(pairs, b"other")
+    for n_before in (0, 1):
+        for breaks in (broken_at, broken_names_at):
+            with monkeypatch.context() as patch:
+                breaks(patch, n_before)
+                with pytest.raises(FileError, match=r"[ab]\.txt: (No space|Operation)"):
+                    streamed(other)
+            assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
+    with (
+        pytest.raises(FileError, match=r"a\.txt and .*b\.txt: Broken pipe"),
+        files.writing_together(*pairs),
+    ):
+        raise OSError(32, "Broken pipe")
+    assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
+
+
+def broken_names_at(monkeypatch, n_before):
+    """Let the system refuse one name, after so many files."""
+    monkeypatch.setattr(Path, "replace", refuse_at(n_before))
+
+
 def broken_at(monkeypatch, n_before):
     """Let the disk be full after so many files."""
     brought = []
@@ -167,14 +214,30 @@ def saving(way, folder):
 
 
 def commanded(base, suffix, folder):
-    """Run a command that writes an embedding map beside a file and its sidecar."""
+    """Run a command that writes several files, such as an embedding map beside a tokenizer."""
     testing = pytest.importorskip("typer.testing", reason="runs the command line")
     from bytepair.cli.app import app
 
     with TemporaryDirectory() as elsewhere:
         written = base.to_bytes(format="huggingface")
         Path(elsewhere, "base.json").write_bytes(written)
-        arguments = [
+        Path(elsewhere, "text").write_text("\n".join(TEXTS))
+        codes = bytepair.train_from_iterator(TEXTS, merges=9, dialect="subword-nmt")
+        Path(elsewhere, "codes").write_bytes(codes.to_bytes(format="subword-nmt"))
+        arguments = {
+            "segment": (
+                *("segment", f"{elsewhere}/codes", f"{elsewhere}/text"),
+                *("-o", f"{folder}/text", "--write-vocabulary", f"{folder}/words"),
+            ),
+            "train": (
+                *("train", f"{elsewhere}/text", "-o", f"{folder}/t.json"),
+                *("--merges", "9", "--log", f"{folder}/log"),
+            ),
+            "stats": (
+                *("stats", f"{elsewhere}/base.json", f"{elsewhere}/text"),
+                *("-o", f"{folder}/s.json", "-o", f"{folder}/s.csv"),
+            ),
+        }.get(suffix) or [
             *("remove", f"{elsewhere}/base.json", "low", "-o", f"{folder}/t.tiktoken"),
             *("--numbering", "holes", "--embedding-map", f"{folder}/rows{suffix}"),
         ]
@@ -192,6 +255,9 @@ N_FILES = {
     "surgery tiktoken": 4,
     "command .npz": 7,  # drafts of two files when rehearsing and when saving, and three files
     "command .jsonl": 7,
+    "command segment": 2,
+    "command train": 3,  # a draft when rehearsing, and two files
+    "command stats": 2,
     "transformers": 3,
 }
 
@@ -210,3 +276,52 @@ def test_a_tokenizer_of_several_files_appears_whole_or_not_at_all(
         assert list(tmp_path.iterdir()) == []
     save()
     assert len(listed(tmp_path)) >= 2
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "train text -o t.json --merges 3 --log t.json",
+        "segment codes text -o words --write-vocabulary words",
+    ],
+)
+def test_one_name_for_both_files_is_refused(typed, tmp_path, monkeypatch):
+    """Before anything is read: only one of the two would stay."""
+    testing = pytest.importorskip("typer.testing", reason="runs the command line")
+    from bytepair.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("\n".join(TEXTS))
+    Path("codes").write_text("#version: 0.2\nl o\n")
+    before = listed(tmp_path)
+    found = testing.CliRunner().invoke(app, typed.split())
+    assert found.exit_code in (1, 2)
+    assert "name another" in found.stderr
+    assert listed(tmp_path) == before
+
+
+def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
+    tmp_path, monkeypatch
+):
+    """What only the result shows to be no file of that format is saved as .bytepair, with its log."""
+    testing = pytest.importorskip("typer.testing", reason="runs the command line")
+    from bytepair._io import formats
+    from bytepair.cli.app import app
+
+    def refusing(tokenizer, path, format_name, **options):
+        if format_name != "bytepair" and path.parent == Path():
+            message = "not in this format"
+            raise bytepair.FormatError(message)
+        return save(tokenizer, path, format_name, **options)
+
+    save = formats.save
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(formats, "save", refusing)
+    Path("text").write_text("\n".join(TEXTS))
+    arguments = ["train", "text", "-o", "t.json", "--merges", "3", "--log", "log"]
+    found = testing.CliRunner().invoke(app, arguments)
+    assert found.exit_code == 1
+    assert "saved as t.bytepair instead" in found.stderr
+    assert set(listed(tmp_path)) == {"text", "t.bytepair", "log"}
+    steps = bytepair.read_log("log").steps
+    assert len(steps) == len(bytepair.Tokenizer.from_file("t.bytepair").merges) == 3

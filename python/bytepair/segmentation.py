@@ -307,8 +307,13 @@ def write_vocabulary(counts: Counter[str], path: StrPath) -> None:
     FileError
         The file cannot be written.
     """
+    write(path, vocabulary_bytes(counts))
+
+
+def vocabulary_bytes(counts: Counter[str]) -> bytes:
+    """Give the content of the file that :func:`write_vocabulary` writes."""
     lines = [f"{token} {count}\n" for token, count in counts.most_common()]
-    write(path, "".join(lines).encode())
+    return "".join(lines).encode()
 
 
 def _codes_of(source: StrPath | Tokenizer) -> bytes:

@@ -9,6 +9,7 @@ belong together are all written before the first is renamed. A file is read whol
 import contextlib
 import glob
 import hashlib
+import io
 import os
 import shutil
 import stat
@@ -105,11 +106,10 @@ def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) 
     between leaves the first ones new; an error or Ctrl-C gives back what was there.
     A link is followed. A pipe or a device is written to, after all others.
     """
+    _check_names(files)
     with contextlib.ExitStack() as stack:
-        for path in files:
-            refuse_no_name(path)
-            if makes_folders:
-                stack.enter_context(_folder_for(path))
+        for path in files if makes_folders else ():
+            stack.enter_context(_folder_for(path))
         drafts = [stack.enter_context(_draft(*pair)) for pair in files.items()]
         pairs = zip(drafts, files, strict=True)
         _rename({path: draft for draft, path in pairs if draft is not None})
@@ -118,34 +118,97 @@ def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) 
                 write(path, data)
 
 
+@contextlib.contextmanager
+def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
+    """Open several files that appear, in their order, when the block ends without an exception.
+
+    All appear or none does, as by :func:`write_together`. A pipe or a device is written to at once.
+    """
+    _check_names(paths)
+    with contextlib.ExitStack() as stack:
+        drafts = [stack.enter_context(_drafting(path)) for path in paths]
+        pairs = list(zip(paths, drafts, strict=True))
+        try:
+            yield [
+                stack.enter_context(path.open("wb")) if draft is None else draft
+                for path, draft in pairs
+            ]
+        except FileError:  # of something else, in the block
+            raise
+        except OSError as error:
+            raise _cannot(" and ".join(map(str, paths)), error) from error
+        finished = [(path, draft) for path, draft in pairs if draft is not None]
+        for path, draft in finished:
+            _finish_of(path, draft)
+        _rename({path: Path(draft.name) for path, draft in finished})
+
+
+def _check_names(paths: Iterable[Path]) -> None:
+    """Refuse what names no file, and two names of one: only one of their contents would stay."""
+    seen: dict[str, Path] = {}
+    for path in paths:
+        refuse_no_name(path)
+        target = os.path.realpath(path)
+        is_replaced = Path(target).is_file() or not Path(target).exists()
+        if is_replaced and target in seen:
+            message = f"{path}: this is the same file as {seen[target]}; name another"
+            raise FileError(message)
+        seen[target] = path
+
+
 def _rename(drafts: Mapping[Path, Path]) -> None:
     """Give drafts their names; if one cannot have it, the others have what was there before."""
     targets = {path: Path(os.path.realpath(path)) for path in drafts}
-    before = {t: t.read_bytes() if t.exists() else None for t in targets.values()}
     begun: list[Path] = []
-    try:
-        for path, draft in drafts.items():
-            begun.append(targets[path])
-            draft.replace(targets[path])
-    except BaseException as error:  # Ctrl-C too
-        for target in begun:
-            _put_back(target, before[target])
-        if not isinstance(error, OSError):
-            raise
-        raise _cannot(path, error) from error
+    with contextlib.ExitStack() as stack:
+        before = {
+            target: stack.enter_context(_kept(target)) if target.exists() else None
+            for target in targets.values()
+        }
+        try:
+            for path, draft in drafts.items():
+                begun.append(targets[path])
+                draft.replace(targets[path])
+        except BaseException as error:  # Ctrl-C too
+            for target in begun:
+                _put_back(target, before[target])
+            if not isinstance(error, OSError):
+                raise
+            raise _cannot(path, error) from error
 
 
-def _put_back(target: Path, data: bytes | None) -> None:
-    """Give a file what it had before, if it has something else now."""
-    if data is None:
+def _kept(target: Path) -> BinaryIO:
+    """Open a file that may be replaced; what is open can still be read then, on most systems."""
+    return target.open("rb") if HAS_LOCKS else io.BytesIO(target.read_bytes())
+
+
+def _put_back(target: Path, before: BinaryIO | None) -> None:
+    """Give a file what it had before, if it is another now."""
+    if before is None:
         target.unlink(missing_ok=True)
-    elif not target.exists() or target.read_bytes() != data:
-        write(target, data)
+    elif not (HAS_LOCKS and is_still(before.fileno(), target)):
+        with writing(target) as file:
+            shutil.copyfileobj(before, file)
 
 
 @contextlib.contextmanager
 def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
-    """Write a file under a temporary name beside its target, and remove what is not renamed.
+    """Write a draft of a file, as :func:`_drafting` opens it."""
+    with _drafting(path) as file:
+        if file is None:
+            yield None
+            return
+        try:
+            file.write(data)
+        except OSError as error:
+            raise _cannot(path, error) from error
+        _finish_of(path, file)
+        yield Path(file.name)
+
+
+@contextlib.contextmanager
+def _drafting(path: Path) -> Iterator[BinaryIO | None]:
+    """Open a file under a temporary name beside its target, and remove what is not renamed.
 
     ``None`` for what is no file that can be replaced.
     """
@@ -159,14 +222,19 @@ def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
     with contextlib.ExitStack() as stack:
         try:
             file = _temporary(target)
-            stack.callback(_close, file)
-            draft = Path(file.name)
-            stack.callback(draft.unlink, missing_ok=True)
-            file.write(data)
-            _finish(file, target)
         except OSError as error:
             raise _cannot(path, error) from error
-        yield draft
+        stack.callback(_close, file)
+        stack.callback(Path(file.name).unlink, missing_ok=True)
+        yield file
+
+
+def _finish_of(path: Path, draft: BinaryIO) -> None:
+    """Bring a draft to the disk, or say which file cannot be written."""
+    try:
+        _finish(draft, Path(os.path.realpath(path)))
+    except OSError as error:
+        raise _cannot(path, error) from error
 
 
 def _close(file: BinaryIO) -> None:
@@ -246,7 +314,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
     raise FileError(message)
 
 
-def _cannot(target: Path, error: OSError) -> FileError:
+def _cannot(target: Path | str, error: OSError) -> FileError:
     return FileError(f"{target}: {error.strerror or error}")
 
 

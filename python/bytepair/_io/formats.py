@@ -15,7 +15,7 @@ from bytepair import _core
 from bytepair._added import added_token, as_id
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from .files import read, write, write_together
+from .files import read, write_together
 
 __all__ = [
     "AddedBeside",
@@ -584,24 +584,26 @@ def save(
     format_name: str | None,
     *,
     ids_may_change: bool = False,
+    others: Mapping[Path, bytes] | None = None,
 ) -> list[Change]:
     """Write a tokenizer in the format that is named, or that the path means.
 
-    Gives the kinds of texts that get other ids from the file; none, unless they may.
+    Other files appear together with those of the tokenizer, or none does. Gives the kinds of
+    texts that get other ids from the file; none, unless they may.
     """
     format_name = format_of(path, format_name)
+    changes: list[Change] = []
     if format_name in WRITERS:
         data, changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
-        write(path, data)
-        return changes
-    if format_name == "tiktoken":
+        files = {path: data}
+    elif format_name == "tiktoken":
         ranks, sidecar = _core.write_tiktoken(tokenizer)
-        write_together({sidecar_of(path): sidecar, path: ranks})
+        files = {sidecar_of(path): sidecar, path: ranks}
     else:
         vocab, merges = _core.write_gpt2(tokenizer)
         files = {path / "vocab.json": vocab, path / "merges.txt": merges}
-        write_together(files, makes_folders=True)
-    return []
+    write_together({**(others or {}), **files}, makes_folders=format_name == "gpt2")
+    return changes
 
 
 def sidecar_of(path: Path) -> Path:

@@ -85,6 +85,7 @@ class Learner:
         self.resume = self.earlier.tokenizer if self.earlier else None
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
         self.log_path = parts.pop("log", None)
+        self.on_log = parts.pop("on_log", None)
         self.on_counted = parts.pop("on_counted", None)
         self.on_course = parts.pop("on_course", None)
         self.scope = parts.pop("scope", None)
@@ -224,12 +225,12 @@ class Learner:
     # Merging
 
     def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
-        """Learn merges up to a size, and write the log.
+        """Learn merges up to a size, and write the log, or give it to ``on_log``.
 
         Raises
         ------
         TrainingInterrupted
-            With what was learned by then; the log is written.
+            With what was learned by then, after the log.
         """
         self._check_growth(vocab_size)
         with self.counting():
@@ -262,8 +263,8 @@ class Learner:
         )
         tokenizer = Tokenizer(core)
         if summary and course:
-            n_names = learned["n_names"]
-            write_log(self.log_path, self._log(tokenizer, n_names, summary, course))
+            log = self._log(tokenizer, learned["n_names"], summary, course)
+            write_log(self.log_path, log) if self.on_log is None else self.on_log(log)
         del learned["n_names"]
         if self.on_course is not None and course:
             self.on_course([self._unscaled(n_tokens) for n_tokens in course[0]])

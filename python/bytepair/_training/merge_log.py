@@ -28,10 +28,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NoReturn, TypeAlias
 
-from bytepair._io.files import StrPath, writing
+from bytepair._io.files import StrPath, write
 from bytepair.errors import FormatError
 
-__all__ = ["CorpusSummary", "MergeLog", "MergeStep", "read_log", "write_log"]
+__all__ = [
+    "CorpusSummary",
+    "MergeLog",
+    "MergeStep",
+    "bytes_of",
+    "read_log",
+    "write_log",
+]
 
 FORMAT = "bytepair-merges"
 VERSION = 1
@@ -187,16 +194,17 @@ def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:
 
 def write_log(path: StrPath, log: MergeLog) -> None:
     """Write a log, whole or not at all."""
+    write(path, bytes_of(log))
+
+
+def bytes_of(log: MergeLog) -> bytes:
+    """Give the content of the file of a log."""
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     header |= {f.name: getattr(log, f.name) for f in fields(log) if f.name != "steps"}
     header["corpus"] = asdict(log.corpus)
-    digest = hashlib.sha256(_line(header))
-    for step in log.steps:
-        digest.update(_line_of(step))
-    with writing(path) as file:
-        file.write(_line({**header, "sha256": digest.hexdigest()}))
-        for step in log.steps:
-            file.write(_line_of(step))
+    steps = b"".join(map(_line_of, log.steps))
+    digest = hashlib.sha256(_line(header) + steps)
+    return _line({**header, "sha256": digest.hexdigest()}) + steps
 
 
 def _line_of(step: MergeStep) -> bytes:

@@ -18,7 +18,7 @@ from .merge_log import MergeLog
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_output", "distinct_names", "plot_logs", "save"]
+__all__ = ["check_output", "distinct_names", "drawn", "plot_logs", "save"]
 
 SUFFIXES = (".svg", ".png")
 MAX_POINTS = 2000
@@ -41,7 +41,12 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
 
 
 def save(draw: "Callable[[], Figure]", path: StrPath) -> None:
-    """Write the figure that ``draw`` makes; the same figure gives the same bytes.
+    """Write the figure that ``draw`` makes. Raises the errors of :func:`plot_logs`."""
+    write(path, drawn(draw, path))
+
+
+def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
+    """Give the content of the file of a figure; the same figure gives the same bytes.
 
     Raises the errors of :func:`plot_logs`.
     """
@@ -61,7 +66,7 @@ def save(draw: "Callable[[], Figure]", path: StrPath) -> None:
         mpl.rc("font", size=10)
         figure = draw()
         figure.savefig(file, format=suffix[1:], metadata=metadata, dpi=150)
-    write(path, file.getvalue())
+    return file.getvalue()
 
 
 def _draw(logs: Mapping[str, MergeLog]) -> "Figure":

@@ -4,6 +4,7 @@ Memory holds a few megabytes of lines for each thread. Words and lines are those
 ``subword-nmt apply-bpe``.
 """
 
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -12,9 +13,9 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from bytepair._io.files import check_writable, expand
+from bytepair._io.files import check_writable, expand, writing, writing_together
 from bytepair.errors import EncodingError
-from bytepair.segmentation import Segmenter, count_words, write_vocabulary
+from bytepair.segmentation import Segmenter, count_words, vocabulary_bytes
 
 from .corpus_options import Quiet
 from .options import Output
@@ -141,7 +142,7 @@ def segment(
     counts: Counter[str] = Counter()
     paths = expand(files or ["-"])
     progress = Progress(paths, output, quiet=quiet)
-    with writing_to(output) as target:
+    with writing_both(output, counted) as (target, vocabulary_file):
         for text in segmenter.segment_lines(
             progress.counted(blocks_of(paths)),
             dropout=dropout,
@@ -151,9 +152,25 @@ def segment(
             target.write(text.encode())
             if counted is not None:
                 counts.update(count_words([text]))
+        if vocabulary_file is not None:
+            vocabulary_file.write(vocabulary_bytes(counts))
     progress.line.clear()
-    if counted is not None:
-        write_vocabulary(counts, counted)
+
+
+@contextlib.contextmanager
+def writing_both(
+    output: str, counted: Path | None
+) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
+    """Open the text and, if it is asked for, the vocabulary: both appear, or neither does."""
+    if counted is None:
+        with writing_to(output) as target:
+            yield target, None
+    elif output == "-":
+        with writing_to(output) as target, writing(counted) as vocabulary:
+            yield target, vocabulary
+    else:
+        with writing_together(Path(output), counted) as (target, vocabulary):
+            yield target, vocabulary
 
 
 class Progress:

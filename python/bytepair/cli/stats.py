@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bytepair import TokenizerError
-from bytepair._io.files import check_writable, write
+from bytepair._io.files import check_writable, write_together
 
 from . import corpus_options
 from .colours import HEADING, VALUE, has_colours, paint
@@ -183,8 +183,7 @@ def stats(
         progress=lambda done, total: line.show_bytes("measuring", done, total),
     )
     line.clear()
-    for path in outputs:
-        _write(found, path)
+    write_together({path: _content(found, path) for path in outputs})
     if as_json:
         print(found.to_json())
     elif as_csv:
@@ -221,20 +220,19 @@ def _refuse_idle(**options: bool) -> None:
             raise TokenizerError(message)
 
 
-def _write(found: "Stats", path: Path) -> None:
-    """Write a file in the format of its extension."""
+def _content(found: "Stats", path: Path) -> bytes:
+    """Give the content of a file in the format of its extension."""
     suffix = path.suffix.lower()
     if suffix == ".json":
-        write(path, found.to_json().encode() + b"\n")
-    elif suffix == ".csv":
-        write(path, found.to_csv().encode())
-    elif suffix == ".parquet":
-        write(path, found.to_parquet())
-    else:
-        from bytepair._training import plots
-        from bytepair.views._stats_figure import figure_of
+        return found.to_json().encode() + b"\n"
+    if suffix == ".csv":
+        return found.to_csv().encode()
+    if suffix == ".parquet":
+        return found.to_parquet()
+    from bytepair._training import plots
+    from bytepair.views._stats_figure import figure_of
 
-        plots.save(lambda: figure_of(found), path)
+    return plots.drawn(lambda: figure_of(found), path)
 
 
 def _print(found: "Stats", metrics: list[str] | None, *, explain: bool) -> None:

@@ -27,11 +27,12 @@ from bytepair import (
     TrainingInterrupted,
 )
 from bytepair._io import formats
-from bytepair._io.files import StrPath, check_writable
+from bytepair._io.files import StrPath, check_writable, write_together
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._plurals import amount
 from bytepair._training.calls import refuse_text_options
 from bytepair._training.earlier import read_earlier
+from bytepair._training.merge_log import MergeLog, bytes_of
 from bytepair._training.progress import ProgressLine
 from bytepair._training.weights import Weight
 
@@ -130,6 +131,8 @@ def train(
         message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
+    check_log(log, output)
+    kept: list[MergeLog] = []
     watch, walk = Watch(is_shown=not quiet), Steps() if steps else None
     common: dict[str, Any] = {
         "on_counted": walk and walk.take,
@@ -137,6 +140,7 @@ def train(
         "progress": watch,
         "min_piece_count": min_piece_count,
         "log": log,
+        "on_log": kept.append,
         **wanted,
     }
     try:
@@ -148,9 +152,9 @@ def train(
                 weighted(files), memory_limit=n_bytes, **reading.reading(), **common
             )
     except TrainingInterrupted as interrupted:
-        rescue(interrupted, output, format_name, log)
+        rescue(interrupted, output, format_name, logged(log, kept))
     summary = watch.summary(tokenizer)
-    saved, changes = save(tokenizer, output, format_name)
+    saved, changes = save(tokenizer, output, format_name, logged(log, kept))
     if walk and not as_json:
         walk.print(tokenizer)
     if not quiet:
@@ -223,21 +227,34 @@ def split_weight(file: str) -> tuple[str, Decimal | None]:
     return path, Decimal(weight)
 
 
+def check_log(log: Path | None, output: Path | None) -> None:
+    """Refuse a log in the place of the tokenizer."""
+    if None not in (log, output) and os.path.realpath(log) == os.path.realpath(output):
+        message = f"{log} is where the tokenizer is saved; name another file"
+        raise typer.BadParameter(message, param_hint="--log")
+
+
+def logged(path: Path | None, kept: list[MergeLog]) -> dict[Path, bytes]:
+    """Give the file of the log, if one is asked for and training came that far."""
+    return {} if path is None or not kept else {path: bytes_of(kept[-1])}
+
+
 def rescue(
     interrupted: TrainingInterrupted,
     output: Path | None,
     format_name: str | None,
-    log: Path | None,
+    logs: dict[Path, bytes],
 ) -> NoReturn:
     """Save what was learned until Ctrl-C, say what it is, and end."""
     lines = []
-    if interrupted.tokenizer is not None and output is not None:
-        saved, _changes = save(interrupted.tokenizer, output, format_name)
-        quoted = as_pasted(str(saved))
-        lines.append(
-            f"saved: {saved}; to continue, run the same command with --resume {quoted}"
-        )
-        lines += [f"log: {log}"] if log else []
+    if interrupted.tokenizer is not None:
+        saved, _changes = save(interrupted.tokenizer, output, format_name, logs)
+        if saved:
+            quoted = as_pasted(str(saved))
+            lines.append(
+                f"saved: {saved}; to continue, run the same command with --resume {quoted}"
+            )
+        lines += [f"log: {log}" for log in logs]
     tell("\n".join([str(interrupted), *lines]))
     raise typer.Exit(INTERRUPTED)
 
@@ -296,11 +313,14 @@ def rehearse(
 
 
 def save(
-    tokenizer: Tokenizer, output: Path | None, format_name: str | None
+    tokenizer: Tokenizer,
+    output: Path | None,
+    format_name: str | None,
+    logs: dict[Path, bytes],
 ) -> tuple[Path | None, list[str]]:
     """Save a tokenizer; say where, and which texts the format normalizes otherwise.
 
-    Nobody uses ids of a tokenizer that was just trained, so that these may change.
+    Its log appears together with it, or neither does. Nobody uses ids of a tokenizer that was just trained, so that these may change.
 
     Raises
     ------
@@ -308,12 +328,15 @@ def save(
         The format cannot express it; then it lies beside, as ``.bytepair``.
     """
     if output is None:
+        write_together(logs)
         return None, []
     try:
-        changes = formats.save(tokenizer, output, format_name, ids_may_change=True)
+        changes = formats.save(
+            tokenizer, output, format_name, ids_may_change=True, others=logs
+        )
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")
-        tokenizer.save(fallback)
+        formats.save(tokenizer, fallback, "bytepair", others=logs)
         message = f"{error}; saved as {fallback} instead"
         raise FormatError(message) from error
     return output, list(map(str, changes))

@@ -17,7 +17,7 @@ from typing import Any
 
 from bytepair import Encoding, Tokenizer as Native, _core
 from bytepair._added import AddedToken
-from bytepair._io.files import StrPath, write
+from bytepair._io.files import StrPath, write, write_together
 
 from ._calls import Calls
 from ._lengths import Side
@@ -466,8 +466,7 @@ def write_model(
         ),
         Path(folder) / f"{before}merges.txt": f"#version: 0.2\n{lines}",
     }
-    for path, text in files.items():
-        write(path, text.encode())
+    write_together({path: text.encode() for path, text in files.items()})
     return list(files)
 
 
