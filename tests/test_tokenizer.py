@@ -21,7 +21,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import Tokenizer, _tokenizer
 
 EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
 CASES = settings(max_examples=EXAMPLES, deadline=None)
@@ -923,3 +923,32 @@ def test_what_a_tokenizer_is_compared_by_never_depends_on_what_the_stack_held():
     large = bytepair.train_from_iterator(texts, merges=30, **options)
     small = bytepair.train_from_iterator(texts, merges=0, **options)
     assert all(large.truncated(merges=0) == small for _ in range(3))
+
+
+def test_added_tokens_are_looked_up_once_and_copied(monkeypatch):
+    """A loop over a vocabulary costs no more for asking each time; a changed copy changes nothing."""
+    looked_up = []
+
+    def counted(tokenizer):
+        looked_up.append(tokenizer)
+        return added_tokens(tokenizer)
+
+    added_tokens = _tokenizer.added_tokens
+    monkeypatch.setattr(_tokenizer, "added_tokens", counted)
+    base = bytepair.train_from_iterator(["low"], vocab_size=256)
+    tokenizer = base.with_special_tokens(["<s>"]).with_added_tokens(["<think>"])
+    expected = {
+        256: bytepair.AddedToken("<s>", special=True),
+        257: bytepair.AddedToken("<think>"),
+    }
+    found = [tokenizer.added_tokens for _ in range(tokenizer.n_vocab)]
+    assert all(each == expected for each in found)
+    assert looked_up == [tokenizer]
+    found[0].clear()
+    found[1][258] = found[1].pop(257)
+    assert tokenizer.added_tokens == expected
+    again = pickle.loads(pickle.dumps(tokenizer))
+    assert (again, again.added_tokens) == (tokenizer, expected)
+    more = tokenizer.with_added_tokens([bytepair.AddedToken("<think>", lstrip=True)])
+    assert more.added_tokens[257].lstrip
+    assert base.added_tokens == {}

@@ -39,7 +39,9 @@ class Tokenizer(_core.CoreTokenizer):
     'lower'
     """
 
-    __slots__ = ()
+    __slots__ = ("_known_added",)
+
+    _known_added: dict[int, AddedToken]
 
     @classmethod
     def from_file(
@@ -337,6 +339,8 @@ class Tokenizer(_core.CoreTokenizer):
     def added_tokens(self) -> dict[int, AddedToken]:
         """The added tokens by id, special ones included, with how they are found.
 
+        They are looked up once; each access gives a copy, which may be changed.
+
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(
         ...     ["low lower"], vocab_size=259, special_tokens=["<|end|>"]
@@ -344,7 +348,11 @@ class Tokenizer(_core.CoreTokenizer):
         >>> tokenizer.added_tokens[258].content
         '<|end|>'
         """
-        return added_tokens(self)
+        try:
+            return self._known_added.copy()
+        except AttributeError:  # a slot that nothing was put into yet
+            self._known_added = added_tokens(self)
+        return self._known_added.copy()
 
     def with_added_tokens(self, tokens: Iterable[str | AddedToken]) -> "Tokenizer":
         """Make a tokenizer with more added tokens.
