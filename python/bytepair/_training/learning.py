@@ -264,7 +264,10 @@ class Learner:
         tokenizer = Tokenizer(core)
         if summary and course:
             log = self._log(tokenizer, learned["n_names"], summary, course)
-            write_log(self.log_path, log) if self.on_log is None else self.on_log(log)
+            if self.on_log is None:
+                write_log(self.log_path, log)
+            else:
+                self.on_log(log)
         del learned["n_names"]
         if self.on_course is not None and course:
             self.on_course([self._unscaled(n_tokens) for n_tokens in course[0]])

@@ -229,7 +229,9 @@ def split_weight(file: str) -> tuple[str, Decimal | None]:
 
 def check_log(log: Path | None, output: Path | None) -> None:
     """Refuse a log in the place of the tokenizer."""
-    if None not in (log, output) and os.path.realpath(log) == os.path.realpath(output):
+    if log is None or output is None:
+        return
+    if os.path.realpath(log) == os.path.realpath(output):
         message = f"{log} is where the tokenizer is saved; name another file"
         raise typer.BadParameter(message, param_hint="--log")
 
