@@ -1,4 +1,4 @@
-"""Compare languages: bytes per token, by language and tokenizer.
+"""Compare the bytes per token of tokenizers in several languages.
 
 A tokenizer that was trained only on English cuts other languages into small parts, so the same message
 costs more tokens. A tokenizer with the same number of ids that was trained on all languages is fairer.
@@ -37,7 +37,7 @@ tokenizers = {
     ),
 }
 
-figure = Figure(figsize=(7, 4), layout="constrained")
+figure = Figure(figsize=(5, 3.2), layout="constrained")
 axes = figure.add_subplot()
 for place, (name, tokenizer) in enumerate(tokenizers.items()):
     ratios = [len(text.encode()) / tokenizer.count(text) for text in TEXTS.values()]

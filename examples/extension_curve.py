@@ -25,7 +25,7 @@ print(
     "the ids of English stay:", base.encode(english) == found.tokenizer.encode(english)
 )
 
-figure = Figure(figsize=(7, 4), layout="constrained")
+figure = Figure(figsize=(5, 3.2), layout="constrained")
 axes = figure.add_subplot()
 axes.plot(report.curve)
 axes.plot(report.knee, report.curve[report.knee], "o", label="knee")

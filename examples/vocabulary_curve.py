@@ -25,7 +25,7 @@ SETTINGS = {
     "no pieces": {"dialect": "byte-stream"},
 }
 
-figure = Figure(figsize=(7, 4), layout="constrained")
+figure = Figure(figsize=(5, 3.2), layout="constrained")
 axes = figure.add_subplot()
 for name, options in SETTINGS.items():
     log = Path("log.jsonl")

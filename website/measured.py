@@ -127,7 +127,7 @@ def page(results: list[dict[str, Any]], cells: list[Cell], files: list[str]) -> 
         "## How it is measured",
         "",
         "[Performance](../explanation/performance.md) says what is measured and how, has all tables, and the commands that repeat "
-        "them. [What was tried](tried/README.md) is the log of what made it faster, and of what did not.",
+        "them. [What was tried](../../benchmarks/tried/README.md) is the log of what made it faster, and of what did not.",
         "",
         "## Raw data",
         "",

@@ -9,6 +9,7 @@ import doctest
 import json
 import re
 import tempfile
+import unicodedata
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -115,23 +116,49 @@ def command_page(
 
 
 def definitions(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Draw terms and what they mean as a list of definitions."""
+    """Draw terms and what they mean as a list of definitions, with what the command line says in brackets.
+
+    >>> definitions([("--port N", "The port.  [default: 80; 1<=x<=99; required]")])
+    ['`--port N`', ':   The port. Default: `80`. From 1 to 99. Required.']
+    """
     lines = []
     for term, text in rows:
-        text, _, default = text.partition("[default: ")
-        shown = escaped(text.strip()) or "-"
-        shown += f" Default: `{default.strip().removesuffix(']')}`." if default else ""
+        text, notes = noted(text)
+        shown = " ".join([escaped(text), *notes]) or "-"
         lines += [f"`{term}`", f":   {shown}", ""]
     return lines[:-1]
+
+
+NOTES = re.compile(r"\s+\[((?:default: |required|-?\d[\d.]*<=?x).*)\]$", re.DOTALL)
+
+
+def noted(text: str) -> tuple[str, list[str]]:
+    """Part a text from what stands in brackets after it, in sentences.
+
+    >>> noted("A seed, from [0].  [required]")
+    ('A seed, from [0].', ['Required.'])
+    """
+    found = NOTES.search(text)
+    if not found:
+        return text.strip(), []
+    sentences = []
+    for note in found[1].split("; "):
+        if note.startswith("default: "):
+            sentences.append(f"Default: `{note.removeprefix('default: ')}`.")
+        elif limits := re.fullmatch(r"(.+)<=x<=(.+)", note):
+            sentences.append(f"From {limits[1]} to {limits[2]}.")
+        else:
+            sentences.append(f"{note.capitalize()}.")
+    return text[: found.start()].strip(), sentences
 
 
 def escaped(text: str) -> str:
     r"""Write plain text as Markdown, with options and quoted code as code.
 
-    >>> escaped("Use --lines, a*b <x> or ``y``.")
-    'Use `--lines`, a\\*b &lt;x> or `y`.'
+    >>> escaped("Use --lines, a*b <x> or ``y``; '' is none.")
+    "Use `--lines`, a\\*b &lt;x> or `y`; `''` is none."
     """
-    parts = re.split(r"(``.+?``|(?<![\w`-])--[a-z][a-z-]*)", text)
+    parts = re.split(r"(``.+?``|(?<![\w`-])--[a-z][a-z-]*|(?<!\S)''(?!\S))", text)
     for place in range(0, len(parts), 2):
         plain = re.sub(r"([\\`*_\[\]|])", r"\\\1", parts[place])
         parts[place] = plain.replace("<", "&lt;")
@@ -153,11 +180,15 @@ def dialects() -> str:
         tokenizer = bytepair.train_from_counts(
             {"a": 1}, merges=0, dialect=name, min_count=1
         )
-        parts = [part for part in tokenizer._describe() if part[0] != "vocabulary"]
+        parts = [
+            (part, stages(value) if part == "split" else worded(value))
+            for part, value in tokenizer._describe()
+            if part != "vocabulary"
+        ]
         own = DIALECTS[name]
         parts += [
-            ("equal counts", f"merges {TIES[own.ties]} first"),
-            ("merges pairs that occur", f"{own.min_count} times or more"),
+            ("equal counts", f"{TIES[own.ties]} is merged first"),
+            ("pairs that are merged", TIMES[own.min_count]),
             ("pieces of the sample", pieces(tokenizer)),
         ]
         lines += [f"### {name}", "", *described(parts), ""]
@@ -171,19 +202,83 @@ def dialects() -> str:
 
 TIES = {
     "smallest_ids": "the pair with the smallest ids",
-    "first_seen": "the pair that comes first in the text",
+    "first_seen": "the pair that occurs first in the text",
     "largest_text": "the pair with the largest text",
+}
+TIMES = {1: "all that occur", 2: "those that occur twice or more"}
+BEHAVIOURS = {
+    "the rest is dropped": "The rest is dropped.",
+    "Removed": "What matches is dropped.",
+    "MergedWithNext": "What matches joins the text after it.",
 }
 
 
 def described(parts: Iterable[tuple[str, str]]) -> list[str]:
-    """Draw names and values as a list of definitions; a value with signs of its own is code."""
+    """Draw names and values as a list of definitions."""
     lines = []
     for name, value in parts:
-        is_code = bool(re.search(r"[\\^$|<>{}\[\]\"*_`]", value))
-        shown = value if value.startswith("`") else coded(value) if is_code else value
-        lines += [f"{name}", f":   {shown}", ""]
+        lines += [f"{name}", f":   {value}", ""]
     return lines[:-1]
+
+
+def worded(value: str) -> str:
+    """Write what a part of a tokenizer says of itself, with what it quotes as code.
+
+    >>> worded('NFKC, " " becomes "_"')
+    'NFKC, `" "` becomes `"_"`'
+    """
+    parts = re.split(r'("[^"]*")', value)
+    parts[1::2] = [coded(part) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def stage_parts(split: str) -> list[tuple[str, str]]:
+    r"""Part what a splitter says of itself into its patterns, each with what becomes of the text around it.
+
+    Characters that cannot be seen are written as a pattern may name them.
+
+    >>> stage_parts("[\r\n], then \\S+ (the rest is dropped)")
+    [('[\\r\\n]', ''), ('\\S+', 'The rest is dropped.')]
+    """
+    found = []
+    for stage in split.split(", then "):
+        words = "|".join(map(re.escape, BEHAVIOURS))
+        pattern = re.sub(rf" \((?:{words})\)$", "", stage)
+        said = stage[len(pattern) :].strip(" ()")
+        found.append((visible(pattern), BEHAVIOURS.get(said, "")))
+    return found
+
+
+def visible(pattern: str) -> str:
+    r"""Write control characters, and those that no font has, as escapes.
+
+    >>> visible("a\r\n\u3040 ")
+    'a\\r\\n\\x{3040} '
+    """
+    named = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
+    return "".join(
+        named.get(character) or f"\\x{{{ord(character):X}}}"
+        if unicodedata.category(character) in ("Cc", "Cf", "Cn", "Zl", "Zp")
+        else character
+        for character in pattern
+    )
+
+
+def stages(split: str) -> str:
+    r"""Write the patterns of a splitter one after the other.
+
+    >>> stages("\\S+ (the rest is dropped)"), stages("one text is one piece")
+    ('`\\S+`. The rest is dropped.', 'one text is one piece')
+    """
+    if split == WHOLE:
+        return split
+    return ", then ".join(
+        coded(pattern) + (f". {said}" if said else "")
+        for pattern, said in stage_parts(split)
+    )
+
+
+WHOLE = "one text is one piece"
 
 
 def coded(text: str) -> str:
@@ -219,13 +314,20 @@ def patterns() -> str:
         tokenizer = bytepair.train_from_counts(
             {"a": 1}, merges=0, dialect="byte-stream", pattern=name
         )
-        split = dict(tokenizer._describe()).get("split", "")
+        found = stage_parts(dict(tokenizer._describe()).get("split", ""))
+        shown = [pattern for pattern, _ in found]
+        rest = [said for _, said in found if said]
         runs = ", then ".join(tokenizer.explain())
-        lines += ["", f"## {name}", "", "```text", split, "```", ""]
+        lines += ["", f"## {name}", ""]
+        lines += [SEVERAL, ""] if len(found) > 1 else []
+        lines += ["```text", *shown, "```", "", *rest, *[""][: len(rest)]]
         lines += described(
             [("pieces of the sample", pieces(tokenizer)), ("runs as", runs)]
         )
     return "\n".join(lines) + "\n"
+
+
+SEVERAL = "Each pattern, a line here, cuts what the one before it left."
 
 
 def encodings() -> str:
@@ -435,6 +537,10 @@ def python_pages(page: str) -> dict[str, str]:
         for name in names if names[0].startswith("bytepair.") else [names[0]]:
             shown = [name] if name.startswith("bytepair.") else names
             pages[f"{name}.md"] = python_page(shown, text)
+            pages |= {
+                f"{module}.md": python_page([module], about)
+                for module, about in inside(name).items()
+            }
     return pages
 
 
@@ -443,26 +549,37 @@ def python_page(names: list[str], text: str) -> str:
     is_module = names[0].startswith("bytepair.")
     paths = [name if is_module else f"bytepair.{name}" for name in names]
     title = ", ".join(names)
-    head = [f"# {title}", "", f"{text[0].upper()}{text[1:]}."]
-    if not is_module and names[0] != "errors":
-        return "\n\n".join(["\n".join(head), *(f"::: {path}" for path in paths)]) + "\n"
-    options = (
-        "    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
-    )
-    shown = [f"::: {path}\n{options}" for path in modules_of(paths)]
-    return "\n\n".join(["\n".join(head), *shown]) + "\n"
-
-
-def modules_of(paths: list[str]) -> list[str]:
-    """Give modules with those inside them, where a page is about a package of interfaces."""
-    inside = {
-        "bytepair.compat": ("tiktoken", "transformers", "tokenizers", "streaming")
-    }
-    return [
-        module
-        for path in paths
-        for module in (path, *(f"{path}.{name}" for name in inside.get(path, ())))
+    head = "\n".join([f"# {title}", "", f"{text[0].upper()}{text[1:]}."])
+    if is_module or names[0] == "errors":
+        shown = [f"::: {path}\n{WITHOUT_HEADING}" for path in paths]
+    else:
+        shown = [f"::: {path}" for path in paths]
+    links = [
+        f"- [`{module}`]({module}.md): {about}"
+        for module, about in inside(names[0]).items()
     ]
+    return "\n\n".join([head, *(["\n".join(links)] if links else []), *shown]) + "\n"
+
+
+WITHOUT_HEADING = (
+    "    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
+)
+
+
+def inside(package: str) -> dict[str, str]:
+    """Give the modules inside a package of interfaces, which have pages of their own, and what they are.
+
+    >>> list(inside("bytepair.compat"))[0], inside("bytepair.data")
+    ('bytepair.compat.tiktoken', {})
+    """
+    if package != "bytepair.compat":
+        return {}
+    return {
+        "bytepair.compat.tiktoken": "the interface of tiktoken",
+        "bytepair.compat.transformers": "the interface of transformers",
+        "bytepair.compat.tokenizers": "the interface of tokenizers",
+        "bytepair.compat.streaming": "text from ids that come one by one, for servers",
+    }
 
 
 def with_links(page: str) -> str:

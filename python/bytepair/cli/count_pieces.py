@@ -43,7 +43,7 @@ def count_pieces(
     *,
     output: Output,
     merge: Merge = False,
-    dialect: training_options.Dialect = None,
+    dialect: training_options.CountedDialect = None,
     special: training_options.Special = None,
     pattern: training_options.Pattern = None,
     normalize: training_options.Normalize = None,

@@ -37,7 +37,7 @@ HEADERS = {
 Tokenizers = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[TOKENIZER...]",
+        metavar="TOKENIZER",
         help="Tokenizers to open in the page. Without any, the page opens a few small ones.",
         show_default=False,
     ),

@@ -59,15 +59,18 @@ Merges = Annotated[
         metavar="N", parser=number(), help="Stop after this number of merges."
     ),
 ]
+_DIALECTS = f"One of {', '.join(dialects())}; by default gpt4o"
 Dialect = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         autocompletion=dialects,
-        help="One of "
-        + ", ".join(dialects())
-        + "; by default gpt4o, or with train --resume the dialect of that tokenizer.",
+        help=f"{_DIALECTS}, or with --resume the dialect of that tokenizer.",
     ),
+]
+CountedDialect = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", autocompletion=dialects, help=f"{_DIALECTS}."),
 ]
 Special = Annotated[
     list[str] | None,

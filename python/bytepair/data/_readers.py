@@ -70,8 +70,8 @@ class ReadOptions:
         The keys that lead to the text in a line of JSON (``text``, ``data.body``, or a JSON
         pointer, ``/a~1b/c``), and the column of Parquet and CSV; by default ``text``.
     lines
-        Whether each line of a text file is a document: what stands between ``\\n`` or
-        ``\\r\\n``, without a byte order mark at the beginning of the file.
+        Whether each line of a text file is a document: what stands between ``\n`` or
+        ``\r\n``, without a byte order mark at the beginning of the file.
     separator
         The text between two documents of a text file.
     skip_bad
