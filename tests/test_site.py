@@ -83,6 +83,24 @@ def test_every_dialect_pattern_and_error_is_described():
     assert all(f"### {name}\n" in classes for name in bytepair.errors.__all__)
 
 
+def test_patterns_are_shown_as_they_can_be_copied():
+    """The lines of each pattern, copied from the page, cut the sample as the named pattern does."""
+    sections = reference.patterns().split("\n## ")[1:]
+    for section in sections:
+        name, _, text = section.partition("\n")
+        shown = text.split("```")[1].removeprefix("text\n").strip("\n").split("\n")
+        if " dropped." in text or " joins " in text:
+            continue  # these need more than a pattern
+        copied, named = (
+            bytepair.train_from_counts(
+                {"a": 1}, merges=0, dialect="byte-stream", pattern=pattern
+            )
+            for pattern in (shown, name)
+        )
+        for sample in (reference.SAMPLE, "a\r\n\n b\t1234567\u200b"):
+            assert copied.split(sample) == named.split(sample), name
+
+
 def test_every_error_but_ctrl_c_is_shown_with_its_message():
     """The examples of the classes are run, and what they raise is shown."""
     assert reference.errors().count('title="The message"') == 9

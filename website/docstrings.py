@@ -86,11 +86,16 @@ def _is_text(paragraph: str) -> bool:
 
 
 def _plain(paragraph: str) -> str:
-    """Turn roles into code, and the path of a page of the documentation into a link to it."""
+    """Turn roles into code, and a page of the documentation or a module with its own page into a link to it.
+
+    >>> _plain("See :func:`a`, ``docs/explanation/limits.md``.")
+    'See `a`, [limits](../../explanation/limits.html).'
+    """
     text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", paragraph)
-    return re.sub(
+    text = re.sub(
         r"`{1,2}docs/([\w/-]+/([\w-]+))\.md`{1,2}", r"[\2](../../\1.html)", text
     )
+    return re.sub(r"`{1,2}(bytepair\.compat\.[a-z]+)`{1,2}", r"[`\1`](\1.html)", text)
 
 
 def _entries(paragraph: str) -> str:
@@ -146,7 +151,7 @@ def with_types(expression: Any, meaning: Callable[[str], Any]) -> Any:
     if not is_dataclass(expression) or isinstance(expression, type):
         return expression
     if type(expression).__name__ == "ExprName":
-        found = meaning(expression.canonical_path)  # type: ignore[attr-defined]
+        found = meaning(expression.canonical_path)
         return expression if found is None else with_types(found, meaning)
     changed = {
         field.name: with_types(getattr(expression, field.name), meaning)

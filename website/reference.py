@@ -554,11 +554,7 @@ def python_page(names: list[str], text: str) -> str:
         shown = [f"::: {path}\n{WITHOUT_HEADING}" for path in paths]
     else:
         shown = [f"::: {path}" for path in paths]
-    links = [
-        f"- [`{module}`]({module}.md): {about}"
-        for module, about in inside(names[0]).items()
-    ]
-    return "\n\n".join([head, *(["\n".join(links)] if links else []), *shown]) + "\n"
+    return "\n\n".join([head, *shown]) + "\n"
 
 
 WITHOUT_HEADING = (
