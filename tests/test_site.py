@@ -89,8 +89,8 @@ def test_patterns_are_shown_as_they_can_be_copied():
     for section in sections:
         name, _, text = section.partition("\n")
         shown = text.split("```")[1].removeprefix("text\n").strip("\n").split("\n")
-        if " dropped." in text or " joins " in text:
-            continue  # these need more than a pattern
+        if " dropped." in text or " joins " in text or name == "superbpe":
+            continue  # these need more than a pattern; superbpe cuts at matches of nothing
         copied, named = (
             bytepair.train_from_counts(
                 {"a": 1}, merges=0, dialect="byte-stream", pattern=pattern
