@@ -175,7 +175,7 @@ def _bars(wanted: dict[str, Any]) -> Bar:
 def _legend(wanted: dict[str, Any]) -> str:
     """Say what is bold."""
     if "bars" not in wanted:
-        return "Bold is where a peer is quicker."
+        return "Bold cells are those in which a peer is faster."
     shown = []
     for name, bar in wanted["bars"].items():
         is_text = isinstance(bar, dict)
@@ -183,7 +183,7 @@ def _legend(wanted: dict[str, Any]) -> str:
         shown += [
             f"{TEXTS.get(name, name)} {p} {x:g}".replace("  ", " ") for p, x in bars
         ]
-    return f"Bold is what misses its bar: {', '.join(shown)}."
+    return f"Bold cells miss their bar: {', '.join(shown)}."
 
 
 def _peers(results: dict[str, Any]) -> Iterator[str]:
