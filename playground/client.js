@@ -37,6 +37,10 @@ export function start() {
   start.ready = (async () => {
     const url = URL.createObjectURL(new Blob([await script()], { type: "text/javascript" }));
     const made = new Worker(policy ? policy.createScriptURL(url) : url);
+    if (own !== generation) {
+      made.terminate();
+      throw new CoreError("The core was stopped.");
+    }
     made.onmessage = ({ data }) => settle(data);
     made.onerror = (event) => fault(own, event.message ?? "the thread of the core cannot start");
     worker = made;
@@ -67,12 +71,22 @@ function settle({ number, answer, error }) {
   }
 }
 
+/** Stop the core and start it again. Waiting requests are refused; tokenizers are reopened when they are needed. */
+export function interrupt() {
+  refuseAll("The core was restarted, since training was cancelled.");
+  start().catch(() => {}); // each request tells of it
+}
+
 function fault(own, message) {
   if (own !== generation) return;
+  refuseAll(isUp ? `The core was restarted: ${message}` : message);
+  if (isUp) start().catch(() => {});
+}
+
+function refuseAll(message) {
   worker?.terminate();
-  for (const { reject } of waiting.values()) reject(new CoreError(isUp ? `The core was restarted: ${message}` : message));
+  for (const { reject } of waiting.values()) reject(new CoreError(message));
   waiting.clear();
-  if (isUp) start().catch(() => {}); // each request tells of it
 }
 
 /** Ask the core for something that needs no tokenizer. */
@@ -102,7 +116,10 @@ export class Opened {
   }
 
   async close() {
-    if (this.generation === generation) await this.ask({ op: "close" });
+    if (this.generation !== generation) return;
+    const { tokenizer } = await this.open();
+    this.generation = 0; // who still asks it, opens it again
+    await send({ op: "close", tokenizer });
   }
 }
 

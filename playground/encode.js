@@ -9,16 +9,13 @@ import { choice, copy, counted, el, number, ratio, say, toggle } from "playgroun
 import { openFiles } from "playground/files";
 import { isRightToLeft, loneSurrogates, looseText } from "playground/glyphs";
 import { inspector } from "playground/inspect";
+import { longPaste, noteOfLong, showIn } from "playground/long";
 import { FIRST, SAMPLES } from "playground/samples";
 import { change, notes, onChange, state } from "playground/state";
 import { drawGutters, drawTokens, letterOf, neighbour } from "playground/tokens";
 import { OWN, addOwn, learn, named, open, remove } from "playground/tokenizers";
 
 const encoder = new TextEncoder();
-
-// A browser takes seconds to lay out a text box with a megabyte; of longer texts, it has the beginning.
-const MOST_EDITED = 100_000;
-const SHOWN_OF_LONG = 10_000;
 
 // There, the description of a token lies over the page, and waits for one to be pointed at.
 const isNarrow = matchMedia("(max-width: 620px)");
@@ -70,20 +67,13 @@ export function encodeView(actions) {
   }
 
   function showText() {
-    const value = currentText();
-    const isLong = value.length > MOST_EDITED;
-    const own = isLong ? `${value.slice(0, SHOWN_OF_LONG)}…` : value;
-    if (text.value !== own) text.value = own;
-    text.readOnly = isLong;
+    showIn(text, currentText());
     drawNotes();
   }
 
-  // A long text never gets into the text box as a whole.
   function paste(event) {
-    const pasted = (event.clipboardData?.getData("text/plain") ?? "").replaceAll(/\r\n?/g, "\n"); // as the box does
-    if (text.readOnly || text.value.length + pasted.length <= MOST_EDITED) return;
-    event.preventDefault();
-    setText(text.value.slice(0, text.selectionStart) + pasted + text.value.slice(text.selectionEnd));
+    const whole = longPaste(event, text);
+    if (whole !== null) setText(whole);
   }
 
   function adder() {
@@ -178,7 +168,7 @@ export function encodeView(actions) {
     const value = currentText();
     const lone = loneSurrogates(value);
     const said = [
-      text.readOnly ? `The text has ${counted(value.length, "character")}: the box shows only its beginning and cannot be edited. “Clear” empties it.` : "",
+      text.readOnly ? noteOfLong(value) : "",
       value.includes("\r") ? "Some lines end with CR, as in the file; editing in the text box changes all line ends to LF." : "",
       lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
       notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",

@@ -72,19 +72,28 @@ export function traceView(actions) {
     const { bytes, start } = windowOf(whole, current.at);
     const at = current.at - start;
     current.start = start;
-    strip.replaceChildren();
-    if (!bytes.length) return fail("There is no text to trace. Type a word above.");
+    if (!bytes.length) {
+      strip.replaceChildren();
+      return fail("There is no text to trace. Type a word above.");
+    }
     try {
       const answer = rowOf(await one.core.ask({ op: "encode", special: state.special, payload: bytes.slice() }));
-      const trace = await one.core.ask({ op: "trace", at, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
+      const place_ = nearest(answer, at);
+      const trace = place_ === undefined
+        ? { kind: "none", message: "This tokenizer leaves out all of this text: there is nothing to trace." }
+        : await one.core.ask({ op: "trace", at: place_, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
       if (own !== version) return;
       takeKnown(one, trace.known);
-      await drawStrip(one, answer, bytes, trace);
+      const drawn = await stripOf(one, answer, bytes, trace);
+      if (own !== version) return;
+      strip.replaceChildren(...drawn);
       if (trace.kind === "none") return fail(trace.message);
       current.trace = trace;
       draw(one, trace, bytes);
     } catch (error) {
-      if (own === version) fail(error.message);
+      if (own !== version) return;
+      strip.replaceChildren();
+      fail(error.message);
     }
     return undefined;
   }
@@ -100,7 +109,7 @@ export function traceView(actions) {
     select.replaceChildren(...open.map((one) => el("option", { value: one.name, text: one.name, selected: one === tokenizer() })));
   }
 
-  async function drawStrip(one, answer, bytes, trace) {
+  async function stripOf(one, answer, bytes, trace) {
     const at = current.at - current.start;
     const from = Math.max(0, (trace.start ?? at) - AROUND);
     const to = Math.min(bytes.length, (trace.end ?? at) + AROUND);
@@ -111,22 +120,23 @@ export function traceView(actions) {
       groups.push(group);
     }
     await learn(one, groups.flatMap((group) => Array.from(answer.ids.subarray(group.first, Math.min(group.last, group.first + 8)))));
-    strip.append(from > 0 ? "… " : "");
+    const drawn = [from > 0 ? "… " : ""];
     let reached = groups[0]?.start ?? 0;
     for (const group of groups) {
-      if (group.start > reached) strip.append(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
+      if (group.start > reached) drawn.push(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
       reached = Math.max(reached, group.end);
       const isHere = group.start < trace.end && group.end > trace.start;
       const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces);
       // No <button>: that is a box of its own, in which Arabic letters lose their neighbours.
       const go = () => { current.at = group.start + current.start; load(); };
-      strip.append(el("span", {
+      drawn.push(el("span", {
         class: `t c${group.number % 6}${isHere ? " here" : ""}`, text: shown, role: "button", tabIndex: 0,
         "aria-pressed": String(isHere), "aria-label": `Trace ${shown.trim() || "space"}`,
         onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
       }));
     }
-    strip.append(to < bytes.length ? " …" : "");
+    drawn.push(to < bytes.length ? " …" : "");
+    return drawn;
   }
 
   function draw(one, trace, bytes) {
@@ -229,6 +239,22 @@ function placeWhere(has, from, to) {
   const step = Math.sign(to - from);
   for (let place = from; place !== to; place += step) if (has(place)) return place;
   return undefined;
+}
+
+/** Give a place that a token stands for: this one, else the next, else the last; nothing if all is left out. */
+function nearest(answer, at) {
+  const isShown = (group) => group.start < group.end;
+  let before;
+  for (let count = firstGroup(answer, at + 1) - 1; count >= 0 && !before; count--) {
+    const group = groupAt(answer, count);
+    if (isShown(group)) before = group;
+  }
+  if (before && before.end > at) return at;
+  for (let count = firstGroup(answer, at + 1); count < answer.groups.length; count++) {
+    const group = groupAt(answer, count);
+    if (isShown(group)) return group.start;
+  }
+  return before?.start;
 }
 
 function firstGroup(answer, from) {

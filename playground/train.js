@@ -2,13 +2,14 @@
 //
 // The core trains and says what each step saw; here steps are drawn, and the result is saved or used.
 
-import { Opened } from "playground/client";
+import { Opened, interrupt } from "playground/client";
 import { counted, el, number, ratio, saveAs, say } from "playground/dom";
-import { labelOf } from "playground/glyphs";
+import { isRightToLeft, labelOf } from "playground/glyphs";
 import { LESSONS, lessonOf } from "playground/lessons";
+import { longPaste, noteOfLong, showIn } from "playground/long";
 import { player } from "playground/player";
 import { change, state } from "playground/state";
-import { keep } from "playground/tokenizers";
+import { keep, open } from "playground/tokenizers";
 
 const BATCH = 40;
 const MOST_BARS = 14;
@@ -29,7 +30,8 @@ const RULES = {
 export function trainView(actions) {
   const lessons = el("ol", { class: "lessons", "aria-label": "Lessons" });
   const about = el("div", { class: "card about-lesson", "aria-live": "polite" });
-  const text = el("textarea", { id: "train-text", rows: 7, spellcheck: false, dir: "auto", oninput: own });
+  const text = el("textarea", { id: "train-text", rows: 7, spellcheck: false, dir: "auto", oninput: own, onpaste: (event) => paste(event), "aria-describedby": "train-text-notes" });
+  const textNotes = el("p", { id: "train-text-notes", class: "notes", role: "status" });
   const textLabel = el("label", { class: "title", for: "train-text", text: "Text to learn from" });
   const dialect = el("select", { id: "train-dialect", onchange: () => { own(); drawAbout(); } });
   const pattern = el("select", { id: "train-pattern", onchange: () => { own(); regex.parentElement.hidden = pattern.value !== "custom"; } });
@@ -40,14 +42,16 @@ export function trainView(actions) {
   const dialectAbout = el("p", { class: "quiet" });
   const problem = el("p", { class: "problem", role: "alert", hidden: true });
   const button = el("button", { type: "submit", id: "train-form-button", class: "strong", text: "Train" });
+  const cancel = el("button", { type: "button", id: "train-cancel", text: "Cancel", hidden: true, onclick: () => stopTraining() });
   const field = (label, input, extra = "") => el("label", { class: `field${extra}`, for: input.id }, el("span", { text: label }), input);
   const regexField = field("Regular expression", regex, " grow");
   regexField.hidden = true;
   const form = el("form", { class: "train-form", onsubmit: (event) => { event.preventDefault(); train(); } },
-    textLabel, text,
+    el("div", { class: "head" }, textLabel, el("button", { type: "button", text: "Clear", onclick: () => { setText(""); own(); text.focus(); } })),
+    text, textNotes,
     el("label", { class: "toggle" }, counts, el("span", { text: "Each line is a word, a tab and a count" })),
     el("div", { class: "fields" }, field("Dialect", dialect), field("Pattern", pattern), regexField, field("Merges", merges), field("Special tokens", special, " grow")),
-    dialectAbout, el("p", { class: "buttons" }, button), problem);
+    dialectAbout, el("p", { class: "buttons" }, button, cancel), problem);
 
   const figures = el("dl", { class: "figures", "aria-live": "polite" });
   const lead = el("p", { class: "lead", role: "status", "aria-live": "polite" });
@@ -70,7 +74,23 @@ export function trainView(actions) {
       el("span", { class: "buttons" }, format, el("button", { type: "button", id: "save", text: "Save", onclick: save })), saveProblem));
   const place = el("section", { id: "train", "aria-labelledby": "tab-train" },
     el("div", { class: "train" }, el("div", { class: "left" }, el("h2", { class: "title", text: "Lessons" }), lessons, about, form), result));
-  const course = { core: null, info: null, steps: [], start: null, known: {}, total: 0, nBytes: 0, isWalkable: true };
+  const course = { core: null, info: null, steps: [], start: null, known: {}, total: 0, nBytes: 0 };
+  let long = null; // the whole text, where the box has its beginning
+
+  const wholeText = () => long ?? text.value;
+
+  function setText(value) {
+    showIn(text, value);
+    long = text.readOnly ? value : null;
+    textNotes.textContent = text.readOnly ? noteOfLong(value) : "";
+  }
+
+  function paste(event) {
+    const whole = longPaste(event, text);
+    if (whole === null) return;
+    setText(whole);
+    own();
+  }
 
   function own() {
     if (!state.lesson) return;
@@ -96,7 +116,7 @@ export function trainView(actions) {
     const one = lessonOf(key);
     if (!one) return;
     change({ lesson: key });
-    text.value = one.text;
+    setText(one.text);
     dialect.value = one.dialect;
     pattern.value = "";
     regexField.hidden = true;
@@ -132,7 +152,7 @@ export function trainView(actions) {
   function request() {
     const patterns = { "": undefined, none: "", custom: regex.value };
     const chosen = pattern.value in patterns ? patterns[pattern.value] : pattern.value;
-    const made = { op: "train", dialect: dialect.value, payload: encoder.encode(text.value) };
+    const made = { op: "train", dialect: dialect.value, payload: encoder.encode(wholeText()) };
     if (chosen !== undefined) made.pattern = chosen;
     if (merges.value !== "") made.merges = Number(merges.value);
     const tokens = special.value.split(/\s+/).filter(Boolean);
@@ -143,21 +163,20 @@ export function trainView(actions) {
 
   let version = 0;
   async function train() {
-    version += 1;
-    const own_ = version;
     steps.stop();
     problem.hidden = true;
-    if (!text.value.trim()) return refuse("There is no text to learn from. Enter one, or choose a lesson.");
+    if (!wholeText()) return refuse("There is no text to learn from. Enter one, or choose a lesson.");
     if (pattern.value === "custom" && !regex.value) return refuse("There is no regular expression. Enter one, or choose “no pattern”.");
-    button.disabled = true;
-    button.textContent = "Training…";
+    version += 1;
+    const own_ = version;
+    drawButton(true);
     try {
       const wantsNone = merges.value === "0";
       const core = new Opened(request());
       const answer = await core.open();
-      if (own_ !== version) return;
-      if (course.core && !course.isUsed) course.core.close().catch(() => {}); // nothing is lost with it
-      Object.assign(course, { core, info: answer.info, total: answer.n_steps, nBytes: answer.n_bytes, steps: [], start: null, known: {}, isUsed: false, problem: null, wantsNone });
+      if (own_ !== version) return forget(core);
+      if (course.core && !isKept()) forget(course.core);
+      Object.assign(course, { core, info: answer.info, total: answer.n_steps, nBytes: answer.n_bytes, steps: [], start: null, known: {}, problem: null, wantsNone });
       await fetchSteps(0).catch((error) => { course.problem = error.message; });
       if (own_ !== version) return;
       result.hidden = false;
@@ -166,10 +185,28 @@ export function trainView(actions) {
     } catch (error) {
       if (own_ === version) refuse(error.message);
     } finally {
-      button.disabled = false;
-      button.textContent = "Train";
+      if (own_ === version) drawButton(false);
     }
+    return undefined;
   }
+
+  function drawButton(isTraining) {
+    button.disabled = isTraining;
+    button.textContent = isTraining ? "Training…" : "Train";
+    cancel.hidden = !isTraining;
+  }
+
+  function stopTraining() {
+    version += 1; // what is still to come belongs to nothing
+    interrupt();
+    drawButton(false);
+    button.focus();
+    say("Training was cancelled.");
+  }
+
+  // Nothing is lost with a tokenizer that nobody uses; its thread may be gone.
+  const forget = (core) => void core.close().catch(() => {});
+  const isKept = () => open.some((one) => one.core === course.core);
 
   function refuse(message) {
     problem.textContent = message;
@@ -284,12 +321,15 @@ export function trainView(actions) {
     const ordered = merge ? [...before.pieces].sort((one, other) => hasPair(other.ids, merge) - hasPair(one.ids, merge)) : before.pieces;
     const shown = ordered.slice(0, 60);
     pieces.replaceChildren(...shown.map(({ ids, count }) => el("li", {},
-      el("span", { class: "symbols" }, ...joined(ids.slice(0, 600), merge)),
+      el("span", { class: "symbols", dir: directionOf(ids) }, ...joined(ids.slice(0, 600), merge)),
       ids.length > 600 ? el("span", { class: "quiet", text: `… ${number(ids.length - 600)} more` }) : null,
       el("span", { class: "times", text: `× ${number(count)}` }))));
     if (all > shown.length) pieces.append(el("li", { class: "quiet", text: `and ${counted(all - shown.length, "more piece")}` }));
     return undefined;
   }
+
+  // As it is read: the first token of an Arabic word is the one on the right.
+  const directionOf = (ids) => (isRightToLeft(ids.slice(0, 40).map((id) => (id === null ? "" : labelOf(course.known[id]))).join("")) ? "rtl" : "ltr");
 
   function joined(ids, merge) {
     const made = [];
@@ -317,12 +357,10 @@ export function trainView(actions) {
   }
 
   function use() {
-    if (!course.isUsed) {
-      const one = keep(state.lesson ?? "trained-here", course.core, course.info, course.total);
-      course.isUsed = one.name;
-    }
+    const one = open.find((some) => some.core === course.core)
+      ?? keep(state.lesson ?? "trained-here", course.core, course.info, course.total);
     const lesson = lessonOf(state.lesson);
-    actions.use(lesson?.attempt ?? null, course.isUsed);
+    actions.use(lesson?.attempt ?? null, one.name);
   }
 
   async function save() {

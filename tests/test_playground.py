@@ -503,6 +503,155 @@ def test_steps_of_each_pattern_are_those_of_python(site):
         assert playground_steps.check(page, dialect, {"pattern": name}, text) > 3
 
 
+# The views as they are used
+
+PASTE = """([id, text]) => {
+  const data = new DataTransfer();
+  data.setData("text/plain", text);
+  const box = document.getElementById(id);
+  box.focus();
+  box.select();
+  box.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def train_view(site):
+    """Open the view, and wait until its lesson is trained."""
+    page = site.open(fragment="view=train&tokenizers=")
+    page.locator("#train .bars li").first.wait_for()
+    return page
+
+
+def test_a_word_with_spaces_around_is_traced(site):
+    """What the tokenizer leaves out has no merges: the nearest piece is shown, or that there is none."""
+    page = site.open(fragment="view=trace&tokenizers=small-end-of-word")
+    lead = page.locator("#trace .lead")
+    for word in ("  low river", "low river  "):
+        page.locator("#trace-word").fill(word)
+        lead.get_by_text("The piece low ").wait_for()
+    page.locator("#trace-word").fill("   ")
+    page.get_by_text("This tokenizer leaves out all of this text").wait_for()
+    page.locator("#trace-word").fill(" river")
+    lead.get_by_text("The piece river ").wait_for()
+    assert page.locator("#trace .strip-text").inner_text() == "river"
+
+
+@only_all
+def test_the_newest_word_alone_is_drawn(site):
+    """Also where words change while tokens of an older one are looked up."""
+    page = site.open(fragment="view=trace&tokenizers=small-gpt2")
+    page.evaluate(
+        """async () => {
+          const {core} = playground.open[0];
+          const ask = core.ask.bind(core);
+          const slow = {tokens: 400};
+          core.ask = async (request) => {
+            await new Promise((resolve) => setTimeout(resolve, slow[request.op] ?? 0));
+            slow[request.op] = 0;
+            return ask(request);
+          };
+          const word = document.getElementById("trace-word");
+          for (const text of ["unhappiness of rivers", "harvest"]) {
+            word.value = text;
+            word.dispatchEvent(new Event("input"));
+            await new Promise((resolve) => setTimeout(resolve, 250));
+          }
+          await new Promise((resolve) => setTimeout(resolve, 800));
+        }"""
+    )
+    assert page.locator("#trace .strip-text").inner_text() == "harvest"
+    page.locator("#trace .lead").get_by_text("The piece harvest").wait_for()
+
+
+@only_all
+def test_a_tokenizer_that_was_removed_is_trained_again(site):
+    """Train still walks through it and saves it, and using it opens it once more."""
+    page = train_view(site)
+    for _ in range(2):
+        page.locator("#tab-train").click()
+        page.get_by_text("Use in Encode").click()
+        site.wait("playground.named('end-of-word') !== undefined")
+        page.get_by_role("button", name="Remove end-of-word").click()
+        page.get_by_text("No tokenizer is open.").wait_for()
+    page.locator("#tab-train").click()
+    with page.expect_download():
+        page.locator("#save").click()
+    assert not page.locator("#train .save .problem").is_visible()
+
+
+@only_all
+def test_a_text_of_a_megabyte_is_trained_on(site):
+    """The box has its beginning, all of it is learned from, and a shorter text takes its place."""
+    page = train_view(site)
+    text = "".join(f"The river {n * 7919 % 99991} runs far.\n" for n in range(40_000))
+    page.evaluate(PASTE, ["train-text", text])
+    assert len(page.locator("#train-text").input_value()) < 20_000
+    assert f"{len(text):,} characters" in page.locator("#train-text-notes").inner_text()
+    page.locator("#train-counts").uncheck()
+    page.locator("#train-dialect").select_option("byte-stream")
+    page.locator("#train-merges").fill("3")
+    page.locator("#train-form-button").click()
+    page.get_by_text("Learned 3 merges. ").wait_for()
+    page.locator("#train").get_by_role("button", name="Clear").click()
+    assert page.locator("#train-text").is_editable()
+    page.locator("#train-text").fill("    ")
+    page.locator("#train-form-button").click()
+    page.get_by_text("2 merges follow").wait_for()  # of spaces, by hand: 2, then 4
+
+
+@only_all
+def test_training_is_cancelled(site):
+    """The page trains and walks through the earlier course afterwards, and shows nothing of what was cancelled."""
+    page = train_view(site)
+    before = page.locator("#train .lead").inner_text()
+    words = " ".join(f"{n * 2654435761 % 2**32:x}" for n in range(400_000))
+    page.evaluate(PASTE, ["train-text", words])
+    page.locator("#train-counts").uncheck()
+    page.locator("#train-merges").fill("")
+    page.locator("#train-form-button").click()
+    page.locator("#train-cancel").click()
+    assert page.locator("#train-form-button").is_enabled()
+    assert not page.locator("#train-cancel").is_visible()
+    assert page.locator("#train .lead").inner_text() == before
+    page.locator("#train").get_by_label("Last step (End)").click()
+    site.wait("document.querySelectorAll('#train .learned button').length === 10")
+    page.locator("#train .lessons button").first.click()
+    page.get_by_text("Before any merge: 24 distinct pieces.").wait_for()
+
+
+@only_all
+def test_pieces_stand_in_the_order_in_which_they_are_read(site):
+    """The first token of an Arabic word is on the right, that of a Latin one on the left."""
+    page = train_view(site)
+    page.locator("#train-text").fill("\u0633\u0644\u0645\t3\nlow\t2")
+    page.locator("#train-form-button").click()
+    page.get_by_text("Before any merge: 2 distinct pieces.").wait_for()
+    lefts = page.evaluate(
+        """() => [...document.querySelectorAll("#train .pieces .symbols")].map((word) =>
+          [...word.children].slice(0, 2).map((chip) => chip.getBoundingClientRect().left))"""
+    )
+    arabic, latin = lefts
+    assert arabic[0] > arabic[1]
+    assert latin[0] < latin[1]
+
+
+@only_all
+def test_a_lesson_that_is_chosen_during_training_is_the_one_that_is_shown(site):
+    """The form waits for it, and the earlier training leaves nothing behind."""
+    page = train_view(site)
+    words = " ".join(f"{n * 2654435761 % 2**32:x}" for n in range(60_000))
+    page.evaluate(PASTE, ["train-text", words])
+    page.locator("#train-counts").uncheck()
+    page.locator("#train-merges").fill("2000")
+    page.locator("#train-form-button").click()
+    page.locator("#train-dialect").select_option("gpt2")
+    page.locator("#train .lessons button").nth(4).click()
+    assert page.locator("#train-form-button").is_disabled()
+    page.get_by_text("3 merges follow").wait_for()
+    assert page.locator("#train-form-button").is_enabled()
+    assert page.locator("#train-text").input_value().startswith("hug\t10")
+
+
 # Files
 
 
@@ -674,16 +823,7 @@ def test_a_megabyte_stays_fluid(site):
         f"The river {n * 7919 % 99991} runs to 東京, far.\n" for n in range(28_000)
     )
     text = "".join(lines)
-    page.evaluate(
-        """(text) => {
-          const data = new DataTransfer();
-          data.setData("text/plain", text);
-          const box = document.getElementById("text");
-          box.select();
-          box.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
-        }""",
-        text,
-    )
+    page.evaluate(PASTE, ["text", text])
     site.shows(text)
     n_drawn = page.locator("#encode .t").count()
     assert 100 < n_drawn < 6000
