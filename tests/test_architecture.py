@@ -268,7 +268,7 @@ def test_the_core_changes_no_state_of_the_process():
 def walks():
     """Give the walks that the page tells, by title."""
     page = (CRATES.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    section = page.partition("## Two walks\n")[2].partition("\n## ")[0]
+    section = page.partition("## Two walkthroughs\n")[2].partition("\n## ")[0]
     _, *told = section.split("\n### ")
     return {walk.partition("\n")[0]: walk.partition("\n")[2] for walk in told}
 
