@@ -14,6 +14,7 @@ from website import (
     measured,
     navigation,
     reference,
+    tables,
 )
 
 import bytepair
@@ -164,6 +165,39 @@ def test_code_in_lists_keeps_its_own_spaces():
     text = "1. a\n\n   ```sh\n   - b\n     c\n   ```\n2. d"
     assert (
         lists.spaced_lists(text) == "1. a\n\n    ```sh\n    - b\n      c\n    ```\n2. d"
+    )
+
+
+def test_code_keeps_the_spaces_that_belong_to_it():
+    """A token that begins with a space is shown with it; text between two codes is not taken for code."""
+    text = "`king` and ` king`; `a `, ``  `b` ``\n\n```\n` c`\n```\n"
+    marked = tables.marked_spaces(text)
+    assert marked.replace(tables.SPACE, "!") == text.replace("` k", "`!k").replace(
+        "`a `", "`a!`"
+    )
+    html = f"<p><code>{tables.SPACE}king</code> <code>king</code></p>"
+    assert (
+        tables.with_spaces(html)
+        == '<p><code class="bp-space"> king</code> <code>king</code></p>'
+    )
+
+
+def test_options_in_code_are_not_broken_at_their_hyphens():
+    """An option, and a cell of one sign, stay on one line; what is long may break."""
+    html = "<td>✓</td><code>a-b</code><code>train --merges 1 -o x.json</code>"
+    assert tables.without_breaks(html) == (
+        '<td class="bp-mark">✓</td><code class="bp-word">a-b</code>'
+        '<code>train <span class="bp-word">--merges</span> 1 <span class="bp-word">-o</span> x.json</code>'
+    )
+    long = f"<code>a {'b-' * 20}c</code>"
+    assert tables.without_breaks(long) == long
+
+
+def test_cells_of_a_sentence_are_wide():
+    """A cell with a sentence is marked by the length of its text, not of its tags."""
+    cells = f"<td>{'word ' * 9}</td><td><em>{'w' * 38}</em></td><td style='x'>{'word ' * 9}</td>"
+    assert tables.without_breaks(cells) == cells.replace(
+        "<td>w", '<td class="bp-long">w'
     )
 
 

@@ -42,6 +42,7 @@ ELSEWHERE = {
     },
 }
 PLAYGROUND = REPOSITORY / "python/bytepair/playground/index.html"
+EMPTY_LINE = re.compile(r"^<BLANKLINE>$", re.MULTILINE)
 OWN_ADDRESS = "http://localhost:8000/"
 
 
@@ -160,7 +161,7 @@ def titled(page: str, content: str | bytes) -> str | bytes:
 def on_page_markdown(
     markdown: str, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
-    """Rewrite links, and lists."""
+    """Rewrite links, lists, and what stands for an empty line in the output of an example."""
     name = page.file.src_uri
     source = STATE.sources.get(name, f"docs/{name}")
     markdown = links.moved_links(
@@ -168,6 +169,7 @@ def on_page_markdown(
     )
     if name in ("reference/api.md", "reference/commands.md"):
         markdown = reference.with_links(markdown)
+    markdown = EMPTY_LINE.sub("", markdown)
     STATE.plain[name] = markdown
     if name == "index.md":
         sentence, markdown = hero.parted(markdown)
@@ -179,15 +181,19 @@ def on_page_markdown(
         STATE.hero = hero.hero(sentence, texts)
         page.meta |= {"template": "home.html", "hide": ["navigation", "toc"]}
         page.meta.setdefault("title", config.site_name)
-    return lists.spaced_lists(lists.named_blocks(markdown))
+    return lists.spaced_lists(lists.named_blocks(tables.marked_spaces(markdown)))
 
 
 def on_page_content(
     html: str, *, page: Page, config: MkDocsConfig, files: Files
 ) -> str:
-    """Show bars in tables, and keep short code on one line: a name is not broken at its hyphens."""
-    html = tables.plain_bars(html)
-    return re.sub(r"<code>(?=[^<> ]{1,24}</code>)", '<code class="bp-word">', html)
+    """Show bars in tables and spaces of code, and keep short code on one line: no break at a hyphen."""
+    return tables.without_breaks(tables.with_spaces(tables.plain_bars(html)))
+
+
+def on_env(env: Any, *, config: MkDocsConfig, files: Files) -> None:
+    """Tell templates, also that of the page for what is not there, whether there is a playground."""
+    env.globals["has_playground"] = PLAYGROUND.exists()
 
 
 def repository(config: MkDocsConfig) -> str:
@@ -214,7 +220,6 @@ def on_page_context(
 ) -> None:
     """Tell templates what there is; read back the pages that docstrings filled."""
     context["hero"] = STATE.hero
-    context["has_playground"] = PLAYGROUND.exists()
     context["has_own_address"] = config.site_url == OWN_ADDRESS
     if "\n::: " in STATE.plain.get(page.file.src_uri, ""):
         STATE.plain[page.file.src_uri] = plain.read_back(page.content or "")
