@@ -50,8 +50,8 @@ def pages(folder: Path) -> dict[str, str | bytes]:
         cards.append(card(path.stem, source, list(figures)))
     head = (
         "# Gallery\n\n"
-        "Short programs that run as they stand. Each page shows the code, what it prints and draws, and how long it ran "
-        "when this site was built; the script and a notebook are there to download.\n\n"
+        "Short, complete programs. Each page shows the code, its output and figures, and its run time when this site was built, "
+        "with the script and a notebook to download.\n\n"
     )
     found["index.md"] = head + "\n".join(cards)
     return found
@@ -127,7 +127,7 @@ def page(stem: str, source: str, run: Run, figures: list[str]) -> str:
     )
     lines = [f"# {title_of(stem)}", "", about, "", files, ""]
     for figure in figures:
-        lines += [f"![What the program draws]({figure})", ""]
+        lines += [f"![Figure drawn by the program]({figure})", ""]
     lines += ["## Code", "", "```python", code, "```", ""]
     if run.output.strip():
         lines += ["## Output", "", "```text", run.output.rstrip(), "```", ""]

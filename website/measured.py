@@ -88,18 +88,18 @@ def page(results: list[dict[str, Any]], cells: list[Cell], files: list[str]) -> 
     lines = [
         "# Benchmarks",
         "",
-        f"In {n_all:,} cells the time of another library was compared with ours for the same work: the same ids, or the same "
-        f"merges. In {n_behind} of them the other is ahead.",
+        f"In {n_all:,} cells, another library was compared with bytepair for the same work: the same ids, or the same "
+        f"merges. In {n_behind} of them, the other library is faster.",
         "",
-        "![How many times our time the others take: a dot for each cell](figure-ratios.svg)",
+        "![Ratio of the time of other libraries to ours, a dot for each cell](figure-ratios.svg)",
         "",
-        "A dot is a cell: one vocabulary, one text, one kind of output, in one state of the tokenizer. It stands at how many "
-        "times our time the other library takes, where *best peer* is the quickest of all that were measured. Dots left of 1 "
-        "are cells that we lose.",
+        "Each dot is a cell: one vocabulary, one text, one kind of output, and one state of the tokenizer. Its position is the "
+        "time of the other library divided by ours; *best peer* is the fastest of all libraries that were measured. In cells "
+        "left of 1, bytepair is slower.",
         "",
         "## Cells",
         "",
-        "| benchmark | cells | peer ahead | least | median | most |",
+        "| benchmark | cells | peer ahead | lowest | median | highest |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     for title in dict.fromkeys(cell.benchmark for cell in cells):
@@ -110,7 +110,7 @@ def page(results: list[dict[str, Any]], cells: list[Cell], files: list[str]) -> 
         )
     lines += [
         "",
-        "## Cells that are lost",
+        "## Cells in which bytepair is slower",
         "",
         "| benchmark | cell | ahead | ratio |",
         "|---|---|---|---:|",
@@ -121,13 +121,13 @@ def page(results: list[dict[str, Any]], cells: list[Cell], files: list[str]) -> 
     ]
     lines += [
         "",
-        "These count CPU time, in which a library that starts threads of its own gains nothing. Cells that are lost by wall time, "
-        "and what else speaks against a number, stand below each table of [Performance](../explanation/performance.md).",
+        "These are ratios of CPU time, so libraries that start additional threads gain nothing. The notes below each table of "
+        "[Performance](../explanation/performance.md) list cells that are slower by wall time, and other caveats.",
         "",
         "## How it is measured",
         "",
-        "[Performance](../explanation/performance.md) says what is measured and how, has all tables, and the commands that repeat "
-        "them. [What was tried](../../benchmarks/tried/README.md) is the log of what made it faster, and of what did not.",
+        "[Performance](../explanation/performance.md) describes what is measured and how, and has all tables and the commands to "
+        "reproduce them. The [log of optimizations](../../benchmarks/tried/README.md) lists what was tried, and what it gained.",
         "",
         "## Raw data",
         "",
@@ -136,14 +136,16 @@ def page(results: list[dict[str, Any]], cells: list[Cell], files: list[str]) -> 
     ]
     names = [name for name in files if name.startswith("results/")]
     for name, result in zip(names, results, strict=True):
-        date, machine = (result.get(key) or "not noted" for key in ("date", "machine"))
+        date, machine = (
+            result.get(key) or "not recorded" for key in ("date", "machine")
+        )
         lines.append(f"| [{result['title']}]({name}) | {date} | {machine} |")
     records = ", ".join(
         f"[{Path(name).stem}]({name})" for name in files if name.startswith("record/")
     )
     lines += [
         "",
-        f"Whole runs, every engine with its times, memory and versions: {records}.",
+        f"Complete runs, with times, memory and versions of every engine: {records}.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -180,7 +182,7 @@ def drawn(cells: list[Cell]) -> bytes:
         axes.minorticks_off()
         axes.set_yticks(range(len(rows)), list(rows))
         axes.invert_yaxis()
-        axes.set_xlabel("time of the other over ours")
+        axes.set_xlabel("time of the other library / time of bytepair")
         axes.grid(axis="x", alpha=0.3)
         for side in ("top", "right", "left"):
             axes.spines[side].set_visible(False)

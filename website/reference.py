@@ -194,8 +194,8 @@ def dialects() -> str:
         lines += [f"### {name}", "", *described(parts), ""]
     return (
         "## Each dialect in full\n\n"
-        "The parts of each dialect, and the pieces into which it cuts a sample. The dialect is a name for these parts: "
-        "`pattern=`, `ties=`, `min_count=` and others set each part on its own.\n\n"
+        "This section lists the parts of each dialect, and the pieces into which it cuts a sample. A dialect is a name for these "
+        "parts: `pattern=`, `ties=`, `min_count=` and other options set each part separately.\n\n"
         f'```text title="The sample"\n{SAMPLE}\n```\n\n' + "\n".join(lines)
     )
 
@@ -205,11 +205,11 @@ TIES = {
     "first_seen": "the pair that occurs first in the text",
     "largest_text": "the pair with the largest text",
 }
-TIMES = {1: "all that occur", 2: "those that occur twice or more"}
+TIMES = {1: "all pairs", 2: "pairs that occur at least twice"}
 BEHAVIOURS = {
     "the rest is dropped": "The rest is dropped.",
-    "Removed": "What matches is dropped.",
-    "MergedWithNext": "What matches joins the text after it.",
+    "Removed": "Matches are dropped.",
+    "MergedWithNext": "Matches are joined with the text after them.",
 }
 
 
@@ -302,9 +302,9 @@ def patterns() -> str:
     lines = [
         "# Patterns",
         "",
-        "A split pattern cuts text into pieces, and no merge crosses the border of two pieces. These patterns have names: "
-        'give `pattern="o200k"` in Python or `--pattern o200k` on the command line. A pattern of your own is a regular '
-        "expression in the same place.",
+        "A split pattern cuts text into pieces, and no merge crosses the border between two pieces. These patterns have names: "
+        'pass `pattern="o200k"` in Python or `--pattern o200k` on the command line. For your own pattern, pass a regular '
+        "expression instead.",
         "",
         '```text title="The sample that each pattern cuts"',
         SAMPLE,
@@ -327,7 +327,7 @@ def patterns() -> str:
     return "\n".join(lines) + "\n"
 
 
-SEVERAL = "Each pattern, a line here, cuts what the one before it left."
+SEVERAL = "The patterns, one per line, apply one after the other: each cuts the pieces of the previous one."
 
 
 def encodings() -> str:
@@ -339,9 +339,9 @@ def encodings() -> str:
     lines = [
         "# Published encodings",
         "",
-        "bytepair recognises the rank files of these encodings by what they hold, and adds the pattern and the special "
-        "tokens that the files leave out. `Tokenizer.from_file` needs no more than the file; where several encodings share "
-        "one, `encoding=` chooses. The files themselves do not come with bytepair.",
+        "bytepair recognises the rank files of these encodings by their content, and adds the pattern and the special "
+        "tokens, which the files do not contain. `Tokenizer.from_file` needs only the file; if several encodings share "
+        "a file, `encoding=` selects one. bytepair does not include the files themselves.",
         "",
         "| encoding | tokens in the file | pattern | special tokens |",
         "|---|---:|---|---:|",
@@ -401,11 +401,11 @@ def formats() -> str:
     ]
     lines += [
         "",
-        "## Which format holds which dialect",
+        "## Dialects that each format can hold",
         "",
-        "Each cell was tried when this page was built: a small tokenizer of the dialect is written in the format, read "
-        "again, and compared. ✓ means that ids are the same. *tokens* means that tokens are the same, perhaps with new ids: the "
-        "format has no ids. *most texts* means that ids of some texts would change, so that writing needs "
+        "Each cell was tested when this page was built: a small tokenizer of the dialect was written in the format, read "
+        "back, and compared. ✓ means that ids are the same. *tokens* means that tokens are the same, but may have new ids, since "
+        "the format has no ids. *most texts* means that the ids of some texts would change, so that writing needs "
         "`ids_may_change=True`. – means that the format cannot hold the tokenizer, and that writing is refused.",
         "",
         "| dialect | " + " | ".join(f"`{name}`" for name in FORMATS) + " |",
@@ -571,10 +571,10 @@ def inside(package: str) -> dict[str, str]:
     if package != "bytepair.compat":
         return {}
     return {
-        "bytepair.compat.tiktoken": "the interface of tiktoken",
-        "bytepair.compat.transformers": "the interface of transformers",
-        "bytepair.compat.tokenizers": "the interface of tokenizers",
-        "bytepair.compat.streaming": "text from ids that come one by one, for servers",
+        "bytepair.compat.tiktoken": "an interface compatible with tiktoken",
+        "bytepair.compat.transformers": "an interface compatible with transformers",
+        "bytepair.compat.tokenizers": "an interface compatible with tokenizers",
+        "bytepair.compat.streaming": "streaming decoders for servers",
     }
 
 
