@@ -20,7 +20,7 @@ from website.matrix import held, trained
 
 import bytepair
 from bytepair import surgery
-from bytepair._io import formats
+from bytepair._io import saving
 from bytepair.analyze.doctor._codes import CODES
 from bytepair.cli.app import app
 from bytepair.cli.commands import COMMANDS as ENTRIES
@@ -414,7 +414,7 @@ def test_every_dialect_is_in_the_list_of_dialects():
 def test_every_format_is_in_the_list_of_formats():
     """The first table of formats has each name once."""
     names = re.findall(r"^\| `([\w-]+)` \|", page("reference/formats.md"), re.MULTILINE)
-    assert tuple(names[: len(formats.FORMATS)]) == formats.FORMATS
+    assert tuple(names[: len(saving.FORMATS)]) == saving.FORMATS
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def test_the_readme_has_the_numbers_that_were_measured():
         f"In {len(ratios)} comparisons by processor time, the fastest other library takes "
         f"{min(ratios):.2f} to {max(ratios):.1f} times as long",
         f"{len(bytepair.dialects())} dialects",
-        f"reads and writes {len(formats.FORMATS)} [formats]",
+        f"reads and writes {len(saving.FORMATS)} [formats]",
         f"finds {len(CODES)} kinds",
     ):
         assert claim in text, claim

@@ -305,7 +305,7 @@ def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
 ):
     """What only the result shows to be no file of that format is saved as .bytepair, with its log."""
     testing = pytest.importorskip("typer.testing", reason="runs the command line")
-    from bytepair._io import formats
+    from bytepair._io import saving
     from bytepair.cli.app import app
 
     def refusing(tokenizer, path, format_name, **options):
@@ -314,9 +314,9 @@ def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
             raise bytepair.FormatError(message)
         return save(tokenizer, path, format_name, **options)
 
-    save = formats.save
+    save = saving.save
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(formats, "save", refusing)
+    monkeypatch.setattr(saving, "save", refusing)
     Path("text").write_text("\n".join(TEXTS))
     arguments = ["train", "text", "-o", "t.json", "--merges", "3", "--log", "log"]
     found = testing.CliRunner().invoke(app, arguments)

@@ -11,7 +11,7 @@ import pytest
 
 import bytepair
 from bytepair import FormatError, Tokenizer, TokenizerError, UnknownTokenError
-from bytepair._io import formats
+from bytepair._io import loading, recognising
 from bytepair.segmentation import Segmenter
 
 LETTERS = " \t\n\r'sTdlLvem019٣aéA中文ñ\u0301\u200d👩💻한\u200f\ufffd\0<|>endoftext_-/.,!?Ⅷ½ſ\u3000"
@@ -223,7 +223,7 @@ def test_content_tells_the_format_whatever_the_name(tmp_path):
     for format_name in ("bytepair", "compiled", "huggingface"):
         path = tmp_path / "file.data"
         own.save(path, format=format_name)
-        assert formats.sniff(path.read_bytes()) == format_name
+        assert recognising.sniff(path.read_bytes()) == format_name
         assert Tokenizer.from_file(path).encode("hello") == own.encode("hello")
         assert Tokenizer.from_bytes(path.read_bytes()).encode("hello") == own.encode(
             "hello"
@@ -244,17 +244,17 @@ def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch)
     path = tmp_path / "tiktoken.model"
     path.write_bytes(b"IQ== 0\n")
     seen = {}
-    monkeypatch.setattr(formats._core, "recognise_encoding", lambda *_: "kimi_k2")
+    monkeypatch.setattr(loading._core, "recognise_encoding", lambda *_: "kimi_k2")
     monkeypatch.setattr(
-        formats._core, "read_encoding", lambda _, __, renamed: seen.update(renamed)
+        loading._core, "read_encoding", lambda _, __, renamed: seen.update(renamed)
     )
     config = tmp_path / "tokenizer_config.json"
     config.write_text(json.dumps({"added_tokens_decoder": {"5": {"content": "<x>"}}}))
-    formats.load(path)
+    loading.load(path)
     assert seen == {5: "<x>"}
     config.write_text(json.dumps({"added_tokens_decoder": {"5": 3}}))
     with pytest.raises(FormatError, match="added_tokens_decoder"):
-        formats.load(path)
+        loading.load(path)
 
 
 def test_the_hub_needs_its_extra(monkeypatch):

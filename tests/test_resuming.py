@@ -7,7 +7,7 @@ import random
 import pytest
 
 import bytepair
-from bytepair._io.formats import FORMATS
+from bytepair._io.saving import FORMATS
 from bytepair._training.earlier import read_earlier
 
 tokenizers = pytest.importorskip("tokenizers")

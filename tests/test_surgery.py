@@ -527,7 +527,7 @@ def test_a_file_that_would_move_an_id_is_refused(tmp_path, monkeypatch):
     """Nothing is written, not even where the writer itself sees no fault."""
     found = grown("gpt4o")
     monkeypatch.setattr(
-        "bytepair._io.formats.save",
+        "bytepair._io.saving.save",
         lambda _tokenizer, path, _name, **_: path.write_bytes(found.base.to_bytes()),
     )
     with pytest.raises(bytepair.FormatError, match=r"'12' 276, .* nothing is written"):

@@ -157,7 +157,7 @@ def test_what_is_read_again_otherwise_leaves_nothing(tmp_path, monkeypatch):
     """A format that lies is found out by the proof."""
     tokenizer, other = trained(), trained(merges=100)
     data = other.to_bytes()
-    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.saving, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="nothing is written\nids differ"):
         bytepair.convert(tokenizer, tmp_path / "own.bytepair")
     assert list(tmp_path.iterdir()) == []
@@ -199,7 +199,7 @@ def test_other_pieces_are_found_where_few_texts_are_taken(tmp_path, monkeypatch)
     options |= {"pattern": r"[^\r\n ]+", "unmatched": "drop"}
     other = bytepair.train_from_iterator([WORDS], **options)
     data = other.to_bytes(format="subword-nmt")
-    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.saving, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="tokens differ"):
         bytepair.convert(
             tokenizer, tmp_path / "a", format="subword-nmt", ids_may_change=True
@@ -209,7 +209,7 @@ def test_other_pieces_are_found_where_few_texts_are_taken(tmp_path, monkeypatch)
 def test_other_tokens_are_refused_even_where_ids_may_change(tmp_path, monkeypatch):
     """Leave to change ids is none to change what they stand for."""
     data = trained(merges=100).to_bytes()
-    monkeypatch.setattr(bytepair._io.formats, "_written", lambda *_, **__: (data, []))
+    monkeypatch.setattr(bytepair._io.saving, "_written", lambda *_, **__: (data, []))
     with pytest.raises(bytepair.FormatError, match="tokens differ"):
         bytepair.convert(trained(), tmp_path / "own.bytepair", ids_may_change=True)
     assert list(tmp_path.iterdir()) == []

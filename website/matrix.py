@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 import bytepair
-from bytepair._io.formats import has_ids
+from bytepair._io.recognising import has_ids
 
 __all__ = ["held", "trained"]
 

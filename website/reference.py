@@ -387,7 +387,8 @@ def anchor(name: str) -> str:
 def formats() -> str:
     """Draw which formats are read and written, and which hold a tokenizer of each dialect, by trying."""
     import bytepair
-    from bytepair._io.formats import FORMATS, READERS
+    from bytepair._io.loading import READERS
+    from bytepair._io.saving import FORMATS
     from website.matrix import held, trained
 
     read = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
 from ._added import AddedToken, added_token, added_tokens
-from ._io import formats, hub, pretrained, token_files
+from ._io import hub, loading, pretrained, saving, token_files
 from ._io.files import StrPath, refuse_no_name
 from ._names import in_order
 from ._ranges import check_range
@@ -91,8 +91,8 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(special_tokens, (Mapping, type(None))):
             message = "special_tokens must be a mapping of tokens to ids"
             raise TypeError(message)
-        options = formats.Options(dialect, pattern, special_tokens, encoding)
-        return cls(formats.load(Path(path), options))
+        options = loading.Options(dialect, pattern, special_tokens, encoding)
+        return cls(loading.load(Path(path), options))
 
     @classmethod
     def from_directory(cls, path: StrPath) -> "Tokenizer":
@@ -116,7 +116,7 @@ class Tokenizer(_core.CoreTokenizer):
             The folder has no tokenizer, or several, or its file is damaged.
         """
         refuse_no_name(path)
-        return cls(formats.load_folder(Path(path)))
+        return cls(loading.load_folder(Path(path)))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
@@ -140,7 +140,7 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(format, (str, type(None))):
             message = f"format must be the name of a format, not {format!r}"
             raise TypeError(message)
-        return cls(formats.from_bytes(bytes(data), format))
+        return cls(loading.from_bytes(bytes(data), format))
 
     @classmethod
     def from_hub(
@@ -158,7 +158,7 @@ class Tokenizer(_core.CoreTokenizer):
         folder = hub.download(
             name, revision=revision, local_files_only=local_files_only
         )
-        return cls(formats.load_folder(folder))
+        return cls(loading.load_folder(folder))
 
     def save(
         self,
@@ -196,7 +196,7 @@ class Tokenizer(_core.CoreTokenizer):
             The file cannot be written.
         """
         refuse_no_name(path)
-        formats.save(self, Path(path), format, ids_may_change=ids_may_change)
+        saving.save(self, Path(path), format, ids_may_change=ids_may_change)
 
     def save_pretrained(
         self, directory: StrPath, *, ids_may_change: bool = False
@@ -313,7 +313,7 @@ class Tokenizer(_core.CoreTokenizer):
         TokenizerError
             There is no such format, or it is more than one file.
         """
-        return formats.to_bytes(self, format, ids_may_change=ids_may_change)
+        return saving.to_bytes(self, format, ids_may_change=ids_may_change)
 
     def with_special_tokens(
         self, tokens: Iterable[str] | Mapping[str, int]

@@ -20,7 +20,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from . import _core
-from ._io import formats
+from ._io import recognising
 from ._io.files import StrPath, read, write
 from ._tokenizer import Tokenizer
 from .errors import FormatError, PatternError, TokenizerError, UnknownTokenError
@@ -322,7 +322,7 @@ def _codes_of(source: StrPath | Tokenizer) -> bytes:
         return source.to_bytes(format="subword-nmt")
     data = read(source)
     try:
-        is_tokenizer = formats.sniff(data) in _FORMATS_OF_TOKENIZERS
+        is_tokenizer = recognising.sniff(data) in _FORMATS_OF_TOKENIZERS
     except FormatError:  # the reader of codes says what is wrong
         is_tokenizer = False
     return _codes_of(Tokenizer.from_file(source)) if is_tokenizer else data

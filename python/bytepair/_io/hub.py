@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bytepair.errors import FileError, TokenizerError
 
-from . import formats
+from . import recognising
 from .files import StrPath
 
 __all__ = ["cache_folder", "download", "snapshot"]
@@ -50,7 +50,7 @@ def download(
             name,
             revision=revision,
             local_files_only=local_files_only,
-            allow_patterns=[f"{inside}{file}" for file in formats.HUB_FILES],
+            allow_patterns=[f"{inside}{file}" for file in recognising.HUB_FILES],
             token=token,
             cache_dir=None if cache_dir is None else Path(cache_dir),
             force_download=force_download,

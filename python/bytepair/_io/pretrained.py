@@ -13,7 +13,7 @@ from typing import Any
 
 from bytepair import _core
 
-from . import formats
+from . import saving
 from .files import StrPath, refuse_no_name, write_together
 
 __all__ = ["save", "settings_of"]
@@ -25,7 +25,7 @@ def save(
     """Write both files, and give their paths."""
     refuse_no_name(directory)
     folder = Path(directory)
-    data = formats.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
+    data = saving.to_bytes(tokenizer, "huggingface", ids_may_change=ids_may_change)
     settings = settings_of(tokenizer, json.loads(data))
     text = json.dumps(settings, indent=2, ensure_ascii=False)
     files = {

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import _core
-from bytepair._io import formats
+from bytepair._io import loading, recognising
+from bytepair._io.beside import added_beside, with_added_beside
 from bytepair._io.files import StrPath
 from bytepair._tokenizer import Tokenizer
 
@@ -57,12 +58,12 @@ def read_earlier(
     FileError
         A file cannot be read.
     """
-    given = formats.Options(dialect, pattern)
-    options = formats.needed_options(Path(path), given)
+    given = loading.Options(dialect, pattern)
+    options = loading.needed_options(Path(path), given)
     tokenizer = Tokenizer.from_file(path, **options._asdict())
-    if not formats.has_ids(Path(path)):
+    if not recognising.has_ids(Path(path)):
         return Earlier(tokenizer, keeps_ids=False)
-    beside = formats.added_beside(Path(path))
+    beside = added_beside(Path(path))
     if beside:
-        tokenizer = Tokenizer(formats.with_added_beside(tokenizer, Path(path), beside))
+        tokenizer = Tokenizer(with_added_beside(tokenizer, Path(path), beside))
     return Earlier(tokenizer)

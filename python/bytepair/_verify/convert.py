@@ -27,7 +27,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
-from bytepair._io import formats
+from bytepair._io import saving
 from bytepair._io.files import (
     StrPath,
     folder_beside,
@@ -99,12 +99,12 @@ def convert(
     refuse_no_name(target)
     tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_file(source)
     target = Path(target)
-    name = formats.format_of(target, format)
+    name = saving.format_of(target, format)
     given = [part for text in texts for part in _parts(tokenizer, text)]
     own = [*given, *_texts_of_vocabulary(tokenizer)]
     with folder_beside(target) as folder:
         written = folder / target.name
-        changes = formats.save(tokenizer, written, name, ids_may_change=True)
+        changes = saving.save(tokenizer, written, name, ids_may_change=True)
         again = _read_again(written, name)
         terms = _terms(name, has_ids=bool(changes) or not ids_may_change)
         terms = terms._replace(has_normal_texts=bool(changes) and ids_may_change)

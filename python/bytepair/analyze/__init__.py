@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ._report import Report, describe
     from ._stats import MissingRow, ScriptRow, Stats, StatsRow, stats, stats_of
     from ._steps import TrainingStep, training_steps
-    from ._trace import Reasons, Trace, Why, trace, why
+    from ._trace import Trace, trace
+    from ._why import Reasons, Why, why
     from .doctor import Diagnosis, Finding, FoundToken, TokenUsage, diagnose
 
 __all__ = [
@@ -93,7 +94,8 @@ _MODULES = {
     "_report": "Report describe",
     "_stats": "MissingRow ScriptRow Stats StatsRow stats stats_of",
     "_steps": "TrainingStep training_steps",
-    "_trace": "Reasons Trace Why trace why",
+    "_trace": "Trace trace",
+    "_why": "Reasons Why why",
     "doctor": "Diagnosis Finding FoundToken TokenUsage diagnose",
 }
 """The modules of this package, and what is public in each."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bytepair._io import formats
+from bytepair._io import saving
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair._verify.convert import Conversion, convert as write_converted
@@ -50,7 +50,7 @@ def convert(
         message = "is the old name of --format; give one of them"
         raise typer.BadParameter(message, param_hint="--to")
     format_name = format_name or to
-    formats.format_of(target, format_name, option="--format")
+    saving.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
     line = ProgressLine(is_shown=True)
     line.show(f"reading {tokenizer_path}")

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from bytepair import Tokenizer, dialects, encodings, patterns
-from bytepair._io.formats import FORMATS, Options, acting_options
+from bytepair._io.loading import Options, acting_options
+from bytepair._io.saving import FORMATS
 
 from .help_pages import LOADING
 

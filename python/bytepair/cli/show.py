@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from bytepair import FileError, TokenizerError
-from bytepair._io.formats import is_tokenizer
+from bytepair._io.loading import is_tokenizer
 from bytepair.analyze import Cut, cut
 from bytepair.views._layout import Options
 from bytepair.views._showing import drawn

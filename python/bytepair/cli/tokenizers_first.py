@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bytepair import FileError, TokenizerError
-from bytepair._io.formats import is_tokenizer
+from bytepair._io.loading import is_tokenizer
 
 __all__ = ["TokenizerOption", "names_of", "short_names", "told_apart"]
 

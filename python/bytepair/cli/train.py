@@ -26,7 +26,7 @@ from bytepair import (
     TrainingError,
     TrainingInterrupted,
 )
-from bytepair._io import formats
+from bytepair._io import saving
 from bytepair._io.files import StrPath, check_writable, write_together
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._plurals import amount
@@ -302,7 +302,7 @@ def rehearse(
     if str(output) == "-":
         message = "a tokenizer cannot be written to standard output; name a file"
         raise FileError(message)
-    formats.format_of(output, format_name, option="--format")
+    saving.format_of(output, format_name, option="--format")
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with TemporaryFolder() as folder:
         rehearsed = Path(folder) / output.name
@@ -333,12 +333,12 @@ def save(
         write_together(logs)
         return None, []
     try:
-        changes = formats.save(
+        changes = saving.save(
             tokenizer, output, format_name, ids_may_change=True, others=logs
         )
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")
-        formats.save(tokenizer, fallback, "bytepair", others=logs)
+        saving.save(tokenizer, fallback, "bytepair", others=logs)
         message = f"{error}; saved as {fallback} instead"
         raise FormatError(message) from error
     return output, list(map(str, changes))

@@ -145,7 +145,7 @@ class Saving:
         numbering: NumberingName | None = None,
     ) -> None:
         """Refuse what cannot be written, before any work."""
-        from bytepair._io import formats
+        from bytepair._io import saving
 
         self._check_embeddings(base, output)
         if output is None:
@@ -154,7 +154,7 @@ class Saving:
         if str(output) == "-":
             message = "a tokenizer cannot be written to standard output; name a file"
             raise TokenizerError(message)
-        formats.format_of(output, self.format_name, option="--format")
+        saving.format_of(output, self.format_name, option="--format")
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
 
     def _refuse_without_output(self) -> None:

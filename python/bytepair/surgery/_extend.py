@@ -20,7 +20,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from bytepair._io import formats
+from bytepair._io.beside import added_beside, with_added_beside
 from bytepair._plurals import amount
 from bytepair._ranges import check_range
 from bytepair._tokenizer import Tokenizer
@@ -321,9 +321,9 @@ def base_of(
         raise TypeError(message)
     path = Path(tokenizer)
     base = Tokenizer.from_file(path, **(options or {}))
-    beside = formats.added_beside(path)
+    beside = added_beside(path)
     if beside:
-        base = Tokenizer(formats.with_added_beside(base, path, beside))
+        base = Tokenizer(with_added_beside(base, path, beside))
     return base, path
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from bytepair._io import formats
+from bytepair._io import recognising, saving
+from bytepair._io.beside import added_beside
 from bytepair._io.files import (
     check_writable,
     read,
@@ -103,13 +104,13 @@ def save(
     """
     refuse_no_name(path)
     target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
-    name = formats.format_of(Path(path), format_name)
+    name = saving.format_of(Path(path), format_name)
     check_target(target, name)
     _check_beside(surgery.tokenizer, target, path)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
         try:
-            formats.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
+            saving.save(surgery.tokenizer, draft, name, ids_may_change=ids_may_change)
         except FormatError as error:
             raise _without_reserved(surgery, error) from error
         is_copy = _copy_base(surgery, draft, name)
@@ -137,7 +138,7 @@ def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
     """
     names = {content: id_ for id_, content, _flags in tokenizer._added_tokens}
     vocabulary = tokenizer.vocabulary
-    for token in formats.added_beside(target):
+    for token in added_beside(target):
         here = names.get(token.content, token.id)
         is_free = token.id >= len(vocabulary) or vocabulary[token.id] is None
         if here != token.id or not (token.content in names or is_free):
@@ -175,11 +176,11 @@ def rehearse(
     """
     refuse_no_name(path)
     target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
-    name = formats.format_of(Path(path), format_name)
+    name = saving.format_of(Path(path), format_name)
     check_target(target, name)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
-        formats.save(base, draft, name, ids_may_change=ids_may_change)
+        saving.save(base, draft, name, ids_may_change=ids_may_change)
         _compare_ids(base, Tokenizer.from_file(draft), path)
 
 
@@ -206,9 +207,9 @@ def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
         return False
     source = surgery.source
     try:
-        source = formats.file_in(source) if source.is_dir() else source
+        source = recognising.file_in(source) if source.is_dir() else source
         # Settings beside it, which another place has not, may belong to it.
-        if formats.format_of_file(source) != format_name:
+        if recognising.format_of_file(source) != format_name:
             return False
         if Tokenizer.from_file(source) != surgery.base:
             return False

@@ -20,9 +20,8 @@ from bytepair.analyze._trace import (
     Step,
     Symbol,
     Trace,
-    Verdict,
-    Why,
 )
+from bytepair.analyze._why import Verdict, Why
 
 from ._glyphs import fitted, hexadecimal, missing, token_text, visible, width
 from ._layout import NO_ID, Line, Run

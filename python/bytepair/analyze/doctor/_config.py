@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytepair import Tokenizer
-from bytepair._io.formats import read_object
+from bytepair._io.beside import read_object
 from bytepair._verify import torture
 from bytepair.errors import FileError, FormatError, TokenizerError
 

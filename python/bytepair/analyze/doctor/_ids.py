@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bytepair import Tokenizer
-from bytepair._io.formats import ADDED_TO, MERGES_OF, added_beside, file_in
+from bytepair._io.beside import ADDED_TO, added_beside
+from bytepair._io.recognising import MERGES_OF, file_in
 from bytepair.errors import TokenizerError
 
 from ._finding import Finding, FoundToken

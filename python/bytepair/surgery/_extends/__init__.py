@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._io import formats
+from bytepair._io import recognising
+from bytepair._io.beside import added_beside
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
@@ -270,7 +271,7 @@ def _loaded(tokenizer: Tokenizer | StrPath) -> tuple[Tokenizer, Path | None]:
 
 
 def _file(path: Path) -> Path:
-    return formats.file_in(path) if path.is_dir() else path
+    return recognising.file_in(path) if path.is_dir() else path
 
 
 def _format_of(path: Path | None) -> tuple[str, bool] | None:
@@ -278,7 +279,7 @@ def _format_of(path: Path | None) -> tuple[str, bool] | None:
     if path is None:
         return None
     file = _file(path)
-    return formats.format_of_file(file), formats.sidecar_of(file).is_file()
+    return recognising.format_of_file(file), recognising.sidecar_of(file).is_file()
 
 
 def is_text(content: bytes) -> bool:
@@ -294,7 +295,7 @@ def _faults_beside(base: Tokenizer, path: Path, new: Tokenizer) -> Iterator[Faul
     """Find ids of added tokens that only settings name, and that another token has now."""
     known, vocabulary = base.vocabulary, new.vocabulary
     taken = []
-    for token in formats.added_beside(path):
+    for token in added_beside(path):
         if token.id < len(known) and known[token.id] is not None:
             continue  # it is compared as a token of the base
         if token.id >= len(vocabulary) or vocabulary[token.id] is None:

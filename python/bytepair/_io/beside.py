@@ -1,0 +1,208 @@
+"""What files beside a tokenizer say about its added tokens, and a tokenizer that has these.
+
+Published folders have ``tokenizer_config.json`` and ``added_tokens.json``. Left out: the settings
+that the reader of a format looks for itself.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bytepair import _core
+from bytepair._added import added_token, as_id
+from bytepair.errors import FormatError, TokenizerError
+
+from .files import read
+from .naming import named
+from .recognising import FOLDER_FILES, file_in, is_folder
+
+__all__ = [
+    "ADDED_TO",
+    "AddedBeside",
+    "added_beside",
+    "read_object",
+    "renamed_specials",
+    "with_added_beside",
+]
+
+
+# Files that transformers adds the tokens to that its settings name; what others mean by settings
+# beside them their readers know.
+ADDED_TO = ("tokenizer.json", "tokenizer.model")
+
+
+class AddedBeside(NamedTuple):
+    """An added token that a file beside a tokenizer names, with its id.
+
+    ``flags`` are whether it is special, normalized, strips left and right, and is a word.
+    """
+
+    id: int
+    content: str
+    flags: tuple[bool, bool, bool, bool, bool]
+
+
+def added_beside(path: Path) -> list[AddedBeside]:
+    """List the added tokens that files beside a tokenizer of a published folder name.
+
+    These are ``added_tokens_decoder`` in ``tokenizer_config.json`` or, where that is
+    missing, ``added_tokens.json``. Beside a file of another name than published folders
+    have, such files belong to something else, unless the folder stands for that file.
+
+    Raises
+    ------
+    FormatError
+        A file is not understood.
+    """
+    if not (is_folder(path) or _is_of_folder(path)):
+        return []
+    folder = path if is_folder(path) else path.parent
+    config = _object(folder / "tokenizer_config.json")
+    if config.get("added_tokens_decoder") is not None:
+        return _added_by_id(folder / "tokenizer_config.json", config)
+    return _added_by_name(folder, config)
+
+
+def _is_of_folder(path: Path) -> bool:
+    """Tell whether a file is the tokenizer of its folder."""
+    if path.name in FOLDER_FILES:
+        return True
+    try:
+        return file_in(path.parent) == path
+    except FormatError:  # the folder has several tokenizers
+        return False
+
+
+def with_added_beside(
+    tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
+) -> _core.CoreTokenizer:
+    """Give a tokenizer the added tokens that files beside it name, as transformers does.
+
+    New ones get the ids that stand there. One that is a token already keeps its id, and is
+    found as the files say.
+    """
+    tokens = [(id_, content, list(flags)) for id_, content, flags in added]
+    file = _file_of_added(path) if added else path
+    changed = named(file, lambda: tokenizer._with_tokens_at(tokens))
+    known = {content: tuple(flags) for _, content, flags in changed._added_tokens}
+    others = [
+        (content, list(flags))
+        for _, content, flags in added
+        if known.get(content) != flags
+    ]
+    return named(file, lambda: changed._with_added_tokens(others)[0])
+
+
+def _file_of_added(path: Path) -> Path:
+    """Name the file beside a tokenizer that lists its added tokens."""
+    folder = path if is_folder(path) else path.parent
+    config = folder / "tokenizer_config.json"
+    is_there = _object(config).get("added_tokens_decoder") is not None
+    return config if is_there else folder / "added_tokens.json"
+
+
+def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    found = []
+    try:
+        for number, written in config["added_tokens_decoder"].items():
+            token = added_token(dict(written))
+            special, normalized, lstrip, rstrip, word = token.flags()
+            flags = special, normalized, lstrip, rstrip, word
+            found.append(AddedBeside(as_id(number), token.content, flags))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        message = f"{path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+    return sorted(found)
+
+
+def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
+    path = folder / "added_tokens.json"
+    map_path = folder / "special_tokens_map.json"
+    tokens = _object(map_path)
+    _check_lists(map_path, tokens)
+    _check_lists(folder / "tokenizer_config.json", config)
+    special = _special_names({**tokens, **config})
+    found = []
+    for content, number in _object(path).items():
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if not is_number or not 0 <= number < 1 << 32:
+            message = f"{path}: the id of {content!r} is {number!r}"
+            raise FormatError(message)
+        is_special = content in special
+        flags = (is_special, not is_special, False, False, False)
+        found.append(AddedBeside(number, content, flags))
+    return sorted(found)
+
+
+LISTS_OF_TOKENS = ("additional_special_tokens", "extra_special_tokens")
+
+
+def _check_lists(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that should list tokens and do not."""
+    for name in LISTS_OF_TOKENS:
+        found = settings.get(name)
+        if found is not None and not isinstance(found, (list, dict)):
+            message = f"{path}: {name} must be a list of tokens, not {found!r:.80}"
+            raise FormatError(message)
+
+
+def _special_names(settings: Mapping[str, Any]) -> set[str]:
+    """List the tokens that settings give a role."""
+    tokens = [v for name, v in settings.items() if name.endswith("_token")]
+    for name in LISTS_OF_TOKENS:
+        more = settings.get(name) or []
+        tokens += more.values() if isinstance(more, dict) else more
+    named = [t.get("content") if isinstance(t, dict) else t for t in tokens]
+    return {token for token in named if isinstance(token, str)}
+
+
+def renamed_specials(path: Path) -> dict[int, str]:
+    """Read the special tokens that a ``tokenizer_config.json`` beside the file names."""
+    config_path = path.with_name("tokenizer_config.json")
+    if not config_path.exists():
+        return {}
+    try:
+        config = _json(config_path)
+        listed = config.get("added_tokens_decoder", {})
+        return {int(number): str(token["content"]) for number, token in listed.items()}
+    except TokenizerError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        message = f"{config_path}: added_tokens_decoder is not understood: {error!r}"
+        raise FormatError(message) from error
+
+
+def _object(path: Path) -> dict[str, Any]:
+    """Read a JSON object, an empty one where there is no file."""
+    return read_object(path) if path.exists() else {}
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object."""
+    try:
+        found = _json(path)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, TokenizerError):
+            raise
+        message = f"{path}: not JSON: {error}"
+        raise FormatError(message) from error
+    if not isinstance(found, dict):
+        message = f"{path}: expected a JSON object"
+        raise FormatError(message)
+    return found
+
+
+def _json(path: Path) -> Any:  # noqa: ANN401 -- any value of JSON
+    """Read a value of JSON, whose texts are UTF-8; Python reads halves of characters, too."""
+    found = json.loads(read(path))
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        message = (
+            f"{path}: \\u{half:04x} is a lone surrogate, half of a character, which UTF-8 "
+            "cannot hold"
+        )
+        raise FormatError(message) from error
+    return found

@@ -1,0 +1,299 @@
+"""A path, and what its file leaves out, to a tokenizer.
+
+The name of a file decides only between published encodings that share one. The core reads the
+formats, from bytes or, where a file is not read as a whole, from its path.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bytepair import _core
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+from .beside import ADDED_TO, added_beside, renamed_specials, with_added_beside
+from .files import read
+from .naming import named
+from .recognising import (
+    NAMES_OF_PAIRS,
+    beginning,
+    file_in,
+    format_at,
+    format_of_file,
+    is_folder,
+    pair_of,
+    sidecar_of,
+    sniff,
+)
+
+__all__ = [
+    "READERS",
+    "Options",
+    "acting_options",
+    "from_bytes",
+    "is_tokenizer",
+    "load",
+    "load_folder",
+    "needed_options",
+]
+
+
+Reader = Callable[[bytes], _core.CoreTokenizer]
+
+# Formats of one file, told by what they hold.
+READERS: dict[str, Reader] = {
+    "bytepair": _core.read_native,
+    "compiled": _core.read_compiled,
+    "huggingface": _core.read_huggingface,
+    "tekken": _core.read_tekken,
+    "sentencepiece": _core.read_sentencepiece,
+    "clip": _core.read_clip,
+    "subword-nmt": lambda data: _core.read_subword_nmt(data, None),
+    "fastbpe": lambda data: _core.read_fastbpe(data, None),
+}
+
+# What only tokenizers are called, and what begins as some texts do.
+TOKENIZER_ENDINGS = (".bytepair", ".bytepair-compiled", ".tiktoken", ".model", ".gguf")
+
+UNSURE_FORMATS = ("sentencepiece", "clip", "subword-nmt", "fastbpe")
+
+THREE_RANKS = rb"(?:[A-Za-z0-9+/]+=* [0-9]+\r?\n){3}"
+
+# A key that only a tokenizer.json has, and has at its beginning: the rest, of many
+# megabytes, need not be searched.
+_HUGGINGFACE_KEY = re.compile(rb'"(truncation|padding|added_tokens)"\s*:')
+
+_MODEL = re.compile(rb'"model"\s*:\s*\{')
+
+
+class Options(NamedTuple):
+    """What some files leave out, and a caller can say."""
+
+    dialect: str | None = None
+    pattern: str | list[str] | None = None
+    special_tokens: Mapping[str, int] | None = None
+    encoding: str | None = None
+
+    def given(self) -> list[str]:
+        """Name those that are given."""
+        return [name for name, value in self._asdict().items() if value is not None]
+
+
+NO_OPTIONS = Options()
+
+# Which options act for which format; for all others none does.
+ACTING_OPTIONS = {
+    "tiktoken": ("dialect", "pattern", "special_tokens", "encoding"),
+    "gguf": ("pattern",),
+}
+
+# What to do in place of an option that does not act.
+INSTEAD_OF = {
+    "dialect": "the file says how it splits texts",
+    "pattern": "the file says how it splits texts",
+    "special_tokens": "add tokens to what is loaded: tokenizer.with_special_tokens(...)",
+    "encoding": "it is for published files of ranks (.tiktoken)",
+}
+
+
+def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+    """Load whatever lies at ``path``."""
+    if is_folder(path):
+        return load_folder(path, options)
+    pair = pair_of(path)
+    if pair is not None:
+        _refuse_idle(path, "vocab.json with merges.txt", options)
+        return _load_pair(*pair)
+    format_name = format_at(path)
+    if format_name == "gguf":
+        _refuse_idle(path, format_name, options)
+        return named(path, lambda: _load_gguf(path, options.pattern))
+    if format_name == "compiled":
+        _refuse_idle(path, format_name, options)
+        return named(path, lambda: _from_path(path, _core.read_compiled_file))
+    data = read(path)
+    if path.suffix == ".tiktoken":
+        format_name = "tiktoken"
+    else:
+        format_name = named(path, lambda: sniff(data, path.name))
+    _refuse_idle(path, format_name, options)
+    if format_name == "tiktoken":
+        return _load_tiktoken(path, data, options)
+    return named(path, lambda: from_bytes(data, format_name))
+
+
+def acting_options(path: Path) -> tuple[str, ...]:
+    """Name the options that act on what lies at ``path``; none where loading will fail."""
+    try:
+        found = file_in(path) if is_folder(path) else path
+        return ACTING_OPTIONS.get(format_of_file(found), ())
+    except TokenizerError:
+        return ()
+
+
+def needed_options(path: Path, options: Options) -> Options:
+    """Keep the options without which the file at ``path`` does not say how it splits.
+
+    These are the dialect and the pattern for ranks that are neither published nor have a
+    sidecar, and the pattern for a GGUF file.
+    """
+    acting = acting_options(path)
+    if "dialect" not in acting:
+        return Options(pattern=options.pattern if "pattern" in acting else None)
+    file = file_in(path) if is_folder(path) else path
+    stem = file.name.removesuffix(file.suffix)
+    is_told = sidecar_of(file).exists() or _core.recognise_encoding(read(file), stem)
+    return NO_OPTIONS if is_told else options
+
+
+def is_tokenizer(path: Path) -> bool:
+    """Tell whether what lies at ``path`` is a tokenizer and no other text or file.
+
+    One that is damaged counts, where its name or its first bytes say that it is one. Of
+    formats that are lines of text, those that can be loaded count.
+    """
+    try:
+        if is_folder(path):
+            file_in(path)
+            return True
+        if not path.is_file():
+            return False
+        if path.suffix in TOKENIZER_ENDINGS or path.name in NAMES_OF_PAIRS:
+            return True
+        format_name = format_of_file(path)
+        if format_name == "tiktoken":
+            return bool(re.match(THREE_RANKS, beginning(path, n_bytes=1 << 16)))
+        if format_name == "huggingface":  # any other object counts as one, too
+            head = beginning(path, n_bytes=1 << 16)
+            return bool(_HUGGINGFACE_KEY.search(head) or _MODEL.search(head))
+        if format_name in UNSURE_FORMATS:
+            load(path)
+    except (TokenizerError, OSError, ValueError):
+        return False
+    return True
+
+
+def _refuse_idle(path: Path, format_name: str, options: Options) -> None:
+    """Refuse options that would change nothing."""
+    acting = ACTING_OPTIONS.get(format_name, ())
+    idle = [name for name in options.given() if name not in acting]
+    if idle:
+        message = (
+            f"{path}: {idle[0]}= has no effect on this format ({format_name}); "
+            f"{INSTEAD_OF[idle[0]]}"
+        )
+        raise TokenizerError(message)
+
+
+def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
+    """Load the file of a folder that says most about its tokenizer.
+
+    The order is that of ``FOLDER_FILES``; then a single file of another name will do.
+    """
+    path = file_in(folder)
+    tokenizer = load(path, options)
+    if path.name not in ADDED_TO:
+        return tokenizer
+    added = added_beside(folder)
+    return with_added_beside(tokenizer, folder, added) if added else tokenizer
+
+
+def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
+    """Load from the content of a file, of the format that is named or that it shows."""
+    if format_name is None:
+        format_name = sniff(data)
+        if format_name == "gguf":
+            message = (
+                "a GGUF file is read from its path, since it is not kept in memory"
+            )
+            raise FormatError(message)
+    if format_name == "tiktoken":
+        encoding = _core.recognise_encoding(data, "")
+        if encoding is None:
+            _core.check_whole_ranks(data, "", has_split=False)
+            message = "these ranks do not belong to a published encoding; use from_file with dialect="
+            raise FormatError(message)
+        return _core.read_encoding(data, encoding, {})
+    if format_name not in READERS:
+        message = f"format must be one of {', '.join(READERS)}, not {format_name!r}"
+        raise TokenizerError(message)
+    return READERS[format_name](data)
+
+
+def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
+    dialect = None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
+    return _from_path(path, lambda path: _core.read_gguf(path, dialect))
+
+
+def _from_path(
+    path: Path, reader: Callable[[Path], _core.CoreTokenizer]
+) -> _core.CoreTokenizer:
+    try:
+        return reader(path)
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+
+
+def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
+    vocab, merges = read(vocab_path), read(merges_path)
+    folder = vocab_path.parent
+    if vocab_path.name == "encoder_bpe_40000.json":
+        return named(folder, lambda: _core.read_gpt1(vocab, merges))
+    beside = [folder / name for name in _core.pair_settings()]
+    found = {path.name: read(path) for path in beside if path.exists()}
+    return named(folder, lambda: _core.read_pair(vocab, merges, found))
+
+
+def _load_tiktoken(path: Path, ranks: bytes, options: Options) -> _core.CoreTokenizer:
+    _check_together(path, options)
+    stem = path.name.removesuffix(path.suffix)
+    if options.dialect is not None or options.pattern is not None:
+        if options.pattern is None:
+            named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=True))
+        chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
+        specials = dict(options.special_tokens or {})
+        return named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
+    sidecar = sidecar_of(path)
+    if options.encoding is None and sidecar.exists():
+        described = read(sidecar)
+        return named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
+    encoding = options.encoding or _core.recognise_encoding(ranks, stem)
+    if encoding is None:
+        named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
+        message = (
+            f"{path}: a .tiktoken file does not hold a split pattern, and this is not "
+            f"a published one; put its sidecar {sidecar.name} beside it, or pass dialect= or "
+            "pattern="
+        )
+        raise FormatError(message)
+    renamed = renamed_specials(path) if path.suffix == ".model" else {}
+    return named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
+
+
+def _check_together(path: Path, options: Options) -> None:
+    """Refuse options that would not act beside others, or by themselves."""
+    splits = [name for name in ("dialect", "pattern") if name in options.given()]
+    if options.encoding is not None and len(options.given()) > 1:
+        others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
+        message = (
+            f"{path}: encoding= says how texts are split and which tokens are special; "
+            f"leave out {others}"
+        )
+        raise TokenizerError(message)
+    if options.special_tokens is None:
+        return
+    if not isinstance(options.special_tokens, Mapping):
+        message = (
+            "special_tokens must be a mapping from each token to its id, not "
+            f"{type(options.special_tokens).__name__}"
+        )
+        raise TypeError(message)
+    if not splits:
+        message = (
+            f"{path}: special_tokens= needs dialect= or pattern=; without these, the special "
+            "tokens are those of the sidecar or the published encoding: add more with "
+            "tokenizer.with_special_tokens(...)"
+        )
+        raise TokenizerError(message)

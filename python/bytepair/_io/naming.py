@@ -1,0 +1,23 @@
+"""The name of a file before what is wrong with it; what reads bytes alone knows none."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from bytepair.errors import TokenizerError
+
+__all__ = [
+    "named",
+]
+
+
+_Loaded = TypeVar("_Loaded")
+
+
+def named(path: Path, load_it: Callable[[], _Loaded]) -> _Loaded:
+    """Load, and put the name of the file before the message of an error."""
+    try:
+        return load_it()
+    except TokenizerError as error:
+        message = f"{path}: {error}"
+        raise type(error)(message) from error

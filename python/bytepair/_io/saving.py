@@ -1,0 +1,159 @@
+"""A tokenizer to the files of a format, which is named or the one that a path means.
+
+The core writes bytes; what belongs together appears together. Left out: proving that the files
+hold the same tokenizer (``_verify``).
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from bytepair import _core
+from bytepair.errors import TokenizerError
+
+from .files import write_together
+from .recognising import sidecar_of
+
+__all__ = [
+    "FORMATS",
+    "Change",
+    "format_of",
+    "save",
+    "to_bytes",
+]
+
+
+Writer = Callable[[_core.CoreTokenizer], bytes]
+
+WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
+
+# Formats of one file that can be written.
+WRITERS: dict[str, Writer] = {
+    "bytepair": _core.write_native,
+    "compiled": _core.write_compiled,
+    "huggingface": _core.write_huggingface,
+    "sentencepiece": _core.write_sentencepiece,
+    "subword-nmt": _core.write_subword_nmt,
+    "fastbpe": _core.write_fastbpe,
+}
+
+# Those that normalize some texts otherwise than a few tokenizers do, and say which.
+WRITERS_WITH_CHANGES: dict[str, WriterWithChanges] = {
+    "huggingface": _core.write_huggingface_with_changes,
+    "sentencepiece": _core.write_sentencepiece_with_changes,
+}
+
+# Formats that can be written.
+FORMATS = (
+    "bytepair",
+    "compiled",
+    "huggingface",
+    "tiktoken",
+    "gpt2",
+    "sentencepiece",
+    "subword-nmt",
+    "fastbpe",
+)
+
+
+class Change(NamedTuple):
+    """A kind of texts that get other ids from a file, and one of them."""
+
+    what: str
+    text: str
+
+    def __str__(self) -> str:
+        r"""Say it to a reader.
+
+        >>> print(Change("texts with two marks", "a\u0316\u0300"))
+        texts with two marks, for example 'a\u0316\u0300'
+        """
+        return f"{self.what}, for example {self.text!a}" if self.text else self.what
+
+
+def to_bytes(
+    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool = False
+) -> bytes:
+    """Give the content of a file."""
+    data, _changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
+    return data
+
+
+def _written(
+    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
+) -> tuple[bytes, list[Change]]:
+    """Give the content of a file, and which texts get other ids from it."""
+    if format_name not in WRITERS:
+        message = (
+            f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "
+            "the others need more than one file"
+        )
+        raise TokenizerError(message)
+    if not (ids_may_change and format_name in WRITERS_WITH_CHANGES):
+        return WRITERS[format_name](tokenizer), []
+    data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer)
+    return data, [Change(*change) for change in changes]
+
+
+def save(
+    tokenizer: _core.CoreTokenizer,
+    path: Path,
+    format_name: str | None,
+    *,
+    ids_may_change: bool = False,
+    others: Mapping[Path, bytes] | None = None,
+) -> list[Change]:
+    """Write a tokenizer in the format that is named, or that the path means.
+
+    Other files appear together with those of the tokenizer, or none does. Gives the kinds of
+    texts that get other ids from the file; none, unless they may.
+    """
+    format_name = format_of(path, format_name)
+    changes: list[Change] = []
+    if format_name in WRITERS:
+        data, changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
+        files = {path: data}
+    elif format_name == "tiktoken":
+        ranks, sidecar = _core.write_tiktoken(tokenizer)
+        files = {sidecar_of(path): sidecar, path: ranks}
+    else:
+        vocab, merges = _core.write_gpt2(tokenizer)
+        files = {path / "vocab.json": vocab, path / "merges.txt": merges}
+    write_together({**(others or {}), **files}, makes_folders=format_name == "gpt2")
+    return changes
+
+
+def format_of(path: Path, format_name: str | None, *, option: str = "format=") -> str:
+    """Tell the format of a file to be written: the one that is named, or by its ending.
+
+    ``option`` is how users name the format, for the message of the error.
+
+    >>> format_of(Path("own.json"), None)
+    'huggingface'
+
+    Raises
+    ------
+    TokenizerError
+        There is no such format, or the ending stands for none.
+    """
+    if format_name in FORMATS:
+        return format_name
+    if format_name is not None:
+        message = f"unknown format {format_name!r}; {option} takes {', '.join(FORMATS)}"
+        raise TokenizerError(message)
+    endings = {
+        ".bytepair": "bytepair",
+        ".bytepair-compiled": "compiled",
+        ".json": "huggingface",
+        ".tiktoken": "tiktoken",
+        ".model": "sentencepiece",
+    }
+    if path.suffix in endings:
+        return endings[path.suffix]
+    if path.is_dir() or not path.suffix:
+        return "gpt2"
+    message = (
+        f"{path}: the extension {path.suffix!r} is not that of a known format; use one of "
+        f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
+    )
+    raise TokenizerError(message)
