@@ -55,9 +55,9 @@ function stretchEnd(rows, next, place, nBytes) {
     hasMoved = false;
     for (let row = 0; row < rows.length; row++) {
       while (next[row] < rows[row].groups.length) {
+        const start = rows[row].starts[rows[row].groups[next[row]]];
+        if (start >= end && start > place) break;
         const group = groupAt(rows[row], next[row]);
-        const isIn = group.start < end || group.start <= place;
-        if (!isIn) break;
         next[row] += 1;
         if (group.end > end) {
           end = group.end;

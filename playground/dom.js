@@ -96,6 +96,16 @@ export function choice(name, label, options, value, onchange) {
   return group;
 }
 
+// What chooses an entry of a list that is closed.
+const CHOOSES = /^(Arrow(Up|Down|Left|Right)|Home|End|PageUp|PageDown|[^ ])$/u;
+
+/** Let keys open a list whose entries act at once; they would choose the next entry, unseen. */
+export function opensByKey(event) {
+  if (!CHOOSES.test(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  event.target.showPicker?.();
+}
+
 /** Make a switch: a checkbox with its label. */
 export function toggle(label, checked, onchange, title) {
   const input = el("input", { type: "checkbox", checked, onchange: () => onchange(input.checked) });

@@ -5,8 +5,8 @@
 
 import { PAGE, commonCuts, groupAt, pagesOf, rowOf, stretchesOf } from "playground/align";
 import { newestOnly } from "playground/client";
-import { choice, copy, counted, el, number, ratio, say, toggle } from "playground/dom";
-import { openFiles } from "playground/files";
+import { choice, copy, counted, el, number, opensByKey, ratio, say, toggle } from "playground/dom";
+import { isText, openFiles, readText } from "playground/files";
 import { isRightToLeft, loneSurrogates, looseText } from "playground/glyphs";
 import { inspector } from "playground/inspect";
 import { longPaste, noteOfLong, showIn } from "playground/long";
@@ -17,11 +17,13 @@ import { OWN, addOwn, learn, named, open, remove } from "playground/tokenizers";
 
 const encoder = new TextEncoder();
 
+const MOST_SPECIAL = 40;
+
 // There, the description of a token lies over the page, and waits for one to be pointed at.
 const isNarrow = matchMedia("(max-width: 620px)");
 
 /** What is on the screen: the text's bytes, an answer for each tokenizer, and where cuts are. */
-const shown = { bytes: new Uint8Array(), views: [], cuts: null, pages: [0], page: 0, found: new Map() };
+const shown = { bytes: new Uint8Array(), text: null, special: null, all: [], views: [], cuts: null, pages: [0], page: 0, found: new Map() };
 
 export const currentText = () => state.text ?? FIRST;
 
@@ -36,6 +38,7 @@ export function encodeView(actions) {
   const textNotes = el("p", { id: "text-notes", class: "notes", role: "status" });
   const samples = el("select", {
     "aria-label": "Use a sample text",
+    onkeydown: opensByKey,
     onchange: () => { setText(SAMPLES[samples.value][1]); samples.value = ""; },
   }, el("option", { value: "", text: "Sample texts…" }), ...SAMPLES.map(([name], place) => el("option", { value: String(place), text: name })));
   const list = el("ul", { class: "tokenizers", "aria-label": "Tokenizers" });
@@ -43,9 +46,14 @@ export function encodeView(actions) {
   const refusals = el("div", { class: "refusals", role: "alert" });
   const settings = el("div", { class: "settings" });
   const tokens = el("div", { class: "tokens", role: "listbox", "aria-label": "Tokens of the text", "aria-orientation": "horizontal" });
-  const pager = el("nav", { class: "pager", "aria-label": "Parts of the text" });
+  const slider = el("input", { type: "range", min: "0", "aria-label": "Part of the text", oninput: () => goTo(Number(slider.value)) });
+  const [back, next] = [["← Back", -1], ["Next →", 1]].map(([label, step]) => el("button", { type: "button", text: label, onclick: () => goTo(shown.page + step) }));
+  const part = el("output");
+  const pager = el("nav", { class: "pager", "aria-label": "Parts of the text", hidden: true }, back, slider, next, part);
   const panel = inspector({ trace: (tokenizer, place) => actions.trace(tokenizer, place), point: (group) => point(active, group) });
   const chooser = el("input", { type: "file", multiple: true, class: "unseen", tabIndex: -1, "aria-label": "Tokenizer files", onchange: () => { const chosen = [...chooser.files]; chooser.value = ""; take(chosen); } }); // emptying it empties its list, too
+  const fromFile = { text: null, note: "" }; // the text that was read last
+  const described = new WeakSet(); // tokenizers whose description is open
   let active = 0;
   let pointed = null;
 
@@ -77,7 +85,7 @@ export function encodeView(actions) {
   }
 
   function adder() {
-    const select = el("select", { "aria-label": "Add one that comes with the page", onchange: async () => {
+    const select = el("select", { "aria-label": "Add one that comes with the page", onkeydown: opensByKey, onchange: async () => {
       const name = select.value;
       select.value = "";
       if (name) await addOwn(name);
@@ -91,31 +99,56 @@ export function encodeView(actions) {
     return select;
   }
 
-  async function take(list) {
-    const files = [...list]; // the list empties itself when the event is over
-    const [first] = files;
-    if (files.length === 1 && (await isText(first))) {
-      setText(looseText(await first.arrayBuffer()));
-      say(`${first.name} is now the text.`);
-      return;
+  /** Open files, and promises of the files of a folder; of texts, the first is shown. */
+  async function take(given) {
+    const found = await Promise.allSettled(given);
+    const refused = found.filter((one) => one.reason).map(({ reason }) => ({ name: "", message: reason.message, files: [] }));
+    const files = found.flatMap((one) => one.value ?? []);
+    const areTexts = await Promise.all(files.map(isText));
+    const [first, ...texts] = files.filter((_file, place) => areTexts[place]);
+    for (const { name } of texts) refused.push({ name, message: `left out: one text is shown at a time, and this is ${first.name}`, files: [] });
+    await tell({ opened: [], refused });
+    if (first) await takeText(first);
+    await tell(await openFiles(files.filter((_file, place) => !areTexts[place])));
+  }
+
+  async function takeText(file) {
+    try {
+      Object.assign(fromFile, await readText(file));
+    } catch (error) {
+      return tell({ opened: [], refused: [{ name: file.name, message: error.message, files: [] }] });
     }
-    await tell(await openFiles(files));
+    setText(fromFile.text);
+    return say(`${file.name} is now the text.`);
   }
 
   async function tell({ opened, refused }) {
     if (opened.length) say(`Opened ${opened.map((one) => one.name).join(", ")}.`);
-    for (const one of refused) refusals.append(refusal(one));
+    for (const one of refused) {
+      for (const old of [...refusals.children]) if (old.dataset.name === one.name && one.name) old.remove();
+      refusals.append(refusal(one));
+    }
   }
 
   function refusal({ name, message, files }) {
-    const made = el("div", { class: "refusal" }, el("strong", { text: name }), el("span", { text: message }));
+    // Most messages of the core begin with the name.
+    const said = message.startsWith(`${name} `) || message.startsWith(`${name}: `) ? message.slice(name.length).replace(/^:? /, "") : message;
+    const made = el("div", { class: "refusal", data: { name } }, el("strong", { text: name }), el("span", { text: said }));
     if (/dialect/.test(message) && files.length) made.append(dialectChooser(files, made));
-    made.append(el("button", { type: "button", class: "icon", text: "✕", "aria-label": `Dismiss the message about ${name}`, onclick: () => made.remove() }));
+    if (/not a known tokenizer format/.test(message) && files.length === 1) made.append(el("button", { type: "button", text: "Use it as the text", onclick: () => { dismiss(made); takeText(files[0]); } }));
+    made.append(el("button", { type: "button", class: "icon", text: "✕", "aria-label": `Dismiss the message about ${name}`, onclick: () => dismiss(made) }));
     return made;
   }
 
+  // The focus goes to the next message.
+  function dismiss(made) {
+    const next = made.nextElementSibling ?? made.previousElementSibling;
+    made.remove();
+    (next?.querySelector(".icon") ?? document.getElementById("open-files")).focus();
+  }
+
   function dialectChooser(files, made) {
-    const select = el("select", { "aria-label": "Dialect", onchange: async () => {
+    const select = el("select", { "aria-label": "Dialect", onkeydown: opensByKey, onchange: async () => {
       made.remove();
       await tell(await openFiles(files, select.value));
     } }, el("option", { value: "", text: "Choose a dialect…" }), ...actions.dialects().map((one) => el("option", { value: one.name, text: one.name })));
@@ -123,7 +156,7 @@ export function encodeView(actions) {
   }
 
   function drawSettings() {
-    const chunk = el("input", { type: "number", id: "chunk", min: "0", max: "1000000", value: state.chunk || "", placeholder: "–", oninput: () => change({ chunk: Math.max(0, Math.trunc(Number(chunk.value)) || 0) }) });
+    const chunk = el("input", { type: "number", id: "chunk", min: "0", max: "1000000", value: state.chunk || "", placeholder: "–", oninput: () => change({ chunk: Math.min(Math.max(0, Math.trunc(Number(chunk.value)) || 0), Number(chunk.max)) }) });
     settings.replaceChildren(
       choice("layout", "Layout", [["rows", "Rows"], ["columns", "Columns"]], state.layout, (value) => change({ layout: value })),
       choice("special", "Special tokens", [["text", "As text"], ["tokens", "As tokens"]], state.special, (value) => change({ special: value })),
@@ -132,23 +165,25 @@ export function encodeView(actions) {
       el("label", { class: "field", for: "chunk" }, el("span", { text: "Chunks of" }), chunk, el("span", { text: "tokens" })));
   }
 
-  // Encoding: the newest text for all tokenizers.
+  async function encoded(tokenizer, bytes, special) {
+    try {
+      return { tokenizer, row: rowOf(await tokenizer.core.ask({ op: "encode", special, payload: bytes.slice() })) };
+    } catch (error) {
+      return { tokenizer, error: error.message };
+    }
+  }
+
+  // Encoding: the newest text for all tokenizers. What is known of the same text stays.
   const encode = newestOnly(async (_nothing, isNewest) => {
     const value = currentText();
     const bytes = encoder.encode(value);
     const special = state.special;
-    const views = await Promise.all(open.map(async (tokenizer) => {
-      try {
-        const began = performance.now();
-        const answer = await tokenizer.core.ask({ op: "encode", special, payload: bytes.slice() });
-        return { tokenizer, row: rowOf(answer), milliseconds: performance.now() - began };
-      } catch (error) {
-        return { tokenizer, error: error.message };
-      }
-    }));
+    const isSameText = shown.text === value;
+    const isSame = isSameText && shown.special === special;
+    const answered = await Promise.all(open.map((tokenizer) => (isSame && shown.all.find((one) => one.tokenizer === tokenizer && one.row)) || encoded(tokenizer, bytes, special)));
     if (!isNewest()) return;
-    const isSameText = shown.bytes.length === bytes.length && shown.text === value;
-    Object.assign(shown, { bytes, text: value, all: views, views: views.filter((one) => one.row) });
+    const all = answered.filter((one) => open.includes(one.tokenizer)); // one can be removed meanwhile
+    Object.assign(shown, { bytes, text: value, special, all, views: all.filter((one) => one.row) });
     shown.cuts = shown.views.length ? commonCuts(shown.views.map((one) => one.row), bytes.length) : null;
     shown.pages = shown.cuts ? pagesOf(shown.cuts.cuts) : [0];
     shown.page = isSameText ? Math.min(shown.page, shown.pages.length - 1) : 0;
@@ -168,6 +203,7 @@ export function encodeView(actions) {
     const value = currentText();
     const lone = loneSurrogates(value);
     const said = [
+      value === fromFile.text ? fromFile.note : "",
       text.readOnly ? noteOfLong(value) : "",
       value.includes("\r") ? "Some lines end with CR, as in the file; editing in the text box changes all line ends to LF." : "",
       lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
@@ -181,13 +217,24 @@ export function encodeView(actions) {
   const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also shows ${name}: open that file to see it.`) : []);
 
   function drawList() {
-    const { bytes, all = [] } = shown;
+    const { bytes, all } = shown;
+    const focused = list.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     list.replaceChildren(...all.map((view) => item(view, bytes.length)));
     if (!all.length) list.append(el("li", { class: "empty-state" }, el("strong", { text: "No tokenizer is open." }), el("span", { text: "Drop a file anywhere on this page, open one, or add one of the small built-in tokenizers." })));
     const least = Math.min(...shown.views.map((one) => one.row.ids.length));
-    summary.textContent = shown.views.map((one) => `${one.tokenizer.name}: ${counted(one.row.ids.length, "token")}, ${ratio(bytes.length, one.row.ids.length)} bytes per token`).join("; ");
+    clearTimeout(drawList.timer);
+    drawList.timer = setTimeout(summarise, 1200);
     for (const entry of list.querySelectorAll("[data-tokens]")) entry.classList.toggle("least", shown.views.length > 1 && Number(entry.dataset.tokens) === least && bytes.length > 0);
     drawActive();
+    if (!focused) return;
+    const again = [...list.querySelectorAll("[data-key]")].find((one) => one.dataset.key === focused);
+    (again ?? list.querySelector(".name") ?? document.getElementById("open-files")).focus(); // of one that was removed
+  }
+
+  // A screen reader hears of counts when the writer pauses, and of the same counts once.
+  function summarise() {
+    const said = shown.views.map((one) => `${one.tokenizer.name}: ${counted(one.row.ids.length, "token")}, ${ratio(shown.bytes.length, one.row.ids.length)} bytes per token`).join("; ");
+    if (summary.textContent !== said) summary.textContent = said;
   }
 
   function item(view, nBytes) {
@@ -195,8 +242,9 @@ export function encodeView(actions) {
     const info = tokenizer.info;
     const about = [counted(info.n_vocab, "id"), tokenizer.about ?? info.format, info.lossless === false ? "not lossless" : null].filter(Boolean).join(" · ");
     const rowNumber = shown.views.indexOf(view);
+    const key = (what) => ({ key: `${what} ${tokenizer.name}` }); // the focus stays where it was when the list is drawn anew
     const made = el("li", { class: "tokenizer", data: row ? { tokens: row.ids.length, row: rowNumber } : {} },
-      el("button", { type: "button", class: "name", "aria-pressed": String(rowNumber === active), title: "Show the ids and bytes of this tokenizer", onclick: () => activate(rowNumber) },
+      el("button", { type: "button", class: "name", "aria-pressed": String(row !== undefined && rowNumber === active), title: "Show the ids and bytes of this tokenizer", disabled: !row, data: key("show"), onclick: () => activate(rowNumber) },
         el("b", { class: "letter", text: row ? letterOf(rowNumber) : "–" }), el("bdi", { text: tokenizer.name })),
       el("span", { class: "about", text: about }));
     if (error) made.append(el("span", { class: "problem", role: "alert", text: error }));
@@ -207,19 +255,28 @@ export function encodeView(actions) {
     const chunks = row && state.chunk ? Math.ceil(row.ids.length / state.chunk) : 0;
     if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}; the last has ${counted(row.ids.length - (chunks - 1) * state.chunk, "token")}` }));
     made.append(el("span", { class: "buttons" },
-      el("button", { type: "button", text: "Copy ids", disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
-      el("button", { type: "button", text: "Copy JSON", disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
-      el("button", { type: "button", text: "About", "aria-expanded": "false", onclick: ({ target }) => toggleAbout(made, target, info) }),
-      el("button", { type: "button", class: "icon", text: "✕", title: "Remove", "aria-label": `Remove ${tokenizer.name}`, onclick: () => remove(tokenizer.name) })));
+      el("button", { type: "button", text: "Copy ids", data: key("ids"), disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
+      el("button", { type: "button", text: "Copy JSON", data: key("json"), disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
+      el("button", { type: "button", text: "About", data: key("about"), "aria-expanded": String(described.has(tokenizer)), onclick: ({ target }) => toggleAbout(made, target, tokenizer) }),
+      el("button", { type: "button", class: "icon", text: "✕", data: key("remove"), title: "Remove", "aria-label": `Remove ${tokenizer.name}`, onclick: () => remove(tokenizer.name) })));
+    if (described.has(tokenizer)) made.append(description(info));
     return made;
   }
 
-  function toggleAbout(made, button, info) {
+  function toggleAbout(made, button, tokenizer) {
     const old = made.querySelector("dl");
     button.setAttribute("aria-expanded", String(!old));
-    if (old) return old.remove();
-    const rows = [...info.rows, ["special tokens", info.special.slice(0, 40).map(([text, id]) => `${text} ${id}`).join("  ") || "none"]];
-    return made.append(el("dl", {}, ...rows.flatMap(([label, value]) => [el("dt", { text: label }), el("dd", {}, el("bdi", { text: String(value) }))])));
+    if (old) described.delete(tokenizer);
+    else described.add(tokenizer);
+    if (old) old.remove();
+    else made.append(description(tokenizer.info));
+  }
+
+  function description(info) {
+    const special = info.special.slice(0, MOST_SPECIAL).map(([name, id]) => `${name} ${id}`).join("  ");
+    const rest = info.special.length - MOST_SPECIAL;
+    const rows = [...info.rows, ["special tokens", rest > 0 ? `${special}  and ${number(rest)} more` : special || "none"]];
+    return el("dl", {}, ...rows.flatMap(([label, value]) => [el("dt", { text: label }), el("dd", {}, el("bdi", { text: String(value) }))]));
   }
 
   const share = (count) => {
@@ -234,6 +291,8 @@ export function encodeView(actions) {
     drawActive();
   }
 
+  const idsIn = (stretches, { row: { ids } }, row) => stretches.flatMap((one) => one.rows[row].flatMap((group) => Array.from(ids.subarray(group.first, Math.min(group.last, group.first + 64)))));
+
   function pageStretches() {
     if (!shown.cuts) return [];
     const from = shown.pages[shown.page];
@@ -244,9 +303,17 @@ export function encodeView(actions) {
   // One stretch can be as long as the text; what is drawn of it is not.
   const bounded = (stretch) => ({ ...stretch, isCut: stretch.rows.some((groups) => groups.length > 2 * PAGE), rows: stretch.rows.map((groups) => groups.slice(0, 2 * PAGE)) });
 
+  // Tokens can be known already, so that a later call would draw before an earlier one.
+  let pageVersion = 0;
   async function drawPage() {
+    pageVersion += 1;
+    const own = pageVersion;
     const stretches = pageStretches();
-    await Promise.all(shown.views.map((view, row) => learn(view.tokenizer, stretches.flatMap((one) => one.rows[row].flatMap((group) => Array.from(view.row.ids.subarray(group.first, Math.min(group.last, group.first + 64))))))));
+    const views = shown.views;
+    const tables = await Promise.all(views.map((view, row) => learn(view.tokenizer, idsIn(stretches, view, row)).catch((error) => error)));
+    if (own !== pageVersion || views.some((view) => !open.includes(view.tokenizer))) return; // drawn anew soon
+    const fault = tables.find((one) => one instanceof Error);
+    if (fault) throw fault;
     const made = document.createDocumentFragment();
     shown.found = drawTokens(made, stretches, shown.views, shown.bytes, state);
     shown.stretches = stretches;
@@ -269,6 +336,7 @@ export function encodeView(actions) {
     if (shown.views[active] && shown.stretches) panel.showRow(shown.views[active], shown.stretches.flatMap((one) => one.rows[active] ?? []));
   }
 
+  // Its elements stay: one that is dragged, or has the focus, would be lost.
   function drawPager() {
     const count = shown.pages.length;
     pager.hidden = count < 2;
@@ -276,16 +344,17 @@ export function encodeView(actions) {
     const { cuts } = shown.cuts;
     const from = cuts[shown.pages[shown.page]];
     const to = cuts[shown.pages[shown.page + 1] ?? cuts.length - 1];
-    const slider = el("input", { type: "range", min: "0", max: String(count - 1), value: String(shown.page), "aria-label": "Part of the text", oninput: () => goTo(Number(slider.value), true) });
-    const button = (label, step) => el("button", { type: "button", text: label, disabled: shown.page + step < 0 || shown.page + step >= count, onclick: () => goTo(shown.page + step) });
-    pager.replaceChildren(button("← Back", -1), slider, button("Next →", 1),
-      el("output", { text: `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies cover the whole text` }));
+    slider.max = String(count - 1);
+    slider.value = String(shown.page);
+    back.disabled = shown.page === 0;
+    next.disabled = shown.page === count - 1;
+    part.textContent = `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies cover the whole text`;
+    slider.setAttribute("aria-valuetext", `bytes ${number(from)} to ${number(to)}`);
   }
 
-  async function goTo(page, keepsSlider) {
+  function goTo(page) {
     shown.page = page;
-    await drawPage();
-    if (keepsSlider) pager.querySelector("input")?.focus();
+    return drawPage();
   }
 
   function point(row, group) {
@@ -352,12 +421,6 @@ export function encodeView(actions) {
   }
 
   return { place, refresh, take, tell, encode: later, openChooser: () => chooser.click(), focus: () => text.focus() };
-}
-
-/** Tell a text from merges, which are texts, too. */
-async function isText(file) {
-  if (!/\.(txt|md|csv|log|py|js|rs|html)$/i.test(file.name) || /merges|codes|vocab|bpe/i.test(file.name)) return false;
-  return !(await file.slice(0, 8).text()).startsWith("#version");
 }
 
 /** Write ids as a list, or, in chunks, as a list of lists. */

@@ -24,6 +24,15 @@ export function textOf(bytes) {
 /** Give bytes as text, with U+FFFD for what is none. */
 export const looseText = (bytes) => loose.decode(bytes);
 
+/** Give the text of a file, `{text, note}`: of UTF-8, or of UTF-16 if it begins with its mark. */
+export function decoded(bytes) {
+  const wide = { "255,254": "utf-16le", "254,255": "utf-16be" }[bytes.subarray(0, 2).join()];
+  if (wide) return { text: new TextDecoder(wide).decode(bytes), note: "The file is UTF-16; the text is encoded as UTF-8 here." };
+  const text = textOf(bytes);
+  if (text !== null) return { text, note: "" };
+  return { text: looseText(bytes), note: "The file is not UTF-8: bytes that are no characters became U+FFFD." };
+}
+
 /** Write bytes as hexadecimal numbers. */
 export const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
 

@@ -10,7 +10,7 @@ const MOST = 64;
 
 /** Make the panel. `actions.trace(tokenizer, place)` goes to the merges of a token. */
 export function inspector(actions) {
-  const card = el("div", { class: "card detail", "aria-live": "polite" });
+  const card = el("div", { class: "card detail" });
   const title = el("h3", { text: "Ids" });
   const ids = el("div", { class: "strip ids", "aria-label": "Ids of these tokens" });
   const bytes = el("div", { class: "strip bytes", "aria-label": "Bytes of these tokens" });

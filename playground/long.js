@@ -10,7 +10,7 @@ const SHOWN_OF_LONG = 10_000;
 /** Show a text in a box; a long one cannot be edited there. */
 export function showIn(box, value) {
   const isLong = value.length > MOST_EDITED;
-  const own = isLong ? `${value.slice(0, SHOWN_OF_LONG)}…` : value;
+  const own = isLong ? `${value.slice(0, SHOWN_OF_LONG).replace(/[\ud800-\udbff]$/, "")}…` : value;
   if (box.value !== own) box.value = own;
   box.readOnly = isLong;
 }

@@ -3,7 +3,7 @@
 import { Opened, ask, start } from "playground/client";
 import { el, say } from "playground/dom";
 import { encodeView, currentText, idsShown, shownText } from "playground/encode";
-import { openGiven } from "playground/files";
+import { dropped, openGiven } from "playground/files";
 import { listen } from "playground/keys";
 import { change, fragmentOf, onChange, readFragment, state } from "playground/state";
 import { OWN, SHOWN, addOwn, keep, named, onTokenizers, open, remove } from "playground/tokenizers";
@@ -98,14 +98,16 @@ function dropping() {
     depth = 0;
     sign.hidden = true;
     if (state.view !== "encode") go("encode");
-    views.encode.take([...event.dataTransfer.files]); // the list lasts as long as the event
+    views.encode.take(dropped(event.dataTransfer));
   });
 }
 
 async function fromAddress() {
   const found = await readFragment(location.hash);
   change(found);
-  if (found.tokenizers) for (const name of found.tokenizers) if (OWN.some((one) => one.name === name)) await addOwn(name);
+  const wanted = found.tokenizers ?? SHOWN;
+  for (const { name } of OWN) if (named(name) && !wanted.includes(name)) remove(name); // files stay: an address cannot open them again
+  for (const name of wanted) await addOwn(name);
 }
 
 function fail(error) {

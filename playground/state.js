@@ -31,6 +31,7 @@ export const onChange = (listener) => listeners.add(listener);
 /** Change settings, tell all views, and write the fragment a little later. */
 export function change(changes) {
   const changed = Object.keys(changes).filter((name) => state[name] !== changes[name]);
+  if (changed.includes("text") && changes.text !== null) notes.delete("packed");
   Object.assign(state, changes);
   for (const listener of listeners) for (const name of changed) listener(name);
   clearTimeout(change.timer);
@@ -71,7 +72,9 @@ export async function fragmentOf(settings) {
 }
 
 async function writeFragment() {
+  const timer = change.timer;
   const { fragment, isWhole } = await fragmentOf(state);
+  if (timer !== change.timer) return; // packing takes a while, and there is a later state
   if (isWhole) notes.delete("text");
   else notes.add("text");
   if (`#${fragment}` !== location.hash) history.replaceState(null, "", `#${fragment}`);

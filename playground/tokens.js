@@ -95,6 +95,7 @@ function drawColumns(place, stretches, drawing) {
   for (const some of lines.filter((one) => one.length)) {
     drawing.views.forEach((_view, row) => {
       const line = newLine();
+      line.dataset.letter = letterOf(row); // shown where the columns stand below each other
       for (const stretch of some) drawRow(line, stretch, drawing, row, true);
       grid.append(line);
     });
@@ -112,7 +113,14 @@ function drawRow(place, stretch, drawing, row, hasLineEnds) {
   if (at < stretch.end) place.append(stretch.isCut ? el("span", { class: "quiet", text: " …" }) : leftOut(drawing, at, stretch.end));
 }
 
-const textIn = ({ bytes }, start, end) => looseText(bytes.subarray(start, Math.min(end, start + MOST_TEXT)));
+const textIn = ({ bytes }, start, end) => looseText(bytes.subarray(start, Math.min(end, wholeEnd(bytes, start + MOST_TEXT))));
+
+// A cut inside a character would show a sign that the text has not.
+function wholeEnd(bytes, end) {
+  let place = end;
+  while (place > end - 4 && (bytes[place] & 0xc0) === 0x80) place -= 1;
+  return place;
+}
 
 const leftOut = (drawing, start, end) =>
   el("span", { class: "out", title: "text without a token", text: visible(textIn(drawing, start, end), true) });

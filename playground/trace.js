@@ -126,7 +126,7 @@ export function traceView(actions) {
       if (group.start > reached) drawn.push(el("span", { class: "out", text: visible(looseText(bytes.subarray(reached, group.start)), true) }));
       reached = Math.max(reached, group.end);
       const isHere = group.start < trace.end && group.end > trace.start;
-      const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces);
+      const shown = group.start === group.end ? labelOf(one.known.get(answer.ids[group.first])) : visible(looseText(bytes.subarray(group.start, Math.min(group.end, group.start + 200))), state.spaces).replaceAll("⏎", "⏎\n"); // each line has its own direction
       // No <button>: that is a box of its own, in which Arabic letters lose their neighbours.
       const go = () => { current.at = group.start + current.start; load(); };
       drawn.push(el("span", {

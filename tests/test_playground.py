@@ -762,6 +762,92 @@ def test_a_chosen_text_is_taken_as_it_is(site, tmp_path):
     page.get_by_text("Some lines end with CR").wait_for()
 
 
+@only_all
+def test_texts_and_tokenizers_can_be_chosen_together(site, tmp_path):
+    """The first text is shown, the tokenizer opens, and what is left out is named; a file of no format can be the text."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300)
+    own.save(tmp_path / "own.bytepair")
+    for name, text in (("a.txt", "first"), ("b.txt", "second"), ("notes", "third")):
+        (tmp_path / name).write_text(text)
+    page = site.open(fragment="tokenizers=")
+    chooser = page.locator("#encode input[type=file]")
+    chooser.set_input_files([tmp_path / n for n in ("b.txt", "own.bytepair", "a.txt")])
+    site.shows("second")
+    site.wait("'own.bytepair' in playground.idsShown()")
+    assert site.ids() == {"own.bytepair": own.encode("second")}
+    assert page.locator(".refusal strong").all_inner_texts() == ["a.txt"]
+    page.get_by_label("Dismiss the message about a.txt").click()
+    for _ in range(2):
+        chooser.set_input_files(tmp_path / "notes")
+        page.get_by_text("not a known tokenizer format").wait_for()
+    page.get_by_role("button", name="Use it as the text").click()
+    site.shows("third")
+    assert page.locator(".refusal").count() == 0
+
+
+@only_all
+def test_a_file_that_is_not_utf_8_is_told(site, tmp_path):
+    """Bytes that are no characters are not replaced in silence, and UTF-16 is read."""
+    page = site.open(fragment="tokenizers=small-gpt2")
+    chooser = page.locator("#encode input[type=file]")
+    (tmp_path / "latin.txt").write_bytes("Köln".encode("latin-1"))
+    chooser.set_input_files(tmp_path / "latin.txt")
+    site.shows("K\ufffdln")
+    page.get_by_text("The file is not UTF-8").wait_for()
+    (tmp_path / "wide.txt").write_bytes("Köln".encode("utf-16"))
+    chooser.set_input_files(tmp_path / "wide.txt")
+    site.shows("Köln")
+    page.get_by_text("The file is UTF-16").wait_for()
+    site.write("Bonn")
+    assert page.locator("#text-notes").inner_text() == ""
+
+
+def dropped(page, *paths):
+    """Drop files and folders on the page, as from a window of files."""
+    session = page.context.new_cdp_session(page)
+    data = {"items": [], "files": list(map(str, paths)), "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        session.send(
+            "Input.dispatchDragEvent",
+            {"type": kind, "x": 200, "y": 200, "data": data},
+        )
+
+
+@only_all
+def test_a_dropped_folder_opens_its_tokenizers(site, tmp_path):
+    """By their names, with the folder's; weights beside them are not read, and a folder without any is refused."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300, dialect="gpt2")
+    own.save(tmp_path / "model")
+    (tmp_path / "model" / "generation_config.json").write_text("{}")
+    (tmp_path / "model" / "model.safetensors").write_bytes(b"no")
+    (tmp_path / "empty").mkdir()
+    page = site.open(fragment="tokenizers=")
+    dropped(page, tmp_path / "model", tmp_path / "empty")
+    page.locator(".refusal").wait_for()
+    said = page.locator(".refusal").inner_text()
+    assert "empty is a folder without a file that is named as tokenizers are" in said
+    site.wait("'model/vocab.json' in playground.idsShown()")
+    site.write(TEXTS[1])
+    assert site.ids() == {"model/vocab.json": own.encode(TEXTS[1])}
+
+
+@only_all
+def test_settings_that_are_not_read_do_not_part_a_pair(site, tmp_path):
+    """A published folder also has settings of other programs."""
+    own = bytepair.train_from_iterator(TEXTS, vocab_size=300, dialect="gpt2")
+    own.save(tmp_path / "pair")
+    for name in ("generation_config.json", "config.json", "preprocessor_config.json"):
+        (tmp_path / "pair" / name).write_text("{}")
+    page = site.open(fragment="tokenizers=")
+    chooser = page.locator("#encode input[type=file]")
+    chooser.set_input_files(sorted((tmp_path / "pair").iterdir()))
+    site.wait("'vocab.json' in playground.idsShown()")
+    site.write(TEXTS[1])
+    assert site.ids() == {"vocab.json": own.encode(TEXTS[1])}
+    refused = page.locator(".refusal strong").all_inner_texts()
+    assert refused == ["generation_config.json", "preprocessor_config.json"]
+
+
 # Hostile and long texts
 
 HOSTILE = [
@@ -963,6 +1049,113 @@ def test_everything_is_reached_by_keys(site):
     assert page.evaluate("document.activeElement.id") == "text"
 
 
+@only_all
+def test_another_address_in_the_same_window_is_shown(site):
+    """Its text and its tokenizers; what is said of a damaged one goes with its text."""
+    page = site.open(fragment="packed=AA")
+    page.get_by_text("The text in the link is damaged").wait_for()
+    site.write("new")
+    assert "damaged" not in page.locator("#text-notes").inner_text()
+    names = "playground.open.map((one) => one.name).join()"
+    page.evaluate("location.hash = 'tokenizers=small-o200k&text=abc'")
+    site.wait(f"{names} === 'small-o200k'")
+    site.shows("abc")
+    page.evaluate("location.hash = 'text=xyz'")
+    site.wait(f"{names} === 'small-gpt2,small-sentencepiece'")
+    site.shows("xyz")
+    site.wait("Object.keys(playground.idsShown()).length === 2")
+
+
+SLIDE = """async (parts) => {
+  const slider = document.querySelector(".pager input");
+  for (const part of parts) {
+    slider.value = String(part);
+    slider.dispatchEvent(new Event("input"));
+  }
+  await playground.open[0].core.ask({op: "tokens", ids: [0]}); // behind what was asked for the parts
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return [slider.isConnected, document.querySelector("#encode .t").dataset.group];
+}"""
+
+
+@only_all
+def test_the_part_that_was_asked_for_last_is_shown(site, tmp_path):
+    """Also if its tokens are known, so that it is drawn before an earlier one; the slider stays to be dragged."""
+    path = tmp_path / "long.txt"
+    path.write_text("".join(f"{chr(0x4E00 + n)} line\n" for n in range(1500)), "utf-8")
+    page = site.open(fragment="tokenizers=small-gpt2")
+    page.locator("#encode input[type=file]").set_input_files(path)
+    site.shows(path.read_text("utf-8"))
+    assert page.evaluate(SLIDE, [7, 0]) == [True, "0"]
+    before = site.version()
+    page.get_by_text("Next →").focus()
+    page.keyboard.press("Enter")
+    site.drawn_after(before)
+    assert page.evaluate("document.activeElement.textContent") == "Next →"
+
+
+@only_all
+def test_a_tokenizer_can_be_removed_while_it_encodes(site, tmp_path):
+    """Nothing is asked of it afterwards, and the others are shown."""
+    path = tmp_path / "long.txt"
+    path.write_text("".join(f"word{n} " for n in range(15_000)))
+    page = site.open()
+    page.locator("#encode input[type=file]").set_input_files(path)
+    site.wait("() => playground.state.text?.length > 1000")
+    page.wait_for_timeout(40)
+    page.evaluate("playground.remove('small-gpt2')")
+    site.wait("Object.keys(playground.idsShown()).join() === 'small-sentencepiece'")
+    site.shows(path.read_text())
+    assert page.locator(".tokenizer").count() == 1
+
+
+@only_all
+def test_the_list_keeps_its_focus_and_descriptions(site):
+    """It is drawn anew with each text; where a tokenizer is removed, another one has the focus."""
+    page = site.open()
+    first = page.locator(".tokenizer").first
+    first.get_by_text("About").click()
+    site.write("another text")
+    assert page.locator(".tokenizer dl").count() == 1
+    first.get_by_text("Copy JSON").focus()
+    page.evaluate("document.querySelector('input[name=special][value=tokens]').click()")
+    page.wait_for_timeout(400)
+    assert page.evaluate("document.activeElement.textContent") == "Copy JSON"
+    page.get_by_label("Remove small-gpt2").press("Enter")
+    site.wait("document.querySelectorAll('.tokenizer').length === 1")
+    assert (
+        page.evaluate("document.activeElement.closest('.tokenizer')?.innerText") or ""
+    ).startswith("A\nsmall-sentencepiece")
+
+
+def test_moving_among_tokens_is_not_chatty(site):
+    """Only what is at the focus is said; counts are said when the writer pauses; lists act on a choice."""
+    page = site.open()
+    page.evaluate(
+        """() => {
+          globalThis.heard = [];
+          new MutationObserver((changes) => changes.forEach(({target}) => {
+            const live = (target.nodeType === 1 ? target : target.parentElement).closest("[aria-live], [role=status], [role=alert]");
+            if (live) heard.push(live.id || live.className);
+          })).observe(document.body, {subtree: true, childList: true, characterData: true});
+        }"""
+    )
+    page.locator("#encode .t[tabindex='0']").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".inspector .card dl").inner_text()
+    for text in ("a", "ab", "abc"):
+        site.write(text)
+    assert page.evaluate("heard") == []
+    site.wait("heard.length > 0")
+    assert set(page.evaluate("heard")) == {"unseen"}
+    box = page.get_by_label("Use a sample text")
+    box.focus()
+    page.keyboard.press("End")
+    page.keyboard.press("Escape")
+    assert page.locator("#text").input_value() == "abc"
+
+
 CONTRAST = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
   const bytes = (colour, under) => {
@@ -1015,6 +1208,33 @@ def test_every_view_fits_and_can_be_read(size, scheme, browser):
             page.screenshot(path=Path(PICTURES) / name, full_page=True)
     site.context.close()
     assert site.faults == []
+
+
+@only_all
+def test_rows_stay_level_with_ids_and_chunks(site):
+    """A mark of a chunk does not move its token."""
+    page = site.open(fragment="ids=true&chunk=3")
+    tops = page.evaluate(
+        """() => [...document.querySelectorAll("#encode .stretch .row")].map((row) =>
+          [...row.querySelectorAll(".t .x")].map((one) => Math.round(one.getBoundingClientRect().top)))
+          .filter((row) => row.length > 1)"""
+    )
+    assert page.locator("#encode .t.tall.chunk").count() > 20
+    assert len(tops) > 5
+    assert all(max(row) - min(row) <= 1 for row in tops)
+
+
+@only_all
+def test_columns_below_each_other_have_their_letters(browser):
+    """On a phone, a line of the text tells its tokenizer."""
+    site = Site(browser, viewport={"width": 390, "height": 844})
+    page = site.open(fragment="layout=columns")
+    letters = page.evaluate(
+        """() => [...document.querySelectorAll("#encode .columns .line")].map((line) =>
+          getComputedStyle(line, "::before").content)"""
+    )
+    site.context.close()
+    assert letters[:4] == ['"A"', '"B"', '"A"', '"B"']
 
 
 def test_what_the_tests_would_hear_of_is_heard(browser, tmp_path):
