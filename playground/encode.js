@@ -255,9 +255,9 @@ export function encodeView(actions) {
     const chunks = row && state.chunk ? Math.ceil(row.ids.length / state.chunk) : 0;
     if (chunks) made.append(el("span", { class: "figure chunks", text: `${counted(chunks, "chunk")}; the last has ${counted(row.ids.length - (chunks - 1) * state.chunk, "token")}` }));
     made.append(el("span", { class: "buttons" },
-      el("button", { type: "button", text: "Copy ids", data: key("ids"), disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
-      el("button", { type: "button", text: "Copy JSON", data: key("json"), disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
-      el("button", { type: "button", text: "About", data: key("about"), "aria-expanded": String(described.has(tokenizer)), onclick: ({ target }) => toggleAbout(made, target, tokenizer) }),
+      el("button", { type: "button", text: "Copy ids", "aria-label": `Copy ids of ${tokenizer.name}`, data: key("ids"), disabled: !row, onclick: () => copy(idsText(row), `${counted(row.ids.length, "id")}`) }),
+      el("button", { type: "button", text: "Copy JSON", "aria-label": `Copy JSON of ${tokenizer.name}`, data: key("json"), disabled: !row, onclick: () => copy(JSON.stringify(asObject(view)), `${counted(row.ids.length, "token")} as JSON`) }),
+      el("button", { type: "button", text: "About", "aria-label": `About ${tokenizer.name}`, data: key("about"), "aria-expanded": String(described.has(tokenizer)), onclick: ({ target }) => toggleAbout(made, target, tokenizer) }),
       el("button", { type: "button", class: "icon", text: "✕", data: key("remove"), title: "Remove", "aria-label": `Remove ${tokenizer.name}`, onclick: () => remove(tokenizer.name) })));
     if (described.has(tokenizer)) made.append(description(info));
     return made;

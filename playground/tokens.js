@@ -151,7 +151,7 @@ function token(drawing, row, group, hasLineEnds) {
   const made = el("span", {
     class: `t ${drawing.colours.get(`${row}:${group.number}`)}${kind}${group.start === group.end ? " empty" : ""}`,
     role: "option", tabIndex: -1, "aria-selected": "false",
-    "aria-label": `${text.trim() || "space"}: ${count === 1 ? "id" : `${count} ids`} ${idsOf(answer, group)}`,
+    "aria-label": `${text.trim() || "space"}: ${count === 1 ? "id" : `${count} ids`} ${idsOf(answer, group)}${drawing.views.length > 1 ? `, ${letterOf(row)}` : ""}`,
     data: { row, group: group.number },
   });
   const begun = chunk ? Math.ceil(group.first / chunk) * chunk : 0;

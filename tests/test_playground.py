@@ -1237,6 +1237,46 @@ def test_columns_below_each_other_have_their_letters(browser):
     assert letters[:4] == ['"A"', '"B"', '"A"', '"B"']
 
 
+OUTSIDE = """() => {
+  const list = document.querySelector("#encode .tokenizers").getBoundingClientRect();
+  return [...document.querySelectorAll("#encode .tokenizer > *, #encode .tokenizer button")]
+    .filter((one) => { const {left, right, width} = one.getBoundingClientRect(); return width > 0 && (left < list.left - 1 || right > list.right + 1); })
+    .map((one) => one.textContent);
+}"""
+
+
+@only_all
+def test_the_list_is_whole_at_any_width(site):
+    """No button is cut off, as at a zoom of 200 %, and the buttons of a tokenizer that refuses a text stand where the others do."""
+    page = site.open()
+    counts = {"low": 5, "lower": 2}
+    own = bytepair.train_from_counts(counts, dialect="subword-nmt")
+    site.files(named_bytes("a-tokenizer-with-a-long-name.bytepair", own))
+    site.write("word")
+    page.locator(".tokenizer .problem").wait_for()
+    for width in (340, 390, 620, 621, 720, 820, 821, 900, 1100, 1300, 1301, 1440):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.evaluate(OUTSIDE) == [], width
+        rights = [
+            page.get_by_label(re.compile("^Remove ")).nth(n).bounding_box()["x"]
+            for n in (0, 2)
+        ]
+        assert abs(rights[0] - rights[1]) < 2, width
+
+
+@only_all
+def test_controls_of_each_tokenizer_have_names_of_their_own(site):
+    """Who hears them knows which tokenizer they belong to."""
+    page = site.open()
+    labels = page.evaluate(
+        """() => [...document.querySelectorAll("#encode .tokenizer button")].map((one) => one.ariaLabel ?? one.textContent)"""
+    )
+    assert len(labels) == len(set(labels)) == 10
+    tokens = page.locator("#encode .t")
+    assert tokens.nth(0).get_attribute("aria-label").endswith(", A")
+    assert tokens.nth(1).get_attribute("aria-label").endswith(", B")
+
+
 def test_what_the_tests_would_hear_of_is_heard(browser, tmp_path):
     """An error, a dialog and a request on a bad page are all noted."""
     path = tmp_path / "bad.html"
