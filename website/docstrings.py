@@ -168,8 +168,9 @@ class Docstrings(Extension):
         """Rewrite the docstring of an object, and its types."""
         if obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)
-        obj.labels.discard("method descriptor")
-        if obj.is_attribute and len(str(obj.value or "")) > LONGEST_VALUE:
+        obj.labels -= {"method descriptor", "builtin"}  # how it is compiled
+        is_own = "instance-attribute" in obj.labels  # its value is code of the class
+        if obj.is_attribute and (is_own or len(str(obj.value or "")) > LONGEST_VALUE):
             obj.value = None
 
         def meaning(path: str) -> Any:
