@@ -210,6 +210,8 @@ BEHAVIOURS = {
     "the rest is dropped": "The rest is dropped.",
     "Removed": "Matches are dropped.",
     "MergedWithNext": "Matches are joined with the text after them.",
+    "MergedWithPrevious": "Matches are joined with the text before them.",
+    "Contiguous": "Adjacent matches are joined.",
 }
 
 
@@ -245,7 +247,8 @@ def stage_parts(split: str) -> list[tuple[str, str]]:
         words = "|".join(map(re.escape, BEHAVIOURS))
         pattern = re.sub(rf" \((?:{words})\)$", "", stage)
         said = stage[len(pattern) :].strip(" ()")
-        found.append((visible(pattern), BEHAVIOURS.get(said, "")))
+        shown = visible(pattern) if pattern.strip() else r"\x20" * len(pattern)
+        found.append((shown, BEHAVIOURS.get(said, "")))
     return found
 
 
