@@ -107,6 +107,8 @@ def _entries(paragraph: str) -> str:
     '    - ``a``, ``b``: One\n      two.\n    - ``c``: Three.'
     >>> _entries("Returns\n-------\na, b\n    One.")
     'Returns\n-------\na\n    One.\nb\n    One.'
+    >>> _entries("a, b, c\n    One.")
+    'a\n    One.\nb\n    See ``a``.\nc\n    See ``a``.'
     """
     lines = paragraph.split("\n")
     if TERM.fullmatch(lines[0]):
@@ -120,10 +122,12 @@ def _entries(paragraph: str) -> str:
 
 
 def _parted(entry: list[str]) -> list[str]:
-    """Repeat an entry of several names for each of them."""
+    """Repeat an entry of two names for each of them; of more, let the others name the first."""
     if len(entry) < 2 or not NAMES.fullmatch(entry[0]):
         return entry
-    return [line for name in entry[0].split(", ") for line in (name, *entry[1:])]
+    first, *others = entry[0].split(", ")
+    text = entry[1:] if len(others) == 1 else [f"    See ``{first}``."]
+    return [first, *entry[1:], *(line for name in others for line in (name, *text))]
 
 
 def _listed(lines: list[str]) -> list[str]:

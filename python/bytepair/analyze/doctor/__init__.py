@@ -72,7 +72,7 @@ def diagnose(
     corpus
         Texts to count tokens in: a path, a glob, a folder, or several.
     reading
-        The options of :func:`bytepair.train_from_files` that define a document: ``field``,
+        The options of :func:`bytepair.train` that define a document: ``field``,
         ``lines``, ``separator``, ``skip_bad`` and ``input_format``.
     select, ignore
         Codes of findings or their beginnings, such as ``BP1``; by default all.

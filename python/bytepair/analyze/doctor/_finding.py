@@ -39,7 +39,7 @@ class FoundToken:
     r"""An entry of a finding: a token, or a merge or a text without an id.
 
     ``text`` is the token as in its file, with marks; bytes that are not part of a character
-    are escaped (``\\xe4``). ``detail`` adds information, such as the ids of its text.
+    are escaped (``\xe4``). ``detail`` adds information, such as the ids of its text.
     ``usage`` has the counts of a corpus; ``None`` for findings that need none.
     """
 
