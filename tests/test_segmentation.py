@@ -391,3 +391,16 @@ def test_bytes_that_are_no_text_are_named(codes, tmp_path):
     assert not (tmp_path / "out").exists()
     missing = Path(tmp_path / "missing")
     assert "no such file" in run("segment", codes, missing, code=1)
+
+
+def test_a_seed_without_dropout_is_refused():
+    """There is nothing that it could decide; with a chance of 0 it may stand, as a schedule gives it."""
+    tokenizer = bytepair.train_from_iterator(
+        ["low low"], dialect="subword-nmt", merges=2
+    )
+    segmenter = Segmenter(tokenizer)
+    with pytest.raises(TokenizerError, match="seed= decides what dropout= leaves out"):
+        segmenter.segment("low", seed=1)
+    with pytest.raises(TokenizerError, match="give dropout= too"):
+        list(segmenter.segment_lines(["low\n"], seed=1))
+    assert segmenter.segment("low", dropout=0.0, seed=1) == segmenter.segment("low")

@@ -952,3 +952,24 @@ def test_added_tokens_are_looked_up_once_and_copied(monkeypatch):
     more = tokenizer.with_added_tokens([bytepair.AddedToken("<think>", lstrip=True)])
     assert more.added_tokens[257].lstrip
     assert base.added_tokens == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("with_padding", {"length": 4}),
+        ("with_padding", {"multiple_of": 4}),
+        ("with_padding", {"side": "left"}),
+        ("with_padding", {"type_id": 1}),
+        ("with_truncation", {"stride": 1}),
+        ("with_truncation", {"strategy": "only_first"}),
+        ("with_truncation", {"side": "left"}),
+    ],
+)
+def test_options_of_what_is_turned_off_are_refused(tokenizer, method, options):
+    """Each by its name; alone, None turns it off, and a number takes the option."""
+    [name] = options
+    with pytest.raises(bytepair.TokenizerError, match=f"^{name}= has no effect"):
+        getattr(tokenizer, method)(None, **options)
+    assert getattr(tokenizer, method)(None) == tokenizer
+    assert getattr(tokenizer, method)(2, **options) != getattr(tokenizer, method)(2)

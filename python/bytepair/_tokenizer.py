@@ -426,6 +426,13 @@ class Tokenizer(_core.CoreTokenizer):
         >>> short.decode(short.encode("abcdefg", add_special_tokens=True))
         'abc'
         """
+        if max_length is None:
+            moved = {
+                "stride": stride != 0,
+                "strategy": strategy != "longest_first",
+                "side": side != "right",
+            }
+            _refuse_turned_off("max_length", moved)
         changed = self._with_truncation(
             max_length, stride=stride, strategy=strategy, side=side
         )
@@ -452,6 +459,14 @@ class Tokenizer(_core.CoreTokenizer):
         >>> [tokenizer.decode(ids) for ids in batch]
         ['a!!', 'abc']
         """
+        if id is None:
+            moved = {
+                "length": length is not None,
+                "multiple_of": multiple_of is not None,
+                "side": side != "right",
+                "type_id": type_id != 0,
+            }
+            _refuse_turned_off("id", moved)
         changed = self._with_padding(
             id, length=length, multiple_of=multiple_of, side=side, type_id=type_id
         )
@@ -640,3 +655,13 @@ class Tokenizer(_core.CoreTokenizer):
         from .views._tables import tokenizer_html
 
         return tokenizer_html(self)
+
+
+def _refuse_turned_off(subject: str, options: Mapping[str, bool]) -> None:
+    """Refuse options of what is turned off."""
+    for name, is_given in options.items():
+        if is_given:
+            message = (
+                f"{name}= has no effect where {subject} is None, which turns this off"
+            )
+            raise TokenizerError(message)

@@ -105,7 +105,7 @@ class Segmenter:
         self._whole = _any_of(self._glossaries)
 
     def segment(
-        self, text: str, *, dropout: float = 0.0, seed: int | None = None
+        self, text: str, *, dropout: float | None = None, seed: int | None = None
     ) -> str:
         r"""Cut the words of a text apart.
 
@@ -126,7 +126,7 @@ class Segmenter:
         Raises
         ------
         TokenizerError
-            ``dropout`` is not from 0 to 1.
+            ``dropout`` is not from 0 to 1, or there is a ``seed`` without it.
         """
         chance = _chance(dropout, seed)
         if not self._glossaries:
@@ -137,7 +137,7 @@ class Segmenter:
         self,
         texts: Iterable[str],
         *,
-        dropout: float = 0.0,
+        dropout: float | None = None,
         seed: int | None = None,
         threads: int | None = None,
     ) -> Iterator[str]:
@@ -159,7 +159,7 @@ class Segmenter:
         Raises
         ------
         TokenizerError
-            ``dropout`` is not from 0 to 1.
+            ``dropout`` is not from 0 to 1, or there is a ``seed`` without it.
         """
         chance = _chance(dropout, seed)
         n_threads = threads or os.cpu_count() or 1
@@ -343,7 +343,11 @@ def _refuse_no_pattern(glossary: str) -> None:
         raise PatternError(message) from error
 
 
-def _chance(dropout: float, seed: int | None) -> _Chance:
+def _chance(dropout: float | None, seed: int | None) -> _Chance:
+    if dropout is None and seed is not None:
+        message = "seed= decides what dropout= leaves out; give dropout= too"
+        raise TokenizerError(message)
+    dropout = 0.0 if dropout is None else dropout
     if not 0 <= dropout <= 1:
         message = f"dropout is a probability from 0 to 1, not {dropout}"
         raise TokenizerError(message)

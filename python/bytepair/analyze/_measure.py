@@ -176,6 +176,9 @@ def file_sums(
     >>> [[one.tokens for one in sums] for _path, sums in file_sums([tokenizer], file)]
     [[5]]
     """
+    for name in options.keys() - FileOptions.__annotations__.keys():
+        message = f"{name}= has no effect here, where each file is measured as a whole"
+        raise TypeError(message)
     context = _Context(**options)
     sources = context.sources(corpus)
     n_total = _n_bytes(sources)
