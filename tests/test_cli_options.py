@@ -175,6 +175,7 @@ IDLE = {
     "doctor own.json --explain BP101": "TOKENIZER has no effect with --explain",
     "doctor --explain BP101 --json": "--json has no effect with --explain",
     "doctor --explain BP101 --field text": "--field has no effect with --explain",
+    "encode own.json c.txt --add-special-tokens": "--add-special-tokens has no effect",
     "info own.json --json --verbose": "--verbose has no effect on --json",
     **{
         f"count-pieces counts.parquet -o n.parquet --merge {typed}": (

@@ -99,6 +99,9 @@ def encode(
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
     refuse_no_text(file)
     tokenizer = loading.load(tokenizer_path)
+    if add_special_tokens and adds_nothing(tokenizer):
+        message = "has no effect: this tokenizer puts no tokens around a text, and neither cuts nor pads it"
+        raise typer.BadParameter(message, param_hint="--add-special-tokens")
     names = allowed_special or []
     if names and added_tokens is Added.TEXT:
         message = "with --added-tokens text no token is found in the text; leave it out"
@@ -140,6 +143,17 @@ def encode(
             target.write(write(ids))
     transfer.finish(transfer.n_bytes, n_tokens)
     held.tell("line" if lines else "text")
+
+
+def adds_nothing(tokenizer: Tokenizer) -> bool:
+    """Tell whether a text gets the same ids with special tokens as without them.
+
+    >>> import bytepair
+    >>> adds_nothing(bytepair.train_from_iterator(["low"], vocab_size=256))
+    True
+    """
+    around = (tokenizer.template, tokenizer.truncation, tokenizer.padding)
+    return around == (tokenizer.with_template(None).template, None, None)
 
 
 def writer(
