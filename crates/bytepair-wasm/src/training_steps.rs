@@ -43,19 +43,21 @@ pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, P
     let course = course.ok_or_else(|| Problem::new("this tokenizer was not trained here"))?;
     let tokenizer = &*opened.tokenizer;
     let mut words = words(tokenizer, course)?;
-    let merges = course.merges.iter().take(to).map(|&([_, _, token], _)| token);
-    let symbols = words.iter().flat_map(|word| word.symbols.iter().copied().flatten());
-    let ids: BTreeSet<_> = symbols.chain(merges).collect();
     let mut fields = json!({});
+    // Tokens of long pieces are long, so only those are named that the answer has.
+    let mut ids = BTreeSet::new();
     if from == 0 {
+        ids.extend(symbols(&words));
         fields["start"] = json!({ "pieces": pieces(&words), "n_pieces": words.len(), "n_tokens": n_tokens(&words) });
     }
     let mut steps = Vec::new();
-    for (index, &(ids, _)) in course.merges.iter().enumerate().take(to) {
+    for (index, &(joined, _)) in course.merges.iter().enumerate().take(to) {
         let pairs = (index >= from).then(|| count_pairs(&words));
-        words.iter_mut().for_each(|word| merge(&mut word.symbols, ids));
+        words.iter_mut().for_each(|word| merge(&mut word.symbols, joined));
         if let Some(pairs) = pairs {
-            steps.push(step(tokenizer, course, index, pairs, &words));
+            let (step, shown) = step(tokenizer, course, index, pairs, &words);
+            steps.push(step);
+            ids.extend(shown);
         }
     }
     fields["steps"] = steps.into();
@@ -115,14 +117,14 @@ fn merge(symbols: &mut Vec<Symbol>, [left, right, result]: [TokenId; 3]) {
     *symbols = merged;
 }
 
-/// A step: all pairs before its merge, the choice, and the pieces after it.
+/// A step: all pairs before its merge, the choice, and the pieces after it; with all ids in it.
 fn step(
     tokenizer: &Tokenizer,
     course: &Course,
     index: usize,
     mut pairs: Vec<Pair>,
     words: &[Word],
-) -> Value {
+) -> (Value, Vec<TokenId>) {
     let ([left, right, token], count) = course.merges[index];
     let is_chosen = |pair: &Pair| pair.ids == (left, right);
     let chosen = pairs.iter().copied().find(is_chosen);
@@ -135,13 +137,19 @@ fn step(
         pair.count == chosen.count && !is_chosen(pair) && rule.compare(pair, &chosen).is_gt()
     };
     let tied: Vec<_> = pairs.iter().filter(is_tied).map(|pair| pair.ids).collect();
-    json!({
+    let shown = pairs.iter().take(MAX_PAIRS).map(|pair| pair.ids);
+    let shown = shown.chain(tied.iter().take(MAX_PAIRS).copied());
+    let shown = shown.chain(passed_over.iter().map(|&(left, right, _)| (left, right)));
+    let shown = shown.chain([(left, right)]).flat_map(|(left, right)| [left, right]);
+    let ids = shown.chain(symbols(words)).chain([token]).collect();
+    let fields = json!({
         "number": index + 1, "left": left, "right": right, "token": token, "count": chosen.count,
         "n_pairs": pairs.len(), "pairs": pairs.iter().take(MAX_PAIRS).map(row).collect::<Vec<_>>(),
         "n_tied": tied.len(), "tied": tied.iter().take(MAX_PAIRS).collect::<Vec<_>>(),
         "passed_over": passed_over, "rule": rule.name(), "n_tokens": n_tokens(words),
         "n_pieces": words.len(), "pieces": pieces(words),
-    })
+    });
+    (fields, ids)
 }
 
 fn row(pair: &Pair) -> (TokenId, TokenId, i64) {
@@ -151,6 +159,11 @@ fn row(pair: &Pair) -> (TokenId, TokenId, i64) {
 fn n_tokens(words: &[Word]) -> i64 {
     let len = |word: &Word| i64::try_from(word.symbols.len()).unwrap_or(i64::MAX);
     words.iter().map(|word| len(word).saturating_mul(word.count)).fold(0, i64::saturating_add)
+}
+
+/// The ids in the pieces that are given.
+fn symbols(words: &[Word]) -> impl Iterator<Item = TokenId> {
+    words.iter().take(MAX_PIECES).flat_map(|word| word.symbols.iter().copied().flatten())
 }
 
 fn pieces(words: &[Word]) -> Vec<Value> {

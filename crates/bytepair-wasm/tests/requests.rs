@@ -83,6 +83,26 @@ fn a_step_names_the_pairs_that_occur_as_often_and_the_rule_that_chose() {
 }
 
 #[test]
+fn steps_name_the_tokens_that_they_have_and_no_others() {
+    let request = json!({"op": "train", "dialect": "byte-stream"});
+    let trained = result(&request, "abcdefgh".repeat(60).as_bytes());
+    let last = trained["n_steps"].as_u64().unwrap();
+    assert!(last > 8);
+    let request =
+        json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": last - 1, "to": last});
+    let walk = result(&request, b"");
+    let step = &walk["steps"][0];
+    let mut shown: Vec<_> = step["pairs"].as_array().unwrap().iter().collect();
+    shown.extend(step["tied"].as_array().unwrap());
+    let mut ids: Vec<_> = shown.iter().flat_map(|pair| [&pair[0], &pair[1]]).collect();
+    ids.extend(step["pieces"][0]["ids"].as_array().unwrap());
+    ids.push(&step["token"]);
+    let named = walk["known"].as_object().unwrap();
+    assert!(ids.iter().all(|id| named.contains_key(&id.to_string())));
+    assert!(named.keys().all(|name| ids.iter().any(|id| id.to_string() == *name)));
+}
+
+#[test]
 fn a_trace_gives_the_rank_of_every_neighbouring_pair() {
     let trained = hugs();
     let request =
