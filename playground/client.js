@@ -66,14 +66,14 @@ function settle({ number, answer, error }) {
   else if (error.isRefusal) one.reject(new CoreError(error.message));
   else if (!isUp) one.reject(new CoreError(error.message));
   else {
-    one.reject(new CoreError(`The core stopped: ${error.message}. It was restarted, and nothing is lost.`));
+    one.reject(new CoreError(`The core crashed: ${error.message}. It was restarted, and nothing was lost.`));
     fault(generation, error.message);
   }
 }
 
 /** Stop the core and start it again. Waiting requests are refused; tokenizers are reopened when they are needed. */
 export function interrupt() {
-  refuseAll("The core was restarted, since training was cancelled.");
+  refuseAll("The core was restarted because training was cancelled.");
   start().catch(() => {}); // each request tells of it
 }
 

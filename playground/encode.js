@@ -85,7 +85,7 @@ export function encodeView(actions) {
   }
 
   function adder() {
-    const select = el("select", { "aria-label": "Add one that comes with the page", onkeydown: opensByKey, onchange: async () => {
+    const select = el("select", { "aria-label": "Add a built-in tokenizer", onkeydown: opensByKey, onchange: async () => {
       const name = select.value;
       select.value = "";
       if (name) await addOwn(name);
@@ -106,7 +106,7 @@ export function encodeView(actions) {
     const files = found.flatMap((one) => one.value ?? []);
     const areTexts = await Promise.all(files.map(isText));
     const [first, ...texts] = files.filter((_file, place) => areTexts[place]);
-    for (const { name } of texts) refused.push({ name, message: `left out: one text is shown at a time, and this is ${first.name}`, files: [] });
+    for (const { name } of texts) refused.push({ name, message: `skipped: only one text can be shown at a time, and ${first.name} was opened first`, files: [] });
     await tell({ opened: [], refused });
     if (first) await takeText(first);
     await tell(await openFiles(files.filter((_file, place) => !areTexts[place])));
@@ -119,7 +119,7 @@ export function encodeView(actions) {
       return tell({ opened: [], refused: [{ name: file.name, message: error.message, files: [] }] });
     }
     setText(fromFile.text);
-    return say(`${file.name} is now the text.`);
+    return say(`Opened ${file.name} as the text.`);
   }
 
   async function tell({ opened, refused }) {
@@ -135,7 +135,7 @@ export function encodeView(actions) {
     const said = message.startsWith(`${name} `) || message.startsWith(`${name}: `) ? message.slice(name.length).replace(/^:? /, "") : message;
     const made = el("div", { class: "refusal", data: { name } }, el("strong", { text: name }), el("span", { text: said }));
     if (/dialect/.test(message) && files.length) made.append(dialectChooser(files, made));
-    if (/not a known tokenizer format/.test(message) && files.length === 1) made.append(el("button", { type: "button", text: "Use it as the text", onclick: () => { dismiss(made); takeText(files[0]); } }));
+    if (/not a known tokenizer format/.test(message) && files.length === 1) made.append(el("button", { type: "button", text: "Open as text", onclick: () => { dismiss(made); takeText(files[0]); } }));
     made.append(el("button", { type: "button", class: "icon", text: "✕", "aria-label": `Dismiss the message about ${name}`, onclick: () => dismiss(made) }));
     return made;
   }
@@ -161,7 +161,7 @@ export function encodeView(actions) {
       choice("layout", "Layout", [["rows", "Rows"], ["columns", "Columns"]], state.layout, (value) => change({ layout: value })),
       choice("special", "Special tokens", [["text", "As text"], ["tokens", "As tokens"]], state.special, (value) => change({ special: value })),
       toggle("Show spaces", state.spaces, (value) => change({ spaces: value }), "Draw spaces as ·, joiners as ⁀ and non-joiners as ¦"),
-      toggle("Ids below", state.ids, (value) => change({ ids: value })),
+      toggle("Show ids", state.ids, (value) => change({ ids: value })),
       el("label", { class: "field", for: "chunk" }, el("span", { text: "Chunks of" }), chunk, el("span", { text: "tokens" })));
   }
 
@@ -206,15 +206,15 @@ export function encodeView(actions) {
       value === fromFile.text ? fromFile.note : "",
       text.readOnly ? noteOfLong(value) : "",
       value.includes("\r") ? "Some lines end with CR, as in the file; editing in the text box changes all line ends to LF." : "",
-      lone ? `${counted(lone, "surrogate stands", "surrogates stand")} alone and ${lone === 1 ? "is" : "are"} encoded as U+FFFD.` : "",
-      notes.has("text") ? "The text is too long for a link: the address leaves it out." : "",
+      lone ? `${counted(lone, "lone surrogate is", "lone surrogates are")} encoded as U+FFFD.` : "",
+      notes.has("text") ? "The text is too long for the link and is not part of it." : "",
       notes.has("packed") ? "The text in the link is damaged; the sample is shown instead." : "",
       ...missingNames(),
     ].filter(Boolean).join(" ");
     if (textNotes.textContent !== said) textNotes.textContent = said;
   }
 
-  const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also shows ${name}: open that file to see it.`) : []);
+  const missingNames = () => (actions.isReady() ? (state.tokenizers ?? []).filter((name) => !named(name)).map((name) => `The link also refers to ${name}: open that file to see it here.`) : []);
 
   function drawList() {
     const { bytes, all } = shown;
@@ -348,7 +348,7 @@ export function encodeView(actions) {
     slider.value = String(shown.page);
     back.disabled = shown.page === 0;
     next.disabled = shown.page === count - 1;
-    part.textContent = `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies cover the whole text`;
+    part.textContent = `bytes ${number(from)}–${number(to)} of ${number(shown.bytes.length)}; counts and copies always cover the whole text`;
     slider.setAttribute("aria-valuetext", `bytes ${number(from)} to ${number(to)}`);
   }
 

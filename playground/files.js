@@ -31,7 +31,7 @@ export function dropped(transfer) {
   });
 }
 
-const noFolder = (name) => new Error(`${name} is a folder: choose the files in it`);
+const noFolder = (name) => new Error(`${name} is a folder: choose the files inside it`);
 
 async function filesOf(folder) {
   const found = [];
@@ -41,7 +41,7 @@ async function filesOf(folder) {
     folders.set(file, folder.name);
     found.push(file);
   }
-  if (!found.some((file) => IN_FOLDERS.test(file.name))) throw new Error(`${folder.name} is a folder without a file that is named as tokenizers are: choose the files in it`);
+  if (!found.some((file) => IN_FOLDERS.test(file.name))) throw new Error(`${folder.name} is a folder with no tokenizer file in it: choose the files themselves`);
   const hasPair = ["vocab.json", "merges.txt"].every((name) => found.some((file) => file.name === name));
   return hasPair ? found : found.filter((file) => IN_FOLDERS.test(file.name));
 }

@@ -30,7 +30,7 @@ export function decoded(bytes) {
   if (wide) return { text: new TextDecoder(wide).decode(bytes), note: "The file is UTF-16; the text is encoded as UTF-8 here." };
   const text = textOf(bytes);
   if (text !== null) return { text, note: "" };
-  return { text: looseText(bytes), note: "The file is not UTF-8: bytes that are no characters became U+FFFD." };
+  return { text: looseText(bytes), note: "The file is not UTF-8: invalid bytes were replaced with U+FFFD." };
 }
 
 /** Write bytes as hexadecimal numbers. */

@@ -72,7 +72,7 @@ export function inspector(actions) {
   }
 
   function clear() {
-    card.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or go to it with the Tab and arrow keys, to see its id and bytes. Enter, or a second click, shows its merges." }));
+    card.replaceChildren(el("p", { class: "quiet", text: "Point at a token, or move to it with Tab and the arrow keys, to see its id and bytes. Press Enter or click again to see its merges." }));
   }
   clear();
   return { place, show, showRow, clear };

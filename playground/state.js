@@ -119,7 +119,7 @@ async function unpackedBytes(stream) {
     length += value.length;
     if (length > 3 * MAX_TEXT) {
       await reader.cancel();
-      throw new Error("more than a link of this page holds");
+      throw new Error("the text in the link is too large");
     }
   }
 }

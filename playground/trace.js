@@ -80,7 +80,7 @@ export function traceView(actions) {
       const answer = rowOf(await one.core.ask({ op: "encode", special: state.special, payload: bytes.slice() }));
       const place_ = nearest(answer, at);
       const trace = place_ === undefined
-        ? { kind: "none", message: "This tokenizer leaves out all of this text: there is nothing to trace." }
+        ? { kind: "none", message: "This tokenizer drops all of this text, so there is nothing to trace." }
         : await one.core.ask({ op: "trace", at: place_, special: state.special, payload: bytes.slice() }).catch((error) => ({ kind: "none", message: error.message }));
       if (own !== version) return;
       takeKnown(one, trace.known);
@@ -180,9 +180,9 @@ export function traceView(actions) {
   }
 
   function sentence(one, trace, merge, step) {
-    if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins two neighbours."];
+    if (!merge) return [trace.steps.length ? "Before any merge. Each step joins the pair of neighbours with the lowest rank." : "There is nothing to merge: no merge joins any two neighbours."];
     const parts = [`Merge ${step}: `, bdi(label(one, trace, merge.left)), " + ", bdi(label(one, trace, merge.right)), " → ", bdi(label(one, trace, merge.token)), `, rank ${number(merge.rank)}, id ${merge.token}.`];
-    if (merge.count !== null && merge.count !== undefined) parts.push(` It was learned from ${counted(merge.count, "occurrence")}.`);
+    if (merge.count !== null && merge.count !== undefined) parts.push(` In training, the pair occurred ${counted(merge.count, "time")} when it was merged.`);
     return parts;
   }
 

@@ -32,7 +32,7 @@ export function trainView(actions) {
   const about = el("div", { class: "card about-lesson", "aria-live": "polite" });
   const text = el("textarea", { id: "train-text", rows: 7, spellcheck: false, dir: "auto", oninput: own, onpaste: (event) => paste(event), "aria-describedby": "train-text-notes" });
   const textNotes = el("p", { id: "train-text-notes", class: "notes", role: "status" });
-  const textLabel = el("label", { class: "title", for: "train-text", text: "Text to learn from" });
+  const textLabel = el("label", { class: "title", for: "train-text", text: "Training text" });
   const dialect = el("select", { id: "train-dialect", onchange: () => { own(); drawAbout(); } });
   const pattern = el("select", { id: "train-pattern", onchange: () => { own(); regex.parentElement.hidden = pattern.value !== "custom"; } });
   const regex = el("input", { id: "train-regex", type: "text", spellcheck: false, autocomplete: "off", placeholder: " ?\\p{L}+| ?\\p{N}+|\\s+|.", oninput: own });
@@ -165,8 +165,8 @@ export function trainView(actions) {
   async function train() {
     steps.stop();
     problem.hidden = true;
-    if (!wholeText()) return refuse("There is no text to learn from. Enter one, or choose a lesson.");
-    if (pattern.value === "custom" && !regex.value) return refuse("There is no regular expression. Enter one, or choose “no pattern”.");
+    if (!wholeText()) return refuse("There is no text to train on. Enter some text, or choose a lesson.");
+    if (pattern.value === "custom" && !regex.value) return refuse("The regular expression is empty. Enter one, or choose “no pattern”.");
     version += 1;
     const own_ = version;
     drawButton(true);
@@ -269,15 +269,15 @@ export function trainView(actions) {
     const first = course.start?.n_tokens || 1;
     figures.replaceChildren(
       ...figure("vocabulary", number(course.info.n_vocab - course.total + step)),
-      ...figure("tokens of the text", number(tokens)),
-      ...figure("of the initial tokens", `${Math.round((100 * tokens) / first)}%`),
+      ...figure("tokens in the text", number(tokens)),
+      ...figure("of initial tokens", `${Math.round((100 * tokens) / first)}%`),
       ...figure("bytes per token", ratio(course.nBytes, tokens)));
     figures.append(el("div", { class: "bar", "aria-hidden": "true" }, el("i", { style: { "inline-size": `${(100 * tokens) / first}%` } })));
   }
 
   function drawLead(step, merge) {
     if (!merge) {
-      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : course.wantsNone ? "No merge was asked for: the tokens are the alphabet." : "No pair occurs often enough: there is nothing to learn.";
+      lead.textContent = course.total ? `Before any merge: ${counted(course.start.n_pieces ?? course.start.pieces.length, "distinct piece")}. ${counted(course.total, "merge follows", "merges follow")}.` : course.wantsNone ? "Merges is set to 0: the vocabulary is only the alphabet." : "No pair occurs often enough, so there is nothing to learn.";
       tie.textContent = "";
       return;
     }
@@ -289,7 +289,7 @@ export function trainView(actions) {
     } else said.push("No other pair is as frequent.");
     if (merge.passed_over.length) {
       const some = merge.passed_over.slice(0, 3).flatMap(([left, right, count], place_) => [place_ ? ", " : "", name(left), " + ", name(right), ` (${number(count)})`]);
-      said.push(" Skipped because of the limits: ", ...some, ".");
+      said.push(" Skipped because of limits: ", ...some, ".");
     }
     tie.replaceChildren(...said);
   }
@@ -297,7 +297,7 @@ export function trainView(actions) {
   const name = (id) => el("bdi", { class: "code", text: labelOf(course.known[id]) });
 
   function drawBars(merge, isChosen) {
-    if (!merge) return bars.replaceChildren(el("li", { class: "quiet", text: "No pair is left." }));
+    if (!merge) return bars.replaceChildren(el("li", { class: "quiet", text: "No pairs left." }));
     const most = Math.max(...merge.pairs.map(([, , count]) => count), 1);
     const tied = new Set(merge.tied.map((pair) => pair.join()));
     const rows = merge.pairs.slice(0, MOST_BARS).map(([left, right, count]) => {
@@ -353,7 +353,7 @@ export function trainView(actions) {
       made.push(el("li", { value: place_ + 1, class: place_ + 1 === step ? "on" : "" }, el("button", { type: "button", "aria-label": `Go to merge ${place_ + 1}`, onclick: () => steps.go(place_ + 1) }, name(one.token), el("span", { class: "times", text: number(one.count) }))));
     }
     learned.replaceChildren(...made);
-    if (!made.length) learned.append(el("li", { class: "quiet", text: "Nothing yet: press play." }));
+    if (!made.length) learned.append(el("li", { class: "quiet", text: "No merges yet. Press play." }));
   }
 
   function use() {

@@ -530,7 +530,7 @@ def test_a_word_with_spaces_around_is_traced(site):
         page.locator("#trace-word").fill(word)
         lead.get_by_text("The piece low ").wait_for()
     page.locator("#trace-word").fill("   ")
-    page.get_by_text("This tokenizer leaves out all of this text").wait_for()
+    page.get_by_text("This tokenizer drops all of this text").wait_for()
     page.locator("#trace-word").fill(" river")
     lead.get_by_text("The piece river ").wait_for()
     assert page.locator("#trace .strip-text").inner_text() == "river"
@@ -745,7 +745,7 @@ def test_all_tokenizers_can_be_removed(site):
     for _ in range(2):
         page.get_by_role("button", name=re.compile("^Remove ")).first.click()
     page.get_by_text("No tokenizer is open.").wait_for()
-    page.get_by_label("Add one that comes with the page").select_option("small-o200k")
+    page.get_by_label("Add a built-in tokenizer").select_option("small-o200k")
     site.wait("'small-o200k' in playground.idsShown()")
 
 
@@ -780,7 +780,7 @@ def test_texts_and_tokenizers_can_be_chosen_together(site, tmp_path):
     for _ in range(2):
         chooser.set_input_files(tmp_path / "notes")
         page.get_by_text("not a known tokenizer format").wait_for()
-    page.get_by_role("button", name="Use it as the text").click()
+    page.get_by_role("button", name="Open as text").click()
     site.shows("third")
     assert page.locator(".refusal").count() == 0
 
@@ -825,7 +825,7 @@ def test_a_dropped_folder_opens_its_tokenizers(site, tmp_path):
     dropped(page, tmp_path / "model", tmp_path / "empty")
     page.locator(".refusal").wait_for()
     said = page.locator(".refusal").inner_text()
-    assert "empty is a folder without a file that is named as tokenizers are" in said
+    assert "empty is a folder with no tokenizer file in it" in said
     site.wait("'model/vocab.json' in playground.idsShown()")
     site.write(TEXTS[1])
     assert site.ids() == {"model/vocab.json": own.encode(TEXTS[1])}
@@ -893,7 +893,7 @@ def test_surrogates_that_stand_alone_are_told(site):
           text.dispatchEvent(new Event("input"));
         }"""
     )
-    page.get_by_text("2 surrogates stand alone").wait_for()
+    page.get_by_text("2 lone surrogates are encoded").wait_for()
     own = page.evaluate(ENCODE_ALL, ["small-gpt2", ["a\ufffdb\ufffdc😀"], "text"])
     site.shows("a\ufffdb\ufffdc😀")
     assert site.ids()["small-gpt2"] == own[0]
@@ -915,7 +915,7 @@ def test_a_megabyte_stays_fluid(site):
     assert 100 < n_drawn < 6000
     ids = page.evaluate("JSON.stringify(playground.idsShown()['own.bytepair'])")
     assert json.loads(ids) == own.encode(text)
-    page.get_by_text("The text is too long for a link").wait_for()
+    page.get_by_text("The text is too long for the link").wait_for()
     assert len(page.evaluate("location.hash")) < 1000
     before = site.version()
     page.get_by_text("Next →").click()
@@ -946,7 +946,7 @@ def test_a_link_keeps_text_and_settings(site):
     page = site.open()
     for text in (TEXTS[2] + " & #%+", "wörd " * 500):
         site.write(text)
-        page.locator("label.toggle", has_text="Ids below").click()
+        page.locator("label.toggle", has_text="Show ids").click()
         site.wait("before => location.hash.length > 10 && location.hash !== before", "")
         page.wait_for_timeout(350)
         fragment = page.evaluate("location.hash").removeprefix("#")
@@ -967,7 +967,7 @@ def test_an_address_that_makes_no_sense_is_survived(fragment, site):
     page = site.open(fragment=fragment)
     assert page.locator("#encode .t").count() > 0 or "gone" in fragment
     if "gone" in fragment:
-        page.get_by_text("The link also shows gone.json").wait_for()
+        page.get_by_text("The link also refers to gone.json").wait_for()
 
 
 def packed(text):
@@ -1018,10 +1018,10 @@ def test_all_merges_are_listed_at_the_last_step(site):
     site.wait("document.querySelectorAll('#train .learned button').length === 90")
     page.locator("#train-merges").fill("0")
     button.click()
-    page.get_by_text("No merge was asked for").wait_for()
+    page.get_by_text("Merges is set to 0").wait_for()
     page.locator("#train-pattern").select_option("custom")
     button.click()
-    page.get_by_text("There is no regular expression").wait_for()
+    page.get_by_text("The regular expression is empty").wait_for()
 
 
 def test_everything_is_reached_by_keys(site):
