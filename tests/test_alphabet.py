@@ -221,7 +221,7 @@ def test_the_command_line_leaves_rare_characters_out_and_says_so(tmp_path):
         assert done.exit_code == 0, done.stderr
         (line,) = [x for x in done.stderr.splitlines() if x.startswith("left out")]
         assert "characters, 5." in line
-        assert line.endswith("% of the text; their bytes stand for them")
+        assert line.endswith("% of the text; they are encoded as bytes")
         stored = bytepair.read_log(log).training
         name = option[0].removeprefix("--").replace("-", "_")
         assert stored[name] == float(option[1])
@@ -229,7 +229,7 @@ def test_the_command_line_leaves_rare_characters_out_and_says_so(tmp_path):
     out = tmp_path / "t.bytepair"
     raising = ["train", path, "-o", out, "--dialect", "sennrich", "--max-alphabet", 4]
     assert (
-        "encoding refuses them without --byte-fallback"
+        "they cannot be encoded without --byte-fallback"
         in run(*raising, "--merges", 3).stderr
     )
 

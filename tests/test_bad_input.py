@@ -181,7 +181,9 @@ def test_a_weight_that_is_none_is_told_as_it_was_written(tmp_path, weight, messa
 def test_a_negative_limit_of_memory_is_told(tmp_path):
     """It is not taken for no memory at all."""
     (tmp_path / "a.txt").write_text("low low")
-    with pytest.raises(TrainingError, match="memory_limit must not be negative, as -5"):
+    with pytest.raises(
+        TrainingError, match="memory_limit must not be negative, but it is -5"
+    ):
         bytepair.train(tmp_path / "a.txt", merges=1, memory_limit=-5)
 
 

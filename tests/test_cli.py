@@ -281,7 +281,7 @@ def test_an_unknown_dialect_lists_the_known(corpus, tmp_path):
 def test_an_output_that_cannot_be_written_is_refused_before_training(tmp_path):
     """The path is tried first: with no input at all the complaint is about the output."""
     train = ("train", tmp_path / "none.txt", "--merges", 3, "-o")
-    assert "is not that of a known format" in refused(*train, tmp_path / "t.modle")
+    assert "is not a known one" in refused(*train, tmp_path / "t.modle")
     message = refused(*train, tmp_path / "none" / "t.json")
     assert message == f"{tmp_path / 'none'}: No such file or directory"
     (tmp_path / "folder.json").mkdir()

@@ -189,7 +189,7 @@ REFUSED = {
     "say which tokens to remove: --to, --min-count or --matching": ["prune", "c.txt"],
     "the corpus is empty": ["prune", "nothing.txt", "--to", "260"],
     "no such file": ["prune", "absent.txt", "--to", "260"],
-    "is no regular expression": ["prune", "--matching", "("],
+    "is not a valid regular expression": ["prune", "--matching", "("],
     "--lines is about a corpus": ["prune", "--matching", "low", "--lines"],
     "--field is about a corpus": ["prune", "--matching", "low", "--field", "a"],
     "--field is about a corpus, and none": [

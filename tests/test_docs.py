@@ -245,7 +245,7 @@ def test_the_examples_of_pruning_run(tmp_path, monkeypatch):
             glitch = {"id": base.token_to_id("rawdownload"), "text": "rawdownload"}
             findings = {"findings": [{"code": "BP603", "tokens": [glitch]}]}
             Path(target).write_text(json.dumps(json.loads(found.stdout) | findings))
-    assert "270 tokens left, numbered anew from 0 to 269" in written[0]
+    assert "270 tokens left, renumbered from 0 to 269" in written[0]
     shown = page.split("--dry-run\n```\n\n```text\n")[1].split("```")[0]
     for line, like in zip(written[1].splitlines(), shown.splitlines(), strict=True):
         assert re.sub(r"[0-9, ].*", "", line) == re.sub(r"[0-9, ].*", "", like)

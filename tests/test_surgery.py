@@ -574,7 +574,7 @@ BAD = {
         "max_token_bytes": 0,
         "add": 1,
     },
-    "more than there can be": {"texts": ["aa"], "add": (1 << 32) - 1},
+    "exceed the largest number of ids": {"texts": ["aa"], "add": (1 << 32) - 1},
 }
 
 

@@ -439,7 +439,7 @@ def test_what_hugging_face_reads_otherwise_is_told(tmp_path, monkeypatch):
     other = theirs.Tokenizer.from_file(str(tmp_path / "new.json"))
     other.add_tokens(["lowe"])
     monkeypatch.setattr(read, lambda _path: other)
-    assert "other ids in Hugging Face's library" in verified().faults[-1].message
+    assert "different ids in Hugging Face's library" in verified().faults[-1].message
     ids = data["model"]["vocab"]
     ids["lo"], ids["low"] = ids["low"], ids["lo"]
     moved = theirs.Tokenizer.from_str(json.dumps(data))

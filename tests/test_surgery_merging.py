@@ -87,9 +87,7 @@ def test_a_token_that_needs_helpers_is_named_or_gets_them():
     rows = {token.text: token for token in found.report.others}
     assert rows["dca"].outcome == "needs_helpers"
     assert rows["dca"].new_id is None
-    assert (
-        "1 would need helpers, tokens on the way to them: 'dca'" in found.report.lines
-    )
+    assert "1 would need helper tokens on the way to them: 'dca'" in found.report.lines
     helped = surgery.merge_vocabularies(base, other, allow_helpers=True)
     rows = {token.text: token for token in helped.report.others}
     (helper,) = rows["dca"].helpers

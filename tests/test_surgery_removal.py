@@ -590,7 +590,7 @@ def test_findings_of_the_doctor_go_in_directly():
     ]
     removed = surgery.remove(base, staying, select=["BP6"])
     assert set(removed.report.cascade.staying) == {0}
-    assert "must stay, being a unit" in removed.report.cascade.lines[-1]
+    assert "must stay (a unit" in removed.report.cascade.lines[-1]
     assert removed.report.removed == (4, 6)
     nothing = surgery.remove(base, staying)
     assert nothing.report.removed == ()

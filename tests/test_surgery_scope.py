@@ -256,9 +256,9 @@ def test_characters_are_given_one_by_one_or_as_ranges():
 BAD = {
     "no script is called 'Devangari', but Devanagari": "Devangari",
     "no script is called 'äöü'; a scope is a script, not a language": "äöü",
-    "'z-a' is no range": "z-a",
-    "'U\\+110000' is no range": "U+110000",
-    "surrogates only": "U+D800",
+    "'z-a' is not a range": "z-a",
+    "'U\\+110000' is not a range": "U+110000",
+    "only surrogates": "U+D800",
     "no script and no character": [],
     "no script is called ''": "",
 }

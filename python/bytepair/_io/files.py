@@ -86,8 +86,8 @@ def read(path: StrPath) -> bytes:
         raise FileError(message) from error
     if data is None:
         message = (
-            f"{os.fspath(path)}: a file of {n_bytes:,} bytes, and at most "
-            f"{MAX_READ_LEN:,} are read as a tokenizer or its settings"
+            f"{os.fspath(path)}: {n_bytes:,} bytes are too many for a tokenizer "
+            f"or its settings; at most {MAX_READ_LEN:,} are read"
         )
         raise FileError(message)
     return data

@@ -153,7 +153,7 @@ def format_of(path: Path, format_name: str | None, *, option: str = "format=") -
     if path.is_dir() or not path.suffix:
         return "gpt2"
     message = (
-        f"{path}: the extension {path.suffix!r} is not that of a known format; use one of "
+        f"{path}: the extension {path.suffix!r} is not a known one; use one of "
         f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
     )
     raise TokenizerError(message)

@@ -107,7 +107,9 @@ class Learner:
         if memory_limit is not None:
             check_count(memory_limit=memory_limit)
             if memory_limit < 0:
-                message = f"memory_limit must not be negative, as {memory_limit:,} is"
+                message = (
+                    f"memory_limit must not be negative, but it is {memory_limit:,}"
+                )
                 raise TrainingError(message)
         self.memory_limit = memory_limit
         self.folder: TemporaryFolder | None = None

@@ -185,7 +185,7 @@ def _prove(
     elif not compare(tokenizer, again, texts, terms._replace(has_normal_texts=True)):
         hint = ACCEPTED
     elif not compare(tokenizer, again, texts, terms._replace(has_ids=False)):
-        hint = "Texts give the same tokens with other ids; ids_may_change=True accepts that"
+        hint = "Texts give the same tokens with different ids; ids_may_change=True accepts that"
     raise FormatError(_refusal(name, str(found), hint))
 
 

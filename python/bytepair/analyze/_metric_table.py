@@ -198,8 +198,8 @@ SECTIONS = (
 
 _TEXT = "Counted in the original text, before a tokenizer changes it."
 _MISSING = (
-    "It exists only if there are such characters. Each counts as one token without an id, unless "
-    "the tokenizer leaves it out: then it counts as text, but as no token."
+    "It is shown only if there are such characters. Each counts as one token without an id, unless "
+    "the tokenizer drops it: then it counts as text, but not as a token."
 )
 _COMPRESSION = (
     "Compare it only on the same text. Higher compression does not mean a better model: the two "
@@ -209,8 +209,8 @@ _WORDS = (
     "It depends on the definition of a word: compare it only for the same segmenter."
 )
 _PARALLEL = (
-    "It exists only for parallel text, in which the documents of all groups say the same. That "
-    "the groups have equally many documents is checked; whether these say the same is not."
+    "It is defined only for parallel text, where the documents of all groups say the same. bytepair "
+    "checks that all groups have the same number of documents, but not that these say the same."
 )
 _DISTRIBUTION = (
     "It mostly follows the number of tokens. A higher value can go with a worse model: dropping "
@@ -269,7 +269,7 @@ METRICS: dict[str, Metric] = {
             "characters without a token",
             "corpus",
             "characters",
-            "characters that no token stands for",
+            "characters that no token represents",
             _MISSING,
             _sum("n_missing"),
             "missing",
@@ -279,7 +279,7 @@ METRICS: dict[str, Metric] = {
             "characters without a token, share",
             "corpus",
             "share",
-            "characters that no token stands for / characters",
+            "characters that no token represents / characters",
             _MISSING,
             _ratio("n_missing", "characters"),
             "missing",
@@ -445,8 +445,8 @@ METRICS: dict[str, Metric] = {
             "groups",
             "share",
             "sum of |a - b| over all pairs of groups / (2 x groups^2 x mean), of tokens",
-            "0 if all groups need the same number of tokens. It does not depend on how many these "
-            "are, but it depends on the choice of groups. " + _PARALLEL,
+            "0 if all groups need the same number of tokens. It does not depend on that number, "
+            "but it does depend on the choice of groups. " + _PARALLEL,
             lambda measured: gini(_costs(measured)),
             "parallel",
             by_group=False,
@@ -477,7 +477,7 @@ METRICS: dict[str, Metric] = {
             "distribution",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the number of tokens that occur",
-            "The same as tokenization-scorer gives with power=2.5; its default is 3. "
+            "Equal to the result of tokenization-scorer with power=2.5; its default is 3. "
             + _DISTRIBUTION,
             lambda measured: renyi_efficiency(measured.sums.counts),
         ),
@@ -596,7 +596,7 @@ METRICS: dict[str, Metric] = {
             "tokens",
             "share",
             "occurrences of the unknown token / tokens",
-            "One unknown token may stand for several characters, or be left out.",
+            "One unknown token may represent several characters, or be dropped.",
             _share_of_kind("is_unknown"),
         ),
     )

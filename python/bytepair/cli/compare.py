@@ -224,7 +224,7 @@ def reasons(found: Comparison, limits: Limits) -> list[str]:
         numbers = {
             "only in A": len(vocabulary.only_in_first),
             "only in B": len(vocabulary.only_in_second),
-            "with other ids": len(vocabulary.moved),
+            "with different ids": len(vocabulary.moved),
             "added tokens that differ": len(found.added),
         }
         words = ", ".join(f"{n:,} {what}" for what, n in numbers.items() if n)
@@ -244,7 +244,7 @@ def reasons(found: Comparison, limits: Limits) -> list[str]:
         most = most * corpus.n_texts
     if most is not None and corpus.n_changed > most:
         exceeded.append(
-            f"{corpus.n_changed:,} of {corpus.n_texts:,} texts have other tokens; "
+            f"{corpus.n_changed:,} of {corpus.n_texts:,} texts have different tokens; "
             f"--max-changed-texts allows {_allowed(limits.changed)}"
         )
     return exceeded

@@ -68,17 +68,13 @@ def convert(
         line.clear()
     for path in done.files:
         print(harmless(f"wrote {path}"))
-    same = (
-        "ids, tokens and decoded text"
-        if done.has_ids
-        else "tokens, whatever their ids,"
-    )
+    same = "ids, tokens and decoded text" if done.has_ids else "tokens (but not ids)"
     print(
         f"{done.format}: the same {same} for {amount(done.n_texts, 'text')} "
         f"of {amount(done.n_characters, 'character')}{_rest(done)}"
     )
     for change in done.changes:
-        print(harmless(f"other ids: {change}"))
+        print(harmless(f"different ids: {change}"))
     if done.n_changed:
         print(f"{amount(done.n_changed, 'text')} of these kinds not compared")
 

@@ -150,6 +150,6 @@ def _matches(pattern: str) -> Any:  # noqa: ANN401 -- a function of tokens
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        message = f"{pattern!r} is no regular expression: {error}"
+        message = f"{pattern!r} is not a valid regular expression: {error}"
         raise typer.BadParameter(message, param_hint="--matching") from error
     return lambda token: compiled.search(token.text)

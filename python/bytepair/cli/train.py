@@ -160,7 +160,7 @@ def train(
     if not quiet:
         lines = [*watch.deferred, *summary_lines(summary)]
         lines += [f"saved: {saved}"] if saved else []
-        lines += [f"other ids in this file than in training: {c}" for c in changes]
+        lines += [f"different ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
         remark(*lines)
     if as_json:
@@ -411,7 +411,7 @@ def _left_out_line(left_out: dict[str, Any]) -> str:
 
     >>> found = {"characters": 1234, "share": 0.0005, "stand_in": "bytes"}
     >>> _left_out_line(found)
-    'left out: 1,234 characters, 0.05 % of the text; their bytes stand for them'
+    'left out: 1,234 characters, 0.05 % of the text; they are encoded as bytes'
     """
     n_characters, percent = left_out["characters"], 100 * left_out["share"]
     share = "less than 0.01" if 0 < percent < 0.005 else f"{percent:.2f}"
@@ -421,10 +421,10 @@ def _left_out_line(left_out: dict[str, Any]) -> str:
     stand_in = left_out["stand_in"]
     if stand_in is None:
         return (
-            f"{line}; encoding refuses them without --byte-fallback or --unknown-token"
+            f"{line}; they cannot be encoded without --byte-fallback or --unknown-token"
         )
-    becomes = "their bytes stand" if stand_in == "bytes" else f"{stand_in} stands"
-    return f"{line}; {becomes} for them"
+    becomes = "bytes" if stand_in == "bytes" else stand_in
+    return f"{line}; they are encoded as {becomes}"
 
 
 def shown(name: str) -> str:

@@ -145,7 +145,7 @@ class BatchEncoding(dict[str, Any]):
 
     def _row(self, batch_index: int) -> _core.Encoding:
         if self._encodings is None:
-            message = "this batch was not made by a call, so it knows no tokens"
+            message = "this batch was not made by a call, so it has no tokens"
             raise TokenizerError(message)
         return self._encodings[batch_index]
 

@@ -443,8 +443,8 @@ class Calls(Roles):
         for name in kwargs:
             if name not in ACT_ON_TOKENS:
                 message = (
-                    f"tokenize does not take the argument {name!r}: tokens are neither cut "
-                    "nor filled up; a call takes it, and its answer has tokens()"
+                    f"tokenize does not take the argument {name!r}: tokens are neither truncated "
+                    "nor padded; pass it to a call, whose result has tokens()"
                 )
                 raise TypeError(message)
         request = Request(add_special_tokens=add_special_tokens, **kwargs)

@@ -882,7 +882,7 @@ def _refuse_program(name: str | None) -> None:
         return
     message = (
         f"tokenizer_config.json asks to run code from the folder (auto_map), and its "
-        f"tokenizer_class is {name or 'not named'}; bytepair runs no such code. "
+        f"tokenizer_class is {name or 'not named'}; bytepair does not run it. "
         "PreTrainedTokenizerFast.from_pretrained reads the tokenizer.json as it is"
     )
     raise FormatError(message)

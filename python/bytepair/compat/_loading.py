@@ -73,7 +73,7 @@ def load(
     own = {} if document is None else _added_of(document)
     symbols = {} if document is None else document.pop("symbols", {})
     if symbols and found is not None and found.name == "NllbTokenizer":
-        message = f"{path}: NllbTokenizer gives other ids than the model has; it needs a tokenizer.json"
+        message = f"{path}: NllbTokenizer gives ids that differ from those of the model; it needs a tokenizer.json"
         raise FormatError(message)
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
     defaults = {**symbols, **_defaults(found)}

@@ -71,9 +71,7 @@ def read_list(path: StrPath) -> bytes:
             parts.append(block)
             n_bytes += len(block)
             if n_bytes > MAX_READ_LEN:
-                message = (
-                    f"{name}: more than {MAX_READ_LEN:,} bytes are not read as one"
-                )
+                message = f"{name}: too large; at most {MAX_READ_LEN:,} bytes are read"
                 raise FileError(message)
     data = b"".join(parts)
     _refuse_no_text("standard input" if name == "-" else name, data)

@@ -166,7 +166,7 @@ class Dataset:
         names += [name for name in plan if name not in self.plan]
         what = ", ".join(_difference(name, plan, self.plan) for name in names)
         message = (
-            f"{self.folder} holds a dataset that was started with other settings ({what}); "
+            f"{self.folder} holds a dataset that was started with different settings ({what}); "
             "name another folder, or remove this one"
         )
         raise TokenizerError(message)

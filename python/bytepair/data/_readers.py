@@ -359,8 +359,8 @@ def _check_len(n_bytes: int, part: Part, offset: int, longest: int | None) -> No
     if longest is not None and n_bytes > longest:
         message = (
             f"{part.source.path}: what begins at byte {offset:,} has more than {longest:,} bytes "
-            "without an end, which is the most that the memory limit leaves room for, a "
-            "sixteenth of it; raise the limit, or cut the text into shorter documents"
+            "without an end, the most that the memory limit leaves room for (a "
+            "sixteenth of it); raise the limit, or cut the text into shorter documents"
         )
         raise FormatError(message)
 
@@ -676,8 +676,8 @@ def _check_batch(
         return
     row = tally.documents + int(np.argmax(lengths.to_numpy())) + 1
     message = (
-        f"{part.source.path}: row {row:,} has more than {longest:,} bytes, which is the most that "
-        "the memory limit leaves room for, a sixteenth of it; raise the limit"
+        f"{part.source.path}: row {row:,} has more than {longest:,} bytes, the most that "
+        "the memory limit leaves room for (a sixteenth of it); raise the limit"
     )
     raise FormatError(message)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["MergingReport", "OtherToken", "merge_vocabularies"]
 
 REASONS = {
-    "needs_helpers": "would need helpers, tokens on the way to them",
+    "needs_helpers": "would need helper tokens on the way to them",
     "cut": "are cut by the pattern of the base",
     "outside_alphabet": "have units that the base has no token for",
     "name_taken": "are written like other tokens of the base",

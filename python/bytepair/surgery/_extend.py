@@ -248,9 +248,7 @@ def _extend_by_corpus(
     within = None if scope is None else scope_of(scope)
     base, source = base_of(tokenizer)
     if base.n_vocab + n_asked > MOST_IDS:
-        message = (
-            f"add: {base.n_vocab:,} ids and {n_asked:,} more are more than there can be"
-        )
+        message = f"add: {base.n_vocab:,} ids and {n_asked:,} more exceed the largest number of ids"
         raise TrainingError(message)
     if within is not None:
         _check_alphabet(base, within)

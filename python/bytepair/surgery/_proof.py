@@ -267,7 +267,7 @@ def _compare(
     for text in texts:
         ids = encoded(tokenizer, text)
         if ids is not None and encoded(again, text) != ids:
-            _refuse(path, f"{text!r} would be encoded to other ids")
+            _refuse(path, f"{text!r} would be encoded to different ids")
 
 
 def _compare_ids(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> None:
@@ -289,7 +289,7 @@ def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> Non
         for text in (content, f"a {content} b", f"a{content}b"):
             ids = [_with_added(one, text) for one in (tokenizer, again)]
             if ids[0] is not None and ids[0] != ids[1]:
-                _refuse(path, f"the added token {content!r} would be found otherwise")
+                _refuse(path, f"the added token {content!r} would be found differently")
 
 
 def _with_added(tokenizer: Tokenizer, text: str) -> list[int] | None:

@@ -169,7 +169,7 @@ def prune(
     >>> found = surgery.prune(base, texts=["low lower"], to=259, numbering="compact")
     >>> print(*found.report.lines, sep="\n")
     2 tokens removed, not in the corpus
-    259 tokens left, numbered anew from 0 to 258
+    259 tokens left, renumbered from 0 to 258
     tokens of the corpus: 5 → 5, 0.00 % more
     >>> found = surgery.prune(base, drop=lambda token: "w" in token.text)
     >>> found.tokenizer.tokenize("low wide")

@@ -112,7 +112,7 @@ class Cascade:
         for id_, reason in self.staying.items():
             reasons.setdefault(reason, []).append(str(id_))
         return [
-            f"{amount(len(ids), 'token')} of the findings must stay, being {reason}: "
+            f"{amount(len(ids), 'token')} of the findings must stay ({reason}): "
             + _listed(ids)
             for reason, ids in reasons.items()
         ]
@@ -307,7 +307,7 @@ def remove(
     >>> found = surgery.remove(base, ["lo"], numbering="compact")
     >>> print(*found.report.lines, sep="\n")
     2 tokens removed, 1 of them built on others
-    256 tokens left, numbered anew from 0 to 255
+    256 tokens left, renumbered from 0 to 255
     >>> found.tokenizer.tokenize("low")
     ['l', 'o', 'w']
 
@@ -361,7 +361,7 @@ def ids_line(n_after: int, numbering: Numbering, n_removed: int) -> str:
     """Say what became of the ids, for a reader."""
     left = f"{amount(n_after, 'token')} left"
     if numbering == "compact" and n_removed:
-        return f"{left}, numbered anew from 0 to {n_after - 1:,}"
+        return f"{left}, renumbered from 0 to {n_after - 1:,}"
     kept = f"{left}, their ids unchanged"
     reserved = "; the free ids are reserved"
     return kept + reserved if numbering == "reserved" and n_removed else kept

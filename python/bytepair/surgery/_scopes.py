@@ -131,13 +131,15 @@ def _checked(codes: object, shown: object = None) -> Range:
         message = f"scope: {shown!r} is neither a name nor a character"
         raise TypeError(message)
     if not codes or codes.step != 1 or codes[0] < 0 or codes[-1] > LAST:
-        message = f"scope: {shown!r} is no range of characters from U+0000 to U+10FFFF"
+        message = (
+            f"scope: {shown!r} is not a range of characters from U+0000 to U+10FFFF"
+        )
         raise TrainingError(message)
     first, last = codes[0], codes[-1]
     first = SURROGATES.stop if first in SURROGATES else first
     last = SURROGATES.start - 1 if last in SURROGATES else last
     if first > last:
-        message = f"scope: {shown!r} has surrogates only, which are no characters"
+        message = f"scope: {shown!r} contains only surrogates, which are not characters"
         raise TrainingError(message)
     return first, last
 

@@ -64,7 +64,9 @@ def _vocabulary_lines(found: Comparison, n_shown: int) -> Iterator[Text]:
         yield _row("  in both", f"{vocabulary.n_common:,}, with the same ids")
         return
     n_moved = len(vocabulary.moved)
-    with_others = f", {n_moved:,} with other ids" if n_moved else ", with the same ids"
+    with_others = (
+        f", {n_moved:,} with different ids" if n_moved else ", with the same ids"
+    )
     yield _row("  in both", f"{vocabulary.n_common:,}{with_others}")
     for moved in vocabulary.moved[:n_shown]:
         yield _row("", _moved(moved))
@@ -162,7 +164,7 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
         yield _row("  without a token", f"{missing} characters")
     share = corpus.n_changed / corpus.n_texts if corpus.n_texts else 0.0
     yield _row(
-        "  with other tokens",
+        "  texts that differ",
         f"{amount(corpus.n_changed, 'text')}, {100 * share:.2f} %",
     )
     if len(corpus.files) > 1:
@@ -173,7 +175,7 @@ def _corpus_lines(corpus: CorpusComparison, n_shown: int) -> Iterator[Text]:
         if len(corpus.files) > n_shown:
             yield _row("", f"and {amount(len(corpus.files) - n_shown, 'other file')}")
     if corpus.first_changed is not None:
-        yield Text("\nfirst text with other tokens", TITLE)
+        yield Text("\nfirst text that differs", TITLE)
         yield from _text_lines(corpus.first_changed)
     if corpus.n_changed > 1 and n_shown:
         yield Text("\ntexts that differ most", TITLE)

@@ -196,11 +196,11 @@ def fate(measurement: Measurement) -> str:
     n_missing = amount(measurement.total.n_missing, "character")
     if measurement.leaves_out:
         return (
-            f"leaves {n_missing} out, which no token stands for: they count as text, but as no "
-            "token."
+            f"drops {n_missing} that no token represents: they count as text, but not as "
+            "tokens."
         )
     return (
-        f"cannot encode these texts: no token stands for {n_missing}. Each counts as a token "
+        f"cannot encode these texts: no token represents {n_missing}. Each counts as a token "
         "without an id, as subword-nmt writes it."
     )
 

@@ -101,7 +101,9 @@ def _same(subject: Subject) -> Iterator[Finding]:
         others = (id_ for id_ in ids if id_ != taken)
         found += [subject.found(id_, f"the same as {taken}") for id_ in others]
     if found:
-        message = "another token has the same text as each of these, and is used for it"
+        message = (
+            "each of these has the same text as another token, which is used instead"
+        )
         yield Finding("BP302", message, tuple(found))
 
 

@@ -34,7 +34,7 @@ def _missing_bytes(subject: Subject) -> Iterator[Finding]:
     )
     if not missing:
         return
-    fate = "are left out of the ids" if rules["drops_missing"] else "are an error"
+    fate = "are dropped" if rules["drops_missing"] else "are an error"
     if rules["unknown"] is not None:
         fate = f"become {rules['unknown']}"
     if not rules["is_bytes"]:
@@ -43,7 +43,7 @@ def _missing_bytes(subject: Subject) -> Iterator[Finding]:
     if not rules["is_bytes"]:
         message = (
             "these byte tokens are missing; a character outside the alphabet that needs one "
-            f"has none of its bytes, and characters without bytes {fate.split(': these ')[1]}"
+            f"is not encoded as bytes, and characters without bytes {fate.split(': these ')[1]}"
         )
     yield Finding(
         "BP201", message, tuple(FoundToken(None, f"0x{byte:02X}") for byte in missing)

@@ -109,7 +109,7 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
             other.append(FoundToken(id_, content, f"listed as {says}, which {has}"))
     name = settings.config_name
     if other:
-        message = f"these tokens have other ids in {name}"
+        message = f"these tokens have different ids in {name}"
         yield Finding("BP403", message, tuple(other))
     if missing:
         message = f"these tokens, which {name} lists, are not in the tokenizer"
@@ -166,11 +166,11 @@ def _class(
         own, theirs = subject.ids_of(text.encode()), _ids_of(tokenizer, text)
         if own != theirs:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
-            detail = f"{len(own)} ids here, {len(theirs)} by {name}"
+            detail = f"{len(own)} ids here, {len(theirs)} with {name}"
             differing.append(FoundToken(None, shown, detail))
     if differing:
         message = (
-            f"these texts get other ids from the class {name}, which {settings.config_name} "
+            f"these texts get different ids from the class {name}, which {settings.config_name} "
             "names: it does not split or normalize text as tokenizer.json says"
         )
         yield Finding("BP405", message, tuple(differing))
@@ -199,7 +199,7 @@ def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if outside:
         message = (
             "these tokens have no row in the model, which has "
-            f"{n_rows:,} rows by {settings.model_name}"
+            f"{n_rows:,} rows according to {settings.model_name}"
         )
         yield Finding("BP406", message, subject.all_found(outside))
 

@@ -117,7 +117,7 @@ def find(subject: Subject, used: Used) -> Iterator[Finding]:
     if tokens:
         n_never = sum(not token.usage.kept for token in tokens if token.usage)
         message = (
-            f"these tokens are formed in encoding the {corpus}, but kept at most "
+            f"these tokens are formed when the {corpus} is encoded, but kept at most "
             f"{100 * MOST_KEPT:g} % of the times; {n_never:,} of them are always merged "
             "further"
         )
@@ -134,11 +134,11 @@ def _missing(subject: Subject, missing: Counter[bytes]) -> Finding:
         FoundToken(None, plain(text), amount(missing[text], "time")) for text in order
     )
     fate = (
-        "they are left out of the ids"
+        "they are dropped"
         if subject.rules["drops_missing"]
-        else "encoding refuses texts that have them"
+        else "texts that contain them cannot be encoded"
     )
-    message = f"no token stands for these characters of this corpus; {fate}"
+    message = f"no token represents these characters of this corpus; {fate}"
     return Finding("BP604", message, tokens)
 
 
@@ -181,7 +181,7 @@ def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]
         for id_ in found
     )
     message = (
-        "these tokens were learned late, are long, and hardly occur here: a model may have "
+        "these tokens were learned late, are long, and rarely occur here: a model may have "
         "seen them too rarely to know them"
     )
     yield Finding("BP603", message, tokens, is_fact=False)

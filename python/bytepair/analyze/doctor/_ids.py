@@ -59,7 +59,7 @@ def _listed(
     )
     if found:
         message = (
-            f"Hugging Face's library gives these added tokens other ids than {name} lists, "
+            f"Hugging Face's library gives these added tokens different ids than {name} does, "
             "since they are not in the model's vocabulary"
         )
         yield Finding("BP402", message, found)
@@ -83,8 +83,8 @@ def _beside(
         next_id += 1
     if found:
         message = (
-            "these tokens, which only settings beside the file list, get the next ids after the "
-            "file's tokens in transformers, not the ids that are listed"
+            "these tokens are listed only in settings beside the file; transformers gives them the "
+            "next ids after the file's tokens instead of the listed ids"
         )
         yield Finding("BP402", message, tuple(found))
 
@@ -114,8 +114,8 @@ def _after_ranks(subject: Subject) -> Iterator[Finding]:
     taken = {id_: new for id_, new in moved.items() if new in ranks}
     if taken:
         message = (
-            "ranks are missing, so transformers, which numbers special tokens from the number "
-            "of ranks on when it converts this file, gives them ids that other tokens have"
+            "ranks are missing: when transformers converts this file, it numbers special tokens "
+            "from the number of ranks on, so they get the ids of other tokens"
         )
         tokens = tuple(
             subject.found(id_, f"{new}, which {plain(subject.written[new])!r} has")
@@ -125,7 +125,7 @@ def _after_ranks(subject: Subject) -> Iterator[Finding]:
     others = moved.keys() - taken.keys()
     if others:
         message = (
-            "these special tokens get other ids when transformers converts this file, since it "
+            "these special tokens get different ids when transformers converts this file, since it "
             "numbers them from the number of ranks on"
         )
         tokens = tuple(

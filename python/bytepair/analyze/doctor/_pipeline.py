@@ -73,7 +73,7 @@ def _hidden(subject: Subject, texts: Texts, taken: set[int]) -> Iterator[Finding
     }
     if always:
         message = (
-            "added tokens, which these tokens contain, are found in place of them in every "
+            "these tokens contain added tokens, which are found instead of them in every "
             "text; without added tokens, these tokens occur"
         )
         tokens = tuple(
@@ -82,7 +82,7 @@ def _hidden(subject: Subject, texts: Texts, taken: set[int]) -> Iterator[Finding
         yield Finding("BP305", message, tokens)
     if taken - always.keys():
         message = (
-            "added tokens are found in place of these tokens in all of "
+            "added tokens are found instead of these tokens in all of "
             f"{texts.n_contexts} contexts; without added tokens, these tokens occur"
         )
         tokens = _with_ids(subject, texts, taken - always.keys())

@@ -37,7 +37,7 @@ STRETCH = 4096
 
 OF_ONE = {
     "do not only join tokens": "does not only join tokens",
-    "are decoded otherwise": "is decoded otherwise",
+    "are decoded differently": "is decoded differently",
 }
 """What is wrong with several texts, said of one."""
 
@@ -124,7 +124,7 @@ class Coarsening:
         # If normalizing or decoding loses something, less of it may be lost now.
         is_exact = self.pairing.base.decode(old) == text
         if is_exact and self.pairing.new.decode(new) != text:
-            return "are decoded otherwise"
+            return "are decoded differently"
         return ""
 
     def _is_joined(self, old: NDArray[Any], new: NDArray[Any]) -> bool:

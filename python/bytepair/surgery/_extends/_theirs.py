@@ -64,7 +64,7 @@ def faults_of_theirs(
     ]
     if different:
         shown = [repr(text[:80]) for text in different]
-        message = f"texts have other ids in Hugging Face's library: {listed(shown)}"
+        message = f"texts have different ids in Hugging Face's library: {listed(shown)}"
         yield Fault("tokenizers", message, tuple({"text": t} for t in different))
 
 

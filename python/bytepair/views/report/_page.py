@@ -204,7 +204,7 @@ def _samples(report: Report) -> Section:
     if len(report.subjects) > 1:
         note += " Text that all tokenizers cut in the same way is grey."
     if any(found.n_missing for sample in report.samples for found in _cuts(sample)):
-        note += " Characters that no token stands for are on red."
+        note += " Characters without a token have a red background."
     note += (
         " Dots mark characters that several tokens share. Point at a token, or move to it with "
         "the arrow keys, to see its ids and bytes."
