@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -439,6 +440,17 @@ def test_codes_need_another_name_than_merges_have(tmp_path):
         (tmp_path / name).write_text(codes, "utf-8")
         with pytest.raises(FormatError, match="fastBPE need another name"):
             Tokenizer.from_file(tmp_path / name)
+
+
+def test_a_tokenizer_is_loaded_from_a_file_whose_name_is_not_utf8(tmp_path):
+    """Names are bytes; only the names of pairs mean something."""
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/own-\xff.json"))
+    own = trained("gpt2")
+    try:
+        own.save(path)
+    except OSError:
+        pytest.skip("the file system takes no such name")
+    assert Tokenizer.from_file(path) == own
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "encoder.json", "ids.json"])

@@ -127,7 +127,8 @@ def sniff(data: bytes, name: str = "") -> str:
         The file is of no format that is known, or half of a tokenizer; the message says what
         it looks like, or what is missing.
     """
-    missing = _core.half_of_pair(name, data)
+    known_name = name if name in NAMES_OF_PAIRS else ""  # others may be no UTF-8
+    missing = _core.half_of_pair(known_name, data)
     if missing is not None:
         message = f"this file {missing}; put both into one folder and load that"
         raise FormatError(message)
