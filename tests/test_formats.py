@@ -450,7 +450,7 @@ def test_a_tokenizer_is_loaded_from_a_file_whose_name_is_not_utf8(tmp_path):
         own.save(path)
     except OSError:
         pytest.skip("the file system takes no such name")
-    assert Tokenizer.from_file(path) == own
+    assert Tokenizer.from_file(path).get_vocab() == own.get_vocab()
 
 
 @pytest.mark.parametrize("name", ["vocab.json", "encoder.json", "ids.json"])
