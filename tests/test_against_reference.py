@@ -466,6 +466,18 @@ def vectors(name):
     return json.loads((VECTORS / name).read_text(encoding="ascii"))
 
 
+@pytest.mark.parametrize("dialect", ["sennrich", "unknown-token", "gpt2"])
+def test_a_count_of_0_is_no_occurrence(dialect):
+    """The letters of such a piece are in no alphabet, for the core and for the reference."""
+    counts = {"zq": 0, "ba": 3, "ab": 3}
+    own = bytepair.train_from_counts(counts, dialect=dialect, merges=1)
+    theirs = reference.train_from_counts(counts, dialect=dialect, merges=1)
+    assert own.tokenize("abba") == theirs.tokenize("abba")
+    assert own.n_vocab == len(theirs.vocabulary)
+    without = {"ba": 3, "ab": 3}
+    assert own == bytepair.train_from_counts(without, dialect=dialect, merges=1)
+
+
 def test_golden_splits_hold():
     """The core cuts every text of the vectors as every pattern there says."""
     found = vectors("split.json")

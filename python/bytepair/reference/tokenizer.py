@@ -260,7 +260,9 @@ def train_from_counts(
     limits: Limits = NO_LIMITS,
     **options: object,
 ) -> Tokenizer:
-    """Train on pieces that are counted already; their order is that of first occurrence.
+    """Train on counted pieces, which stand in the order of their first occurrence.
+
+    A piece with a count of 0 does not occur.
 
     >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> tokenizer = train_from_counts(counts, dialect="unknown-token", merges=3)
@@ -270,6 +272,7 @@ def train_from_counts(
     placed = {
         to_bytes(to_text(piece)): (n_pieces, position)
         for position, (piece, n_pieces) in enumerate(counts.items())
+        if n_pieces
     }
     chosen = choose(dialect, options)
     return learn(placed, chosen, vocab_size, merges, special_tokens, limits)
