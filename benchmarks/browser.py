@@ -1,9 +1,9 @@
 r"""``python -m benchmarks.browser``: the playground's load, and the rate of its core beside libraries of JavaScript.
 
-The built page is opened in headless Chromium, each time in a fresh window: until it answers, until the first tokens
-stand there, and from a pasted megabyte to its tokens, with the longest time in which the page could not answer. Then
-the core in WebAssembly encodes the same texts as each library, in turns, in one page; all ids must be Python's. The
-core also finds where each token stands and which tokens make whole characters, as the page needs; libraries give ids.
+The built page is opened in headless Chromium, in a fresh window each time. Measured are the time from opening it to the
+first tokens, the time from pasting a megabyte to its tokens, and the longest time in which the page did not answer. Then
+the core in WebAssembly and each library encode the same texts in turns, in one page; all ids must equal Python's. The
+core also gives the span of each token and the groups of tokens that make whole characters; the libraries give ids only.
 
 Libraries are scripts in a folder (``--libraries``), each bundled with its global name:
 
@@ -13,7 +13,7 @@ Libraries are scripts in a folder (``--libraries``), each bundled with its globa
     npx esbuild node_modules/gpt-tokenizer/esm/encoding/r50k_base.js --bundle --global-name=gpt_tokenizer_r50k_base \
       --outfile=gpt_tokenizer_r50k_base.js    # and o200k_base
 
-Left out is what has no such script. Needs Playwright (the group ``browser``), Chromium and ``make playground``.
+Libraries without such a script are left out. Needs Playwright (the group ``browser``), Chromium and ``make playground``.
 """
 
 from __future__ import annotations
@@ -231,8 +231,8 @@ def rates(browser: Browser, case: Case, libraries: Path | None, n_rounds: int) -
     own = bytepair.Tokenizer.from_file(vocabularies / case.file)
     page = browser.new_context().new_page()
     opening = open_all(page, case, vocabularies, libraries)
-    times = {name: f"{seconds:,.0f}" for name, seconds in opening.items()}
-    rows, wrong = [row_of(f"{case.name}, opening, ms", times)], []
+    times = {name: f"{taken:,.0f}" for name, taken in opening.items()}
+    rows, wrong = [row_of(case, "opening, ms", times)], []
     for source in TEXTS:
         text = excerpt(source)
         ids = own.encode(text)
@@ -247,7 +247,7 @@ def rates(browser: Browser, case: Case, libraries: Path | None, n_rounds: int) -
         cells = {
             name: f"{size / statistics.median(t):.2f}" for name, t in found.items()
         }
-        rows.append(row_of(f"{case.name}, {TEXTS[source]}", cells))
+        rows.append(row_of(case, TEXTS[source], cells))
     page.context.close()
     return Rates(rows, sorted(set(wrong)))
 
@@ -271,12 +271,14 @@ def open_all(
     return {name: page.evaluate(OPEN, [name, data[name], settings]) for name in files}
 
 
-def row_of(name: str, cells: dict[str, str]) -> list[str]:
-    """Give a row of the table; a library that was not there has a line in place of a number."""
-    short = {
-        engine.split("_r50k")[0].split("_o200k")[0]: c for engine, c in cells.items()
-    }
-    return [name, *(short.get(engine, "-") for engine in ENGINE_OF.values())]
+def row_of(case: Case, what: str, cells: dict[str, str]) -> list[str]:
+    """Give a row of the table, with a hyphen for each library that did not run.
+
+    A script that holds a vocabulary also has the name of the vocabulary.
+    """
+    found = {name.removesuffix(f"_{case.name}"): cell for name, cell in cells.items()}
+    row = (found.get(engine, "-") for engine in ENGINE_OF.values())
+    return [f"{case.name}, {what}", *row]
 
 
 def excerpt(name: str) -> str:

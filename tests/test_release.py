@@ -256,8 +256,8 @@ def test_no_link_of_the_readme_needs_a_file_beside_it():
     """On a package index, each link and picture leads to a file that the repository has."""
     text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     before = "https://host/us/it/"
-    led = links.absolute(text, "https://host/us/it", "v1")
-    targets = re.findall(r"\]\(([^)]+)\)", led)
+    absolute = links.absolute(text, "https://host/us/it", "v1")
+    targets = re.findall(r"\]\(([^)]+)\)", absolute)
     assert len(targets) > 10
     assert all(re.match("https://|#", target) for target in targets)
     own = [t.removeprefix(before) for t in targets if t.startswith(before)]
@@ -265,7 +265,7 @@ def test_no_link_of_the_readme_needs_a_file_beside_it():
         shown, _, path = target.partition("/v1/")
         assert (REPOSITORY / path.partition("#")[0]).exists(), path
         assert shown == ("raw" if path.endswith(".svg") else "blob")
-    assert links.absolute(led, "https://other", "v2") == led
+    assert links.absolute(absolute, "https://other", "v2") == absolute
 
 
 def test_what_is_published_alone_has_the_licence():

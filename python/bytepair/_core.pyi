@@ -1776,7 +1776,7 @@ def write_sentencepiece_with_changes(
     """Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
-    """Say what a file lacks that is half of a tokenizer; ``None`` for any other file."""
+    """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""
 
 def pair_names() -> list[tuple[str, str]]:
     """Name the vocabularies that need a file of merges, each with the name of that file."""

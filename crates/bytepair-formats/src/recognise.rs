@@ -64,10 +64,11 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Says what a file lacks that is half of a tokenizer; `None` for any other file.
+/// Says what is missing if a file is half of a tokenizer; `None` for any other file.
 ///
-/// A vocabulary alone shows it by what it holds. So do merges whose tokens begin with a space, as GPT-2's. Other merges look
-/// like codes of segmenters, which are whole; these are half of a tokenizer if they have the name of one of [`PAIRS`].
+/// A vocabulary is recognised by its content, and so are merges with tokens that begin with a space, such as GPT-2's. Other
+/// merges look like codes of subword-nmt, which need no second file; they count as half of a tokenizer only if the file has
+/// a name in [`PAIRS`].
 ///
 /// ```
 /// use bytepair_formats::half_of_pair;
@@ -95,7 +96,7 @@ pub fn half_of_pair(name: &str, file: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether a file is merges of which tokens begin with a space, and no word ends. Codes of segmenters mark ends.
+/// Whether a file holds merges with tokens that begin with a space, and without end-of-word marks, which codes have.
 fn is_merges_with_spaces(file: &[u8]) -> bool {
     let begins_line = |space: &&str| {
         file.starts_with(space.as_bytes()) || holds(file, format!("\n{space}").as_bytes())

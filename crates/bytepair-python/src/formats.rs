@@ -216,7 +216,7 @@ pub(crate) fn recognise_format(data: PyBackedBytes) -> Option<&'static str> {
     bytepair_formats::recognise(&data)
 }
 
-/// Say what a file lacks that is half of a tokenizer; ``None`` for any other file.
+/// Say what is missing if a file is half of a tokenizer; ``None`` for any other file.
 #[pyfunction]
 pub(crate) fn half_of_pair(name: &str, data: PyBackedBytes) -> Option<String> {
     bytepair_formats::half_of_pair(name, &data)
