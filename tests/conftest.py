@@ -1,5 +1,6 @@
-"""What tests share: the implementations under test, and where large inputs lie."""
+"""What tests share: the implementations under test, where large inputs lie, and tokenizers."""
 
+import functools
 import importlib
 import os
 from pathlib import Path
@@ -7,9 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from bytepair import Tokenizer
+
 # A slow machine makes no test fail. The same cases are run each time, so that a test that passed
-# passes again; `pytest --hypothesis-profile=search` looks for new ones.
+# passes again; `pytest --hypothesis-profile=quick` runs fewer, `search` looks for new ones.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("quick", settings.get_profile("repeatable"), max_examples=20)
 settings.register_profile("search", deadline=None)
 settings.load_profile("repeatable")
 
@@ -21,6 +25,12 @@ IMPLEMENTATIONS = ["bytepair.reference", "bytepair"]
 
 REPOSITORY = Path(__file__).parent.parent
 SHARED = Path(os.environ.get("BYTEPAIR_SHARED", REPOSITORY.parent / "shared"))
+
+
+@functools.cache
+def load(path):
+    """Load a tokenizer, from the same path once in a process; tests must not change the file."""
+    return Tokenizer.from_file(path)
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
