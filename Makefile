@@ -11,24 +11,34 @@ LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustb
 PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website release crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
+.PHONY: demo test test-all check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text that comes with Python
 	$(BIN)/bytepair demo
+	@echo
+	@echo "The command is $(BIN)/bytepair. Try: $(BIN)/bytepair --help"
+	@echo "To type bytepair alone: source $(BIN)/activate"
 
 # The same random cases each time, so that tests which passed pass again; one order of sets, so that all processes find
-# the same tests. The core is optimised as users get it, but for what makes linking long. A file of tests runs in one
-# process.
-test: export PROPTEST_RNG_SEED = 20
-test: export PYTHONHASHSEED = 0
-test: $(VENV)/built ## Run all tests
-	cargo test -p bytepair -p bytepair-formats -p bytepair-split -p bytepair-wasm --profile quick
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+# the same tests. Rust tests share the profile and the target folder of the extension, so dependencies compile once.
+CRATES := -p bytepair -p bytepair-formats -p bytepair-split -p bytepair-wasm
+PYTEST := $(BIN)/python -m pytest -q -rs -n auto --dist worksteal --durations 30 --durations-min 0.5
+test test-all: export PROPTEST_RNG_SEED = 20
+test test-all: export PYTHONHASHSEED = 0
 
-check: $(VENV)/built ## Check formatting, lints and types
+test: export PROPTEST_CASES ?= 32
+test: $(VENV)/built $(VENV)/for-tests ## Run the fast tests, Rust and Python
+	cargo test $(CRATES) --profile quick
+	$(PYTEST) -m "not slow" --hypothesis-profile quick
+
+test-all: $(VENV)/built $(VENV)/for-all-tests ## Run the slow tests, which `make test` leaves out, and name those that are skipped
+	cargo test $(CRATES) --profile quick --lib --tests -- --ignored
+	$(PYTEST) -m slow
+
+check: $(VENV)/built $(VENV)/for-checks ## Check formatting, lints and types
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check $(PYTHON_SOURCES)
@@ -47,12 +57,12 @@ pictures: $(VENV)/built ## Draw the pictures of the README, and the chart of the
 findings: ## Copy the pages about findings, which the package carries, to the documentation
 	cp python/bytepair/analyze/doctor/pages/*.md docs/findings/
 
-format: $(VENV)/tools ## Format the sources
+format: $(VENV)/for-checks ## Format the sources
 	cargo fmt --all
 	$(BIN)/ruff format $(PYTHON_SOURCES)
 	$(BIN)/ruff check --fix $(PYTHON_SOURCES)
 
-bench: $(VENV)/built $(PEERS)/installed $(PEERS_NEXT)/installed ## Compare speed with other libraries; BENCHMARKS="encode linear" selects
+bench: $(VENV)/optimised $(PEERS)/installed $(PEERS_NEXT)/installed ## Compare speed with other libraries; BENCHMARKS="encode linear" selects
 	PYTHONPATH=python $(PEERS)/bin/python -m benchmarks $(BENCHMARKS)
 
 bench-train: BENCHMARKS ?= train train-mixed train-piece train-counts
@@ -64,7 +74,7 @@ bench-encode: bench ## Compare encoding with other encoders; BENCHMARKS="encode 
 bench-corpus: BENCHMARKS ?= corpus
 bench-corpus: bench ## Compare tokenizing a corpus into token files with `datasets.map`; BENCHMARKS="corpus --rounds 1" selects
 
-parity: $(VENV)/built ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" selects
+parity: $(VENV)/built $(VENV)/pip ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" selects
 	$(BIN)/python -m pip install --quiet --group parity
 	$(BIN)/python -m parity $(PARITY)
 
@@ -132,7 +142,7 @@ $(PAGE): $(RUST_SOURCES) $(PLAYGROUND_SOURCES)
 	cargo build --profile wasm -p bytepair-wasm --target wasm32-unknown-unknown --target-dir target/playground
 	$(PYTHON) playground/build.py target/playground/wasm32-unknown-unknown/wasm/bytepair_wasm.wasm -o $@
 
-playground-check: $(VENV)/built $(PAGE) ## Test the playground in Chromium: every view, and the ids of all vectors
+playground-check: $(VENV)/built $(VENV)/for-tests $(PAGE) ## Test the playground in Chromium: every view, and the ids of all vectors
 	$(BIN)/python -m pip install --quiet --group browser
 	PLAYGROUND_CHECK=all $(BIN)/python -m pytest -q tests/test_playground.py
 
@@ -223,20 +233,44 @@ $(PEERS_NEXT)/installed: pyproject.toml
 clean: ## Remove all build output
 	rm -rf target $(VENV)
 
-$(VENV)/tools: pyproject.toml
+# What each job needs and no more: a new clone waits only for what it asked for.
+$(VENV)/maturin: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet 'maturin==1.16.0'
+	touch $@
+
+# Dependency groups need a newer pip than most Pythons bring.
+$(VENV)/pip: $(VENV)/maturin
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet 'maturin==1.16.0' numpy typer rich
-	$(BIN)/python -m pip install --quiet --group test --group check
+	touch $@
+
+$(VENV)/for-tests: $(VENV)/pip
+	$(BIN)/python -m pip install --quiet --group test
+	touch $@
+
+$(VENV)/for-checks: $(VENV)/pip
+	$(BIN)/python -m pip install --quiet --group check
+	touch $@
+
+$(VENV)/for-all-tests: $(VENV)/for-tests
+	$(BIN)/python -m pip install --quiet --group test-all
 	$(BIN)/python -m pip install --quiet --group cluster || \
 	echo "skipped Spark and Ray: they cannot be installed here, and their tests are skipped"
 	touch $@
 
-$(VENV)/release: $(VENV)/tools
+$(VENV)/release: $(VENV)/pip
 	$(BIN)/python -m pip install --quiet --group release
 	touch $@
 
-$(VENV)/built: $(VENV)/tools $(RUST_SOURCES)
-	rm -f python/bytepair/_core.*.so # perhaps of another version of Python
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet --extras cli
+# The extension of development is linked in seconds; the one of benchmarks is optimised as a wheel is. Either replaces the other.
+EXTENSION = VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --extras cli
+
+$(VENV)/built: $(VENV)/maturin $(RUST_SOURCES)
+	rm -f python/bytepair/_core.*.so $(VENV)/optimised # perhaps of another version of Python
+	$(EXTENSION) --profile quick
 	touch $@
+
+$(VENV)/optimised: $(VENV)/maturin $(RUST_SOURCES)
+	rm -f python/bytepair/_core.*.so
+	$(EXTENSION) --release
+	touch $@ $(VENV)/built

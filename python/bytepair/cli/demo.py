@@ -4,6 +4,8 @@ Trains, saves, loads, encodes and decodes, and fails where the text that comes b
 not the text that went in. Needs no download; reads at most 20 MB.
 """
 
+import shutil
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -84,23 +86,34 @@ def demo(
     )
     console.print(f"Saved: {path}", markup=False)
     console.print(f"Time: {time.perf_counter() - start:.1f} s")
-    for line in next_steps(path):
+    for line in next_steps(path, command_name()):
         console.print(line, markup=False)
 
 
-def next_steps(path: Path) -> list[str]:
+def next_steps(path: Path, command: str) -> list[str]:
     """Say what to look at next.
 
-    >>> next_steps(Path("own.json"))[-1]
+    >>> next_steps(Path("own.json"), "bytepair")[-1]
     '  bytepair report own.json -o report.html'
     """
     quoted = as_pasted(str(path))
     return [
-        "\nLook inside:",
-        f"  bytepair show {quoted} 'Hello, tokenizers!'",
-        f"  bytepair trace {quoted} tokenizers",
-        f"  bytepair report {quoted} -o report.html",
+        "\nNext, look inside:",
+        f"  {command} show {quoted} 'Hello, tokenizers!'",
+        f"  {command} trace {quoted} tokenizers",
+        f"  {command} report {quoted} -o report.html",
     ]
+
+
+def command_name() -> str:
+    """Return what the user types to run bytepair: its path where the shell does not find it by name."""
+    program = Path(sys.argv[0])
+    if program.stem != "bytepair":
+        return "python -m bytepair"
+    found = shutil.which("bytepair")
+    if found and program.exists() and program.samefile(found):
+        return "bytepair"
+    return as_pasted(str(program))
 
 
 def show_merges(console: Console, tokenizer: Tokenizer) -> None:
