@@ -10,8 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
-import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -60,8 +58,8 @@ def test_one_file_several_files_and_globs(tmp_path):
 
 
 def test_files_come_in_the_order_given_and_globs_sorted(tmp_path):
-    """The pair that is seen first is the first in that order."""
-    for name, text in (("b", "cd"), ("a", "ab"), ("c", "ef")):
+    """The pair that is seen first is the first in that order; a file that is named like a glob is that file."""
+    for name, text in (("b", "cd"), ("a", "ab"), ("c", "ef"), ("[a]", "xy")):
         (tmp_path / name).write_text(text)
 
     def first_merge(*names):
@@ -70,15 +68,8 @@ def test_files_come_in_the_order_given_and_globs_sorted(tmp_path):
 
     assert first_merge("b", "a", "c") == [(b"c", b"d")]
     assert first_merge("c", "a", "b") == [(b"e", b"f")]
-    assert first_merge("*") == [(b"a", b"b")]
-
-
-def test_a_file_named_like_a_glob_is_that_file(tmp_path):
-    """Brackets in the name of a file that exists are no pattern."""
-    (tmp_path / "[a].txt").write_text("xy xy")
-    (tmp_path / "a.txt").write_text("ab ab")
-    tokenizer = bytepair.train(tmp_path / "[a].txt", merges=1)
-    assert tokenizer.merges == [(b"x", b"y")]
+    assert first_merge("?") == [(b"a", b"b")]
+    assert first_merge("[a]") == [(b"x", b"y")]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names need not be UTF-8 there")
@@ -100,19 +91,6 @@ def test_one_file_is_one_text(tmp_path):
     )
     assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
     assert (report["texts"], report["bytes"]) == (5, 4)
-
-
-def test_a_separator_stands_between_texts(tmp_path):
-    """It ends a text, is no token, and is not counted as one."""
-    file = tmp_path / "file"
-    file.write_text("ab<|end|>ab<|end|><|end|>cd<|end|>")
-    options = {"dialect": "byte-stream", "merges": 9, "separator": "<|end|>"}
-    tokenizer, report = report_of(bytepair.train, file, **options)
-    assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
-    assert tokenizer.special_tokens == {}
-    assert report["special_tokens"] == {}
-    texts = bytepair.train_from_iterator([file.read_bytes()], **options)
-    assert_equal(texts, tokenizer)
 
 
 def test_files_are_read_as_they_are(tmp_path):
@@ -151,39 +129,19 @@ def test_standard_input_is_a_file(name):
 # Special tokens
 
 
-def test_special_tokens_in_training_text_are_reported(tmp_path):
-    """They are borders, are counted apart, and get the last ids."""
-    text = "ab<s>ab</s><s><s>ab"
-    file = tmp_path / "file"
+@pytest.mark.parametrize("is_file", [True, False])
+def test_special_tokens_in_training_text_are_reported(tmp_path, is_file):
+    """They are borders, are counted apart, and get the last ids; one that is named twice is one."""
+    text, file = "ab<s>ab</s><s><s>ab", tmp_path / "file"
     file.write_text(text)
-    for train, source in (
-        (bytepair.train, file),
-        (bytepair.train_from_iterator, [text]),
-    ):
-        tokenizer, report = report_of(
-            train,
-            source,
-            dialect="byte-stream",
-            special_tokens=["<s>", "</s>", "<x>"],
-            merges=1,
-        )
-        assert tokenizer.merge_log == [(97, 98, 256, 3)]
-        assert tokenizer.special_tokens == {"<s>": 257, "</s>": 258, "<x>": 259}
-        assert report["special_tokens"] == {"<s>": 3, "</s>": 1, "<x>": 0}
-        assert report["characters"] == 6
-
-
-def test_a_special_token_that_is_named_twice_is_one():
-    """It takes one id, counts once towards ``vocab_size``, and is reported rightly."""
-    tokenizer, report = report_of(
-        bytepair.train_from_iterator,
-        ["abab<s>abab<s>"],
-        vocab_size=258,
-        special_tokens=["<s>", "<s>"],
-    )
-    assert tokenizer.n_vocab == 258
-    assert tokenizer.special_tokens == {"<s>": 257}
-    assert report["special_tokens"] == {"<s>": 2}
+    train = bytepair.train if is_file else bytepair.train_from_iterator
+    options = {"dialect": "byte-stream", "vocab_size": 260}
+    options["special_tokens"] = ["<s>", "</s>", "<s>", "<x>"]
+    tokenizer, report = report_of(train, file if is_file else [text], **options)
+    assert tokenizer.merge_log == [(97, 98, 256, 3)]
+    assert tokenizer.special_tokens == {"<s>": 257, "</s>": 258, "<x>": 259}
+    assert report["special_tokens"] == {"<s>": 3, "</s>": 1, "<x>": 0}
+    assert report["characters"] == 6
     assert str(tokenizer).count("<s>") == 1
 
 
@@ -196,11 +154,10 @@ def test_progress_is_told_truthfully(tmp_path):
     letters = [chr(97 + n) for n in range(26)]
     words = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(20_000)]
     text = " ".join(rng.choices(words, k=400_000))
-    files = [tmp_path / "a", tmp_path / "b"]
-    for file in files:
-        file.write_text(text)
+    file = tmp_path / "file"
+    file.write_text(text)
     steps = []
-    tokenizer = bytepair.train(files, merges=3000, progress=steps.append)
+    tokenizer = bytepair.train([file, file], merges=3000, progress=steps.append)
     n_bytes = 2 * len(text)
     phases = {phase: [s for s in steps if s.phase == phase] for phase in PHASES}
     assert [s for phase in PHASES for s in phases[phase]] == steps
@@ -227,24 +184,15 @@ def test_progress_is_told_truthfully(tmp_path):
 PHASES = ["count", "merge", "done"]
 
 
-def test_the_report_says_why_training_ended():
-    """Where no pair was left, how often the best one occurred."""
+def test_the_report_says_why_training_ended_and_counts_characters():
+    """How often the best pair occurred where none was left; characters and tokens are weighted by counts."""
     _, report = report_of(bytepair.train_from_iterator, ["abab cd"], vocab_size=9999)
     assert report["best_count_at_stop"] == 1
-    _, report = report_of(bytepair.train_from_iterator, ["ab ab"], merges=0)
-    assert report["best_count_at_stop"] is None
-
-
-def test_counts_are_told_in_characters():
-    """Characters and tokens of counted pieces are weighted by their counts."""
     _, report = report_of(
         bytepair.train_from_counts, {"éé": 3, "a": 2}, dialect="sennrich", merges=0
     )
+    assert report["best_count_at_stop"] is None
     assert (report["characters"], report["tokens"]) == (8, 13)
-
-
-class StopHere(Exception):
-    """Raised in a progress function."""
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -255,24 +203,31 @@ def test_an_exception_in_a_progress_function_ends_training(tmp_path, phase):
 
     def stop(progress):
         if progress.phase == phase:
-            raise StopHere
+            raise ZeroDivisionError
 
-    with pytest.raises(StopHere):
+    with pytest.raises(ZeroDivisionError):
         bytepair.train(file, merges=5, progress=stop)
 
 
 INTERRUPTED = """
-import bytepair, sys, time
-sys.stdout.write("started\\n"); sys.stdout.flush()
+import bytepair, sys
+def texts():
+    yield "abc"
+    print("iterate", flush=True)
+    while True:
+        yield "abc " * 10_000
+def tell(step, told=[]):
+    if step.phase not in told:
+        print(step.phase, flush=True)
+        told.append(step.phase)
 try:
     if sys.argv[1] == "merge":
-        counts = {f"{n**30:x}": n for n in range(2, 300_000)}
-        sys.stdout.write("counted\\n"); sys.stdout.flush()
-        bytepair.train_from_counts(counts)
+        counts = {f"{n**30:x}": n for n in range(2, 100_000)}
+        bytepair.train_from_counts(counts, progress=tell)
     elif sys.argv[1] == "count":
-        bytepair.train("/dev/zero", pattern=".")
+        bytepair.train("/dev/zero", pattern=".", progress=tell)
     else:
-        bytepair.train_from_iterator(iter(lambda: "abc " * 10_000, None))
+        bytepair.train_from_iterator(texts())
 except KeyboardInterrupt:
     print("interrupted")
 """
@@ -285,10 +240,7 @@ def test_ctrl_c_ends_training(phase):
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, phase], stdout=subprocess.PIPE, text=True
     )
-    process.stdout.readline()
-    if phase == "merge":
-        process.stdout.readline()
-    time.sleep(1.5)
+    assert any(line == f"{phase}\n" for line in process.stdout)
     process.send_signal(signal.SIGINT)
     try:
         output, _ = process.communicate(timeout=20)
@@ -311,6 +263,7 @@ print(peak() - before, len(tokenizer.merges))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_is_bounded_by_the_distinct_pieces():
     """200 MB through a pipe take a few blocks of memory."""
@@ -342,17 +295,7 @@ def test_counts_beyond_32_bits_are_exact(count, ties):
     ]
 
 
-def test_a_count_that_overflows_is_an_error():
-    """Sums are checked: nothing wraps, and no wrong merge is learned."""
-    for counts in (
-        {"ab": 2**62, "abc": 2**62},
-        {"ab": 2**63},
-        {"ab": 2**200},
-        {"ab": 2**63 - 1, b"ab": 1},
-        {"a" * 1000: 2**60},
-    ):
-        with pytest.raises(bytepair.TokenizerError, match="63 bits"):
-            bytepair.train_from_counts(counts, merges=3)
+LIMIT = r"9,223,372,036,854,775,807 \(63 bits\)"
 
 
 @pytest.mark.parametrize(
@@ -360,36 +303,23 @@ def test_a_count_that_overflows_is_an_error():
     [
         ({"ab": -3}, "'ab' is -3; a count must not be negative"),
         ({"ab": -(2**200)}, "a count must not be negative"),
-        (
-            {"ab": 2**63},
-            "'ab' is 9223372036854775808, more than 9,223,372,036,854,775,",
-        ),
-        (
-            {"ab": 2**63 - 1, b"ab": 1},
-            "'ab' adds up to more than 9,223,372,036,854,775,8",
-        ),
-        (
-            {"ab": 2**62},
-            "'ab' is 4611686018427387904, and each occurrence has 2 symbols",
-        ),
+        ({"ab": 2**63}, f"'ab' is 9223372036854775808, more than {LIMIT}"),
+        ({"ab": 2**200}, LIMIT),
+        ({"ab": 2**63 - 1, b"ab": 1}, f"'ab' adds up to more than {LIMIT}"),
+        ({"ab": 2**62}, "is 4611686018427387904, and each occurrence has 2 symbols"),
+        ({"a": 2**62, "abc": 2**62}, LIMIT),
+        ({"a" * 1000: 2**60}, LIMIT),
     ],
 )
 def test_what_is_wrong_with_a_count_is_said(counts, message):
-    """A count below zero, one too large, a sum and a product each have their own words."""
-    with pytest.raises(bytepair.TokenizerError) as found:
+    """One below zero, one too large, a sum and a product each have their own words; nothing wraps."""
+    with pytest.raises(bytepair.TokenizerError, match=message.replace("'", '"')):
         bytepair.train_from_counts(counts, merges=3)
-    assert message in str(found.value).replace('"', "'")
-
-
-def test_a_count_of_2_to_the_62_is_none_too_large():
-    """The limit is on the number of symbols: a piece of one may occur so often."""
-    counts = {"a": 2**62, "b": 2**62 - 1}
-    assert bytepair.train_from_counts(counts, merges=3).n_vocab == 256
 
 
 def test_pieces_in_counts_are_not_split():
-    """A piece is taken as it is, spaces and all."""
-    tokenizer = bytepair.train_from_counts({"a b": 5}, merges=2)
+    """A piece is taken as it is, spaces and all; one symbol may occur 2 ** 62 times."""
+    tokenizer = bytepair.train_from_counts({"a b": 5, "a": 2**62}, merges=2)
     assert tokenizer.merges == [(b"a", b" "), (b"a ", b"b")]
 
 
@@ -438,25 +368,25 @@ def test_the_first_pair_does_not_depend_on_how_text_arrives(tmp_path, dialect):
 SAVE = """
 import bytepair, sys
 threads, own, published, *files = sys.argv[1:]
-tokenizer = bytepair.train(files, dialect="gpt2", merges=2000, threads=int(threads))
+tokenizer = bytepair.train(files, dialect="gpt2", merges=500, threads=int(threads))
 tokenizer.save(own)
 tokenizer.save(published)
 """
 
 
-def test_twenty_runs_write_the_same_bytes(tmp_path):
+def test_every_run_writes_the_same_bytes(tmp_path):
     """Threads, hash seeds and the order of files leave no trace in what is written."""
     words = random.Random(7)
     files = [tmp_path / f"{number}.txt" for number in range(5)]
     for file in files:
-        numbers = (int(words.expovariate(1 / 40_000)) for _ in range(120_000))
+        numbers = (int(words.expovariate(1 / 4000)) for _ in range(12_000))
         file.write_text(" ".join(f"{number**3:x}" for number in numbers))
     found = set()
-    for run in range(20):
+    for run in range(5):
         saved = [tmp_path / f"{run}.bytepair", tmp_path / f"{run}.json"]
         random.Random(run).shuffle(files)
         subprocess.run(
-            [sys.executable, "-c", SAVE, str(run % 5 + 1), *map(str, saved + files)],
+            [sys.executable, "-c", SAVE, str(run + 1), *map(str, saved + files)],
             env={**os.environ, "PYTHONHASHSEED": str(run)},
             check=True,
         )
@@ -481,7 +411,13 @@ DIALECTS = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "dialect",
+    [
+        pytest.param(name, marks=[] if name == "gpt2" else pytest.mark.slow)
+        for name in DIALECTS
+    ],
+)
 def test_nothing_happens_at_the_border_of_two_blocks(tmp_path, dialect):
     """A file is counted as if it were in memory, wherever the blocks end."""
     options = {"dialect": dialect, "min_count": 1, "merges": 200, **DIALECTS[dialect]}
@@ -500,40 +436,41 @@ def test_nothing_happens_at_the_border_of_two_blocks(tmp_path, dialect):
         assert report == expected
 
 
-@pytest.mark.parametrize("text", ["ab<s>ab<s>", "<s>ab", "<s><s>ab<s>ab", "ab"])
-def test_what_follows_a_special_token_is_not_first(tmp_path, text):
-    """Only a text that begins with no special token gets a prefix, in files too."""
-    file = tmp_path / "file"
-    file.write_text(text)
-    options = {"dialect": "byte-stream", "normalize": [("prepend", "x")]}
-    options |= {"special_tokens": ["<s>"]}
-    tokenizer, report = report_of(bytepair.train, file, **options)
+@pytest.mark.parametrize(
+    ("text", "n_prefixes"),
+    [
+        ("abab", 1),
+        ("ab<s>ab<s>", 1),
+        ("<s>abab", 0),
+        ("<s><s>ab<s>ab", 0),
+        ("ab<|end|>ab<|end|>ab<s>ab", 3),
+        ("ab<|end|>ab<|end|><|end|>cd<s>ab<|end|>", 3),
+    ],
+)
+def test_a_text_begins_behind_a_separator_not_behind_a_special_token(
+    tmp_path, text, n_prefixes
+):
+    """Only a text that begins with no special token gets a prefix, in files too; a separator is no token."""
+    (tmp_path / "file").write_text(text)
+    options = {"dialect": "byte-stream", "normalize": [("prepend", "x")], "merges": 1}
+    options |= {"special_tokens": ["<s>"], "separator": "<|end|>"}
+    tokenizer, report = report_of(bytepair.train, tmp_path / "file", **options)
     in_memory, expected = report_of(bytepair.train_from_iterator, [text], **options)
     assert_equal(tokenizer, in_memory)
     assert report == expected
-    n_prefixes = not text.startswith("<s>")
-    assert report["characters"] == text.count("ab") * 2 + n_prefixes
+    n_ab = text.count("ab")
+    assert tokenizer.merge_log == [(97, 98, 256, n_ab)]
+    assert report["characters"] == 2 * (n_ab + text.count("cd")) + n_prefixes
+    assert report["texts"] == 1 + text.count("<|end|>")
+    assert report["special_tokens"] == {"<s>": text.count("<s>")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["smallest_ids", "first_seen"])
 def test_a_file_of_several_blocks_is_counted_exactly(tmp_path, ties):
     """Random text of 20 MB gives the counts of a plain ``Counter`` over its pieces."""
     rng = random.Random(2)
-    kinds = [
-        "a",
-        "é",
-        "日本",
-        "😀",
-        " ",
-        "\n",
-        "  \n",
-        "1",
-        "'s",
-        "<s>",
-        "B",
-        ".",
-        "\t",
-    ]
+    kinds = ["a", "é", "日本", "😀", " ", "\n", "  \n", "1", "'s", "<s>", "B.", "\t"]
     words = ["".join(rng.choices(kinds, k=rng.randint(1, 9))) for _ in range(5000)]
     words += ["long" * 2000, " " * 5000, "<s>" * 30]
     text = "".join(rng.choices(words, k=800_000))
@@ -547,6 +484,7 @@ def test_a_file_of_several_blocks_is_counted_exactly(tmp_path, ties):
     assert_equal(bytepair.train_from_counts(counts, **options), tokenizer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["a", "é", "😀", " ", "\n"])
 def test_a_piece_may_be_longer_than_a_block(tmp_path, piece):
     """Nine megabytes without a place to cut are one piece, between ordinary ones."""
@@ -555,60 +493,18 @@ def test_a_piece_may_be_longer_than_a_block(tmp_path, piece):
     file.write_text(text, newline="")
     options = {"merges": 30, "pattern": r"\p{L}+|\s+|\p{S}+"}
     from_file = bytepair.train(file, **options)
-    counts = dict.fromkeys(from_file.split(text), 0)
-    for one in from_file.split(text):
-        counts[one] += 1
+    counts = Counter(from_file.split(text))
     assert_equal(from_file, bytepair.train_from_counts(counts, **options))
 
 
-def test_text_that_is_no_utf8_is_named_with_its_place(tmp_path):
+@pytest.mark.parametrize("n_before", [4, BLOCK - 2, BLOCK, 2 * BLOCK + 6])
+def test_text_that_is_no_utf8_is_named_with_its_place(tmp_path, n_before):
     """A dialect of characters names file and byte, in later blocks too."""
-    for n_before in (3, BLOCK - 2, BLOCK, 2 * BLOCK + 5):
-        file = tmp_path / "file.txt"
-        file.write_bytes(("é " * n_before).encode()[:n_before] + b" \xff abc")
-        with pytest.raises(
-            bytepair.EncodingError, match=r"file\.txt: .*at byte"
-        ) as found:
-            bytepair.train(file, dialect="sennrich", merges=1)
-        with pytest.raises(UnicodeDecodeError) as expected:
-            file.read_bytes().decode()
-        assert f"at byte {expected.value.start};" in str(found.value)
-
-
-def test_training_in_threads_at_once():
-    """Several threads may train at the same time."""
-    texts = some_texts()
-    expected = bytepair.train_from_iterator(texts, merges=100)
-    found = []
-
-    def work():
-        found.append(bytepair.train_from_iterator(texts, merges=100, threads=2))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert [one.merge_log for one in found] == [expected.merge_log] * 4
-
-
-def test_a_separator_begins_a_text(tmp_path):
-    """A prefix of texts stands after each separator too, and the report counts texts."""
-    path = tmp_path / "texts.txt"
-    path.write_text("ab<|end|>ab<|end|>ab<s>ab")
-    reports = []
-    tokenizer = bytepair.train(
-        path,
-        dialect="byte-stream",
-        merges=1,
-        normalize=[("prepend", "x")],
-        separator="<|end|>",
-        special_tokens=["<s>"],
-        progress=lambda step: reports.append(step.report),
-    )
-    assert tokenizer.merge_log == [(97, 98, 256, 4)]
-    assert (reports[-1]["texts"], reports[-1]["characters"]) == (3, 4 * 2 + 3)
-    assert reports[-1]["special_tokens"] == {"<s>": 1}
+    file = tmp_path / "file.txt"
+    file.write_bytes(("é" * (n_before // 2)).encode() + b" \xff abc")
+    message = rf"file\.txt: .*at byte {n_before + 1};"
+    with pytest.raises(bytepair.EncodingError, match=message):
+        bytepair.train(file, dialect="sennrich", merges=1)
 
 
 def test_normalizing_leaves_lower_case_as_it_is():
@@ -667,6 +563,9 @@ def test_a_weight_counts_a_file_so_many_times(tmp_path):
     files = {tmp_path / name: weight for name, weight in weights.items()}
     expected = bytepair.train_from_iterator(copies)
     assert_equal(bytepair.train(files), expected)
+    half = {tmp_path / "a": 0.5}  # where "ab" occurs six times
+    assert bytepair.train(half, min_count=4).merges == []
+    assert bytepair.train(half, min_count=3, merges=1).merges == [(b"a", b"b")]
     tenths = {path: weight / 10 for path, weight in files.items()}
     least = {"min_count": 1, "merges": len(expected.merges)}
     scaled, report = report_of(bytepair.train, tenths, **least)
@@ -674,14 +573,6 @@ def test_a_weight_counts_a_file_so_many_times(tmp_path):
     assert report["characters"] == sum(map(len, copies)) / 10
     last_count = expected.merge_log[len(scaled.merges) - 1][3]
     assert last_count >= 10 or len(scaled.merges) == len(expected.merges)
-
-
-def test_the_least_count_is_that_of_weighted_pairs(tmp_path):
-    """A pair that occurs three times at half the weight is as frequent as 1.5."""
-    (tmp_path / "a").write_text("ab ab ab")
-    half = {tmp_path / "a": 0.5}
-    assert bytepair.train(half, min_count=2).merges == []
-    assert len(bytepair.train(half, min_count=1, pattern=r"\w+").merges) == 1
 
 
 @pytest.mark.parametrize("weight", [0, -1, float("nan"), float("inf"), 1e-300])
@@ -712,6 +603,7 @@ def test_rare_pieces_are_left_out_and_told():
     assert (report["dropped_pieces"], report["certain_merges"]) == (0, None)
 
 
+@pytest.mark.slow
 def test_a_memory_limit_changes_nothing(tmp_path):
     """Counting by temporary files gives the same, and leaves none; too little is refused."""
     rng = random.Random(4)
@@ -769,23 +661,16 @@ def test_what_contradicts_the_resumed_tokenizer_is_refused():
     texts = some_texts()
     small = bytepair.train_from_iterator(texts, merges=5, dialect="sennrich")
     options = {"resume": small, "merges": 9}
-    for other in (
-        {"dialect": "gpt4o"},
-        {"pattern": "."},
-        {"end_mark": "_"},
-        {"normalize": "nfc"},
-    ):
-        with pytest.raises(
-            bytepair.TrainingError, match="resume: the tokenizer has another"
-        ):
-            bytepair.train_from_iterator(texts, **options, **other)
+    others = [("dialect", "gpt4o"), ("pattern", "."), ("end_mark", "_")]
+    for name, other in [*others, ("normalize", "nfc")]:
+        with pytest.raises(bytepair.TrainingError, match="the tokenizer has another"):
+            bytepair.train_from_iterator(texts, **options, **{name: other})
     expected = bytepair.train_from_iterator(texts, merges=9, dialect="sennrich")
     for same in ({}, {"dialect": "sennrich"}, {"end_mark": "</w>"}):
         assert_equal(bytepair.train_from_iterator(texts, **options, **same), expected)
+    n_vocab = expected.n_vocab - 1
     with pytest.raises(bytepair.TrainingError, match="truncated"):
-        bytepair.train_from_iterator(
-            texts, resume=expected, vocab_size=expected.n_vocab - 1
-        )
+        bytepair.train_from_iterator(texts, resume=expected, vocab_size=n_vocab)
 
 
 def test_ties_that_no_dialect_tells_must_be_given():
