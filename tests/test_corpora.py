@@ -9,13 +9,14 @@ import random
 import time
 
 import pytest
+from tests.marks import slow_but
 
 import bytepair
 
 BYTES = ["gpt2", "gpt4", "gpt4o", "llama3", "qwen", "deepseek-v3", "tekken"]
 BYTES += ["letters-digits", "byte-stream"]
 CHARACTERS = ["sennrich", "subword-nmt", "jurafsky-martin"]
-LARGE = [
+CORPORA = [
     "chinese.txt",
     "code.txt",
     "english-docs.txt",
@@ -25,6 +26,7 @@ LARGE = [
     "spanish-novels.txt",
     "tinyshakespeare.txt",
     "wikipedia-xml.txt",
+    "unicode/naughty-strings.txt",
     "unicode/udhr-500-languages.txt",
     "unicode/unicode-GraphemeBreakTest.txt",
     "unicode/unicode-NormalizationTest.txt",
@@ -32,8 +34,7 @@ LARGE = [
     "unicode/unicode-emoji-test.txt",
     "unicode/unicode-emoji-zwj-sequences.txt",
 ]
-CORPORA = ["unicode/naughty-strings.txt"]
-CORPORA += [pytest.param(name, marks=pytest.mark.slow) for name in LARGE]
+CORPORA = slow_but(["unicode/naughty-strings.txt"], CORPORA)
 
 
 def trained(text, dialect, merges=300):

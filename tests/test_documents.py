@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from tests.marks import slow_but
 
 import bytepair
 
@@ -67,13 +68,7 @@ def write(path, text):
     return path
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if "minimind" in name else pytest.mark.slow)
-        for name in VOCABULARIES
-    ],
-)
+@pytest.mark.parametrize("name", slow_but(["minimind/tokenizer.json"], VOCABULARIES))
 def test_published_vocabularies_give_the_same_ids_in_parts(name, shared, tmp_path):
     """A text of many languages has the same ids in stretches of any length, on threads."""
     tokenizer = bytepair.Tokenizer.from_file(shared(f"vocabularies/{name}"))

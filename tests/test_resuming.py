@@ -1,10 +1,12 @@
 """Training that goes on: ids stay, and every format that a command wrote can be resumed."""
 
 import base64
+import functools
 import json
 import random
 
 import pytest
+from tests.marks import slow_but
 
 import bytepair
 from bytepair._io.saving import FORMATS
@@ -56,30 +58,31 @@ PUBLISHED = {
 }
 
 
-def grown(path, texts, *, n_new=40, **options):
-    """Go on from a published file, and give both tokenizers."""
-    if not path.exists():
-        pytest.skip(f"{path.name} is not here")
+def grown(path, texts, **options):
+    """Go on from a published file for 40 tokens, and give both tokenizers."""
     before = read_earlier(path).tokenizer
+    reports = []
     if "dialect" not in options:
         options["ties"] = "smallest_ids"
-    reports = []
     after = bytepair.train_from_iterator(
         texts,
         resume=path,
-        vocab_size=before.n_vocab + n_new,
+        vocab_size=before.n_vocab + 40,
         progress=reports.append,
         **options,
     )
     return before, after, reports[-1].report
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_no_id_of_a_published_vocabulary_moves(shared, name):
-    """Every token, special token and role keeps its id; new tokens come behind all."""
-    n_ids = PUBLISHED[name]
+@pytest.mark.parametrize("name", slow_but(["minimind/tokenizer.json"], PUBLISHED))
+def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
+    """Every token, special token and role keeps its id, in Hugging Face's library too; new tokens come behind all.
+
+    The corpus has as many tokens as the report says.
+    """
+    n_ids, texts = PUBLISHED[name], more_text(shared)
     before, after, report = grown(
-        shared("vocabularies") / name, more_text(shared), special_tokens=["<|new|>"]
+        shared(f"vocabularies/{name}"), texts, special_tokens=["<|new|>"]
     )
     assert before.n_vocab == n_ids
     assert after.vocabulary[:n_ids] == before.vocabulary
@@ -89,39 +92,25 @@ def test_no_id_of_a_published_vocabulary_moves(shared, name):
     new = [result for _, _, result, _ in after.merge_log[len(before.merges) :]]
     assert new == list(range(n_ids, n_ids + 39))
     assert (report["unchanged_ids"], report["new_ids"]) == (n_ids, 40)
+    assert report["tokens"] == sum(map(len, map(after.encode_ordinary, texts)))
     assert after._added_tokens[: len(before._added_tokens)] == before._added_tokens
     assert after.template == before.template
+    if name.endswith("/tokenizer.json") or name == "qwen3":
+        names = [*list(before.special_tokens)[:8], "<|new|>"]
+        texts = [text[:4000] for text in texts]
+        texts += [f"fox{name} fox {name}" for name in names]
+        check_hugging_face(after, texts, tmp_path / "tokenizer.json")
 
 
-WRITTEN = [name for name in PUBLISHED if name.endswith(".json") and "/tok" in name]
-
-
-@pytest.mark.parametrize("name", [*WRITTEN, "qwen3"])
-def test_hugging_face_reads_the_same_ids(shared, tmp_path, name):
-    """The file that is written has every id where it was, and encodes to the same ids there."""
-    before, after, _ = grown(
-        shared("vocabularies") / name, more_text(shared), special_tokens=["<|new|>"]
-    )
-    after.save(tmp_path / "tokenizer.json")
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
-    assert theirs.get_vocab(with_added_tokens=True) == after.get_vocab()
-    names = [*list(before.special_tokens)[:8], "<|new|>"]
-    texts = [text[:4000] for text in more_text(shared)]
-    texts += [f"fox{name} fox {name}" for name in names]
+def check_hugging_face(tokenizer, texts, path):
+    """Compare the ids of the file that is written, and of texts, in Hugging Face's library."""
+    tokenizer.save(path)
+    theirs = tokenizers.Tokenizer.from_file(str(path))
+    assert theirs.get_vocab(with_added_tokens=True) == tokenizer.get_vocab()
     for text in texts:
-        ids = after.encode(text, allowed_special="all", add_special_tokens=True)
+        ids = tokenizer.encode(text, allowed_special="all", add_special_tokens=True)
         assert theirs.encode(text).ids == ids
-    again = bytepair.Tokenizer.from_file(tmp_path / "tokenizer.json")
-    assert again.vocabulary == after.vocabulary
-
-
-def test_training_uses_the_segmentation_of_the_vocabulary(shared):
-    """The corpus has as many tokens as the report says, for vocabularies of every kind."""
-    texts = ["low lower, the lowest newest wide fox 12 " * 20, "a newer widest fox"]
-    for name in ("minimind/tokenizer.json", "mistral-nemo/tokenizer.json", "gpt2"):
-        _, after, report = grown(shared("vocabularies") / name, texts, n_new=9)
-        n_ids = sum(len(after.encode_ordinary(text)) for text in texts)
-        assert report["tokens"] == n_ids
+    assert bytepair.Tokenizer.from_file(path).vocabulary == tokenizer.vocabulary
 
 
 DIALECT_OF = {
@@ -134,41 +123,43 @@ DIALECT_OF = {
 }
 
 
-@pytest.mark.parametrize("name", DIALECT_OF)
+@pytest.mark.parametrize("name", slow_but(["gpt2"], DIALECT_OF))
 def test_the_name_of_a_dialect_goes_with_its_publishers_file(shared, name):
     """``--dialect gpt2 --resume gpt2/tokenizer.json`` is accepted without naming ties."""
-    path = shared("vocabularies") / name / "tokenizer.json"
+    path = shared(f"vocabularies/{name}/tokenizer.json")
     before, after, _ = grown(path, NEW_TEXTS, dialect=DIALECT_OF[name])
     assert after.vocabulary[: before.n_vocab] == before.vocabulary
 
 
-def test_tiktoken_reads_the_same_ids(shared, tmp_path):
+@pytest.mark.parametrize(
+    "name", slow_but(["r50k_base"], ["r50k_base", "p50k_base", "cl100k_base"])
+)
+def test_tiktoken_reads_the_same_ids(shared, tmp_path, name):
     """Ranks that went on keep holes and special tokens between others, as tiktoken does."""
     tiktoken = pytest.importorskip("tiktoken")
-    for name in ("r50k_base", "p50k_base", "cl100k_base"):
-        path = shared("vocabularies/tiktoken") / f"{name}.tiktoken"
-        _, after, _ = grown(path, NEW_TEXTS)
-        after.save(tmp_path / "own.tiktoken")
-        again = bytepair.Tokenizer.from_file(tmp_path / "own.tiktoken")
-        assert again.vocabulary == after.vocabulary
-        lines = (tmp_path / "own.tiktoken").read_bytes().splitlines()
-        pairs = [line.split() for line in lines]
-        described = json.loads((tmp_path / "own.tiktoken.json").read_text("utf-8"))
-        theirs = tiktoken.Encoding(
-            name,
-            pat_str=described["pattern"],
-            mergeable_ranks={base64.b64decode(t): int(rank) for t, rank in pairs},
-            special_tokens=described["special_tokens"],
-        )
-        for text in [*NEW_TEXTS, "fox<|endoftext|> سلام"]:
-            ids = after.encode(text, allowed_special="all")
-            assert theirs.encode(text, allowed_special="all") == ids
+    _, after, _ = grown(shared(f"vocabularies/tiktoken/{name}.tiktoken"), NEW_TEXTS)
+    after.save(tmp_path / "own.tiktoken")
+    again = bytepair.Tokenizer.from_file(tmp_path / "own.tiktoken")
+    assert again.vocabulary == after.vocabulary
+    lines = (tmp_path / "own.tiktoken").read_bytes().splitlines()
+    pairs = [line.split() for line in lines]
+    described = json.loads((tmp_path / "own.tiktoken.json").read_text("utf-8"))
+    theirs = tiktoken.Encoding(
+        name,
+        pat_str=described["pattern"],
+        mergeable_ranks={base64.b64decode(t): int(rank) for t, rank in pairs},
+        special_tokens=described["special_tokens"],
+    )
+    for text in [*NEW_TEXTS, "fox<|endoftext|> سلام"]:
+        ids = after.encode(text, allowed_special="all")
+        assert theirs.encode(text, allowed_special="all") == ids
 
 
 def test_stored_counts_go_on_from_every_format(tmp_path):
     """Counts of a dialect fit a file of it, whatever words its pattern is written in."""
-    scale = pytest.importorskip("bytepair.scale")
     pytest.importorskip("pyarrow")
+    from bytepair import scale
+
     (tmp_path / "text.txt").write_text("\n".join(word_texts()), "utf-8")
     counts = scale.count(tmp_path / "text.txt", dialect="gpt4")
     at_once = bytepair.train_from_counts(counts, merges=50)
@@ -185,6 +176,11 @@ def test_stored_counts_go_on_from_every_format(tmp_path):
 def small(**options):
     """Train a tokenizer of bytes with some merges."""
     return bytepair.train_from_iterator(["low lower lowest " * 9], merges=5, **options)
+
+
+def gone_on(source, merges=6, text="wider"):
+    """Go on from a tokenizer or a file of one."""
+    return bytepair.train_from_iterator([text] * 9, resume=source, merges=merges)
 
 
 def published_folder(folder, config=None, added=None):
@@ -207,16 +203,14 @@ def test_ids_that_only_the_configuration_names_stay_free(tmp_path):
     before = published_folder(tmp_path, {"added_tokens_decoder": decoder})
     assert before.n_vocab == 262
     for path in (tmp_path, tmp_path / "tokenizer.json"):
-        after = bytepair.train_from_iterator(["wider wide"] * 9, resume=path, merges=7)
+        after = gone_on(path, 7, "wider wide")
         assert after.special_tokens == {"<s>": 261, "<tool>": 266}
         assert after.token_to_id("<think>") == 270
         assert after.vocabulary[262:266] == [None] * 4
         assert [merge[2] for merge in after.merge_log[5:]] == [271, 272]
         flags = {text: found for _, text, found in after._added_tokens}
         assert flags["<think>"] == [False, True, True, False, False]
-    after.save(tmp_path / "after.json")
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "after.json"))
-    assert theirs.get_vocab(with_added_tokens=True) == after.get_vocab()
+    check_hugging_face(after, [], tmp_path / "after.json")
 
 
 def test_a_file_that_the_folder_stands_for_has_what_is_named_beside_it(tmp_path):
@@ -225,20 +219,19 @@ def test_a_file_that_the_folder_stands_for_has_what_is_named_beside_it(tmp_path)
     decoder = {"added_tokens_decoder": {"270": {"content": "<x>", "special": True}}}
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(decoder))
     for path in (tmp_path, tmp_path / "qwen.tiktoken"):
-        after = bytepair.train_from_iterator(["wider"] * 9, resume=path, merges=6)
+        after = gone_on(path)
         assert (after.token_to_id("<x>"), after.merge_log[5][2]) == (270, 271)
     published_folder(tmp_path)
-    after = bytepair.train_from_iterator(
-        ["wider"] * 9, resume=tmp_path / "qwen.tiktoken", merges=6
-    )
-    assert after.merge_log[5][2] == 261
+    small().save(tmp_path / "own.json")
+    assert gone_on(tmp_path / "own.json").n_vocab == 262
+    assert gone_on(tmp_path / "qwen.tiktoken").merge_log[5][2] == 261
 
 
 def test_added_tokens_json_counts_where_the_configuration_lists_none(tmp_path):
     """Its tokens are special if settings give them a role."""
     config = {"pad_token": "<pad>"}
     published_folder(tmp_path, config, {"<pad>": 262, "<mine>": 263})
-    after = bytepair.train_from_iterator(["wider"] * 9, resume=tmp_path, merges=6)
+    after = gone_on(tmp_path)
     assert after.special_tokens == {"<s>": 261, "<pad>": 262}
     assert after.token_to_id("<mine>") == 263
     assert after.merge_log[5][2] == 264
@@ -248,21 +241,10 @@ def test_an_id_that_two_files_give_to_two_tokens_is_refused(tmp_path):
     """The message names the id and both tokens."""
     published_folder(tmp_path, {"added_tokens_decoder": {"260": {"content": "<x>"}}})
     with pytest.raises(bytepair.TokenizerError, match=r'260 of "<x>" is that of'):
-        bytepair.train_from_iterator(["wider"] * 9, resume=tmp_path, merges=6)
+        gone_on(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text("[")
     with pytest.raises(bytepair.FormatError, match=r"tokenizer_config\.json: not JSON"):
-        bytepair.train_from_iterator(["wider"] * 9, resume=tmp_path, merges=6)
-
-
-def test_files_beside_a_tokenizer_of_another_name_are_not_its_own(tmp_path):
-    """``own.json`` in a published folder has nothing to do with the settings there."""
-    decoder = {"added_tokens_decoder": {"300": {"content": "<x>"}}}
-    published_folder(tmp_path, decoder)
-    small().save(tmp_path / "own.json")
-    after = bytepair.train_from_iterator(
-        ["wider"] * 9, resume=tmp_path / "own.json", merges=6
-    )
-    assert after.n_vocab == 262
+        gone_on(tmp_path)
 
 
 # What stays true with and without special tokens
@@ -307,21 +289,16 @@ def test_an_added_token_that_is_named_again_keeps_its_id(tmp_path, is_special):
     )
     assert after.special_tokens == {**{name: ids[name] for name in names}, "<y>": 264}
     assert (after.n_vocab, reports[-1].report["new_ids"]) == (265, 3)
-    after.save(tmp_path / "after.json")
-    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "after.json"))
-    assert theirs.get_vocab(with_added_tokens=True) == after.get_vocab()
+    check_hugging_face(after, [], tmp_path / "after.json")
 
 
 def test_a_size_without_room_for_new_special_tokens_is_refused():
     """The message counts both; a size that just has the room is taken."""
     first, options = small(), {"special_tokens": ["<a>", "<b>"]}
-    with pytest.raises(
-        bytepair.TrainingError, match="261 and 2 special tokens are new"
-    ):
-        bytepair.train_from_iterator(["low"], resume=first, vocab_size=262, **options)
-    after = bytepair.train_from_iterator(
-        ["low"], resume=first, vocab_size=263, **options
-    )
+    options |= {"resume": first}
+    with pytest.raises(bytepair.TrainingError, match="261 and 2 special tokens are"):
+        bytepair.train_from_iterator(["low"], vocab_size=262, **options)
+    after = bytepair.train_from_iterator(["low"], vocab_size=263, **options)
     assert after.special_tokens == {"<a>": 261, "<b>": 262}
 
 
@@ -338,71 +315,56 @@ def test_a_cut_of_what_went_on_is_what_went_on_less_far():
 
 def test_a_log_is_continued_behind_special_tokens(tmp_path):
     """Its steps are those of training at once but for ids, and it can be read."""
-    texts, log = ["low lower lowest newer wider wide newest " * 9], tmp_path / "log"
-    options = {"special_tokens": ["<s>"], "log": log}
+    texts, logs = ["low lower lowest newer wider wide newest " * 9], []
+    options = {"special_tokens": ["<s>"], "log": tmp_path / "log"}
     first = bytepair.train_from_iterator(texts, merges=4, **options)
-    first.save(tmp_path / "first.bytepair")
-    later = bytepair.train_from_iterator(
-        texts, merges=9, resume=tmp_path / "first.bytepair", **options
+    options |= {"merges": 9}
+    for earlier in (first, None):
+        later = bytepair.train_from_iterator(texts, resume=earlier, **options)
+        logs.append(bytepair.read_log(tmp_path / "log"))
+        assert [step.ids for step in logs[-1].steps] == [m[:3] for m in later.merge_log]
+    ids, ids_at_once = ([step.ids[2] for step in log.steps] for log in logs)
+    assert ids == [*range(256, 260), *range(261, 266)]
+    assert ids_at_once == [*range(256, 265)]
+    said, said_at_once = (
+        [(s.left, s.right, s.token, s.count, s.tokens) for s in log.steps]
+        for log in logs
     )
-    found = bytepair.read_log(log)
-    assert [step.ids[2] for step in found.steps] == [
-        256,
-        257,
-        258,
-        259,
-        *range(261, 266),
-    ]
-    assert [step.ids for step in found.steps] == [m[:3] for m in later.merge_log]
-    bytepair.train_from_iterator(
-        texts, merges=9, special_tokens=["<s>"], log=tmp_path / "at once"
-    )
-    at_once = bytepair.read_log(tmp_path / "at once")
-    said = [(s.left, s.right, s.token, s.count, s.tokens) for s in found.steps]
-    assert said == [
-        (s.left, s.right, s.token, s.count, s.tokens) for s in at_once.steps
-    ]
-    assert found.curve() == at_once.curve()
+    assert said == said_at_once
+    assert logs[0].curve() == logs[1].curve()
 
 
 # Every format that was asked for
 
+# A model of SentencePiece holds no dialect.
 SAVED = {
     "bytepair": "t.bytepair",
     "compiled": "t.bytepair-compiled",
     "huggingface": "t.json",
     "tiktoken": "t.tiktoken",
     "gpt2": "folder",
-    "sentencepiece": "t.model",
     "subword-nmt": "t.codes",
     "fastbpe": "t.fastbpe",
 }
-ALWAYS = {"bytepair", "compiled"}
-AT_LEAST = {
-    **{
-        dialect: {*ALWAYS, "huggingface", "tiktoken"}
-        for dialect in ("gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream")
-    },
-    "gpt2": {*ALWAYS, "huggingface", "tiktoken", "gpt2"},
-    "deepseek-v3": {*ALWAYS, "huggingface"},
-    "letters-digits": {*ALWAYS, "huggingface"},
-    "sennrich": ALWAYS,
-    "subword-nmt": {*ALWAYS, "huggingface", "subword-nmt", "fastbpe"},
-    "jurafsky-martin": {*ALWAYS, "huggingface"},
-    "unknown-token": {*ALWAYS, "huggingface"},
-    "sentencepiece": {*ALWAYS, "huggingface"},
+# Formats that hold a tokenizer of words without special tokens, by dialect; the first two always do.
+HELD = {
+    "gpt2": {"huggingface", "tiktoken", "gpt2"},
+    "sennrich": set(),
+    "subword-nmt": {"huggingface", "subword-nmt", "fastbpe"},
 }
-"""Formats that hold a tokenizer of the dialect, trained on words without special tokens."""
+for name in ("gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream"):
+    HELD[name] = {"huggingface", "tiktoken"}
 
 
+@functools.cache
 def word_texts():
     """Give lines of random words, digits and punctuation, without the marks of dialects."""
     rng = random.Random(5)
     words = [
-        "".join(rng.choices("abcdefghiéß", k=rng.randint(1, 7))) for _ in range(400)
+        "".join(rng.choices("abcdefghiéß", k=rng.randint(1, 7))) for _ in range(99)
     ]
     words += ["don't", "1234", "x,", "(y)", "Über"]
-    return [" ".join(rng.choices(words, k=60)) for _ in range(40)]
+    return [" ".join(rng.choices(words, k=60)) for _ in range(20)]
 
 
 def interrupted(**options):
@@ -417,11 +379,15 @@ def interrupted(**options):
     return found.value.tokenizer
 
 
-OPTIONS = [{}, {"min_count": 3}, {"ties": "largest_text"}]
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=["plain", "min_count", "ties"])
-@pytest.mark.parametrize("special", [[], ["<|end|>"]], ids=["", "special"])
+@pytest.mark.parametrize(
+    ("special", "options"),
+    [
+        ([], {}),
+        (["<|end|>"], {"min_count": 3}),
+        (["<|end|>"], {"ties": "largest_text"}),
+    ],
+    ids=["plain", "min_count", "ties"],
+)
 @pytest.mark.parametrize("dialect", bytepair.dialects())
 def test_what_a_command_wrote_goes_on_with_its_options(
     tmp_path, dialect, special, options
@@ -430,12 +396,12 @@ def test_what_a_command_wrote_goes_on_with_its_options(
 
     So are the ids, where there is neither a special nor an unknown token to keep.
     """
-    options = {**options, "dialect": dialect, "special_tokens": special, "merges": 300}
+    options = {**options, "dialect": dialect, "special_tokens": special, "merges": 90}
     part = interrupted(**options)
-    assert 0 < len(part.merges) < 300
+    assert 0 < len(part.merges) < 90
     at_once = bytepair.train_from_iterator(word_texts(), **options)
     saved = set()
-    for name in FORMATS:
+    for name in set(FORMATS) - {"sentencepiece"}:
         path = tmp_path / SAVED[name]
         try:
             part.save(path, format=name)
@@ -448,9 +414,8 @@ def test_what_a_command_wrote_goes_on_with_its_options(
             assert after.vocabulary == at_once.vocabulary, name
         elif name not in ("subword-nmt", "fastbpe"):
             assert after.special_tokens == part.special_tokens, name
-    if not special:
-        assert saved >= AT_LEAST[dialect]
-    assert saved >= ALWAYS
+    assert {"bytepair", "compiled"} <= saved
+    assert special or HELD.get(dialect, {"huggingface"}) <= saved
 
 
 def test_options_that_make_another_tokenizer_are_refused_for_every_format(tmp_path):
@@ -482,21 +447,13 @@ def test_own_parts_go_on_with_the_options_that_they_were_made_with(tmp_path):
 
 def test_codes_are_continued_with_their_log(tmp_path):
     """They hold no ids: log and tokenizer get those of training at once."""
-    options = {"dialect": "subword-nmt"}
-    at_once = bytepair.train_from_iterator(
-        word_texts(), merges=50, log=tmp_path / "at once", **options
-    )
-    part = bytepair.train_from_iterator(
-        word_texts(), merges=20, log=tmp_path / "log", **options
-    )
+    options = {"dialect": "subword-nmt", "log": tmp_path / "log"}
+    at_once = bytepair.train_from_iterator(word_texts(), merges=50, **options)
+    whole = bytepair.read_log(tmp_path / "log")
+    part = bytepair.train_from_iterator(word_texts(), merges=20, **options)
     part.save(tmp_path / "codes", format="subword-nmt")
-    after = bytepair.train_from_iterator(
-        word_texts(),
-        merges=50,
-        log=tmp_path / "log",
-        resume=tmp_path / "codes",
-        **options,
-    )
+    options |= {"merges": 50, "resume": tmp_path / "codes"}
+    after = bytepair.train_from_iterator(word_texts(), **options)
     assert (after.merges, after.vocabulary) == (at_once.merges, at_once.vocabulary)
-    found, whole = (bytepair.read_log(tmp_path / n) for n in ("log", "at once"))
+    found = bytepair.read_log(tmp_path / "log")
     assert [step.ids for step in found.steps] == [step.ids for step in whole.steps]

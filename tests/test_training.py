@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.marks import slow_but
 
 import bytepair
 from bytepair._training.remaining import Remaining
@@ -411,13 +412,7 @@ DIALECTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "dialect",
-    [
-        pytest.param(name, marks=[] if name == "gpt2" else pytest.mark.slow)
-        for name in DIALECTS
-    ],
-)
+@pytest.mark.parametrize("dialect", slow_but(["gpt2"], DIALECTS))
 def test_nothing_happens_at_the_border_of_two_blocks(tmp_path, dialect):
     """A file is counted as if it were in memory, wherever the blocks end."""
     options = {"dialect": dialect, "min_count": 1, "merges": 200, **DIALECTS[dialect]}
