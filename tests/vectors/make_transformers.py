@@ -1,0 +1,285 @@
+"""Ask transformers, and write its answers into ``transformers.json``.
+
+A case is a folder with a small vocabulary and files of settings, keywords to load it with, and
+steps: a name with arguments is called, without them it is read, and ``=`` sets it.
+Run ``python -m tests.vectors.make_transformers`` with transformers installed.
+"""
+
+import json
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path
+
+import bytepair
+from bytepair.compat._classes import CLASSES
+
+PATH = Path(__file__).with_name("transformers.json")
+WORDS = "Hello, these are some words, and more of them follow here. Don't stop 12345"
+SPECIAL = ["<|endoftext|>", "<s>", "</s>", "<unk>", "<pad>", "<mask>"]
+TEXTS = [
+    "Hello, wörld! These  are\n\n words.",
+    " 日本 👍🏽 12345 ",
+    "<s>a</s> b<|endoftext|> c <mask>x <pad>",
+    "",
+    "Don't STOP",
+]
+# Vocabularies of the classes that do not take one of bytes.
+OF_CLASSES = {
+    **dict.fromkeys(["LlamaTokenizer", "GemmaTokenizer", "Siglip2Tokenizer"], "pieces"),
+    **dict.fromkeys(["OpenAIGPTTokenizer", "HerbertTokenizer"], "words"),
+    "NllbTokenizer": "pieces",
+    "CLIPTokenizer": "words",
+}
+FACTS = [
+    *(["encode", [text]] for text in TEXTS),
+    ["encode", [TEXTS[2]], {"add_special_tokens": False}],
+    ["__call__", ["a", "b c"], {"return_token_type_ids": True}],
+    *(["decode", [[72, *range(250, 320)], skips]] for skips in (False, True)),
+    *([name] for name in ("vocab_size", "special_tokens_map", "all_special_tokens")),
+    *([name] for name in ("added_tokens_decoder", "model_input_names")),
+    *([name] for name in ("padding_side", "truncation_side", "model_max_length")),
+    *([name] for name in ("chat_template", "add_bos_token", "add_eos_token")),
+    ["__len__", []],
+]
+KEYWORDS = [
+    *({"add_prefix_space": value} for value in (True, False)),
+    *({"add_bos_token": value} for value in (True, False)),
+    *({"legacy": value} for value in (True, False)),
+    {"add_eos_token": True},
+    {"add_bos_token": True, "add_eos_token": True},
+    {"from_slow": True},
+    {"use_fast": False},
+    {"model_max_length": 7},
+    {"max_len": 5},
+    {"padding_side": "left"},
+    {"truncation_side": "left"},
+    {"pad_token": "<|pad|>"},
+    {"bos_token": "<BOS>", "add_bos_token": True},
+    {"bos_token": None},
+    {"unk_token": "a"},
+    {"extra_special_tokens": ["<x>", " b"]},
+    {"additional_special_tokens": ["<x>"]},
+    {"extra_special_tokens": {"image_token": "<img>"}},
+    {"image_token": "<img>"},
+    {"split_special_tokens": True},
+    {"chat_template": "{{ 1 }}"},
+    {"model_input_names": ["input_ids"]},
+    {"errors": "ignore"},
+    {"own_setting": 1},
+    {"tokenizer_type": "roberta"},
+    {"revision": "main", "local_files_only": True, "force_download": True},
+]
+# The settings of a tokenizer, and those of its model.
+CHOICES = [
+    (None, {"model_type": "gpt2"}),
+    ({}, {"model_type": "roberta"}),
+    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "granite"}),
+    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "roberta"}),
+    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "qwen2"}),
+    ({"tokenizer_class": "GPT2TokenizerFast"}, {"model_type": "no_such"}),
+    ({"tokenizer_class": "LlamaTokenizer"}, {"model_type": "llama"}),
+    ({}, {"model_type": "llama", "tokenizer_class": "RobertaTokenizer"}),
+    (None, {"model_type": "no_such"}),
+]
+FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
+LONG = "one two three four five six seven eight nine ten"
+CALLS = [
+    {},
+    {"padding": True},
+    {"padding": "max_length", "max_length": 30},
+    {"padding": True, "pad_to_multiple_of": 8},
+    {"padding": "longest", "padding_side": "left"},
+    {"truncation": True, "max_length": 7},
+    {"truncation": "only_first", "max_length": 12},
+    {"max_length": 9},
+    {"truncation": True, "max_length": 8, "padding": "max_length"},
+    {
+        "truncation": True,
+        "max_length": 9,
+        "stride": 2,
+        "return_overflowing_tokens": True,
+        "return_special_tokens_mask": True,
+    },
+    {"return_offsets_mapping": True, "return_length": True},
+    {"return_attention_mask": False, "return_token_type_ids": False},
+]
+PADS = [
+    {},
+    {"padding": "max_length", "max_length": 6, "padding_side": "left"},
+    {"padding": "max_length", "max_length": 2},
+    {"padding": False, "return_attention_mask": False},
+]
+CHAT = [
+    {"role": "user", "content": " héllo ", "name": None},
+    {"role": "assistant", "content": "some words "},
+]
+CHATS = [
+    {"tokenize": False},
+    {"add_generation_prompt": True, "tokenize": False},
+    {"add_generation_prompt": True, "continue_final_message": True},
+    {"padding": True, "truncation": True, "max_length": 20},
+    {"return_assistant_tokens_mask": True},
+    {"continue_final_message": True, "tokenize": False},
+    {"tools": [{"name": "f"}], "documents": [{"title": "t", "text": "é"}]},
+    {"return_dict": False},
+]
+TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}<|{{ m.role }}|>
+{% if m.role == 'assistant' %}{% generation %}{{ m.content }} é!{% endgeneration %}
+{% else %}{{ m.content | trim }}{% endif %}{% endfor %}{{ tools | tojson }}{{ documents | tojson }}
+{% if add_generation_prompt %}<|assistant|>{% endif %}"""
+
+
+def steps_of_calls():
+    """List calls, fillings, words, chats and changes, in their order."""
+    texts = [LONG], [[LONG, "a b", ""]], ["a b", LONG]
+    steps = [["__call__", *one] for one in product(texts, CALLS)]
+    for options in PADS:
+        rows = [{"input_ids": row, "label": 1} for row in ([5, 6, 7], [8], [9, 10])]
+        steps += [["pad", [rows], options], ["pad", [{"input_ids": [5, 6]}], options]]
+    chats = [CHAT], [[CHAT, CHAT[:1]]]
+    steps += [["apply_chat_template", *one] for one in product(chats, CHATS)]
+    words = ["the", "words", "é", "a-b", " x", "", "x "]
+    options = {"is_split_into_words": True, "return_offsets_mapping": True}
+    steps += [["__call__", [words], options], ["__call__", [words, words], options]]
+    targets = {"text_target": ["e f", "g h i j"], "max_target_length": 4}
+    steps.append(["__call__", [["a b c", "d"]], {**targets, "truncation": True}])
+    steps += [["convert_tokens_to_ids", [["the", "Ġ", "no such token", "<s>"]]]]
+    steps += [["convert_ids_to_tokens", [[3, 299, 10**6]]]]
+    steps += [["convert_tokens_to_string", [["Ġa", "", "é", "<s>", "Ã", "©", "漢"]]]]
+    for name in ("num_special_tokens_to_add", "get_added_vocab"):
+        steps.append([name, []])
+    for tokens, is_special in ((["newtok", "hello", "Hello"], False), (["<x>"], True)):
+        steps.append(["add_tokens", [tokens, is_special]])
+        steps.append(["__call__", ["a newtok hello Hello newtoks<x>"]])
+    for name, value in (("add_bos_token", True), ("add_eos_token", True)):
+        steps += [["=" + name, value], ["encode", ["a b"]]]
+    return [*steps, ["=pad_token", "Hello"], *FACTS]
+
+
+def cases():
+    """List the cases, without their answers."""
+    found = []
+    for name in CLASSES:
+        settings = {"tokenizer_class": name}
+        if name == "NllbTokenizer":
+            settings["extra_special_tokens"] = ["eng_Latn", "fra_Latn"]
+        vocabulary = OF_CLASSES.get(name, "bytes")
+        found.append((vocabulary, {"tokenizer_config": settings}, {}, FACTS))
+    for keywords, name in product(KEYWORDS, ("GPT2", "Llama")):
+        settings = {"tokenizer_class": f"{name}Tokenizer"}
+        vocabulary = "pieces" if name == "Llama" else "bytes"
+        found.append((vocabulary, {"tokenizer_config": settings}, keywords, FACTS))
+    for settings, model in CHOICES:
+        files = {"tokenizer_config": settings, "config": model}
+        files = {name: file for name, file in files.items() if file is not None}
+        found.append(("bytes", files, {}, FACTS))
+    for flag, kind in product(FLAGS, ("PreTrainedTokenizerFast", "GPT2Tokenizer")):
+        token = {**dict.fromkeys(FLAGS, False), flag: True}
+        first = 300 if kind == "GPT2Tokenizer" else 306  # a class adds its own tokens
+        names = enumerate(["<new>", "New"], first)
+        listed = {str(id_): {**token, "content": name} for id_, name in names}
+        settings = {"tokenizer_class": kind, "added_tokens_decoder": listed}
+        steps = [["encode", ["a <new> b New c a<new>b news New."]], *FACTS]
+        found.append(("bytes", {"tokenizer_config": settings}, {}, steps))
+    eot = {"content": "<eot>", "lstrip": True, "normalized": False}
+    older = {
+        "added_tokens": {"<new>": 307, "<eot>": 306},
+        "special_tokens_map": {"eos_token": eot, "pad_token": "<pad2>"},
+    }
+    for kind in ("PreTrainedTokenizerFast", "RobertaTokenizer"):
+        settings = {"tokenizer_class": kind, "eos_token": "<eos>"}
+        steps = [["encode", ["a <new> b  <eot>"]], *FACTS]
+        found.append(("bytes", {"tokenizer_config": settings, **older}, {}, steps))
+    for vocabulary in ("around", "pieces"):
+        settings = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "pad_token": "<pad>",
+            "bos_token": "<s>",
+            "model_max_length": 40,
+            "chat_template": TEMPLATE,
+            "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+        }
+        files = {"tokenizer_config": settings}
+        found.append((vocabulary, files, {}, steps_of_calls()))
+    return found
+
+
+def vocabularies():
+    """Train the vocabularies: of bytes, the same with a template, and of characters with two kinds of marks."""
+    options = {"special_tokens": SPECIAL}
+    own = bytepair.train_from_iterator(
+        [WORDS] * 9, dialect="gpt2", vocab_size=306, **options
+    )
+    around = own.with_template("<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1")
+    pieces = bytepair.train_from_iterator(
+        [WORDS] * 9, dialect="sentencepiece", vocab_size=306, **options
+    )
+    words = bytepair.train_from_iterator(
+        [" ".join([WORDS.lower(), *map(chr, range(33, 127))])] * 9,
+        dialect="subword-nmt",
+        vocab_size=260,
+        unknown_token="<unk>",
+        **options,
+    )
+    made = {"bytes": own, "around": around, "pieces": pieces, "words": words}
+    return {k: json.loads(v.to_bytes(format="huggingface")) for k, v in made.items()}
+
+
+def write_folder(folder, vocabulary, files):
+    """Write a tokenizer with files of settings beside it."""
+    for name, content in {"tokenizer": vocabulary, **files}.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+
+
+def as_values(value):
+    """Give an answer as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): as_values(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_values(one) for one in value]
+    if hasattr(value, "lstrip") and hasattr(value, "content"):
+        return [value.content, *(getattr(value, flag) for flag in FLAGS)]
+    return value
+
+
+def answer(tokenizer, name, rest):
+    """Take a step."""
+    if name.startswith("="):
+        return setattr(tokenizer, name[1:], rest[0])
+    found = getattr(tokenizer, name)
+    if not rest:
+        return as_values(found)
+    arguments, options = (*rest, {})[:2]
+    try:
+        return as_values(found(*arguments, **options))
+    except Exception:
+        return "refused"
+
+
+def answers(tokenizer, steps):
+    """Take all steps, in their order."""
+    return [answer(tokenizer, name, rest) for name, *rest in steps]
+
+
+def build(folder):
+    """Give the content of the file."""
+    import transformers
+
+    made = vocabularies()
+    found = []
+    for number, (vocabulary, files, keywords, steps) in enumerate(cases()):
+        path = folder / str(number)
+        path.mkdir()
+        write_folder(path, made[vocabulary], files)
+        theirs = transformers.AutoTokenizer.from_pretrained(path, **keywords)
+        found.append(answers(theirs, steps))
+    return {"vocabularies": made, "answers": found}
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as name:
+        content = build(Path(name))
+    lines = json.dumps(content, separators=(",", ":")).replace(",[[", ",\n[[")
+    PATH.write_text(lines + "\n")
