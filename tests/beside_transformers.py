@@ -1,46 +1,67 @@
-"""What the tests beside transformers share: a model's folder, and answers as lists."""
+"""What the tests beside transformers share: a folder in both libraries, and their answers."""
 
-import json
+import copy
 import logging
 
+import numpy as np
 import pytest
-from parity.building import added, build, write_file
-from parity.components import template
-from parity.families import FAMILIES
+from tests.model_folders import write_model
 
+import bytepair
 from bytepair.compat.transformers import AutoTokenizer
 
 transformers = pytest.importorskip("transformers", reason="compares with transformers")
 logging.disable(logging.WARNING)
 
 
-def parts(name):
-    """Give the parts of a file: a family, or Bert's template over bytes."""
-    if name != "bert":
-        return FAMILIES[name]()
-    tokens = [added("[CLS]"), added("[SEP]")]
-    return FAMILIES["gpt2"]()._replace(
-        post_processor=template("[CLS]", "[SEP]"), added=tokens
-    )
-
-
-def write_tokenizer(folder, name):
-    """Write the ``tokenizer.json`` of a family, or of Bert's template over bytes."""
-    write_file(folder / "tokenizer.json", build(parts(name)))
-
-
-def write_settings(folder, **settings):
-    """Write settings as a model's publisher would."""
-    config = {"tokenizer_class": "PreTrainedTokenizerFast", **settings}
-    (folder / "tokenizer_config.json").write_text(json.dumps(config))
-
-
-def load_both(folder):
+def load_both(folder, **keywords):
     """Load a folder in both libraries, ours first."""
-    theirs = transformers.AutoTokenizer.from_pretrained(folder)
-    return AutoTokenizer.from_pretrained(folder), theirs
+    loaders = (AutoTokenizer, transformers.AutoTokenizer)
+    return [library.from_pretrained(folder, **keywords) for library in loaders]
+
+
+def both_of(folder, family, **settings):
+    """Write a model, and load it in both libraries."""
+    return load_both(write_model(folder, family, **settings))
 
 
 def plain(answer):
     """Give an answer as a dictionary of lists."""
+    if not hasattr(answer, "items"):
+        return answer
     return {k: v.tolist() if hasattr(v, "tolist") else v for k, v in answer.items()}
+
+
+def outcome(tokenizer, name, arguments, options):
+    """Give an answer, or that it was refused: by us with an error of our own, as uneven arrays are."""
+    is_ours = type(tokenizer).__module__.startswith("bytepair")
+    refusals = bytepair.TokenizerError if is_ours else Exception
+    try:
+        answer = getattr(tokenizer, name)(*copy.deepcopy(arguments), **options)
+    except refusals:
+        return "refused"
+    rows = answer.values() if hasattr(answer, "items") else ()
+    if any(getattr(row, "dtype", None) == np.dtype(object) for row in rows):
+        return "refused"
+    return plain(answer)
+
+
+def assert_same(pair, name, /, *arguments, **options):
+    """Call a method of both libraries: both give the same, or refuse."""
+    found, expected = (outcome(one, name, arguments, options) for one in pair)
+    assert found == expected, (name, arguments, options)
+
+
+def assert_same_values(pair, *names):
+    """Compare attributes."""
+    ours, theirs = pair
+    for name in names:
+        assert getattr(ours, name) == getattr(theirs, name), name
+
+
+FLAGS = ("content", "special", "normalized", "lstrip", "rstrip", "single_word")
+
+
+def properties(tokens):
+    """Give the text and the properties of each added token, by its id."""
+    return {i: [getattr(token, n) for n in FLAGS] for i, token in tokens.items()}

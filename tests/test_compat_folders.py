@@ -6,7 +6,6 @@ their answers, which ``test_compat_transformers`` compares.
 
 import json
 import shutil
-import sys
 
 import numpy as np
 import pytest
@@ -209,47 +208,6 @@ def test_the_class_is_chosen_as_in_transformers(config, model, gpt2):
     assert type(ours).__name__ == name
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["BertTokenizer", "SeamlessM4TTokenizerFast", "CodeLlamaTokenizer", "T5Tokenizer"],
-)
-def test_a_class_that_is_not_known_is_refused_by_name(name, gpt2):
-    """And its file is read as it is, where that is asked for."""
-    write_settings(gpt2, tokenizer_class=name)
-    with pytest.raises(bytepair.FormatError, match=name):
-        AutoTokenizer.from_pretrained(gpt2)
-    ours = PreTrainedTokenizerFast.from_pretrained(gpt2)
-    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(gpt2)
-    assert facts(ours) == facts(theirs)
-
-
-def test_a_program_in_a_folder_is_refused(gpt2):
-    """It is not run, and the file is not read as what it is not."""
-    write_settings(
-        gpt2, tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Own", None]}
-    )
-    with pytest.raises(bytepair.FormatError, match="auto_map"):
-        AutoTokenizer.from_pretrained(gpt2)
-    write_settings(
-        gpt2,
-        tokenizer_class="GPT2Tokenizer",
-        auto_map={"AutoTokenizer": ["own.Own", None]},
-    )
-    with pytest.raises(bytepair.FormatError, match="trust_remote_code"):
-        AutoTokenizer.from_pretrained(gpt2, trust_remote_code=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [("CLIPTokenizer", "bos"), ("RobertaTokenizer", "sep"), ("NougatTokenizer", "eos")],
-)
-def test_a_class_without_a_token_of_its_template_is_refused(name, role, gpt2):
-    """By the name of the role."""
-    write_settings(gpt2, tokenizer_class=name)
-    with pytest.raises(bytepair.FormatError, match=f"{role}_token"):
-        AutoTokenizer.from_pretrained(gpt2, **{f"{role}_token": None})
-
-
 def test_a_setting_adds_token_types_to_what_codegen_gives(gpt2):
     """As in transformers, where a call then has them."""
     write_settings(gpt2, tokenizer_class="CodeGenTokenizer", return_token_type_ids=True)
@@ -259,19 +217,6 @@ def test_a_setting_adds_token_types_to_what_codegen_gives(gpt2):
         assert plain(ours("a b")) == plain(theirs("a b"))
     finally:  # there the names are those of the class, for all that come later
         transformers.CodeGenTokenizer.model_input_names.remove("token_type_ids")
-
-
-def test_classes_are_imported_by_name(gpt2):
-    """With ``Fast`` behind it or without; other names are no attributes."""
-    ours = compat.RobertaTokenizerFast.from_pretrained(gpt2)
-    assert facts(ours) == facts(transformers.RobertaTokenizer.from_pretrained(gpt2))
-    assert compat.GPT2TokenizerFast is compat.GPT2Tokenizer
-    with pytest.raises(AttributeError):
-        _ = compat.NoSuchTokenizer
-    with pytest.raises(TypeError, match="from_pretrained"):
-        compat.GPT2Tokenizer()
-    with pytest.raises(TypeError, match="from_pretrained"):
-        AutoTokenizer()
 
 
 @pytest.mark.parametrize("name", [n for n, one in CLASSES.items() if one.pipeline])
@@ -309,21 +254,6 @@ def test_a_class_is_made_of_tokens_and_merges(name, settings, tmp_path):
     files[1].write_text("\n".join(["#version: 0.2", *map(" ".join, merges), ""]))
     of_files = getattr(compat, name)(*map(str, files), **settings)
     assert facts(of_files) == facts(ours)
-
-
-def test_a_class_is_made_of_nothing_else(gpt2):
-    """Files of other kinds are refused by name, and so is a merge that is none."""
-    for keyword in ("tokenizer_file", "vocab_file", "tokenizer_object"):
-        with pytest.raises(TypeError, match=keyword):
-            compat.GPT2Tokenizer(**{keyword: gpt2 / "tokenizer.json"})
-    with pytest.raises(bytepair.FileError, match="nothing"):
-        compat.GPT2Tokenizer(gpt2 / "nothing.json")
-    with pytest.raises(bytepair.FormatError, match="number 1 has 3 parts"):
-        compat.GPT2Tokenizer({"a": 0}, ["a a", "a a a"])
-    with pytest.raises(bytepair.FormatError, match="reads a file as it is"):
-        compat.ParakeetTokenizer({"a": 0}, [])
-    with pytest.raises(AttributeError, match="pad= is not a setting"):
-        compat.GPT2Tokenizer({"a": 0}, [], pad=1)
 
 
 def test_a_pair_of_files_is_read_as_its_class_reads_it(gpt2):
@@ -394,13 +324,6 @@ def test_nllb_puts_languages_around_texts(settings, tmp_path):
     assert_same(tmp_path / "saved")
 
 
-def test_nllb_needs_its_languages_and_a_file(gpt2):
-    """They are not guessed."""
-    write_settings(gpt2, tokenizer_class="NllbTokenizer")
-    with pytest.raises(bytepair.FormatError, match="languages"):
-        AutoTokenizer.from_pretrained(gpt2)
-
-
 def test_parakeet_leaves_out_what_is_repeated_and_blank(gpt2):
     """Where a text is decoded, of ids, arrays and batches, unless that is not wanted."""
     write_settings(gpt2, tokenizer_class="ParakeetTokenizer", pad_token="!")
@@ -416,18 +339,6 @@ def test_parakeet_leaves_out_what_is_repeated_and_blank(gpt2):
         assert ours.batch_decode(rows, **options) == theirs.batch_decode(
             rows, **options
         )
-
-
-@pytest.mark.parametrize("end", ["\u2028", "\x85", "\x0b", "\x1c"])
-def test_a_merge_may_hold_what_other_places_take_for_the_end_of_a_line(end, tmp_path):
-    """Lines of a file of merges end at line feeds alone, with or without a return."""
-    vocab = {"<unk>": 0, "<s>": 1, "</s>": 2, end: 3, "a": 4, end + "a": 5}
-    (tmp_path / "vocab.json").write_text(json.dumps(vocab))
-    (tmp_path / "merges.txt").write_bytes(f"#version: 0.2\r\n{end} a\r\n".encode())
-    settings = {"tokenizer_class": "LlamaTokenizer", "add_prefix_space": False}
-    write_settings(tmp_path, **settings)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    assert tokenizer.encode(f"{end}a{end}") == [5, 3]
 
 
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
@@ -482,14 +393,6 @@ def test_a_sentencepiece_model_by_itself_has_its_special_tokens(
     theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
     assert ours(SYMBOLS)["input_ids"] == theirs(SYMBOLS)["input_ids"]
     assert_same_roles(ours, theirs)
-
-
-def test_a_model_by_itself_does_not_take_what_cannot_act(shared, tmp_path):
-    """How spaces become pieces is the model's to say."""
-    path = shared("vocabularies/mistral-sentencepiece/tokenizer-v1.model")
-    shutil.copy(path, tmp_path / "tokenizer.model")
-    with pytest.raises(bytepair.FormatError, match="legacy=False"):
-        PreTrainedTokenizerFast.from_pretrained(tmp_path, legacy=False)
 
 
 def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
@@ -615,72 +518,7 @@ def test_the_beginning_and_the_end_are_set_as_attributes(name, tmp_path):
         assert facts(ours) == facts(theirs)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "match"),
-    [
-        ({"gguf_file": "a.gguf"}, "gguf_file"),
-        ({"vocab_file": "vocab.json"}, "vocab_file"),
-        ({"tokenizer_file": "tokenizer.json"}, "tokenizer_file"),
-        ({"padding_side": "up"}, "padding_side"),
-        ({"bos_token": 5}, "bos_token"),
-        ({"extra_special_tokens": "ab"}, "extra_special_tokens"),
-        ({"model_max_length": "7"}, "model_max_length"),
-        ({"add_tokens": 1}, "add_tokens"),
-        ({"get_vocab": True}, "get_vocab"),
-        ({"hf_token": "hf_abcdefgh"}, "access token"),
-        ({"note": "hf_abcdefghijkl"}, "access token"),
-        ({"tokenizer_type": "no_such"}, "no_such"),
-    ],
-    ids=str,
-)
-def test_keywords_that_cannot_act_are_refused(keywords, match, gpt2):
-    """By name."""
-    with pytest.raises(bytepair.TokenizerError, match=match):
-        AutoTokenizer.from_pretrained(gpt2, **keywords)
-
-
-def test_a_subfolder_is_read_and_not_its_parent(gpt2):
-    """One that is missing, or leads out, is an error."""
-    (gpt2 / "inside").mkdir()
-    write_tokenizer(gpt2 / "inside", "llama3")
-    ours, _ = assert_same(gpt2, subfolder="inside")
-    assert ours.get_vocab() != AutoTokenizer.from_pretrained(gpt2).get_vocab()
-    for wrong in ("missing", "../..", "/"):
-        with pytest.raises(bytepair.FileError, match="subfolder"):
-            AutoTokenizer.from_pretrained(gpt2, subfolder=wrong)
-
-
 # What is saved
-
-WAYS_OF_LOADING = {
-    "token": "hf_SECRETSECRET",
-    "use_auth_token": "hf_SECRETSECRET",
-    "cache_dir": "cache",
-    "force_download": True,
-    "local_files_only": True,
-    "revision": "main",
-    "subfolder": "",
-    "proxies": {"https": "user:SECRET@proxy"},
-    "_from_auto": True,
-    "_commit_hash": "abc",
-    "trust_remote_code": True,
-    "use_fast": False,
-    "from_slow": True,
-    "tokenizer_type": "gpt2",
-    "resume_download": True,
-}
-
-
-def test_nothing_of_how_it_was_loaded_is_saved(gpt2):
-    """An access token least of all; a setting of one's own is."""
-    for name, value in WAYS_OF_LOADING.items():
-        ours = AutoTokenizer.from_pretrained(gpt2, **{name: value}, own_setting="kept")
-        assert ours.save_pretrained(gpt2 / "saved")
-        for path in (gpt2 / "saved").rglob("*"):
-            assert b"SECRET" not in path.read_bytes()
-        found = json.loads((gpt2 / "saved" / "tokenizer_config.json").read_text())
-        assert name not in found
-        assert found["own_setting"] == "kept"
 
 
 def test_what_is_saved_is_what_transformers_saves(gpt2):
@@ -718,36 +556,6 @@ def test_what_is_saved_is_what_transformers_saves(gpt2):
     }
 
 
-def test_old_files_of_the_layout_do_not_survive_and_others_do(gpt2):
-    """Those that would go first at the next load are gone."""
-    target = gpt2 / "target"
-    (target / "additional_chat_templates").mkdir(parents=True)
-    ours = AutoTokenizer.from_pretrained(
-        gpt2, chat_template={"default": "new {{ 1 }}", "rag": "rag {{ 1 }}"}
-    )
-    old = {
-        "chat_template.jinja": "old",
-        "additional_chat_templates/tool_use.jinja": "old",
-        "special_tokens_map.json": '{"eos_token": "<old>"}',
-        "added_tokens.json": '{"<old>": 999}',
-        "README.md": "mine",
-        "additional_chat_templates/notes.txt": "mine",
-        "config.json": '{"model_type": "gpt2"}',
-    }
-    for name, text in old.items():
-        (target / name).write_text(text)
-    ours.save_pretrained(target)
-    for name in ("special_tokens_map.json", "added_tokens.json"):
-        assert not (target / name).exists()
-    for name in ("README.md", "additional_chat_templates/notes.txt", "config.json"):
-        assert (target / name).read_text() == old[name]
-    again, _ = assert_same(target)
-    assert again.chat_template == {"default": "new {{ 1 }}", "rag": "rag {{ 1 }}"}
-    ours.chat_template = None
-    ours.save_pretrained(target)
-    assert AutoTokenizer.from_pretrained(target).chat_template is None
-
-
 def test_a_class_is_saved_only_if_it_makes_the_same_again(gpt2):
     """GPT-NeoX's template is made of settings that are not saved."""
     write_settings(gpt2, tokenizer_class="GPTNeoXTokenizer")
@@ -771,28 +579,7 @@ def test_a_class_is_saved_with_a_token_that_was_a_piece(gpt2):
     assert type(ours).__name__ == "GPT2Tokenizer"
 
 
-def test_a_prefix_goes_before_the_names_of_files(gpt2):
-    """And options that cannot act are refused."""
-    ours = AutoTokenizer.from_pretrained(gpt2, chat_template="{{ 1 }}")
-    paths = ours.save_pretrained(gpt2 / "saved", filename_prefix="own")
-    assert sorted(path.name for path in (gpt2 / "saved").iterdir()) == [
-        "own-chat_template.jinja",
-        "own-tokenizer.json",
-        "own-tokenizer_config.json",
-    ]
-    assert len(paths) == 3
-    for options in (
-        {"push_to_hub": True},
-        {"legacy_format": True},
-        {"save_format": "mistral"},
-    ):
-        with pytest.raises(bytepair.TokenizerError, match=next(iter(options))):
-            ours.save_pretrained(gpt2 / "saved", **options)
-
-
 # Chat templates
-
-CHAT = [{"role": "user", "content": "hi"}]
 
 
 def write_templates(folder, templates):
@@ -841,26 +628,6 @@ def test_templates_in_files_go_before_settings(templates, gpt2):
     assert AutoTokenizer.from_pretrained(gpt2 / "saved").chat_template == (
         theirs.chat_template
     )
-
-
-@pytest.mark.parametrize(
-    "own", [None, "D {{ 1 }}", {"default": "D", "rag": "R"}], ids=str
-)
-def test_an_unknown_name_of_a_template_is_an_error(own, gpt2):
-    """It is not taken for the text of a template, which has braces."""
-    pytest.importorskip("jinja2", reason="renders templates")
-    ours = AutoTokenizer.from_pretrained(gpt2, chat_template=own)
-    with pytest.raises(bytepair.TokenizerError, match="tool_use"):
-        ours.apply_chat_template(CHAT, chat_template="tool_use", tokenize=False)
-    text = ours.apply_chat_template(CHAT, chat_template="X{{ 1 }}", tokenize=False)
-    assert text == "X1"
-
-
-def test_a_template_has_no_name_that_leads_out(gpt2):
-    """Nothing is written outside the folder."""
-    ours = AutoTokenizer.from_pretrained(gpt2, chat_template={"../../x": "{{ 1 }}"})
-    with pytest.raises(bytepair.TokenizerError, match="cannot name a chat template"):
-        ours.save_pretrained(gpt2 / "saved")
 
 
 # Added tokens beside a tokenizer.json
@@ -926,90 +693,7 @@ def test_older_files_of_tokens_count_where_nothing_is_listed(kind, gpt2):
     assert_same(gpt2)
 
 
-def test_a_listed_id_that_a_new_token_cannot_have_is_refused(gpt2):
-    """The library would give it another, without a word."""
-    (gpt2 / "added_tokens.json").write_text(json.dumps({"<new>": 99_999}))
-    for kind in ("PreTrainedTokenizerFast", "GPT2Tokenizer"):
-        write_settings(gpt2, tokenizer_class=kind)
-        with pytest.raises(bytepair.FormatError, match="99999"):
-            AutoTokenizer.from_pretrained(gpt2)
-
-
 # Names
-
-
-def write_cache(root, name, revision, family):
-    """Lay a tokenizer out as ``huggingface_hub`` keeps it."""
-    model = root / f"models--{name.replace('/', '--')}"
-    commit = f"{family}0123456789abcdef"
-    folder = model / "snapshots" / commit
-    folder.mkdir(parents=True)
-    write_tokenizer(folder, family)
-    (model / "refs" / revision).parent.mkdir(parents=True, exist_ok=True)
-    (model / "refs" / revision).write_text(commit)
-    return commit
-
-
-def test_a_name_is_found_in_the_cache_of_the_hub(tmp_path, monkeypatch):
-    """By its variables or ``cache_dir``, at a branch, a tag or a commit, without a network."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME"):
-        monkeypatch.delenv(variable, raising=False)
-    home, other = tmp_path / "home", tmp_path / "other"
-    write_cache(home / "hub", "org/model", "main", "gpt2")
-    write_cache(home / "hub", "plain", "main", "gpt2")
-    commit = write_cache(other, "org/model", "main", "llama3")
-    write_cache(other, "org/model", "pr/1", "qwen2.5")
-    expected = {}
-    for family in ("gpt2", "llama3", "qwen2.5"):
-        (tmp_path / family).mkdir()
-        write_tokenizer(tmp_path / family, family)
-        expected[family] = Tokenizer.from_directory(tmp_path / family).get_vocab()
-
-    def vocab(name, **options):
-        return AutoTokenizer.from_pretrained(name, **options).get_vocab()
-
-    monkeypatch.setenv("HF_HOME", str(home))
-    assert vocab("org/model") == vocab("plain") == expected["gpt2"]
-    assert vocab("org/model", cache_dir=other) == expected["llama3"]
-    assert vocab("org/model", cache_dir=other, revision=commit) == expected["llama3"]
-    pulled = vocab("org/model", cache_dir=other, revision="pr/1")
-    assert pulled == expected["qwen2.5"]
-    monkeypatch.setenv("HF_HUB_CACHE", str(other))
-    assert vocab("org/model") == expected["llama3"]
-    with pytest.raises(bytepair.FileError, match=r"not in the cache .*HF_HUB_OFFLINE"):
-        vocab("org/absent")
-    with pytest.raises(bytepair.FileError, match="local_files_only"):
-        vocab("org/absent", local_files_only=True)
-    with pytest.raises(bytepair.FileError, match="revision"):
-        vocab("org/model", revision="../../etc")
-    with pytest.raises(bytepair.FileError, match="not the name of a model"):
-        vocab(str(tmp_path / "absent"))
-
-
-def test_the_cache_is_read_without_the_library_that_keeps_it(tmp_path, monkeypatch):
-    """By both ways to a model by its name; what is not there is an error that says where."""
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    write_cache(tmp_path, "org/model", "main", "gpt2")
-    found = AutoTokenizer.from_pretrained("org/model")
-    assert Tokenizer.from_hub("org/model").get_vocab() == found.get_vocab()
-    for load in (AutoTokenizer.from_pretrained, Tokenizer.from_hub):
-        with pytest.raises(
-            bytepair.TokenizerError, match=r"not in the cache .*\[hub\]"
-        ):
-            load("org/absent")
-
-
-def test_a_folder_goes_before_the_cache(tmp_path, monkeypatch):
-    """As in transformers."""
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
-    write_cache(tmp_path / "cache", "org/model", "main", "gpt2")
-    (tmp_path / "org" / "model").mkdir(parents=True)
-    write_tokenizer(tmp_path / "org" / "model", "llama3")
-    monkeypatch.chdir(tmp_path)
-    assert_same("org/model")
 
 
 def test_the_lengths_of_a_file_are_settings_that_do_nothing(gpt2):
@@ -1030,34 +714,3 @@ def test_the_lengths_of_a_file_are_settings_that_do_nothing(gpt2):
     }
     ours.save_pretrained(gpt2 / "saved")
     assert_same(gpt2 / "saved")
-
-
-@pytest.mark.parametrize(
-    ("versions", "chosen"),
-    [
-        (["4.0.0"], "4.0.0"),
-        (["4.0.0", "4.9.1", "4.10.0"], "4.10.0"),
-        (["6.1.0"], None),
-        (["4.0.0", "42.0.0"], "4.0.0"),
-        (["../../../tokenizer"], None),
-    ],
-    ids=str,
-)
-def test_of_files_for_several_versions_the_right_one_is_read(versions, chosen, gpt2):
-    """Of transformers 5 and before; and one file is saved, which is read the next time."""
-    document = json.loads((gpt2 / "tokenizer.json").read_text())
-    for version in versions:
-        if "/" not in version:
-            added = {**document["added_tokens"][0], "id": 5000, "content": version}
-            listed = {**document, "added_tokens": [*document["added_tokens"], added]}
-            text = json.dumps(listed)
-            (gpt2 / f"tokenizer.{version}.json").write_text(text)
-    write_settings(
-        gpt2, fast_tokenizer_files=[f"tokenizer.{version}.json" for version in versions]
-    )
-    tokenizer = AutoTokenizer.from_pretrained(gpt2)
-    assert [one for one in versions if one in tokenizer.get_vocab()] == (
-        [chosen] if chosen else []
-    )
-    tokenizer.save_pretrained(gpt2)
-    assert AutoTokenizer.from_pretrained(gpt2).get_vocab() == tokenizer.get_vocab()

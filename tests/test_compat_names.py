@@ -3,11 +3,9 @@
 They are read from transformers as it is installed. Each exception says why.
 """
 
-import copy
 import inspect
 import itertools
 import json
-import logging
 import pickle
 import random
 from pathlib import Path
@@ -23,7 +21,6 @@ from tests.beside_transformers import (
 
 import bytepair
 from bytepair.compat.transformers import (
-    AutoTokenizer,
     BatchEncoding,
     PreTrainedTokenizerFast,
 )
@@ -145,30 +142,6 @@ def test_values_are_those_of_transformers(pair, name):
     """Constants and settings that say nothing of the tokens."""
     ours, theirs = pair
     assert getattr(ours, name) == getattr(theirs, name)
-
-
-REFUSED = {
-    "push_to_hub": ("name",),
-    "parse_response": ("text",),
-    "get_response_parser": (),
-    "register_for_auto_class": (),
-    "convert_to_native_format": (),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_is_not_built_says_what_to_do(pair, name):
-    """The error has the name of the method, and advice."""
-    with pytest.raises(NotImplementedError, match=rf"^{name} is not supported; \w+"):
-        getattr(pair[0], name)(*REFUSED[name])
-
-
-@pytest.mark.parametrize("method", ["__call__", "encode", "tokenize", "decode"])
-def test_a_keyword_that_nobody_knows_is_refused(pair, method):
-    """It is a TypeError that names it; nothing is swallowed."""
-    argument = [1] if method == "decode" else "text"
-    with pytest.raises(TypeError, match="does not take the argument 'colour'"):
-        getattr(pair[0], method)(argument, colour=1)
 
 
 def test_options_of_decoding_do_what_they_do_there(pair):
@@ -366,58 +339,6 @@ def test_tokens_that_wait_have_their_ids_at_once(family, tmp_path):
     assert again.added_tokens_decoder == ours.added_tokens_decoder
 
 
-def test_what_a_user_gets_may_be_changed(pair):
-    """And changes nothing of the tokenizer."""
-    ours, _ = pair
-    ours.add_tokens("<kept>")
-    for name in ("get_vocab", "get_added_vocab"):
-        before = getattr(ours, name)()
-        getattr(ours, name)().clear()
-        assert getattr(ours, name)() == before != {}
-    names = ("vocab", "added_tokens_decoder", "added_tokens_encoder")
-    names += ("special_tokens_map", "all_special_tokens")
-    for name in names:
-        before = getattr(ours, name).copy()
-        getattr(ours, name).clear()
-        assert getattr(ours, name) == before
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["flat", "deep"])
-def test_a_copy_and_its_original_change_apart(tmp_path, copied):
-    """Tokens, roles and the backend: neither knows what is added to the other."""
-    write_tokenizer(tmp_path, "gpt2")
-    write_settings(tmp_path, pad_token="<pad>", extra_special_tokens=["<e>"])
-    first = AutoTokenizer.from_pretrained(tmp_path)
-    n_tokens = len(first)
-    first.add_tokens("<waits>")
-    backend = first.backend_tokenizer
-    second = copied(first)
-    first.add_tokens("<first>")
-    second.add_tokens(["<second>", "<more>"])
-    second.pad_token = "<second>"
-    second.add_special_tokens({"extra_special_tokens": ["<f>"]})
-    assert first.tokenizer.get_vocab() == first.get_vocab()
-    assert second.tokenizer.get_vocab() == second.get_vocab()
-    assert (len(first), len(second)) == (n_tokens + 2, n_tokens + 4)
-    assert (first.pad_token, second.pad_token) == ("<pad>", "<second>")
-    assert (first.extra_special_tokens, second.extra_special_tokens) == (
-        ["<e>"],
-        ["<f>"],
-    )
-    assert backend.encode("<waits><first>").ids == [n_tokens, n_tokens + 1]
-    again = second.backend_tokenizer.encode("<waits><second><more>")
-    assert again.ids == [n_tokens, n_tokens + 1, n_tokens + 2]
-
-
-def test_a_token_that_is_no_text_is_refused_where_it_is_added(pair):
-    """A lone surrogate, not only by the next call; and those beside it are not added."""
-    ours, _ = pair
-    n_tokens = len(ours)
-    with pytest.raises(bytepair.TokenizerError, match="surrogate"):
-        ours.add_tokens(["<one more>", "\ud800"])
-    assert len(ours) == n_tokens == len(ours.tokenizer.get_vocab())
-
-
 @pytest.mark.parametrize("options", [{}, {"special": True}, {"normalized": True}])
 def test_an_added_token_has_the_defaults_of_tokenizers(options):
     """A special one is looked for in the text as it is given, unless it says otherwise."""
@@ -496,14 +417,6 @@ def test_extra_tokens_are_set_as_there(pair):
     assert ours.extra_special_tokens == theirs.extra_special_tokens == []
 
 
-def test_a_setting_named_like_a_method_is_an_attribute_error(pair):
-    """As in transformers, and an error of bytepair too."""
-    tokenizer = pair[0].tokenizer
-    for error in (AttributeError, bytepair.TokenizerError):
-        with pytest.raises(error, match="add_special_tokens="):
-            PreTrainedTokenizerFast(tokenizer=tokenizer, add_special_tokens=True)
-
-
 OWN_ROLES = {"image_token": "<image>", "boi": "<begin of image>"}
 
 
@@ -541,48 +454,6 @@ def roles(tokenizer):
         "all": tokenizer.all_special_tokens,
         "map": tokenizer.special_tokens_map,
     }
-
-
-def test_a_token_with_a_role_keeps_the_properties_that_it_was_given(pair):
-    """And only a token has a role."""
-    ours, _ = pair
-    token = bytepair.AddedToken("<end>", lstrip=True, normalized=False, special=True)
-    made = PreTrainedTokenizerFast(tokenizer=ours.tokenizer, eos_token=token)
-    assert made._special_tokens_map["eos_token"] == token
-    assert made._special_tokens_map["bos_token"] is None
-    assert made.added_tokens_decoder[made.eos_token_id] == token
-    for role in ("pad_token", "eos_token"):
-        with pytest.raises(bytepair.TokenizerError, match=role):
-            setattr(made, role, 5)
-    assert made.eos_token == "<end>"
-
-
-def test_a_row_that_is_too_long_is_logged_once(tmp_path, caplog):
-    """Unless the call says a length, or that nothing is to be said."""
-    write_tokenizer(tmp_path, "gpt2")
-    write_settings(tmp_path, model_max_length=4)
-    ours, _ = load_both(tmp_path)
-    text = "some words that are more than four tokens"
-    logging.disable(logging.NOTSET)
-    try:
-        with caplog.at_level(logging.WARNING, logger="transformers.bytepair"):
-            caplog.handler.setLevel(logging.WARNING)
-            logging.getLogger("transformers.bytepair").addHandler(caplog.handler)
-            for options in (
-                {"verbose": False},
-                {"truncation": True},
-                {"max_length": 99},
-            ):
-                ours(text, **options)
-            ours("a")
-            assert caplog.records == []
-            ours(text)
-            ours([text, text])
-    finally:
-        logging.getLogger("transformers.bytepair").removeHandler(caplog.handler)
-        logging.disable(logging.WARNING)
-    assert len({id(record) for record in caplog.records}) == 1
-    assert "longer than the specified maximum" in caplog.records[0].getMessage()
 
 
 @pytest.mark.parametrize("cleans", [True, False])

@@ -1,266 +1,89 @@
 """``bytepair.compat.transformers`` beside transformers itself, on the same folder.
 
-The files are built like those of well-known models (``parity.families``). Left out: ids of
-texts in every state, which ``python -m parity`` compares.
+The files are built like those of well-known models (``parity.families``). Calls, filling up,
+words, targets, places of tokens, added tokens and chats. Left out: ids of texts in every
+state, which ``python -m parity`` compares; what is stored (``test_compat_vectors``).
 """
 
-import importlib.util
+import copy
+import dataclasses
+import pickle
 import shutil
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.beside_transformers import (
+    assert_same,
+    assert_same_values,
+    both_of,
     load_both,
     plain,
+    properties,
     transformers,
-    write_settings,
-    write_tokenizer,
 )
+from tests.model_folders import write_model, write_settings
 
 import bytepair
 from bytepair._verify import torture
-from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
+from bytepair.compat.transformers import BatchEncoding
+
+pytestmark = pytest.mark.slow
 
 ROLES = {
     "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"},
-    "smollm": {
-        "eos_token": "<|im_end|>",
-        "additional_special_tokens": ["<|im_start|>"],
-    },
+    "smollm": {"eos_token": "<|im_end|>", "extra_special_tokens": ["<|im_start|>"]},
     "nemotron": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
     "whisper": {"bos_token": "<|endoftext|>", "padding_side": "left"},
     "bert": {"cls_token": "[CLS]", "sep_token": "[SEP]", "truncation_side": "left"},
+    "gpt2": {},
+    "roberta-prefixed": {},
+    "llama2-metaspace": {},
+    "clip": {},
+    "neox": {},
 }
 TEXTS = [
     "Hello, world! These are some words, and more of them follow here.",
     "short",
     "",
     "你好 привет 👍🏽 <|eot_id|> <s>[SEP] and\n\n  spaces  ",
-    "one two three four five six seven eight nine ten eleven twelve",
 ]
-TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}
-<|{{ m.role }}|>{{ m.content | trim }}{% if loop.last %}!{% endif %}
-{% endfor %}
-{% if add_generation_prompt %}<|assistant|>{% endif %}{{ messages | tojson }}"""
+TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}<|{{ m.role }}|>
+{% if m.role == 'assistant' %}{% generation %}{{ m.content }} é!{% endgeneration %}
+{% else %}{{ m.content | trim }}{% endif %}{% endfor %}{{ tools | tojson }}{{ documents | tojson }}
+{% if add_generation_prompt %}<|assistant|>{% endif %}"""
+PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
+TRIMMED = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</s>{% endfor %}"
 
 
 @pytest.fixture(scope="module", params=ROLES)
 def folder(request, tmp_path_factory):
     """Write a folder as a model's publisher would."""
+    own = {
+        "model_max_length": 60,
+        "pad_token": "<|pad|>",
+        "extra_special_tokens": ["<|image|>"],
+        "chat_template": TEMPLATE,
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+    }
     path = tmp_path_factory.mktemp(request.param)
-    write_tokenizer(path, request.param)
-    write_settings(
-        path,
-        model_max_length=40,
-        pad_token="<|pad|>",
-        chat_template=TEMPLATE,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-        **ROLES[request.param],
-    )
-    return path
+    return write_model(path, request.param, **own | ROLES[request.param])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def pair(folder):
     """Load the folder in both libraries."""
     return load_both(folder)
 
 
-CALLS = [
-    {},
-    {"add_special_tokens": False},
-    {"padding": True},
-    {"padding": "max_length", "max_length": 30},
-    {"padding": "max_length"},
-    {"padding": True, "pad_to_multiple_of": 8, "return_tensors": "np"},
-    {"padding": "longest", "padding_side": "left"},
-    {"truncation": True, "max_length": 7},
-    {"truncation": True},
-    {"truncation": "only_first", "max_length": 12},
-    {"max_length": 9},
-    {
-        "truncation": True,
-        "max_length": 8,
-        "padding": "max_length",
-        "return_tensors": "np",
-    },
-    {
-        "truncation": True,
-        "max_length": 9,
-        "stride": 2,
-        "return_overflowing_tokens": True,
-    },
-    {
-        "truncation": True,
-        "max_length": 9,
-        "return_overflowing_tokens": True,
-        "padding": True,
-        "return_special_tokens_mask": True,
-        "return_offsets_mapping": True,
-    },
-    {"return_offsets_mapping": True, "return_length": True},
-    {"return_attention_mask": False, "return_token_type_ids": False},
-]
-
-
-def outcome(call, *, is_ours=False):
-    """Give an answer, or that it was refused, by us with an error of our own."""
-    try:
-        return plain(call())
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:
-        if is_ours and not isinstance(error, bytepair.TokenizerError):
-            raise
-        return "refused"
-
-
-@pytest.mark.parametrize("options", CALLS, ids=str)
-def test_calls_give_what_transformers_gives(pair, options):
-    """One text, a batch, a pair, and a batch of pairs."""
-    ours, theirs = pair
-    seconds = TEXTS[::-1]
-    for arguments in (
-        *((text,) for text in TEXTS),
-        (TEXTS,),
-        (TEXTS[0], TEXTS[4]),
-        (TEXTS[1], TEXTS[4]),
-        (TEXTS, seconds),
-    ):
-        expected = outcome(lambda: theirs(*arguments, **options))  # noqa: B023
-        found = outcome(lambda: ours(*arguments, **options), is_ours=True)  # noqa: B023
-        assert found == expected, arguments
-
-
-def test_tokens_and_decoding_are_those_of_transformers(pair):
-    """Tokens, ids of tokens and texts of ids, one and many, special ones too."""
-    ours, theirs = pair
-    for text in [*TEXTS, *torture.TEXTS]:
-        assert ours.tokenize(text) == theirs.tokenize(text)
-        ids = theirs(text)["input_ids"]
-        assert ours.encode(text) == ids
-        for skip in (False, True):
-            options = {"skip_special_tokens": skip}
-            assert ours.decode(ids, **options) == theirs.decode(ids, **options)
-            tokens = theirs.convert_ids_to_tokens(ids, **options)
-            assert ours.convert_ids_to_tokens(ids, **options) == tokens
-        assert ours.convert_tokens_to_ids(tokens) == theirs.convert_tokens_to_ids(
-            tokens
-        )
-    batch = [theirs(text)["input_ids"] for text in TEXTS]
-    assert ours.batch_decode(batch) == theirs.batch_decode(batch)
-    assert ours.decode(np.array(batch[0])) == theirs.decode(np.array(batch[0]))
-    for token in ("no such token", "the", "Ġ"):
-        assert ours.convert_tokens_to_ids(token) == theirs.convert_tokens_to_ids(token)
-    assert ours.convert_ids_to_tokens(3) == theirs.convert_ids_to_tokens(3)
-
-
-NAMES = ["vocab_size", "all_special_tokens", "all_special_ids", "model_max_length"]
-NAMES += [
-    f"{role}_token" for role in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
-]
-NAMES += [f"{role}_token_id" for role in ("bos", "eos", "unk", "pad", "cls", "mask")]
-NAMES += ["padding_side", "truncation_side", "model_input_names", "chat_template"]
-
-
-def test_properties_are_those_of_transformers(pair):
-    """Sizes, special tokens by role and their ids, settings."""
-    ours, theirs = pair
-    assert len(ours) == len(theirs)
-    assert ours.get_vocab() == theirs.get_vocab()
-    for name in NAMES:
-        assert getattr(ours, name) == getattr(theirs, name), name
-    for is_pair in (False, True):
-        expected = theirs.num_special_tokens_to_add(pair=is_pair)
-        assert ours.num_special_tokens_to_add(pair=is_pair) == expected
-
-
-def test_chat_templates_render_as_in_transformers(pair):
-    """As text and as ids, one chat and several."""
-    pytest.importorskip("jinja2", reason="renders templates")
-    ours, theirs = pair
-    chat = [
-        {"role": "user", "content": " héllo <b> "},
-        {"role": "system", "content": "x"},
-    ]
-    for conversation in (chat, [chat, chat[:1]]):
-        for options in (
-            {"tokenize": False},
-            {"tokenize": False, "add_generation_prompt": True},
-            {"return_dict": False},
-            {"padding": True, "truncation": True, "max_length": 20},
-        ):
-            expected = theirs.apply_chat_template(conversation, **options)
-            found = ours.apply_chat_template(conversation, **options)
-            assert (
-                plain(found) == plain(expected)
-                if hasattr(found, "items")
-                else found == expected
-            )
-
-
-def test_saved_folders_are_read_by_both(pair, tmp_path):
-    """``AutoTokenizer`` of transformers gives our ids, and so do we."""
-    ours, theirs = pair
-    ours.save_pretrained(tmp_path)
-    for again in (
-        transformers.AutoTokenizer.from_pretrained(tmp_path),
-        AutoTokenizer.from_pretrained(tmp_path),
-    ):
-        for text in [*TEXTS, *torture.TEXTS]:
-            assert again(text)["input_ids"] == theirs(text)["input_ids"]
-        assert plain(again(TEXTS, padding=True)) == plain(ours(TEXTS, padding=True))
-        for name in set(NAMES) - {
-            "vocab_size",
-            "all_special_ids",
-            "all_special_tokens",
-        }:
-            assert getattr(again, name) == getattr(theirs, name), name
-        assert set(again.all_special_tokens) == set(theirs.all_special_tokens)
-
-
-def test_a_role_is_set_as_an_attribute(folder):
-    """As training scripts do: the padding token is the end."""
-    tokenizer = AutoTokenizer.from_pretrained(folder, pad_token=None)
-    tokenizer.pad_token = "the"
-    assert tokenizer.pad_token_id == tokenizer.convert_tokens_to_ids("the")
-    assert tokenizer(["a b c", "a"], padding=True)["input_ids"][1][-1] in (
-        tokenizer.pad_token_id,
-        tokenizer(["a"])["input_ids"][0][-1],
-    )
-
-
-def test_arguments_that_do_not_fit_are_refused(tmp_path):
-    """Each says what to do instead."""
-    own = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    tokenizer = PreTrainedTokenizerFast(tokenizer=own)
-    with pytest.raises(bytepair.TokenizerError, match="pad_token"):
-        tokenizer(["a", "b c"], padding=True)
-    if importlib.util.find_spec("torch") is None:
-        with pytest.raises(ImportError, match="need PyTorch"):
-            tokenizer(["a", "b c"], truncation=True, max_length=1, return_tensors="pt")
-    for wrong in (5, None, b"abc", {"a": 1}, {"a"}, [b"abc"], ["a", {"b", "c"}]):
-        for error in (bytepair.TokenizerError, TypeError):
-            with pytest.raises(error, match="expected a text"):
-                tokenizer.encode(wrong)
-    with pytest.raises(bytepair.TokenizerError, match="padding must be"):
-        tokenizer("a", padding=1)
-    with pytest.raises(bytepair.TokenizerError, match="truncation must be"):
-        tokenizer("a", truncation=1, max_length=1)
-    with pytest.raises(bytepair.TokenizerError, match="second text"):
-        tokenizer("a b c", truncation="only_second", max_length=2)
-    with pytest.raises(bytepair.TokenizerError, match="longest_first"):
-        tokenizer("a", truncation="yes", max_length=2)
-    with pytest.raises(bytepair.FileError, match="no such file or folder"):
-        AutoTokenizer.from_pretrained(tmp_path / "some" / "model")
-    shutil.rmtree(tmp_path)
-
-
-# Every combination of options, on published files and on the kinds of template there are
+# Calls
 
 PUBLISHED = ["gpt2", "llama2-style", "qwen3"]
+
+
 KINDS = ["roberta", "whisper", "bert"]
+
+
 PIECES = st.sampled_from(
     [
         "the",
@@ -278,9 +101,17 @@ PIECES = st.sampled_from(
         "word ",
     ]
 )
+
+
 SENTENCES = st.lists(PIECES, max_size=12).map("".join)
+
+
 BATCHES = st.lists(SENTENCES, min_size=1, max_size=3)
+
+
 PAIRS = st.tuples(SENTENCES, SENTENCES)
+
+
 INPUTS = st.one_of(
     SENTENCES.map(lambda text: (text,)),
     PAIRS,
@@ -290,6 +121,8 @@ INPUTS = st.one_of(
         lambda pairs: tuple(map(list, zip(*pairs, strict=True)))
     ),
 )
+
+
 OPTIONS = st.fixed_dictionaries(
     {
         "add_special_tokens": st.booleans(),
@@ -317,13 +150,12 @@ OPTIONS = st.fixed_dictionaries(
 @pytest.fixture(params=[*PUBLISHED, *KINDS])
 def any_pair(request, tmp_path, shared):
     """Load a published file, or one of a kind of template, in both libraries."""
-    path = tmp_path
-    if request.param in PUBLISHED:
-        shutil.copy(shared(f"vocabularies/{request.param}/tokenizer.json"), path)
-    else:
-        write_tokenizer(path, request.param)
-    write_settings(path, pad_token="<|pad|>", model_max_length=30)
-    return load_both(path)
+    own = {"pad_token": "<|pad|>", "model_max_length": 30}
+    if request.param in KINDS:
+        return both_of(tmp_path, request.param, **own)
+    shutil.copy(shared(f"vocabularies/{request.param}/tokenizer.json"), tmp_path)
+    write_settings(tmp_path, **own)
+    return load_both(tmp_path)
 
 
 def as_lists(value):
@@ -353,7 +185,7 @@ def is_too_short(tokenizer, arguments, options):
     return is_added and (options["max_length"] or 30) < n_special
 
 
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(arguments=INPUTS, options=OPTIONS, side=st.sampled_from(["left", "right"]))
 def test_every_combination_gives_what_transformers_gives(
     any_pair, arguments, options, side
@@ -381,76 +213,360 @@ def test_every_combination_gives_what_transformers_gives(
             assert getattr(our_answer, name)(row) == getattr(their_answer, name)(row)
 
 
-# The answers of a call, and what is made of them
+WORDS = st.lists(
+    st.sampled_from(["the", "words", "é", "👍🏽", "a-b", " x", "", "Hello,", "<|pad|>", "x "]),
+    min_size=1,
+    max_size=6,
+)
 
 
-def test_words_and_characters_of_tokens_are_those_of_transformers(pair):
-    """Every token, word and character of two texts."""
+@settings(suppress_health_check=list(HealthCheck))
+@given(WORDS, WORDS, st.sampled_from([None, 6, 9]), st.booleans())
+def test_words_are_encoded_as_in_transformers(
+    pair, words, others, max_length, is_padded
+):
+    """Ids, offsets that count from the word, places of words; one, two and a batch."""
     ours, theirs = pair
-    texts = ("Hello, wörld 👍🏽!", " two  words")
-    answer, expected = ours(*texts), theirs(*texts)
-    for token in range(len(expected["input_ids"])):
-        for name in ("token_to_sequence", "token_to_word", "token_to_chars"):
-            assert getattr(answer, name)(token) == getattr(expected, name)(token), name
-    for which, text in enumerate(texts):
-        for place in range(len(text)):
-            for name in ("char_to_token", "char_to_word"):
-                found = getattr(answer, name)(0, place, which)
-                assert found == getattr(expected, name)(0, place, which), name
-        for word in {word for word in expected.word_ids() if word is not None}:
-            span = expected.word_to_tokens(0, word, which)
-            assert answer.word_to_tokens(0, word, which) == span
-            if span is not None:
-                found = answer.word_to_chars(0, word, which)
-                assert found == expected.word_to_chars(0, word, which)
+    options = {
+        "is_split_into_words": True,
+        "return_offsets_mapping": True,
+        "truncation": max_length is not None,
+        "max_length": max_length,
+        "padding": is_padded,
+    }
+    for arguments in (
+        (words,),
+        (words, others),
+        ([words, others],),
+        ([words, others], [others, words]),
+        ([(words, others), (others, words)],),
+    ):
+        expected = theirs(*arguments, **options)
+        found = ours(*arguments, **options)
+        assert plain(found) == plain(expected)
+        for row in range(len(expected.encodings)):
+            for name in ("word_ids", "tokens", "sequence_ids"):
+                assert getattr(found, name)(row) == getattr(expected, name)(row)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((["a b c", "d"],), {"text_target": ["e f", "g h i j"]}),
+        (("a b",), {"text_target": "c d e f", "max_target_length": 4, "truncation": 1}),
+        ((), {"text_target": "a b c"}),
+        (("a",), {"tokenizer_kwargs": {"add_special_tokens": False}}),
+        (([("a", "b"), ("c", "d e")],), {}),
+        (([["a", "b"], ["c", "d e"]],), {}),
+        (("a", ""), {}),
+        ((["a", "b"], ["", "c"]), {}),
+        ((TEXTS, TEXTS[::-1]), {"padding": True, "return_tensors": "np"}),
+    ],
+    ids=str,
+)
+def test_targets_become_labels_and_pairs_are_tuples_or_lists(pair, arguments, options):
+    """Targets have a length of their own; alone they are an answer, as an empty second text is none."""
+    assert_same(pair, "__call__", *arguments, **options)
+    with pytest.raises(bytepair.TokenizerError, match="text_target"):
+        pair[0]()
+
+
+ROWS = [[5, 6, 7], [8], [9, 10]]
+FEATURES = [
+    [{"input_ids": row} for row in ROWS],
+    [{"input_ids": np.array(row)} for row in ROWS],
+    [{"input_ids": row, "label": 0.5} for row in ROWS],
+    [
+        {
+            "input_ids": row,
+            "attention_mask": [1] * len(row),
+            "token_type_ids": [1] * len(row),
+            "special_tokens_mask": [0] * len(row),
+        }
+        for row in ROWS
+    ],
+    {"input_ids": ROWS},
+    {"input_ids": ROWS[0]},
+    {"input_ids": []},
+    {"labels": [1]},
+]
 
 
 @pytest.mark.parametrize(
     "options",
     [
         {},
-        {"padding": "max_length", "max_length": 20},
-        {"padding": True, "pad_to_multiple_of": 8, "return_tensors": "np"},
+        {"padding": "longest", "pad_to_multiple_of": 4, "return_tensors": "np"},
+        {"padding": "max_length", "max_length": 6, "padding_side": "left"},
+        {"padding": "max_length", "max_length": 2},
+        {"padding": "max_length"},
         {"padding": False},
-        {"return_attention_mask": False, "padding_side": "left"},
+        {"return_attention_mask": False},
+        {"return_attention_mask": True, "return_tensors": "np"},
     ],
     ids=str,
 )
-def test_rows_are_filled_up_later_as_transformers_does(pair, options):
-    """As collators do: lists of answers, and columns."""
+def test_pad_fills_up_as_transformers_does(pair, options):
+    """Rows and columns, lists and arrays, with masks, types and labels; and answers of calls."""
+    for features in FEATURES:
+        assert_same(pair, "pad", features, **options)
     ours, theirs = pair
-    rows = [dict(theirs(text, return_special_tokens_mask=True)) for text in TEXTS]
-    batch = {"input_ids": [row["input_ids"] for row in rows]}
-    for features in (rows, batch, rows[0]):
-        expected = plain(theirs.pad(features, **options))
-        assert plain(ours.pad(features, **options)) == expected
+    found, expected = ([one(text) for text in TEXTS] for one in pair)
+    assert_same((ours,) * 2, "pad", found, **options)
+    assert plain(ours.pad(found)) == plain(theirs.pad(expected))
+
+
+COLLATORS = [
+    ("DataCollatorWithPadding", {}, lambda ids: 0.5),
+    ("DataCollatorForTokenClassification", {}, list),
+    ("DataCollatorForLanguageModeling", {"mlm": False, "pad_to_multiple_of": 8}, None),
+    ("DataCollatorForLanguageModeling", {"mlm": True, "seed": 1}, None),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "label"), COLLATORS)
+def test_collators_of_transformers_take_our_tokenizer(pair, name, options, label):
+    """They call ``pad`` and more, and give the arrays that they give for transformers."""
+    ours, theirs = pair
+    ours.mask_token = theirs.mask_token = "<|image|>"
+    rows = [dict(theirs(text)) for text in ("some words", "a", "more of the words")]
+    rows = [{k: row[k] for k in ("input_ids", "attention_mask")} for row in rows]
+    if label is not None:
+        rows = [{**row, "labels": label(row["input_ids"])} for row in rows]
+    collate = getattr(transformers, name)
+    found, expected = (
+        collate(one, return_tensors="np", **options)([dict(row) for row in rows])
+        for one in pair
+    )
+    assert plain(found) == plain(expected)
+
+
+# Answers, and ids
+
+
+def test_places_of_tokens_are_those_of_transformers(pair):
+    """Characters, words and tokens, of one text and of two, by row or in row 0."""
+    ours, theirs = pair
+    texts = ["Hello wörld, again", "so"], ["two 👍🏽 texts", "x"]
+    found, expected = ours(*texts, padding=True), theirs(*texts, padding=True)
+    assert found.n_sequences == expected.n_sequences
+    assert found.is_fast is expected.is_fast is True
+    for row in range(2):
+        assert found[row].ids == expected[row].ids
+        for token in range(len(expected[row].ids)):
+            for name in ("token_to_chars", "token_to_word", "token_to_sequence"):
+                ask = getattr(found, name)
+                assert ask(row, token) == getattr(expected, name)(row, token), name
+        for which in (0, 1):
+            for place in range(len(texts[which][row])):
+                for name in ("char_to_token", "char_to_word"):
+                    ask = getattr(found, name)
+                    answer = getattr(expected, name)(row, place, which)
+                    assert ask(row, place, which) == answer, name
+            words = {w for w in expected.word_ids(row) if w is not None}
+            for word in words:
+                try:
+                    answer = expected.word_to_tokens(row, word, which)
+                except TypeError:
+                    continue
+                assert found.word_to_tokens(row, word, which) == answer
+    assert found.char_to_token(1) == expected.char_to_token(1)
+    assert [e.ids for e in found[0:2]] == [e.ids for e in expected[0:2]]
+
+
+def test_batches_are_mappings(pair):
+    """Keys, entries, slices, copies and pickles; tensors on request."""
+    ours, theirs = pair
+    found, expected = ours(["a", "b"]), theirs(["a", "b"])
+    assert list(found.keys()) == list(expected.keys())
+    assert found.data == expected.data == dict(found)
+    assert {**found} == {**expected}
+    by_hand = BatchEncoding({"input_ids": [[1], [2]], "score": [0.5, 1.5]})
+    assert by_hand[:1] == {"input_ids": [[1]], "score": [0.5]}
+    assert not by_hand.is_fast
+    with pytest.raises(KeyError):
+        by_hand[0]
+    assert by_hand.copy().convert_to_tensors("np")["score"].dtype == np.float64
+    for again in (
+        pickle.loads(pickle.dumps(found)),
+        copy.deepcopy(found),
+        found.copy(),
+    ):
+        assert again == found
+        assert again.tokens(1) == expected.tokens(1)
+        assert again.char_to_token(0, 0) == expected.char_to_token(0, 0)
+        assert again.n_sequences == expected.n_sequences
+    assert found.convert_to_tensors("np", prepend_batch_axis=True).input_ids.ndim == 3
+
+
+def test_tokens_and_decoding_are_those_of_transformers(pair):
+    """Tokens, ids of tokens and texts of ids, one and many, special ones too."""
+    for text in [*TEXTS, *torture.TEXTS]:
+        assert_same(pair, "tokenize", text)
+        assert_same(pair, "encode", text)
+        ids = pair[1](text)["input_ids"]
+        for skip in (False, True):
+            assert_same(pair, "decode", ids, skip_special_tokens=skip)
+            assert_same(pair, "convert_ids_to_tokens", ids, skip_special_tokens=skip)
+        tokens = pair[1].convert_ids_to_tokens(ids)
+        assert_same(pair, "convert_tokens_to_ids", tokens)
+    assert_same(pair, "decode", np.array(pair[1](TEXTS[0])["input_ids"]))
+    assert_same(pair, "batch_decode", pair[1](TEXTS)["input_ids"])
+    for token in ("no such token", "the", "Ġ"):
+        assert_same(pair, "convert_tokens_to_ids", token)
+    assert_same(pair, "convert_ids_to_tokens", 3)
+
+
+SETTINGS = ["padding_side", "truncation_side", "model_input_names", "chat_template"]
+SETTINGS += ["model_max_length", "special_tokens_map"]
+SETTINGS += [f"{role}_token" for role in ("bos", "eos", "unk", "pad", "cls", "mask")]
+SETTINGS += [f"{role}_token_id" for role in ("bos", "eos", "unk", "pad", "cls", "mask")]
+NAMES = ["vocab", "added_tokens_encoder", "pad_token_type_id", "vocab_size"]
+NAMES += ["max_len_single_sentence", "max_len_sentences_pair", "is_fast"]
+NAMES += ["extra_special_tokens", "clean_up_tokenization_spaces"]
+NAMES += ["all_special_tokens", "all_special_ids", *SETTINGS]
+
+
+def assert_alike(pair):
+    """Compare all that is known of tokens."""
+    assert_same_values(pair, *NAMES)
+    found, expected = (properties(one.added_tokens_decoder) for one in pair)
+    assert found == expected
+    for name in ("get_added_vocab", "get_vocab", "__len__"):
+        assert_same(pair, name)
+
+
+def test_attributes_are_those_of_transformers(pair):
+    """Sizes, special tokens by role and their ids, added tokens with their properties, settings."""
+    assert_alike(pair)
+    assert_same_values(pair, "name_or_path")
+    assert pair[0].init_kwargs["model_max_length"] == 60
+    for is_pair in (False, True):
+        assert_same(pair, "num_special_tokens_to_add", pair=is_pair)
+    ids, whole = pair[1]("a b")["input_ids"], {"already_has_special_tokens": True}
+    assert_same(pair, "get_special_tokens_mask", ids, **whole)
+
+
+def test_saved_folders_are_read_by_both(pair, tmp_path):
+    """``AutoTokenizer`` of transformers gives our ids, and so do we."""
+    ours, theirs = pair
+    ours.save_pretrained(tmp_path)
+    for again in load_both(tmp_path):
+        for text in [*TEXTS, *torture.TEXTS]:
+            assert_same((again, theirs), "encode", text)
+        assert plain(again(TEXTS, padding=True)) == plain(ours(TEXTS, padding=True))
+        assert_same_values((again, theirs), *SETTINGS)
+        assert set(again.all_special_tokens) == set(theirs.all_special_tokens)
 
 
 def test_the_template_of_a_file_goes_before_settings(tmp_path):
     """``add_bos_token`` and ``add_eos_token`` change nothing, as in transformers."""
-    write_tokenizer(tmp_path, "bert")
+    roles = {"bos_token": "[CLS]", "eos_token": "[SEP]"}
     for begins, ends in ((True, False), (True, True), (False, False)):
-        write_settings(
-            tmp_path,
-            bos_token="[CLS]",
-            eos_token="[SEP]",
-            add_bos_token=begins,
-            add_eos_token=ends,
-        )
-        ours, theirs = load_both(tmp_path)
+        adds = {"add_bos_token": begins, "add_eos_token": ends}
+        pair = both_of(tmp_path, "bert", **roles, **adds)
         for arguments in (("a b",), ("a b", "c"), (TEXTS,)):
-            options = {"return_token_type_ids": True}
-            expected = plain(theirs(*arguments, **options))
-            assert plain(ours(*arguments, **options)) == expected
+            assert_same(pair, "__call__", *arguments, return_token_type_ids=True)
 
 
-def test_a_tokenizer_that_no_json_can_hold_is_called_all_the_same():
-    """Encoding reads the core alone, not what could be written."""
-    own = bytepair.train_from_iterator(TEXTS, dialect="sennrich", merges=20)
-    with pytest.raises(bytepair.FormatError):
-        own.to_bytes(format="huggingface")
-    tokenizer = PreTrainedTokenizerFast(tokenizer=own, pad_token="<pad>")
-    answer = tokenizer(["some words", "some"], padding=True, return_tensors="np")
-    assert answer["attention_mask"].tolist()[1][-1] == 0
-    assert tokenizer.vocab_size == len(own.get_vocab())
-    assert tokenizer.get_added_vocab() == {"<pad>": own.n_vocab}
+def test_added_tokens_are_those_of_transformers(pair, tmp_path):
+    """New ones and ones that the vocabulary has, special or not; also when saved."""
+    ours, theirs = pair
+    text = "a newtok hello the newtoks<x> <|user|> the<Y>"
+    known = next(t for t in theirs.get_vocab() if t.isalpha() and len(t) > 1)
+    text += f" {known} {known}s"
+    token = transformers.AddedToken("<Y>", lstrip=True, single_word=False)
+    for tokens, is_special in (
+        (["newtok", "hello", known], False),
+        (["newtok"], False),
+        ("<x>", True),
+        ([token, "newtok", ""], False),
+        (["newtok"], True),
+    ):
+        assert_same(pair, "add_tokens", tokens, special_tokens=is_special)
+        assert_alike(pair)
+        assert_same(pair, "__call__", text)
+    roles = {"cls_token": "<|user|>", "extra_special_tokens": ["<|more|>"]}
+    assert_same(pair, "add_special_tokens", roles)
+    assert_alike(pair)
+    ours.save_pretrained(tmp_path)
+    for loaded in load_both(tmp_path):
+        assert_same((loaded, theirs), "__call__", text)
+        assert set(loaded.get_added_vocab()) == set(theirs.get_added_vocab())
+
+
+# Chats
+
+CHAT = [
+    {"role": "user", "content": " héllo <b>", "name": None},
+    {"role": "assistant", "content": "some words "},
+    {"role": "user", "content": "more"},
+    {"role": "assistant", "content": "the end "},
+]
+CHATS = [
+    {"tokenize": False},
+    {"tokenize": False, "add_generation_prompt": True},
+    {"padding": True, "truncation": True, "max_length": 20},
+    {"return_assistant_tokens_mask": True},
+    {"return_assistant_tokens_mask": True, "return_tensors": "np"},
+    {"return_assistant_tokens_mask": True, "truncation": True, "max_length": 30},
+    {"return_assistant_tokens_mask": True, "return_dict": False},
+    {"add_generation_prompt": True, "continue_final_message": True},
+    {"tools": [{"name": "f"}], "documents": [{"title": "t", "text": "é"}]},
+    {"tokenizer_kwargs": {"return_offsets_mapping": True}},
+    {"chat_template": PLAIN, "continue_final_message": True, "tokenize": False},
+    {"chat_template": TRIMMED, "continue_final_message": True, "tokenize": False},
+    {"chat_template": PLAIN, "continue_final_message": "content"},
+    {"chat_template": PLAIN, "continue_final_message": "reasoning_content"},
+    {"return_dict": False},
+]
+
+
+@pytest.mark.parametrize("options", CHATS, ids=str)
+def test_chats_are_written_as_in_transformers(pair, options):
+    """Masks of what a model writes, open last messages, tools and documents."""
+    for chat in (CHAT, [CHAT, CHAT[:2]], []):
+        if "return_tensors" not in options or chat == CHAT:
+            assert_same(pair, "apply_chat_template", chat, **options)
+
+
+@dataclasses.dataclass
+class Call:
+    """A call of a tool, in a message."""
+
+    name: str
+    arguments: dict[str, int]
+
+
+@dataclasses.dataclass
+class Message:
+    """A message as programs have it."""
+
+    role: str
+    content: str | None = None
+    calls: list[Call] | None = None
+
+
+class Dumped:
+    """A message that gives its content when it is asked."""
+
+    def model_dump(self):
+        """Give the content."""
+        return {"role": "assistant", "content": None, "calls": None}
+
+
+def test_messages_that_are_objects_are_read_as_their_content(pair):
+    """Data classes and objects with ``model_dump``, one chat and several; None is no field."""
+    template = (
+        "{% for m in messages %}{{ m['role'] }}"
+        "{% if m.content is defined %}: {{ m.content }}{% endif %}"
+        "{% for call in m.calls or [] %}{{ call.name }}{{ call.arguments | tojson }}"
+        "{% endfor %}{% endfor %}"
+    )
+    calls = [Call("add", {"a": 1})]
+    chat = [Message("user", "text"), Dumped(), Message("tool", None, calls)]
+    options = {"chat_template": template, "tokenize": False}
+    for conversation in (chat, [chat, chat[:2]], tuple(chat)):
+        assert_same(pair, "apply_chat_template", conversation, **options)
+    with pytest.raises(bytepair.TokenizerError, match="a role and a content"):
+        pair[0].apply_chat_template(["text"], **options)
