@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 import tokenizers
 from tests.beside_transformers import (
+    assert_same as assert_alike,
+    assert_same_values,
+    load_both,
     plain,
+    properties,
     transformers,
-    write_settings,
-    write_tokenizer,
 )
+from tests.model_folders import write_model, write_settings, write_tokenizer
+from tests.vectors import make_transformers as vectors
 
 import bytepair
 from bytepair import Tokenizer
@@ -23,13 +27,9 @@ from bytepair.compat import transformers as compat
 from bytepair.compat._classes import CLASSES
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-TEXTS = [
-    "Hello, wörld! These  are\n\n words.",
-    " 日本 👍🏽 12345 ",
-    "<s>a</s> b<|endoftext|> c <mask>x <pad>",
-    "",
-    "Don't STOP",
-]
+pytestmark = pytest.mark.slow
+
+TEXTS = vectors.TEXTS
 ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")
 
 
@@ -49,17 +49,7 @@ def facts(tokenizer):
     found["vocab"] = tokenizer.get_vocab()
     found["roles"] = dict(tokenizer.special_tokens_map)
     found["special"] = tokenizer.all_special_tokens
-    found["added"] = {
-        id_: (
-            token.content,
-            token.special,
-            token.normalized,
-            token.lstrip,
-            token.rstrip,
-            token.single_word,
-        )
-        for id_, token in tokenizer.added_tokens_decoder.items()
-    }
+    found["added"] = properties(tokenizer.added_tokens_decoder)
     names = ("padding_side", "truncation_side", "model_max_length")
     names += ("model_input_names", "chat_template", "add_bos_token", "add_eos_token")
     return found | {name: getattr(tokenizer, name) for name in names}
@@ -67,8 +57,7 @@ def facts(tokenizer):
 
 def assert_same(folder, **keywords):
     """Load a folder in both libraries, and compare all that can be told."""
-    theirs = transformers.AutoTokenizer.from_pretrained(folder, **keywords)
-    ours = AutoTokenizer.from_pretrained(folder, **keywords)
+    ours, theirs = load_both(folder, **keywords)
     assert facts(ours) == facts(theirs)
     return ours, theirs
 
@@ -111,8 +100,7 @@ OTHER_NAMES = ("BartTokenizerFast", "BloomTokenizerFast", "NoSuchTokenizer")
 def test_a_class_makes_of_a_file_what_transformers_makes_of_it(name, family, tmp_path):
     """Whatever the file itself says; and what is saved says the same to both."""
     family = FAMILY_OF.get(name, "gpt2") if family == "own" else family
-    write_tokenizer(tmp_path, family)
-    write_settings(tmp_path, tokenizer_class=name, **NEEDS.get(name, {}))
+    write_model(tmp_path, family, tokenizer_class=name, **NEEDS.get(name, {}))
     try:
         theirs = facts(transformers.AutoTokenizer.from_pretrained(tmp_path))
     except Exception:  # a vocabulary that is none for this class
@@ -123,27 +111,16 @@ def test_a_class_makes_of_a_file_what_transformers_makes_of_it(name, family, tmp
     ours = AutoTokenizer.from_pretrained(tmp_path)
     assert facts(ours) == theirs
     ours.save_pretrained(tmp_path / "saved")
-    for library in (transformers.AutoTokenizer, AutoTokenizer):
-        assert facts(library.from_pretrained(tmp_path / "saved")) == theirs
+    for again in load_both(tmp_path / "saved"):
+        assert facts(again) == theirs
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {
-            "tokenizer_class": "LlamaTokenizer",
-            "legacy": legacy,
-            "add_prefix_space": space,
-        }
-        for legacy in (None, False, True)
-        for space in (None, False, True)
-    ],
-    ids=str,
-)
-def test_llama_puts_spaces_as_its_settings_say(settings, shared, tmp_path):
+@pytest.mark.parametrize("legacy", [{}, {"legacy": False}, {"legacy": True}])
+@pytest.mark.parametrize("space", [{}, *vectors.KEYWORDS[:2]])
+def test_llama_puts_spaces_as_its_settings_say(legacy, space, shared, tmp_path):
     """``legacy`` and ``add_prefix_space``, on a published vocabulary."""
     shutil.copy(shared("vocabularies/llama2-style/tokenizer.json"), tmp_path)
-    write_settings(tmp_path, **{k: v for k, v in settings.items() if v is not None})
+    write_settings(tmp_path, tokenizer_class="LlamaTokenizer", **legacy, **space)
     assert_same(tmp_path)
 
 
@@ -174,38 +151,6 @@ def test_the_size_of_a_vocabulary_is_the_models(name, shared, tmp_path):
     theirs = tokenizers.Tokenizer.from_file(str(path))
     assert read.get_vocab_size(with_added_tokens=False) == size
     assert read.get_vocab() == theirs.get_vocab()
-
-
-@pytest.mark.parametrize(
-    ("config", "model"),
-    [
-        (None, {"model_type": "gpt2"}),
-        ({}, {"model_type": "roberta"}),
-        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "granite"}),
-        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "roberta"}),
-        ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "qwen2"}),
-        ({"tokenizer_class": "GPT2TokenizerFast"}, {"model_type": "no_such"}),
-        ({"tokenizer_class": "LlamaTokenizer"}, {"model_type": "llama"}),
-        ({}, {"model_type": "llama", "tokenizer_class": "RobertaTokenizer"}),
-        (None, {"model_type": "no_such"}),
-        (
-            {
-                "tokenizer_class": "GPT2Tokenizer",
-                "auto_map": {"AutoTokenizer": ["own.Own", None]},
-            },
-            None,
-        ),
-    ],
-    ids=str,
-)
-def test_the_class_is_chosen_as_in_transformers(config, model, gpt2):
-    """By the settings of the tokenizer, the kind of the model, or neither."""
-    for name, found in (("tokenizer_config", config), ("config", model)):
-        if found is not None:
-            (gpt2 / f"{name}.json").write_text(json.dumps(found))
-    ours, theirs = assert_same(gpt2)
-    name = type(theirs).__name__.replace("TokenizersBackend", "PreTrainedTokenizerFast")
-    assert type(ours).__name__ == name
 
 
 def test_a_setting_adds_token_types_to_what_codegen_gives(gpt2):
@@ -284,27 +229,17 @@ LANGUAGES = ["eng_Latn", "fra_Latn", "deu_Latn"]
 )
 def test_nllb_puts_languages_around_texts(settings, tmp_path):
     """Those of texts and of targets, as settings, as attributes, and of each call."""
-    write_tokenizer(tmp_path, "nllb")
     settings = {**settings, "additional_special_tokens": LANGUAGES}
-    write_settings(tmp_path, tokenizer_class="NllbTokenizer", **settings)
+    write_model(tmp_path, "nllb", tokenizer_class="NllbTokenizer", **settings)
     both = assert_same(tmp_path)
 
     def compare():
-        for options_of_call in ({}, {"text_target": TEXTS[1]}, {"text_pair": "a"}):
-            found = [plain(one(TEXTS[0], **options_of_call)) for one in both]
-            assert found[0] == found[1]
+        for options in ({}, {"text_target": TEXTS[1]}, {"text_pair": "a"}):
+            assert_alike(both, "__call__", TEXTS[0], **options)
         for text in TEXTS:
-            ids = [one.encode(text) for one in both]
-            assert ids[0] == ids[1]
-        names = (
-            "src_lang",
-            "tgt_lang",
-            "cur_lang_code",
-            "prefix_tokens",
-            "suffix_tokens",
-        )
-        for name in names:
-            assert getattr(both[0], name) == getattr(both[1], name)
+            assert_alike(both, "encode", text)
+        names = ("cur_lang_code", "prefix_tokens", "suffix_tokens")
+        assert_same_values(both, "src_lang", "tgt_lang", *names)
 
     compare()
     for one in both:
@@ -313,13 +248,9 @@ def test_nllb_puts_languages_around_texts(settings, tmp_path):
     for one in both:
         one.tgt_lang = "fra_Latn"
         one.set_tgt_lang_special_tokens("fra_Latn")
-    assert both[0].encode("a") == both[1].encode("a")
     compare()
-    found = [
-        plain(one._build_translation_inputs("a", None, "eng_Latn", "fra_Latn"))
-        for one in both
-    ]
-    assert found[0] == found[1]
+    languages = ("a", None, "eng_Latn", "fra_Latn")
+    assert_alike(both, "_build_translation_inputs", *languages)
     both[0].save_pretrained(tmp_path / "saved")
     assert_same(tmp_path / "saved")
 
@@ -327,18 +258,15 @@ def test_nllb_puts_languages_around_texts(settings, tmp_path):
 def test_parakeet_leaves_out_what_is_repeated_and_blank(gpt2):
     """Where a text is decoded, of ids, arrays and batches, unless that is not wanted."""
     write_settings(gpt2, tokenizer_class="ParakeetTokenizer", pad_token="!")
-    ours, theirs = assert_same(gpt2)
-    assert type(ours) is compat.ParakeetTokenizer
-    blank = theirs.pad_token_id
-    heard = theirs("hello all")["input_ids"]
+    both = assert_same(gpt2)
+    assert type(both[0]) is compat.ParakeetTokenizer
+    blank = both[1].pad_token_id
+    heard = both[1]("hello all")["input_ids"]
     ids = [one for id_ in heard for one in (id_, id_, blank)] + heard[-1:]
     for options in ({}, {"group_tokens": False}, {"skip_special_tokens": True}):
         for some in (ids, np.array(ids), [ids, ids[3:]], blank, []):
-            assert ours.decode(some, **options) == theirs.decode(some, **options)
-        rows = [ids, ids[3:]]
-        assert ours.batch_decode(rows, **options) == theirs.batch_decode(
-            rows, **options
-        )
+            assert_alike(both, "decode", some, **options)
+        assert_alike(both, "batch_decode", [ids, ids[3:]], **options)
 
 
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
@@ -360,23 +288,20 @@ def test_a_class_over_a_sentencepiece_model_gives_the_same_or_is_refused(
         with pytest.raises(bytepair.FormatError, match="PreTrainedTokenizerFast"):
             AutoTokenizer.from_pretrained(tmp_path)
         return
-    ours = AutoTokenizer.from_pretrained(tmp_path)
-    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    for text in [*TEXTS, SYMBOLS]:
-        assert ours(text)["input_ids"] == theirs(text)["input_ids"]
-    assert_same_roles(ours, theirs)
+    assert_same_roles(load_both(tmp_path))
 
 
 SYMBOLS = "a [INST] b</s>[REFERENCE_DOC_3] c [control_99]"
 
 
-def assert_same_roles(ours, theirs):
+def assert_same_roles(pair):
     """Compare the special tokens, and what they are in a text and out of it."""
-    assert ours.special_tokens_map == theirs.special_tokens_map
-    assert ours.all_special_tokens == theirs.all_special_tokens
-    assert ours.extra_special_tokens == theirs.extra_special_tokens
-    ids = theirs(SYMBOLS)["input_ids"]
-    assert ours.decode(ids, True) == theirs.decode(ids, True)
+    assert_same_values(
+        pair, "special_tokens_map", "all_special_tokens", "extra_special_tokens"
+    )
+    for text in [*TEXTS, SYMBOLS]:
+        assert_alike(pair, "encode", text)
+    assert_alike(pair, "decode", pair[1].encode(SYMBOLS), skip_special_tokens=True)
 
 
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
@@ -389,10 +314,8 @@ def test_a_sentencepiece_model_by_itself_has_its_special_tokens(
     shutil.copy(path, tmp_path / "tokenizer.model")
     if settings is not None:
         write_settings(tmp_path, **settings)
-    ours = PreTrainedTokenizerFast.from_pretrained(tmp_path)
-    theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
-    assert ours(SYMBOLS)["input_ids"] == theirs(SYMBOLS)["input_ids"]
-    assert_same_roles(ours, theirs)
+    libraries = (PreTrainedTokenizerFast, transformers.PreTrainedTokenizerFast)
+    assert_same_roles([library.from_pretrained(tmp_path) for library in libraries])
 
 
 def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
@@ -401,22 +324,47 @@ def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
     codes = ["en", "zh", "de", "es", "ru", "ko", "fr"]
     special = ["<|startoftranscript|>", *(f"<|{code}|>" for code in codes)]
     special += ["<|translate|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"]
-    write_settings(
-        tmp_path,
-        tokenizer_class="WhisperTokenizer",
-        extra_special_tokens=special,
-    )
+    settings = {"tokenizer_class": "WhisperTokenizer", "extra_special_tokens": special}
+    write_settings(tmp_path, **settings)
     assert_same(tmp_path)
     assert_same(tmp_path, language="german", task="transcribe")
-    ours, theirs = assert_same(tmp_path, language="fr", predict_timestamps=True)
-    for tokenizer in (ours, theirs):
+    both = assert_same(tmp_path, language="fr", predict_timestamps=True)
+    for tokenizer in both:
         tokenizer.set_prefix_tokens(language="Spanish", task="translate")
-    assert facts(ours) == facts(theirs)
-    assert ours.prefix_tokens == theirs.prefix_tokens
-    ids = ours("a<|0.00|>b")["input_ids"]
-    assert ours.decode(ids) == theirs.decode(ids)
+    assert facts(both[0]) == facts(both[1])
+    assert_same_values(both, "prefix_tokens")
+    assert_alike(both, "decode", both[0]("a<|0.00|>b")["input_ids"])
     with pytest.raises(bytepair.FormatError, match="Klingon"):
         AutoTokenizer.from_pretrained(tmp_path, language="Klingon")
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        {"default": "D {{ messages }}"},
+        {"default": "D {{ 1 }}", "tool_use": "T {{ tools }}", "rag": "R {{ 1 }}"},
+        {"tool_use": "T {{ 1 }}"},
+    ],
+    ids=str,
+)
+def test_templates_are_saved_in_the_files_of_transformers(templates, gpt2):
+    """And come back from settings, where that is asked for."""
+    write_settings(gpt2, chat_template="S {{ 1 }}")
+    (gpt2 / "additional_chat_templates").mkdir()
+    for name, text in templates.items():
+        path = f"additional_chat_templates/{name}.jinja"
+        path = "chat_template.jinja" if name == "default" else path
+        (gpt2 / path).write_text(text)
+    ours, theirs = assert_same(gpt2)
+    ours.save_pretrained(gpt2 / "saved")
+    theirs.save_pretrained(gpt2 / "theirs")
+    for path in (gpt2 / "theirs").rglob("*.jinja"):
+        own = gpt2 / "saved" / path.relative_to(gpt2 / "theirs")
+        assert own.read_text() == path.read_text()
+    ours.save_pretrained(gpt2 / "saved", save_jinja_files=False)
+    assert not list((gpt2 / "saved").rglob("*.jinja"))
+    again = AutoTokenizer.from_pretrained(gpt2 / "saved")
+    assert again.chat_template == theirs.chat_template
 
 
 # Keywords
@@ -424,43 +372,13 @@ def test_whisper_begins_with_a_language_and_a_task(shared, tmp_path):
 ADDED = tokenizers.AddedToken("<E>", lstrip=True)
 KEYWORDS = [
     {},
-    {"add_prefix_space": True},
-    {"add_prefix_space": False},
-    {"add_bos_token": True},
-    {"add_bos_token": False},
-    {"add_eos_token": True},
-    {"add_bos_token": True, "add_eos_token": True},
-    {"legacy": True},
-    {"legacy": False},
-    {"from_slow": True},
-    {"use_fast": False},
-    {"model_max_length": 7},
-    {"max_len": 5},
-    {"padding_side": "left"},
-    {"truncation_side": "left"},
-    {"pad_token": "<|pad|>"},
-    {"bos_token": "<BOS>", "add_bos_token": True},
-    {"bos_token": None},
+    *vectors.KEYWORDS,
     {"eos_token": ADDED},
-    {"unk_token": "a"},
     {"mask_token": "<mask>"},
-    {"extra_special_tokens": ["<x>", " b"]},
-    {"additional_special_tokens": ["<x>"]},
     {"extra_special_tokens": [ADDED, "<x>"]},
-    {"extra_special_tokens": {"image_token": "<img>"}},
-    {"image_token": "<img>"},
     {"clean_up_tokenization_spaces": True},
-    {"split_special_tokens": True},
-    {"chat_template": "{{ 1 }}"},
-    {"model_input_names": ["input_ids"]},
     {"pad_token_type_id": 3},
-    {"errors": "ignore"},
-    {"own_setting": 1},
     {"added_tokens_decoder": {0: tokenizers.AddedToken("zz")}},
-    {"tokenizer_type": "roberta"},
-    {"revision": "main"},
-    {"local_files_only": True},
-    {"force_download": True},
 ]
 FOLDERS = {
     "gpt2": {"tokenizer_class": "GPT2Tokenizer"},
@@ -480,8 +398,7 @@ FOLDERS = {
 @pytest.mark.parametrize("name", FOLDERS)
 def test_keywords_do_what_they_do_in_transformers(name, keywords, tmp_path):
     """Each acts alike; one that no id can follow is refused."""
-    write_tokenizer(tmp_path, name)
-    write_settings(tmp_path, **FOLDERS[name])
+    write_model(tmp_path, name, **FOLDERS[name])
     if "added_tokens_decoder" in keywords:
         with pytest.raises(bytepair.FormatError, match="zz"):
             AutoTokenizer.from_pretrained(tmp_path, **keywords)
@@ -500,22 +417,6 @@ def test_keywords_act_on_published_files(name, keywords, shared, tmp_path):
         roles = roles if name == "llama2-style" else {}
         write_settings(tmp_path, tokenizer_class=PUBLISHED[name][0], **roles)
     assert_same(tmp_path, **keywords)
-
-
-@pytest.mark.parametrize("name", FOLDERS)
-def test_the_beginning_and_the_end_are_set_as_attributes(name, tmp_path):
-    """Each replaces the template; without such a token it stays off."""
-    write_tokenizer(tmp_path, name)
-    write_settings(tmp_path, **FOLDERS[name])
-    ours, theirs = assert_same(tmp_path)
-    for attribute, value in (
-        ("add_bos_token", True),
-        ("add_eos_token", True),
-        ("add_bos_token", False),
-    ):
-        for tokenizer in (ours, theirs):
-            setattr(tokenizer, attribute, value)
-        assert facts(ours) == facts(theirs)
 
 
 # What is saved
@@ -561,9 +462,8 @@ def test_a_class_is_saved_only_if_it_makes_the_same_again(gpt2):
     write_settings(gpt2, tokenizer_class="GPTNeoXTokenizer")
     ours, theirs = assert_same(gpt2, add_bos_token=True)
     ours.save_pretrained(gpt2 / "saved")
-    ids = theirs("a b")["input_ids"]
-    for library in (transformers.AutoTokenizer, AutoTokenizer):
-        assert library.from_pretrained(gpt2 / "saved")("a b")["input_ids"] == ids
+    for again in load_both(gpt2 / "saved"):
+        assert again("a b")["input_ids"] == theirs("a b")["input_ids"]
 
 
 def test_a_class_is_saved_with_a_token_that_was_a_piece(gpt2):
@@ -582,54 +482,6 @@ def test_a_class_is_saved_with_a_token_that_was_a_piece(gpt2):
 # Chat templates
 
 
-def write_templates(folder, templates):
-    """Write templates as transformers 5 lays them out."""
-    (folder / "additional_chat_templates").mkdir(exist_ok=True)
-    for name, text in templates.items():
-        path = f"additional_chat_templates/{name}.jinja"
-        (folder / ("chat_template.jinja" if name == "default" else path)).write_text(
-            text
-        )
-
-
-@pytest.mark.parametrize(
-    "templates",
-    [
-        {"default": "D {{ messages }}"},
-        {"default": "D {{ 1 }}", "tool_use": "T {{ tools }}", "rag": "R {{ 1 }}"},
-        {"tool_use": "T {{ 1 }}"},
-    ],
-    ids=str,
-)
-def test_templates_in_files_go_before_settings(templates, gpt2):
-    """``tools`` choose ``tool_use``; a name chooses its own."""
-    pytest.importorskip("jinja2", reason="renders templates")
-    write_settings(gpt2, chat_template="S {{ 1 }}")
-    write_templates(gpt2, templates)
-    ours, theirs = assert_same(gpt2)
-    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
-    calls = [{}, {"tools": [tool]}, *({"chat_template": name} for name in templates)]
-    for options in calls:
-        if len(templates) == 1 and "chat_template" in options:
-            continue
-        if options == {} and "default" not in templates:
-            with pytest.raises(bytepair.TokenizerError, match="tool_use"):
-                ours.apply_chat_template(CHAT, tokenize=False)
-            continue
-        expected = theirs.apply_chat_template(CHAT, tokenize=False, **options)
-        assert ours.apply_chat_template(CHAT, tokenize=False, **options) == expected
-    ours.save_pretrained(gpt2 / "saved")
-    theirs.save_pretrained(gpt2 / "theirs")
-    for path in (gpt2 / "theirs").rglob("*.jinja"):
-        own = gpt2 / "saved" / path.relative_to(gpt2 / "theirs")
-        assert own.read_text() == path.read_text()
-    ours.save_pretrained(gpt2 / "saved", save_jinja_files=False)
-    assert not list((gpt2 / "saved").rglob("*.jinja"))
-    assert AutoTokenizer.from_pretrained(gpt2 / "saved").chat_template == (
-        theirs.chat_template
-    )
-
-
 # Added tokens beside a tokenizer.json
 
 FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
@@ -642,55 +494,20 @@ def test_listed_tokens_count_with_their_properties(flag, kind, gpt2):
     size = len(AutoTokenizer.from_pretrained(gpt2))
     token = dict.fromkeys(FLAGS, False) | ({} if flag is None else {flag: True})
     end = json.loads((gpt2 / "tokenizer.json").read_text())["added_tokens"][0]
-    listed = {
-        str(end["id"]): {**token, "content": end["content"]},
-        str(size): {**token, "content": "<new>"},
-        str(size + 1): {**token, "content": "New"},
-    }
+    names = {end["id"]: end["content"], size: "<new>", size + 1: "New"}
+    listed = {str(id_): {**token, "content": name} for id_, name in names.items()}
     write_settings(gpt2, tokenizer_class=kind, added_tokens_decoder=listed)
-    theirs = transformers.AutoTokenizer.from_pretrained(gpt2)
-    ours = AutoTokenizer.from_pretrained(gpt2)
-    found, expected = facts(ours), facts(theirs)
-    if (
-        kind == "PreTrainedTokenizerFast"
-    ):  # special once is special there, and not listed so
+    pair = load_both(gpt2)
+    found, expected = map(facts, pair)
+    if kind == "PreTrainedTokenizerFast":
+        # Special once is special there, and not listed so.
         del found["added"][end["id"]], expected["added"][end["id"]]
     assert found == expected
     for text in ("a <new> b New c", "a<new>b", "news New.", f"x {end['content']} y"):
-        ids = theirs(text)["input_ids"]
-        assert ours(text)["input_ids"] == ids
+        assert_alike(pair, "encode", text)
         for skip in (False, True):
-            expected = theirs.decode(ids, skip_special_tokens=skip)
-            assert ours.decode(ids, skip_special_tokens=skip) == expected
-
-
-@pytest.mark.parametrize("kind", ["PreTrainedTokenizerFast", "RobertaTokenizer"])
-def test_older_files_of_tokens_count_where_nothing_is_listed(kind, gpt2):
-    """``added_tokens.json`` and ``special_tokens_map.json``, which goes before settings."""
-    size = len(AutoTokenizer.from_pretrained(gpt2))
-    write_settings(gpt2, tokenizer_class=kind, eos_token="<eos>", pad_token="<pad>")
-    (gpt2 / "added_tokens.json").write_text(
-        json.dumps({"<new>": size + 1, "<eot>": size})
-    )
-    (gpt2 / "special_tokens_map.json").write_text(
-        json.dumps(
-            {
-                "eos_token": {"content": "<eot>", "lstrip": True, "normalized": False},
-                "additional_special_tokens": ["<more>"],
-                "pad_token": "<pad2>",
-            }
-        )
-    )
-    for keywords in ({}, {"eos_token": "<mine>"}):
-        ours, theirs = assert_same(gpt2, **keywords)
-        text = "a <new> b  <eot> <more>"
-        ids = theirs(text)["input_ids"]
-        assert ours(text)["input_ids"] == ids
-        for skip in (False, True):
-            expected = theirs.decode(ids, skip_special_tokens=skip)
-            assert ours.decode(ids, skip_special_tokens=skip) == expected
-    write_settings(gpt2, tokenizer_class=kind, added_tokens_decoder={})
-    assert_same(gpt2)
+            ids = pair[1].encode(text)
+            assert_alike(pair, "decode", ids, skip_special_tokens=skip)
 
 
 # Names

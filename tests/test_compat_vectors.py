@@ -1,6 +1,6 @@
 """``bytepair.compat.transformers`` beside answers of transformers that are stored.
 
-``vectors/make_transformers.py`` asks for them: classes, keywords, settings, listed tokens, calls,
+``vectors/make_transformers.py`` asks for them: signatures, classes, keywords, settings, listed tokens, calls,
 filling up, chats and added tokens. Left out: larger vocabularies and drawn calls, which the
 tests beside the library itself compare.
 """
@@ -8,9 +8,20 @@ tests beside the library itself compare.
 import json
 
 import pytest
-from tests.vectors.make_transformers import PATH, answers, build, cases, write_folder
+from tests.vectors.make_transformers import (
+    PATH,
+    answers,
+    build,
+    cases,
+    signatures,
+    write_folder,
+)
 
-from bytepair.compat.transformers import AutoTokenizer
+from bytepair.compat.transformers import (
+    AutoTokenizer,
+    BatchEncoding,
+    PreTrainedTokenizerFast,
+)
 
 STORED = json.loads(PATH.read_text())
 CASES = list(zip(cases(), STORED["answers"], strict=True))
@@ -27,6 +38,16 @@ def test_every_answer_is_that_of_transformers(case, expected, tmp_path):
     ours = AutoTokenizer.from_pretrained(tmp_path, **keywords)
     for step, found, wanted in zip(steps, answers(ours, steps), expected, strict=True):
         assert found == wanted, step
+
+
+@pytest.mark.parametrize("kind", [PreTrainedTokenizerFast, BatchEncoding])
+def test_names_and_arguments_are_those_of_transformers(kind):
+    """In the same order with the same defaults; ours may take more behind, by name."""
+    ours = signatures(kind)
+    for name, theirs in STORED["signatures"][kind is BatchEncoding].items():
+        assert ours[name][: len(theirs)] == theirs, name
+        behind = {(how, default) for _, how, default in ours[name][len(theirs) :]}
+        assert behind <= {("KEYWORD_ONLY", "None")}, name
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ steps: a name with arguments is called, without them it is read, and ``=`` sets 
 Run ``python -m tests.vectors.make_transformers`` with transformers installed.
 """
 
+import inspect
 import json
 from collections.abc import Mapping
 from itertools import product
@@ -27,14 +28,14 @@ TEXTS = [
 OF_CLASSES = {
     **dict.fromkeys(["LlamaTokenizer", "GemmaTokenizer", "Siglip2Tokenizer"], "pieces"),
     **dict.fromkeys(["OpenAIGPTTokenizer", "HerbertTokenizer"], "words"),
-    "NllbTokenizer": "pieces",
+    "NllbTokenizer": "words",
     "CLIPTokenizer": "words",
 }
 FACTS = [
     *(["encode", [text]] for text in TEXTS),
     ["encode", [TEXTS[2]], {"add_special_tokens": False}],
     ["__call__", ["a", "b c"], {"return_token_type_ids": True}],
-    *(["decode", [[72, *range(250, 320)], skips]] for skips in (False, True)),
+    *(["decode", [[72, 72, *range(250, 320), 72], skips]] for skips in (False, True)),
     *([name] for name in ("vocab_size", "special_tokens_map", "all_special_tokens")),
     *([name] for name in ("added_tokens_decoder", "model_input_names")),
     *([name] for name in ("padding_side", "truncation_side", "model_max_length")),
@@ -80,6 +81,13 @@ CHOICES = [
     ({"tokenizer_class": "LlamaTokenizer"}, {"model_type": "llama"}),
     ({}, {"model_type": "llama", "tokenizer_class": "RobertaTokenizer"}),
     (None, {"model_type": "no_such"}),
+    (
+        {
+            "tokenizer_class": "GPT2Tokenizer",
+            "auto_map": {"AutoTokenizer": ["own.Own", None]},
+        },
+        {},
+    ),
 ]
 FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 LONG = "one two three four five six seven eight nine ten"
@@ -151,8 +159,8 @@ def steps_of_calls():
     for tokens, is_special in ((["newtok", "hello", "Hello"], False), (["<x>"], True)):
         steps.append(["add_tokens", [tokens, is_special]])
         steps.append(["__call__", ["a newtok hello Hello newtoks<x>"]])
-    for name, value in (("add_bos_token", True), ("add_eos_token", True)):
-        steps += [["=" + name, value], ["encode", ["a b"]]]
+    for name, value in (("bos", True), ("eos", True), ("bos", False)):
+        steps += [[f"=add_{name}_token", value], ["encode", ["a b"]]]
     return [*steps, ["=pad_token", "Hello"], *FACTS]
 
 
@@ -184,12 +192,35 @@ def cases():
     eot = {"content": "<eot>", "lstrip": True, "normalized": False}
     older = {
         "added_tokens": {"<new>": 307, "<eot>": 306},
-        "special_tokens_map": {"eos_token": eot, "pad_token": "<pad2>"},
+        "special_tokens_map": {
+            "eos_token": eot,
+            "pad_token": "<pad2>",
+            "additional_special_tokens": ["<more>"],
+        },
     }
-    for kind in ("PreTrainedTokenizerFast", "RobertaTokenizer"):
+    kinds = ("PreTrainedTokenizerFast", "RobertaTokenizer")
+    for kind, keywords in product(kinds, ({}, {"eos_token": "<mine>"})):
         settings = {"tokenizer_class": kind, "eos_token": "<eos>"}
-        steps = [["encode", ["a <new> b  <eot>"]], *FACTS]
-        found.append(("bytes", {"tokenizer_config": settings, **older}, {}, steps))
+        files = {"tokenizer_config": settings, **older}
+        steps = [["encode", ["a <new> b  <eot> <more>"]], *FACTS]
+        found.append(("bytes", files, keywords, steps))
+    languages = [
+        "<|startoftranscript|>",
+        *(f"<|{code}|>" for code in ("en", "zh", "de")),
+    ]
+    languages += ["<|translate|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"]
+    whisper = {"tokenizer_class": "WhisperTokenizer", "extra_special_tokens": languages}
+    files = {"tokenizer_config": whisper}
+    found.append(("bytes", files, {"language": "german", "task": "transcribe"}, FACTS))
+    templates = {
+        "tokenizer_config": {**settings, "chat_template": "S {{ 1 }}"},
+        "chat_template.jinja": "D {{ messages }}",
+        "additional_chat_templates/tool_use.jinja": "T {{ tools }}",
+        "additional_chat_templates/rag.jinja": "R {{ 1 }}",
+    }
+    chats = ({}, {"tools": CHATS[-2]["tools"]}, {"chat_template": "rag"})
+    steps = [["apply_chat_template", [CHAT], {"tokenize": False, **o}] for o in chats]
+    found.append(("bytes", templates, {}, [*steps, *FACTS]))
     for vocabulary in ("around", "pieces"):
         settings = {
             "tokenizer_class": "PreTrainedTokenizerFast",
@@ -228,7 +259,10 @@ def vocabularies():
 def write_folder(folder, vocabulary, files):
     """Write a tokenizer with files of settings beside it."""
     for name, content in {"tokenizer": vocabulary, **files}.items():
-        (folder / f"{name}.json").write_text(json.dumps(content))
+        is_text = isinstance(content, str)
+        path = folder / (name if is_text else f"{name}.json")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(content if is_text else json.dumps(content))
 
 
 def as_values(value):
@@ -261,6 +295,22 @@ def answers(tokenizer, steps):
     return [answer(tokenizer, name, rest) for name, *rest in steps]
 
 
+# What a dict has too, and takes the same arguments.
+OF_DICT = set(dir(dict)) - {"copy", "__init__", "__getitem__"}
+
+
+def signatures(kind):
+    """List the names that a class offers; of each method its arguments, kinds and defaults."""
+    found = {}
+    for name in {*dir(kind)} - OF_DICT:
+        if name.startswith("_") and name not in ("__call__", "__init__", "__getitem__"):
+            continue
+        method = getattr(kind, name)
+        rows = inspect.signature(method).parameters.values() if callable(method) else ()
+        found[name] = [[row.name, row.kind.name, repr(row.default)] for row in rows]
+    return found
+
+
 def build(folder):
     """Give the content of the file."""
     import transformers
@@ -273,7 +323,12 @@ def build(folder):
         write_folder(path, made[vocabulary], files)
         theirs = transformers.AutoTokenizer.from_pretrained(path, **keywords)
         found.append(answers(theirs, steps))
-    return {"vocabularies": made, "answers": found}
+    kinds = transformers.PreTrainedTokenizerFast, transformers.BatchEncoding
+    return {
+        "signatures": [dict(sorted(signatures(kind).items())) for kind in kinds],
+        "vocabularies": made,
+        "answers": found,
+    }
 
 
 if __name__ == "__main__":
