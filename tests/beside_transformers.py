@@ -15,9 +15,10 @@ logging.disable(logging.WARNING)
 
 
 def load_both(folder, **keywords):
-    """Load a folder in both libraries, ours first."""
-    loaders = (AutoTokenizer, transformers.AutoTokenizer)
-    return [library.from_pretrained(folder, **keywords) for library in loaders]
+    """Load a folder in both libraries; ours comes first, and is loaded last."""
+    # Theirs marks tokens that it is given as objects as special, and so as not normalized.
+    theirs = transformers.AutoTokenizer.from_pretrained(folder, **keywords)
+    return AutoTokenizer.from_pretrained(folder, **keywords), theirs
 
 
 def both_of(folder, family, **settings):

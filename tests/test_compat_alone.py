@@ -610,3 +610,24 @@ def test_a_tokenizer_that_no_json_can_hold_is_called_all_the_same():
     assert answer["attention_mask"].tolist()[1][-1] == 0
     assert tokenizer.vocab_size == len(own.get_vocab())
     assert tokenizer.get_added_vocab() == {"<pad>": own.n_vocab}
+
+
+def test_what_cannot_be_learned_is_refused(tmp_path):
+    """A trainer's option without an equal, and a vocabulary without room; else it is what training learns."""
+    ours = AutoTokenizer.from_pretrained(write_model(tmp_path, "gpt2"))
+    texts = ["low lower lowest", "the cat sat on the mat 123"] * 9
+    for name, value in (
+        ("limit_alphabet", 10),
+        ("max_token_length", 10),
+        ("initial_alphabet", ["a"]),
+        ("end_of_word_suffix", "</w>"),
+        ("colour", 1),
+    ):
+        with pytest.raises(TypeError, match=name):
+            ours.train_new_from_iterator([texts], 300, **{name: value})
+    again = ours.train_new_from_iterator([texts], 280).tokenizer
+    learned = bytepair.train_from_iterator(texts, dialect="gpt2", vocab_size=279)
+    assert again.merges == learned.merges
+    ours = AutoTokenizer.from_pretrained(write_model(tmp_path, "llama2-metaspace"))
+    with pytest.raises(bytepair.TrainingError, match="vocab_size"):
+        ours.train_new_from_iterator([texts], 2)

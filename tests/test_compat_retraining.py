@@ -4,26 +4,16 @@ Left out: marks of words, where transformers lets the order of a hash table give
 """
 
 import pytest
-from tests.beside_transformers import (
-    load_both,
-    transformers,
-    write_settings,
-    write_tokenizer,
-)
+from tests.beside_transformers import both_of as both, transformers
+from tests.model_folders import write_tokenizer
 
-import bytepair
 from bytepair._verify import torture
 from bytepair.compat.transformers import PreTrainedTokenizerFast
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [*torture.TEXTS, *["low lower lowest", "the cat sat on the mat 123"] * 9]
 FAMILIES = ["gpt2", "smollm", "neox", "bert"]
-
-
-def both(folder, family, **settings):
-    """Write a family's folder, and load it in both libraries."""
-    write_tokenizer(folder, family)
-    write_settings(folder, **settings)
-    return load_both(folder)
 
 
 def assert_same(ours, theirs):
@@ -180,21 +170,3 @@ def test_options_that_change_nothing_are_taken(tmp_path):
     for name, mark in (("end_of_word_suffix", None), ("end_of_word_suffix", "@@")):
         with pytest.raises(TypeError, match=name):
             ours.train_new_from_iterator([TEXTS], 600, **{name: mark})
-
-
-def test_what_cannot_be_learned_is_refused(tmp_path):
-    """A trainer's option without an equal, and a vocabulary without room."""
-    ours, _ = both(tmp_path, "gpt2")
-    for name, value in (
-        ("limit_alphabet", 10),
-        ("max_token_length", 10),
-        ("initial_alphabet", ["a"]),
-        ("end_of_word_suffix", "</w>"),
-        ("colour", 1),
-    ):
-        with pytest.raises(TypeError, match=name):
-            ours.train_new_from_iterator([TEXTS], 300, **{name: value})
-    (tmp_path / "characters").mkdir()
-    ours, _ = both(tmp_path / "characters", "llama2-metaspace")
-    with pytest.raises(bytepair.TrainingError, match="vocab_size"):
-        ours.train_new_from_iterator([TEXTS], 2)

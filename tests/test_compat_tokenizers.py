@@ -6,15 +6,12 @@ import json
 import pickle
 
 import pytest
-from tests.beside_transformers import (
-    load_both,
-    write_settings,
-    write_tokenizer,
-)
+from tests.model_folders import write_model, write_tokenizer
 
 import bytepair
 from bytepair.compat.streaming import DecodeStream
 from bytepair.compat.tokenizers import PreTokenizer, Tokenizer
+from bytepair.compat.transformers import AutoTokenizer
 
 theirs_module = pytest.importorskip("tokenizers", reason="compares with tokenizers")
 TEXTS = ["some words follow", "é", "", "a <|pad|> b", "more and more of the words"]
@@ -119,42 +116,32 @@ def test_tokens_are_looked_up_and_added(tmp_path):
 
 def test_the_backend_and_its_owner_change_together(tmp_path):
     """What is added to one is there in the other; lengths of calls stay their own."""
-    write_tokenizer(tmp_path, "gpt2")
-    write_settings(tmp_path, pad_token="<|pad|>")
-    ours, theirs = load_both(tmp_path)
-    assert ours.backend_tokenizer is ours.backend_tokenizer
-    for tokenizer in (ours, theirs):
-        tokenizer.backend_tokenizer.add_tokens(["<x>"])
-        tokenizer.add_tokens(["<y>"])
+    owner = AutoTokenizer.from_pretrained(
+        write_model(tmp_path, "gpt2", pad_token="<|pad|>")
+    )
+    theirs = theirs_module.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    theirs.add_special_tokens(["<|pad|>"])
+    ours = owner.backend_tokenizer
+    assert owner.backend_tokenizer is ours
+    ours.add_tokens(["<x>"])
+    owner.add_tokens(["<y>"])
+    theirs.add_tokens(["<x>", "<y>"])
     text = "a <x> <y>"
-    assert ours(text)["input_ids"] == theirs(text)["input_ids"]
-    found = ours.backend_tokenizer.encode(text)
-    assert_same(found, theirs.backend_tokenizer.encode(text))
-    assert json.loads(ours.backend_tokenizer.to_str())["model"]["type"] == "BPE"
-    for tokenizer in (ours, theirs):
-        tokenizer.set_truncation_and_padding(
-            padding_strategy=transformers_strategy("max_length"),
-            truncation_strategy=transformers_cut("longest_first"),
-            max_length=4,
-            stride=0,
-            pad_to_multiple_of=None,
-            padding_side=None,
-        )
-    for text in ("a b c d e f g h", "a"):
-        expected = theirs.backend_tokenizer.encode(text).ids
-        assert ours.backend_tokenizer.encode(text).ids == expected
-    assert len(ours("a b c d e f g h")["input_ids"]) > 4
-
-
-def transformers_strategy(name):
-    """Give a strategy of padding as transformers writes it."""
-    return pytest.importorskip("transformers").utils.PaddingStrategy(name)
-
-
-def transformers_cut(name):
-    """Give a strategy of truncation as transformers writes it."""
-    module = pytest.importorskip("transformers.tokenization_utils_base")
-    return module.TruncationStrategy(name)
+    assert owner(text)["input_ids"] == theirs.encode(text).ids
+    assert_same(ours.encode(text), theirs.encode(text))
+    assert json.loads(ours.to_str())["model"]["type"] == "BPE"
+    owner.set_truncation_and_padding(
+        padding_strategy="max_length",
+        truncation_strategy="longest_first",
+        max_length=4,
+        stride=0,
+        pad_to_multiple_of=None,
+        padding_side=None,
+    )
+    pad, ids = owner.pad_token_id, theirs.encode("a b c d e f g h").ids
+    assert ours.encode("a b c d e f g h").ids == ids[:4]
+    assert ours.encode("a").ids == [*theirs.encode("a").ids, pad, pad, pad]
+    assert len(owner("a b c d e f g h")["input_ids"]) > 4
 
 
 def test_a_file_is_written_and_read(pair, tmp_path):

@@ -214,7 +214,9 @@ def test_every_combination_gives_what_transformers_gives(
 
 
 WORDS = st.lists(
-    st.sampled_from(["the", "words", "é", "👍🏽", "a-b", " x", "", "Hello,", "<|pad|>", "x "]),
+    st.sampled_from(
+        ["the", "words", "é", "👍🏽", "a-b", " x", "", "Hello,", "<|pad|>", "x "]
+    ),
     min_size=1,
     max_size=6,
 )
