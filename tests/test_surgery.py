@@ -166,6 +166,64 @@ def test_the_curve_is_the_length_of_the_corpus(name):
     assert all(fall >= 2 for fall in falls)
 
 
+LETTERS = vocabulary(*"ablow xABéy.\n▁", "<u>", "lo", "low", "▁a")
+MERGES = [["l", "o"], ["lo", "w"], ["▁", "a"]]
+SPACES = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+NORMALIZERS = [
+    None,
+    {"type": "Lowercase"},
+    SPACES,
+    {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"}, SPACES]},
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+]
+FIRST = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first"}
+SPLITS = [None, *({**FIRST, "split": split} for split in (True, False))]
+SPLITS += [{"type": "Whitespace"}, {"type": "Punctuation", "behavior": "Isolated"}]
+FLAGS = ("special", "normalized", "lstrip", "rstrip", "single_word")
+
+
+@settings(max_examples=60)
+@given(
+    data=st.data(),
+    parts=st.tuples(st.sampled_from(NORMALIZERS), st.sampled_from(SPLITS)),
+    names=st.sets(st.sampled_from(["ab", "AB", " a", "▁a", "é", "low", "  ", "b "])),
+    model=st.fixed_dictionaries(
+        {"ignore_merges": st.booleans(), "fuse_unk": st.booleans()}
+    ),
+    texts=st.lists(
+        st.text("ablow xAB▁.\n", min_size=1, max_size=20), min_size=1, max_size=4
+    ),
+)
+def test_reports_count_what_encoding_gives(data, parts, names, model, texts):
+    """Wherever added tokens are looked for, the corpus has as many tokens as its texts are encoded to."""
+    new_ids = itertools.count(len(LETTERS))
+    added = [
+        {
+            "content": name,
+            "id": LETTERS.get(name) or next(new_ids),
+            **{flag: data.draw(st.booleans()) for flag in FLAGS},
+        }
+        for name in sorted(names)
+    ]
+    model = {**model, "vocab": LETTERS, "merges": MERGES, "unk_token": "<u>"}
+    normalizer, split = parts
+    try:
+        base = hugging_face(
+            model, added_tokens=added, normalizer=normalizer, pre_tokenizer=split
+        )
+    except TokenizerError:  # a token is nothing once it is normalized
+        return
+    texts = [*texts, "xABlow lo"] * 2
+    found = surgery.extend(base, texts=texts, add=3)
+    pruned = surgery.prune(found.tokenizer, texts=texts, min_count=4)
+    tokenizers = base, found.tokenizer, pruned.tokenizer
+    before, middle, after = (
+        sum(len(ids_or_none(one, text)) for text in texts) for one in tokenizers
+    )
+    assert (found.report.tokens_before, found.report.tokens_after) == (before, middle)
+    assert (pruned.report.tokens_before, pruned.report.tokens_after) == (middle, after)
+
+
 def test_the_knee_is_the_point_farthest_from_the_chord():
     """As a plain computation with both axes from 0 to 1 finds it."""
     report = grown("gpt4o", add=40).report

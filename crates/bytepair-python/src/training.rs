@@ -68,12 +68,11 @@ impl Corpus {
         let dialect = dialect.0.clone();
         let resume = resume.map(|tokenizer| Arc::clone(&tokenizer.0));
         let preparation = match &resume {
-            Some(tokenizer) => dialect.preparation_for(tokenizer),
-            None => dialect.preparation(&[]),
+            Some(tokenizer) => dialect.preparation_for(tokenizer, &given),
+            None => dialect.preparation(&without_repeats(&given)),
         };
         let mut preparation = preparation.map_err(|error| to_python(&error))?;
         preparation.separator = separator;
-        add_missing(&mut preparation.special_tokens, &given);
         let boundaries = preparation.special_tokens.clone();
         let n_threads = n_threads(threads)?;
         let counter =
@@ -239,6 +238,7 @@ impl Corpus {
         report
             .set_item("distinct_pieces", with_attached(py, &self.counts, |counts| counts.len()))?;
         report.set_item("special_tokens", self.special_found(py, &corpus)?)?;
+        report.set_item("added_tokens", corpus.n_added)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
         report.set_item("dropped_bound", dropped.bound)?;
@@ -325,10 +325,10 @@ fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
     scope.map(Arc::new).map_err(|error| to_python(&error))
 }
 
-/// Adds the names that are not there yet, each once.
-fn add_missing(names: &mut Vec<String>, given: &[String]) {
-    let mut known: HashSet<_> = names.iter().cloned().collect();
-    names.extend(given.iter().filter(|name| known.insert((*name).clone())).cloned());
+/// Each name once.
+fn without_repeats(names: &[String]) -> Vec<String> {
+    let mut known = HashSet::new();
+    names.iter().filter(|name| known.insert(*name)).cloned().collect()
 }
 
 /// Length of the corpus in tokens, before the first new merge and after each; how often each pair occurred.
@@ -381,7 +381,7 @@ impl Corpus {
         let added = with(&self.counts, std::mem::take);
         // What is added may turn a rare piece into a common one.
         let least = if added.is_empty() { min_piece_count } else { 1 };
-        let (mut counts, mut dropped, corpus) = match with(&self.counter, Option::take) {
+        let (mut counts, mut dropped, mut corpus) = match with(&self.counter, Option::take) {
             Some(counter) => counter.finish_common(least, self.dialect.ties == Ties::FirstSeen)?,
             None => <_>::default(),
         };
@@ -389,6 +389,11 @@ impl Corpus {
         if !added.is_empty() {
             add_counts(&mut counts, added)?;
             dropped = counts.drop_rare(min_piece_count)?;
+        }
+        if let Some(earlier) = &self.resume {
+            let (rest, n_whole) = earlier.without_whole_pieces(counts)?;
+            counts = rest;
+            corpus.n_added = corpus.n_added.saturating_add(n_whole);
         }
         let before = with(&self.dropped_before, |before| *before);
         if min_piece_count > 1 || before > 0 {

@@ -4,6 +4,7 @@
 //! its units are, which pair goes first. The named ones are starting points; each field can be set. What
 //! is trained in a dialect becomes a tokenizer by [`Dialect::tokenizer`].
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::added::AddedToken;
@@ -112,6 +113,7 @@ impl Dialect {
         let unicode = UnicodeTables::latest();
         let steps = self.normalize_training.as_ref().unwrap_or(&self.normalize).clone();
         Ok(Preparation {
+            as_encoded: None,
             splitter: Splitter::new(self.split.clone(), &unicode)?,
             normalizer: Normalizer::new(steps, unicode),
             special_tokens: special_tokens.to_vec(),
@@ -197,20 +199,30 @@ impl Dialect {
         (!bytepair_split::cuts_alike(&self.split, &other.split)).then_some("pattern")
     }
 
-    /// What happens to training text that a tokenizer of this dialect is to learn more from.
+    /// What happens to training text that a tokenizer of this dialect is to learn more from: the tokenizer cuts it as it
+    /// does where it encodes, unless training has normalizer steps of its own. `special_tokens` are found too.
     ///
     /// # Errors
     /// As for [`Dialect::of`], and where the tokenizer has scaffold tokens.
-    pub fn preparation_for(&self, tokenizer: &Tokenizer) -> Result<Preparation> {
+    pub fn preparation_for(
+        &self,
+        tokenizer: &Arc<Tokenizer>,
+        special_tokens: &[String],
+    ) -> Result<Preparation> {
         self.units.check()?;
         tokenizer.parts().check_no_scaffold()?;
         let Parts { normalizer, added, .. } = tokenizer.parts();
-        let (own_steps, splitter) = one_round(tokenizer.parts())?;
-        let steps = self.normalize_training.clone().unwrap_or(own_steps);
+        let (_, splitter) = one_round(tokenizer.parts())?;
+        let mut known = HashSet::new();
+        let names = added.iter().map(|token| &token.content).chain(special_tokens);
+        let names: Vec<_> = names.filter(|name| known.insert(*name)).cloned().collect();
+        let steps = self.normalize_training.clone();
+        let as_encoded = steps.is_none().then(|| Tokenizer::cutting_texts(tokenizer, &names));
         Ok(Preparation {
+            as_encoded: as_encoded.transpose()?,
             splitter,
-            normalizer: Normalizer::new(steps, normalizer.unicode()),
-            special_tokens: added.iter().map(|token| token.content.clone()).collect(),
+            normalizer: Normalizer::new(steps.unwrap_or_default(), normalizer.unicode()),
+            special_tokens: names,
             separator: None,
             requires_utf8: !self.units.is_bytes(),
         })

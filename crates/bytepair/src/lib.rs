@@ -41,8 +41,8 @@ pub use bytepair_split::unicode;
 pub use added::{AddedToken, Specials};
 pub use batch::fits_one_thread;
 pub use count::{
-    CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, First, Part, PieceCounts,
-    Preparation, SummedRows,
+    AsEncoded, CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, EncodedPart, First,
+    Part, PieceCounts, Preparation, SummedRows,
 };
 pub use decode::{
     Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, LeadingSpaces, SentencePieceDecode,

@@ -5,6 +5,7 @@
 //! and cuts what comes out. Costs one pass over the text for each round; the first round copies nothing
 //! that it does not change.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::encoding::Traced;
@@ -64,6 +65,18 @@ impl PreTokenizer {
             }
             None => visit_rounds(&self.rounds, segment, &mut visit),
         }
+    }
+
+    /// A segment as the first round changes it.
+    pub(crate) fn changed<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
+        let change = self.rounds.first().map(|round| &round.change);
+        change.map_or(Ok(segment.text.into()), |change| change.normalize(segment))
+    }
+
+    /// [`Self::changed`] for a segment whose origin in the text is traced.
+    pub(crate) fn changed_traced<'t>(&self, segment: &'t Traced<'t>) -> Result<Traced<'t>> {
+        let change = self.rounds.first().map(|round| &round.change);
+        change.map_or_else(|| Ok(segment.clone()), |change| segment.changed(change))
     }
 
     /// Whether a change treats the beginning of a text in its own way.

@@ -12,6 +12,7 @@ mod adding;
 mod as_text;
 mod blocks;
 mod call;
+mod counted;
 mod counter;
 mod counting;
 mod cutting;

@@ -56,8 +56,9 @@ class Learner:
     ``scale`` is by how much counts are larger than what they count, where files have
     weights; what is told is divided by it. ``on_counted`` among the options is called with
     the learner between counting and merging, ``on_course`` with the tokens of the corpus
-    before the first new merge and after each. ``scope`` has the first and last code points of
-    characters without which no learned token occurs.
+    before the first new merge and after each, added tokens included. ``scope`` has the first
+    and last code points of characters without which no learned token occurs. ``n_added``
+    is how many added tokens were found, times the weights of their files.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Learner:
         self.recognised = ""
         self.counted_before: dict[str, Any] = {}
         self.n_characters: int | float = 0
+        self.n_added = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
         self.remaining = Remaining(n_earlier)
         self.start = self.phase_start = time.perf_counter()
@@ -239,6 +241,7 @@ class Learner:
             counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
             if self.folder is not None:
                 self.folder.remove()
+            self.n_added = counted.pop("added_tokens")
             del counted["dropped_bound"]  # it speaks through `certain_merges`
             for name, before in self.counted_before.items():
                 is_sum = name.startswith("dropped")
@@ -272,7 +275,7 @@ class Learner:
                 self.on_log(log)
         del learned["n_names"]
         if self.on_course is not None and course:
-            self.on_course([self._unscaled(n_tokens) for n_tokens in course[0]])
+            self.on_course([self._unscaled(n + self.n_added) for n in course[0]])
         interrupted = learned.pop("interrupted")
         report = self._report(counted, learned)
         if self.resume is not None and self.keeps_ids:

@@ -268,11 +268,13 @@ def _among(base: Tokenizer, drop: Callable[[Token], object] | Tokens) -> list[in
 class Counted:
     """The pieces of a corpus, how often each occurs, and how many tokens they have.
 
-    Counts of files with weights are larger by ``scale``.
+    ``n_added`` is how often added tokens occur between pieces. Counts of files with weights are larger
+    by ``scale``.
     """
 
     def __init__(self) -> None:
         self.pieces: list[tuple[bytes, int]] = []
+        self.n_added = 0
         self.scale = 1
         self.n_tokens: int | float | None = None
 
@@ -296,7 +298,7 @@ class Counted:
         self.n_tokens = course[0]
 
     def _take(self, learner: Learner) -> None:
-        self.scale = learner.scale
+        self.scale, self.n_added = learner.scale, learner.n_added
         self.pieces = learner.corpus.pieces(ALL_BYTES) or []
 
     def scaled(self, min_count: int) -> int:
@@ -323,4 +325,4 @@ class Counted:
             ties="smallest_ids",
             on_course=course.extend,  # type: ignore[call-arg]
         )
-        return unscaled(course[0], self.scale)  # type: ignore[arg-type]
+        return unscaled(int(course[0]) + self.n_added, self.scale)

@@ -363,8 +363,11 @@ impl CorpusCounter {
             progress,
             text: None,
             longest: self.limit.map_or(usize::MAX, longest),
+            n_added: 0,
         };
         let result = workers::count_all(&mut self.workers, rules, |stretch| feeder.fill(stretch));
+        let n_added = weighted(feeder.n_added, self.weight);
+        self.report.n_added = self.report.n_added.saturating_add(n_added);
         for worker in &mut self.workers {
             let n_pieces = std::mem::take(&mut worker.n_pieces);
             let n_characters = std::mem::take(&mut worker.n_characters);

@@ -5,12 +5,17 @@
 //! carried over to the next stretch. A stretch is about as large as a processor's second cache, and its
 //! memory is used again, so that text is still there when it is split and counted.
 //!
+//! Training that goes on from a tokenizer counts what this tokenizer encodes. So the tokenizer itself finds the added tokens,
+//! changes the text between them, and says where a text can be cut ([`AsEncoded`]).
+//!
 //! A feeder does what must be done in order: it reads, looks for special tokens, and normalizes. It neither
 //! splits nor checks, and copies nothing twice but what is carried over, unless a normalizer is set.
 //! Its memory is one stretch, and the longest stretch of text without a safe cut, which may have a limit.
 
+use std::fmt::Debug;
 use std::io::Read;
 use std::ops::Range;
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
@@ -32,9 +37,36 @@ const MAX_PARTS: usize = 1 << 13;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
 
+/// A tokenizer that cuts texts as it does where it encodes them.
+pub trait AsEncoded: Debug + Send + Sync {
+    /// The last place in a range of a text where a cut changes no piece, whatever follows the text.
+    fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize>;
+
+    /// Visits the added tokens of a text, all special ones among them, and what stands between them, in order.
+    ///
+    /// # Errors
+    /// Where the text is not UTF-8 but has to be, and those of `visit`.
+    fn for_each_part(
+        &self,
+        text: Segment<'_>,
+        visit: &mut dyn FnMut(EncodedPart<'_>) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug)]
+pub enum EncodedPart<'t> {
+    /// An added token: its place in [`Preparation::special_tokens`], and how long it is in the text, in bytes.
+    Added(usize, usize),
+    /// What the splitter cuts.
+    Text(&'t [u8]),
+}
+
 /// What happens to text before its pieces are counted.
 #[derive(Clone, Debug)]
 pub struct Preparation {
+    /// What cuts out the special tokens and changes the text, instead of the next fields, if anything does.
+    pub as_encoded: Option<Arc<dyn AsEncoded>>,
     /// Applied to each segment between special tokens.
     pub normalizer: Normalizer,
     /// Cuts normalized segments into pieces.
@@ -63,6 +95,8 @@ pub struct CorpusReport {
     pub mass: i64,
     /// For each special token of the preparation: how often it stood in the texts.
     pub n_special: Vec<u64>,
+    /// Number of added tokens that were found as they are where texts are encoded, each times the weight of its source.
+    pub n_added: i64,
 }
 
 /// A stretch of text: some parts of one buffer, in order.
@@ -95,8 +129,11 @@ pub(super) struct Boundaries {
 
 impl Boundaries {
     pub(super) fn new(preparation: &Preparation) -> Result<Self> {
-        let texts: Vec<_> =
-            preparation.special_tokens.iter().chain(&preparation.separator).collect();
+        let special_tokens = match preparation.as_encoded {
+            Some(_) => &[],
+            None => preparation.special_tokens.as_slice(),
+        };
+        let texts: Vec<_> = special_tokens.iter().chain(&preparation.separator).collect();
         if texts.iter().any(|text| text.is_empty()) {
             return Err(Error::option(
                 "special_tokens, separator",
@@ -136,6 +173,8 @@ pub(super) struct Feeder<'c, T, R, P> {
     /// Is called with the number of bytes read of a text.
     pub(super) progress: P,
     pub(super) text: Option<Text<R>>,
+    /// How many added tokens were found by what cuts texts as they are encoded.
+    pub(super) n_added: u64,
     /// How long text without a safe cut may be, in bytes.
     pub(super) longest: usize,
 }
@@ -190,9 +229,13 @@ where
                     None => return Ok(false),
                 },
             };
-            self.text = match self.preparation.normalizer.steps().is_empty() {
-                true => self.take_plain(text, stretch)?,
-                false => self.take_normalized(text, stretch)?,
+            let preparation = self.preparation;
+            self.text = match &preparation.as_encoded {
+                Some(tokenizer) => self.take_encoded(&**tokenizer, text, stretch)?,
+                None if preparation.normalizer.steps().is_empty() => {
+                    self.take_plain(text, stretch)?
+                }
+                None => self.take_normalized(text, stretch)?,
             };
         }
         Ok(true)
@@ -324,6 +367,95 @@ where
         stretch.n_ready = ready.end;
         push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
         Ok(end)
+    }
+
+    /// Reads a text until a tokenizer can cut it, and hands that out; gives the text back if it goes on.
+    fn take_encoded(
+        &mut self,
+        tokenizer: &dyn AsEncoded,
+        mut text: Text<R>,
+        stretch: &mut Stretch,
+    ) -> Result<Option<Text<R>>> {
+        let mut raw = std::mem::take(&mut text.raw);
+        loop {
+            let at_end = self.read(&mut text, &mut raw, 0)?;
+            let n_taken = self.cut_encoded(tokenizer, &mut text, (&raw, at_end), stretch)?;
+            raw.drain(..n_taken);
+            if at_end {
+                return Ok(None);
+            }
+            if n_taken > 0 {
+                text.raw = raw;
+                return Ok(Some(text));
+            }
+            self.check_len(text.n_read - raw.len() as u64, &raw)?;
+        }
+    }
+
+    /// Hands out what can be decided of `raw`; returns how much that is.
+    fn cut_encoded(
+        &mut self,
+        tokenizer: &dyn AsEncoded,
+        text: &mut Text<R>,
+        (raw, at_end): (&[u8], bool),
+        stretch: &mut Stretch,
+    ) -> Result<usize> {
+        text.offset = text.n_read - raw.len() as u64;
+        let decided = self.decided(raw, at_end);
+        let mut start = 0;
+        for (range, _) in self.boundaries.find(raw) {
+            if range.start >= decided {
+                break;
+            }
+            self.push_encoded(tokenizer, text, (&raw[start..range.start], true), stretch)?;
+            let separator = self.preparation.separator.as_ref();
+            let names = &self.preparation.special_tokens;
+            if let Some(place) = names.iter().position(|name| separator == Some(name)) {
+                self.report.n_special[place] += 1;
+            }
+            self.report.n_texts += 1;
+            text.offset += range.len() as u64;
+            *self.position += range.len() as u64;
+            start = range.end;
+        }
+        let cut = || tokenizer.last_cut(&raw[start..], 0..decided.saturating_sub(start));
+        let end = if at_end { raw.len() } else { start + cut().unwrap_or(0) };
+        self.push_encoded(tokenizer, text, (&raw[start..end], at_end), stretch)?;
+        Ok(end)
+    }
+
+    /// Hands out what comes next of a text; `ends` says whether the text ends with it.
+    fn push_encoded(
+        &mut self,
+        tokenizer: &dyn AsEncoded,
+        text: &mut Text<R>,
+        (raw, ends): (&[u8], bool),
+        stretch: &mut Stretch,
+    ) -> Result<()> {
+        let is_rest = text.segment_begun;
+        let segment = Segment { text: raw, is_first: !is_rest, is_last: ends, is_rest };
+        let (offset, n_found) = (text.offset, &mut self.report.n_special);
+        let Stretch { buffer, parts, .. } = stretch;
+        let visited = tokenizer.for_each_part(segment, &mut |part| {
+            match part {
+                EncodedPart::Added(place, len) => {
+                    n_found[place] += 1;
+                    self.n_added += 1;
+                    text.offset += len as u64;
+                    *self.position += len as u64;
+                }
+                EncodedPart::Text(changed) => {
+                    let begin = buffer.len();
+                    buffer.extend_from_slice(changed);
+                    push_part(parts, begin..buffer.len(), self.position, &mut text.offset);
+                }
+            }
+            Ok(())
+        });
+        visited.map_err(|error| error.moved_by(offset))?;
+        text.offset = offset + raw.len() as u64;
+        text.segment_begun = !ends && (is_rest || !raw.is_empty());
+        Ok(())
     }
 
     /// Appends to a buffer what comes next of a text; returns whether that is the end of the text.

@@ -35,7 +35,7 @@ mod workers;
 pub use corpus::CorpusCounter;
 pub(crate) use corpus::needed_to_learn;
 pub use dropped::Dropped;
-pub use feed::{CorpusReport, Preparation};
+pub use feed::{AsEncoded, CorpusReport, EncodedPart, Preparation};
 pub use records::Part;
 pub use sums::{CountRows, CountSums, SummedRows};
 
@@ -103,7 +103,7 @@ impl PieceCounts {
     }
 
     /// No pieces; first occurrences will not be known.
-    fn without_firsts() -> Self {
+    pub(crate) fn without_firsts() -> Self {
         Self { firsts: None, ..Self::default() }
     }
 

@@ -59,8 +59,9 @@ impl Worker {
     fn count_part(&mut self, rules: Rules<'_>, part: &Part, buffer: &[u8]) -> Result<()> {
         let Rules { preparation, weight, runs } = rules;
         let text = &buffer[part.range.clone()];
-        // Normalized text was checked before it was normalized.
-        if preparation.requires_utf8 && preparation.normalizer.steps().is_empty() {
+        // Text that was changed was checked before.
+        let is_raw = preparation.as_encoded.is_none() && preparation.normalizer.steps().is_empty();
+        if preparation.requires_utf8 && is_raw {
             std::str::from_utf8(text).map_err(|error| {
                 let offset = part.offset + error.valid_up_to() as u64;
                 ErrorKind::NotUtf8 { offset }

@@ -126,7 +126,7 @@ impl Tokenizer {
     }
 
     /// By content: the place of the added token; of several the first.
-    fn places_of_added(&self) -> HashMap<&str, usize> {
+    pub(super) fn places_of_added(&self) -> HashMap<&str, usize> {
         let mut places = HashMap::with_capacity(self.parts.added.len());
         for (place, token) in self.parts.added.iter().enumerate() {
             places.entry(token.content.as_str()).or_insert(place);

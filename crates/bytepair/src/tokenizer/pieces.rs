@@ -35,6 +35,8 @@ pub(super) enum PartKind {
     Piece,
     /// Undivided, for one that splits it by [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer).
     Segment,
+    /// Undivided, but changed as the only round changes it, for the splitter of that round.
+    Changed,
     /// Undivided, including the added tokens that are looked for in normalized text.
     Normalized,
 }
@@ -87,12 +89,17 @@ impl Call<'_> {
         let parts = &self.tokenizer.parts;
         let normalized = parts.normalizer.normalize(segment)?;
         if self.needs_tracing(segment, &normalized) {
-            return self.for_each_traced_piece(segment, ids, worker, encode_part);
+            return self.for_each_traced_piece(segment, (ids, part_kind), worker, encode_part);
         }
         if part_kind == PartKind::Normalized && !normalized.is_empty() {
             return encode_part(&normalized, Part::Text(0..normalized.len()), ids, worker);
         }
         self.matcher.cut_normalized(&normalized, |part| match part {
+            Part::Text(range) if part_kind == PartKind::Changed => {
+                let segment = Segment { text: &normalized, ..segment }.part(range);
+                let changed = parts.pre_tokenizer.changed(segment)?;
+                encode_part(&changed, Part::Text(0..changed.len()), ids, worker)
+            }
             Part::Text(range) if part_kind == PartKind::Piece => {
                 let segment = Segment { text: &normalized, ..segment }.part(range);
                 parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
@@ -117,7 +124,7 @@ impl Call<'_> {
     fn for_each_traced_piece(
         &self,
         segment: Segment<'_>,
-        ids: &mut Vec<TokenId>,
+        (ids, part_kind): (&mut Vec<TokenId>, PartKind),
         worker: &mut Worker,
         encode_part: &mut impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
     ) -> Result<()> {
@@ -126,6 +133,11 @@ impl Call<'_> {
         let normalized = beginning.changed(&parts.normalizer)?;
         self.matcher.cut_normalized(&normalized.text, |part| match part {
             token @ Part::Token(..) => encode_part(&normalized.text, token, ids, worker),
+            Part::Text(range) if part_kind == PartKind::Changed => {
+                let segment = normalized.part(range);
+                let changed = parts.pre_tokenizer.changed_traced(&segment)?;
+                encode_part(&changed.text, Part::Text(0..changed.text.len()), ids, worker)
+            }
             Part::Text(range) => {
                 parts.pre_tokenizer.for_each_traced(&normalized.part(range), &mut |text, piece| {
                     encode_part(&text.text, Part::Text(piece), ids, worker)
