@@ -1,6 +1,9 @@
 """A text to its tokens, merge by merge, and why a token is not there."""
 
+import cProfile
+import itertools
 import json
+import pstats
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -339,6 +342,20 @@ def test_a_piece_of_thousands_of_merges_is_drawn_in_part():
     lines = plain(trace_lines(found)).splitlines()
     rest = len(found.pieces[0].steps) - 500
     assert any(f"… {rest:,} more merges" in line for line in lines)
+
+
+def test_drawing_costs_as_much_as_the_text_is_long():
+    """Twice as many different words take about twice as many calls."""
+    words = ["".join(letters) for letters in itertools.product("abcdefgh", repeat=3)]
+    tokenizer = bytepair.train_from_iterator([" ".join(words)] * 2, vocab_size=900)
+    traces = [tokenizer.trace(" ".join(words[:n])) for n in (200, 400)]
+    for columns in (None, 80):
+        n_calls = []
+        for traced in traces:
+            with cProfile.Profile() as profile:
+                list(trace_lines(traced.trace, columns))
+            n_calls.append(pstats.Stats(profile).total_calls)
+        assert n_calls[1] < 2.5 * n_calls[0]
 
 
 def test_a_picture_has_every_token_of_the_tree():

@@ -292,10 +292,14 @@ def _grouped(tokens: list[CutToken], ends: list[int], n_bytes: int) -> Iterator[
         start, end = lower[token.start], upper[token.end]
         if token.start == token.end and lower[token.start] == token.start:
             end = start
-        group = [token]
+        joined = [[token]]
         while open_groups and open_groups[-1][1] > start:
             first, last, before = open_groups.pop()
-            start, end, group = min(first, start), max(last, end), before + group
+            start, end = min(first, start), max(last, end)
+            joined.append(before)
+        group = joined.pop()
+        for behind in reversed(joined):
+            group += behind
         open_groups.append((start, end, group))
     place, piece = 0, -1
     for start, end, group in open_groups:

@@ -82,12 +82,13 @@ def trace_lines(trace: Trace, columns: int | None = None) -> Iterator[Line]:
     """Draw all steps; lines have at most ``columns`` columns."""
     room = columns or NEVER
     yield from _head(trace, room)
+    names = {id_: named(token) for id_, token in trace.known.items()}
     for number, part in enumerate(trace.flat, 1):
         if isinstance(part, Piece):
             yield []
-            yield from _piece(trace, part, number, room)
+            yield from _piece(trace, part, names, number, room)
     yield []
-    tokens = [named(trace.known[id_]) for id_ in trace.ids]
+    tokens = [names[id_] for id_ in trace.ids]
     yield from _labelled("tokens", tokens, room, between=" ")
     ids = [NO_ID if id_ < 0 else str(id_) for id_ in trace.ids]
     yield from _labelled("ids", ids, room, between=" ")
@@ -97,14 +98,16 @@ def _labelled(
     label: str, words: Iterable[str], room: int, *, between: str = ""
 ) -> Iterator[Line]:
     """Draw words beside a label, in as many lines as they need."""
-    lines = [""]
+    lines: list[list[str]] = [[]]
+    n_columns = LABEL_COLUMNS
     for word in words:
-        longer = lines[-1] + between + word if lines[-1] else word
-        if lines[-1] and LABEL_COLUMNS + width(longer) > room:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    for number, line in enumerate(lines):
+        n_more = width(word) + (len(between) if lines[-1] else 0)
+        if lines[-1] and n_columns + n_more > room:
+            lines.append([])
+            n_columns, n_more = LABEL_COLUMNS, width(word)
+        lines[-1].append(word)
+        n_columns += n_more
+    for number, line in enumerate(map(between.join, lines)):
         shown = fitted("" if number else label, LABEL_COLUMNS)
         yield [Run(shown, None, is_note=True), Run(line)]
 
@@ -144,15 +147,16 @@ def _beside(label: str, text: str) -> Line:
     return [Run(fitted(label, LABEL_COLUMNS), None, is_note=True), Run(text)]
 
 
-def _piece(trace: Trace, piece: Piece, number: int, room: int) -> Iterator[Line]:
+def _piece(
+    trace: Trace, piece: Piece, names: dict[int, str], number: int, room: int
+) -> Iterator[Line]:
     of = f"piece {number}"
     if piece.is_whole:
         yield _beside(of, visible(piece.text, spaces=True))
         [id_] = piece.ids
-        text = f"the whole piece is the token {named(trace.known[id_])} (id {id_}): no merge"
+        text = f"the whole piece is the token {names[id_]} (id {id_}): no merge"
         yield _beside("", text)
         return
-    names = {id_: named(token) for id_, token in trace.known.items()}
     yield from _rows(names, piece, of, room)
     for note in _strange(trace, piece):
         yield _beside("", note)
