@@ -3,10 +3,12 @@
 //! A file may hold a vocabulary as tables, name a token by its kind, or decode by steps that no tokenizer has yet. Rust
 //! programs that read and write files use that crate instead.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::error::Result;
 use crate::tokenizer::{Parts, Tokenizer};
+use crate::units::Units;
 use crate::vocabulary::{Merge, TokenKind, Vocabulary};
 
 pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
@@ -25,6 +27,11 @@ pub use crate::vocabulary::merge_table::{Description, PackedMerges};
 /// As for [`Tokenizer::new`].
 pub fn unprepared(parts: Parts) -> Result<Tokenizer> {
     Tokenizer::unprepared(parts)
+}
+
+/// The piece that has the name of a token in a published file, if there is one.
+pub fn text_of_name<'n>(units: &Units, name: &'n str) -> Option<Cow<'n, [u8]>> {
+    units.text_of_name(name)
 }
 
 /// What merges the pieces of a tokenizer. It is made at first use.

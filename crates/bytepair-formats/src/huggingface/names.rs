@@ -9,7 +9,7 @@ use super::FORMAT;
 use super::placed_value::refuse;
 use crate::{inexpressible, quoted};
 use bytepair::added::AddedToken;
-use bytepair::for_formats::encoder;
+use bytepair::for_formats::{encoder, text_of_name};
 use bytepair::units::{Units, bytes_of_printable, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind};
 use bytepair::{Parts, Result, Tokenizer};
@@ -104,8 +104,8 @@ fn name(units: &Units, token: Token<'_>) -> Result<String> {
 ///
 /// Those that stand in the vocabulary of the model here do so there. Of the others, either all follow it or none:
 /// then they stand in it too, which fixes their ids. There a whole piece could be one of them where merges are ignored;
-/// so they cannot stand there unless they do here, or merging gives every token anyway and need not be ignored. Also
-/// says whether it is.
+/// so they cannot stand there unless they do here, no piece is one of them ([`may_be_piece`]), or merging gives every
+/// token anyway and need not be ignored. Also says whether it is.
 fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
     let parts = tokenizer.parts();
     let vocabulary = &parts.vocabulary;
@@ -123,7 +123,8 @@ fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
     let is_outside = |token: &&AddedToken| {
         vocabulary.token(token.id).is_some_and(|found| is_behind(token.id, found))
     };
-    match listed().find(is_outside).filter(|_| parts.ignore_merges) {
+    let is_ambiguous = |token: &&AddedToken| is_outside(token) && may_be_piece(tokenizer, token);
+    match listed().find(is_ambiguous).filter(|_| parts.ignore_merges) {
         Some(_) if is_made_by_merges(tokenizer) => Ok((0, false)),
         Some(token) => refuse(format!(
             "the added token {} with the id {}, which is not one of the last ids: a piece could be it there, as \
@@ -133,6 +134,16 @@ fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
         )),
         None => Ok((0, parts.ignore_merges)),
     }
+}
+
+/// Whether a piece may be the name of an added token: nothing proves that the normalizer changes or the pattern cuts it.
+pub(super) fn may_be_piece(tokenizer: &Tokenizer, token: &AddedToken) -> bool {
+    let Some(text) = text_of_name(&tokenizer.parts().units, &token.content) else { return false };
+    let is_never = |never: Vec<bool>| never.contains(&true);
+    std::str::from_utf8(&text).is_err()
+        || text.is_empty()
+        || !is_never(tokenizer.never_held(&[&text]))
+            && !tokenizer.never_normalized(&[&text]).is_ok_and(is_never)
 }
 
 /// Whether the ids of a piece that is a token are those of its merges too.

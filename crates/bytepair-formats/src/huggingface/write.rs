@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::decoder::decoder;
 use super::model::model;
-use super::names::Names;
+use super::names::{Names, may_be_piece};
 use super::normalizer::{moved, normalizer};
 use super::placed_value::refuse;
 use super::post_processor::{padding_value, post_processor, truncation_value};
@@ -74,7 +74,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     });
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
-    prove(parts, names.ignore_merges, &bytes)?;
+    prove(tokenizer, names.ignore_merges, &bytes)?;
     Ok(Written { file: bytes, changes })
 }
 
@@ -117,13 +117,17 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 }
 
 /// Refuses a file that does not hold these parts, in which merges are ignored or need not be.
-fn prove(parts: &Parts, ignores_merges: bool, file: &[u8]) -> Result<()> {
+fn prove(tokenizer: &Tokenizer, ignores_merges: bool, file: &[u8]) -> Result<()> {
+    let parts = tokenizer.parts();
     let unreadable = |error: Error| inexpressible(FORMAT, format!("this tokenizer: {error}"));
     let again = parts_of_file(file).map_err(unreadable)?;
     check_tokens(&parts.vocabulary, &again.vocabulary)?;
     let is_same = [
         (parts.vocabulary.merges() == again.vocabulary.merges(), "the order of these merges"),
-        (found(&parts.added).eq(found(&again.added)), "these rules of added tokens"),
+        (
+            found(tokenizer, &parts.added).eq(found(tokenizer, &again.added)),
+            "these rules of added tokens",
+        ),
         (ignores_merges == again.ignore_merges, "when merges are ignored"),
         (parts.scaffold.is_empty(), SCAFFOLD),
         (parts.template.single == again.template.single, "these special tokens around a text"),
@@ -135,11 +139,18 @@ fn prove(parts: &Parts, ignores_merges: bool, file: &[u8]) -> Result<()> {
     check_decoding(parts, again)
 }
 
-/// The added tokens, but for whether they stand in the vocabulary too, which says nothing about ids.
-fn found(added: &[AddedToken]) -> impl Iterator<Item = AddedToken> {
+/// The added tokens, but for what says nothing about ids: whether they stand in the vocabulary too, and whether a piece is one
+/// that no piece can be.
+fn found<'t>(
+    tokenizer: &'t Tokenizer,
+    added: &[AddedToken],
+) -> impl Iterator<Item = AddedToken> + use<'t> {
     let mut added: Vec<_> = added.to_vec();
     added.sort_by_key(|token| token.id);
-    added.into_iter().map(|token| AddedToken { in_model: false, ..token })
+    added.into_iter().map(|token| {
+        let whole_piece = token.whole_piece && may_be_piece(tokenizer, &token);
+        AddedToken { in_model: false, whole_piece, ..token }
+    })
 }
 
 /// An empty token without marks is the same whatever its kind: no text gives it, and it is decoded to nothing. The

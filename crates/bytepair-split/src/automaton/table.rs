@@ -156,6 +156,11 @@ impl Automaton {
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
     }
 
+    /// The rows in which an attempt may start.
+    pub(crate) fn starts(&self) -> [usize; 2] {
+        [self.start, self.start_in_word].map(|state| state as usize / self.stride)
+    }
+
     /// Whether an empty match counts as a match.
     pub(crate) fn reports_empty(&self) -> bool {
         self.reports_empty

@@ -2,10 +2,13 @@
 //!
 //! A match contains a text exactly if, from some state of an attempt, the attempt goes through its symbols and can still find
 //! a match behind them. Each state can be reached from the start by some symbols, and a text that begins with these symbols
-//! brings an attempt there. A later match is always preferred, so matches that were seen before do not matter. Where every
-//! piece is a match, a text that no match contains is cut in any context.
+//! brings an attempt there. A later match is always preferred, so matches that were seen before do not matter.
 //!
-//! Left out: patterns that are no automaton, and stages whose pieces are not exactly the matches; nothing is claimed of them.
+//! What no match contains may be a piece too: a run of unmatched characters. Such a run does not contain a text in which an
+//! attempt finds a match, whatever follows: either the attempt is made, or an earlier match covers its place. So a text that
+//! neither a match nor an unmatched run contains, as far as these are pieces, is cut in any context.
+//!
+//! Left out: patterns that are no automaton, and stages that join pieces; nothing is claimed of them.
 //! Cost: the states times the symbols of the text.
 
 use super::behaviour::{Dropped, Join};
@@ -13,22 +16,27 @@ use super::step::Step;
 use crate::automaton::table::Automaton;
 use crate::engine::Engine;
 
-/// An automaton whose matches are all pieces, and the rows behind which a match can be seen.
+/// An automaton whose matches or unmatched runs are pieces.
 pub(crate) struct Holding<'s> {
     automaton: &'s Automaton,
+    dropped: Dropped,
+    /// By row: whether a match can be seen from it on.
     leads: Vec<bool>,
+    /// By row: whether a match is seen from it on, whatever follows.
+    is_certain: Vec<bool>,
 }
 
 impl<'s> Holding<'s> {
-    /// `None` where pieces are not exactly the matches of an automaton.
+    /// `None` where pieces are not exactly the matches and the unmatched runs of an automaton, or one of both.
     pub(crate) fn of(step: &'s Step) -> Option<Self> {
         let Engine::Automaton(machine) = &step.engine else { return None };
         let automaton = machine.automaton();
-        let dropped = Dropped::by(&step.stage);
-        let are_matches = Join::by(&step.stage).is_none()
-            && dropped != Dropped::Matches
-            && (automaton.covers_everything() || dropped == Dropped::Unmatched);
-        are_matches.then(|| Self { automaton, leads: leads(automaton) })
+        Join::by(&step.stage).is_none().then(|| Self {
+            automaton,
+            dropped: Dropped::by(&step.stage),
+            leads: leads(automaton),
+            is_certain: certain(automaton),
+        })
     }
 
     pub(crate) fn holds(&self, text: &[u8]) -> bool {
@@ -39,6 +47,11 @@ impl<'s> Holding<'s> {
             symbols.push(usize::from(class));
             offset += length;
         }
+        self.dropped != Dropped::Matches && self.is_in_match(&symbols)
+            || self.dropped != Dropped::Unmatched && self.is_in_unmatched_run(&symbols)
+    }
+
+    fn is_in_match(&self, symbols: &[usize]) -> bool {
         (1..=self.automaton.n_states()).any(|first| {
             let last = symbols.iter().fold(first, |row, &symbol| match row {
                 0 => 0,
@@ -46,6 +59,48 @@ impl<'s> Holding<'s> {
             });
             self.leads[last]
         })
+    }
+
+    fn is_in_unmatched_run(&self, symbols: &[usize]) -> bool {
+        (0..symbols.len()).all(|first| {
+            let mut starts = self.automaton.starts().into_iter();
+            starts.any(|start| !self.surely_matches(start, &symbols[first..]))
+        })
+    }
+
+    /// Whether an attempt at these symbols finds a match that is not empty, whatever follows them.
+    fn surely_matches(&self, start: usize, symbols: &[usize]) -> bool {
+        let mut row = start;
+        for (index, &symbol) in symbols.iter().enumerate() {
+            let (is_matched, next) = self.automaton.step(row, symbol);
+            if is_matched && index > 0 {
+                return true;
+            }
+            if next == 0 {
+                return false;
+            }
+            row = next;
+        }
+        self.is_certain[row]
+    }
+}
+
+/// By row: whether a match is seen in some step from it on, whatever the symbols are.
+fn certain(automaton: &Automaton) -> Vec<bool> {
+    let mut certain = vec![true; automaton.n_states() + 1];
+    certain[0] = false;
+    loop {
+        let mut is_changed = false;
+        for row in 1..certain.len() {
+            let mut steps = (0..=automaton.n_classes()).map(|symbol| automaton.step(row, symbol));
+            if certain[row] && !steps.all(|(is_matched, next)| is_matched || certain[next]) {
+                certain[row] = false;
+                is_changed = true;
+            }
+        }
+        if !is_changed {
+            return certain;
+        }
     }
 }
 
@@ -72,11 +127,11 @@ mod tests {
     use proptest::prelude::*;
 
     use crate::unicode::UnicodeTables;
-    use crate::{Flavour, Pattern, Splitter, Stage, Unmatched, named, names};
+    use crate::{Behaviour, Flavour, Pattern, Splitter, Stage, named, names};
 
-    fn splitter(source: &str) -> Splitter {
+    fn splitter(source: &str, behaviour: Behaviour, invert: bool) -> Splitter {
         let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Rust };
-        let stage = Stage::matches(pattern, Unmatched::Keep);
+        let stage = Stage { pattern, behaviour, invert };
         Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap()
     }
 
@@ -103,16 +158,25 @@ mod tests {
             r"\p{N}{1,3}|\P{N}+",
             r"a+b?|[^a]",
             r" ?\p{Lu}\p{Ll}*|\s+|.",
+            r"[\p{P}]",
+            r"a+b|\p{N}+",
+            r"[a-z]+|\s",
         ];
+        let behaviours =
+            [(Behaviour::Isolated, false), (Behaviour::Removed, false), (Behaviour::Removed, true)];
         let texts = [
             "12", "1", "1234", "a1", "aA", "Aa", " a", "a ", "\n ", " \n", "'s", "aab", "ba", ".a",
             "..", "  ",
         ];
-        for pattern in patterns {
-            let splitter = splitter(pattern);
+        for (pattern, (behaviour, invert)) in patterns
+            .into_iter()
+            .flat_map(|pattern| behaviours.map(|behaviour| (pattern, behaviour)))
+        {
+            let splitter = splitter(pattern, behaviour, invert);
             for text in texts {
                 let is_never = splitter.never_hold(&[text.as_bytes()])[0];
-                assert_eq!(is_never, !is_found(&splitter, text), "{pattern} {text:?}");
+                let is_cut = !is_found(&splitter, text);
+                assert_eq!(is_never, is_cut, "{pattern} {behaviour:?} {invert} {text:?}");
             }
         }
     }

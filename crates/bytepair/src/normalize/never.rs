@@ -1,10 +1,11 @@
 //! Texts that no normalized text contains.
 //!
 //! Some steps do not change their own results, nor any part of them: Unicode forms, lower case, replacing one character by
-//! another. So a text that such a step changes is in no result of it. Left out: other steps, for which nothing is claimed,
+//! another. So a text that such a step changes is in no result of it. BERT's rules are such a step but for the spaces that they
+//! put around ideographs: they are taken without these spaces. Left out: other steps, for which nothing is claimed,
 //! and steps before such a step, unless it only replaces spaces by `▁`, which forms and lower case do not affect.
 
-use super::{NormalizeStep, Normalizer};
+use super::{BertRules, NormalizeStep, Normalizer};
 use crate::error::Result;
 use crate::segment::Segment;
 
@@ -13,10 +14,8 @@ impl Normalizer {
     pub(crate) fn closed_steps(&self) -> Vec<Self> {
         let mut steps = Vec::new();
         for step in self.steps.iter().rev() {
-            if !is_closed(step) {
-                break;
-            }
-            steps.push(Self::new(vec![step.clone()], self.unicode));
+            let Some(closed) = closed(step) else { break };
+            steps.push(Self::new(vec![closed], self.unicode));
             if !is_spaces(step) {
                 break;
             }
@@ -41,12 +40,19 @@ impl Normalizer {
     }
 }
 
-/// Whether what the step gives, and every part of it, stays as it is when the step is done again.
-fn is_closed(step: &NormalizeStep) -> bool {
+/// A step that leaves all that the given one gives as it is, and every part of it: usually the step itself.
+fn closed(step: &NormalizeStep) -> Option<NormalizeStep> {
     match step {
-        NormalizeStep::Lowercase | NormalizeStep::Form(_) | NormalizeStep::StripAccents => true,
-        NormalizeStep::Replace { from, to } => from.chars().count() == 1 && !to.contains(from),
-        _ => false,
+        NormalizeStep::Lowercase | NormalizeStep::Form(_) | NormalizeStep::StripAccents => {
+            Some(step.clone())
+        }
+        NormalizeStep::Replace { from, to } => {
+            (from.chars().count() == 1 && !to.contains(from)).then(|| step.clone())
+        }
+        NormalizeStep::Bert(rules) => {
+            Some(NormalizeStep::Bert(BertRules { handle_chinese_chars: false, ..*rules }))
+        }
+        _ => None,
     }
 }
 
@@ -79,6 +85,11 @@ mod tests {
             all.extend(forms.map(|form| vec![NormalizeStep::Form(form)]));
             all.extend(forms.map(|form| vec![NormalizeStep::Form(form), spaces()]));
             all.push(vec![NormalizeStep::Lowercase, spaces()]);
+            for (strip_accents, lowercase) in [(None, true), (Some(false), true), (Some(true), false)] {
+                let (clean_text, handle_chinese_chars) = (true, true);
+                let rules = BertRules { clean_text, handle_chinese_chars, strip_accents, lowercase };
+                all.push(vec![NormalizeStep::Bert(rules)]);
+            }
             for steps in all {
                 let normalizer = normalizer(steps);
                 let whole = normalizer.normalize(Segment::whole(text.as_bytes())).unwrap();

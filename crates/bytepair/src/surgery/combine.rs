@@ -2,7 +2,8 @@
 //!
 //! The tokens of the second are added in the order of its merges, then those that no merge makes. They are taken as text:
 //! bytes or characters, with the marks of the first vocabulary and its character for a space. Added tokens, the unknown
-//! token and byte-fallback tokens of the second are left out, and so are tokens that the pattern of the first always cuts.
+//! token and byte-fallback tokens of the second are left out, and so are tokens that the
+//! normalizer of the first always changes or its pattern always cuts.
 //! Each token is encoded once.
 
 use std::borrow::Cow;
@@ -72,17 +73,22 @@ impl Tokenizer {
         let is_text = |bytes: &[u8]| !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
         let asked = texts.iter().filter(|(.., bytes)| is_text(bytes));
         let asked: Vec<_> = asked.map(|(id, _, bytes)| (*id, &**bytes)).collect();
-        let never = self.never_held(&asked.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>());
-        let cut = asked.iter().zip(never).filter(|(_, never)| *never);
-        let cut: HashSet<TokenId> = cut.map(|((id, _), _)| *id).collect();
+        let bytes: Vec<_> = asked.iter().map(|(_, bytes)| *bytes).collect();
+        let ids_of = |never: Vec<bool>| -> HashSet<TokenId> {
+            let found = asked.iter().zip(never).filter(|(_, never)| *never);
+            found.map(|((id, _), _)| *id).collect()
+        };
+        let changed = ids_of(self.never_normalized(&bytes)?);
+        let cut = ids_of(self.never_held(&bytes));
         let mut extension = Extension::new(self)?;
         let mut reports = vec![None; vocabulary.len()];
         for (id, form, bytes) in &texts {
-            let report = match cut.contains(id) {
-                true => Ok(StringReport::refused(Outcome::Cut)),
-                false => self.add_token(&mut extension, (*form, bytes), may_help),
+            let report = match id {
+                id if changed.contains(id) => StringReport::refused(Outcome::Changed),
+                id if cut.contains(id) => StringReport::refused(Outcome::Cut),
+                _ => self.add_token(&mut extension, (*form, bytes), may_help)?,
             };
-            reports[*id as usize] = Some(report?);
+            reports[*id as usize] = Some(report);
         }
         Ok((extension.finish()?, reports))
     }
