@@ -548,6 +548,30 @@ def test_added_tokens_that_a_format_tells_of_otherwise_are_compared_by_their_ids
     assert again.encode(text, allowed_special="all") == ids
 
 
+@pytest.mark.parametrize("name", ["<|begin|>", "<s>", "a b"])
+def test_added_tokens_that_no_piece_can_be_stand_in_the_model(name, tmp_path):
+    """Where merges are ignored, an extension is saved if the pattern cuts the names of added tokens."""
+    trained = bytepair.train_from_iterator(["low lower"], dialect="gpt2", merges=3)
+    data = json.loads(trained.to_bytes(format="huggingface"))
+    data["model"]["ignore_merges"] = True
+    data["model"]["vocab"]["zq"] = trained.n_vocab  # no merges make it
+    special = dict.fromkeys(FLAGS, False) | {"special": True}
+    data["added_tokens"] = [{**special, "content": name, "id": trained.n_vocab + 1}]
+    base = bytepair.Tokenizer.from_bytes(json.dumps(data).encode())
+    found = surgery.extend(base, texts=TEXTS, add=5)
+    path = tmp_path / "tokenizer.json"
+    assert found.save(path).n_new == 5
+    again = bytepair.Tokenizer.from_file(path)
+    for text in (f"low {name} wide zq", name, "zq"):
+        for allowed in ("all", ()):
+            ids = found.tokenizer.encode(text, allowed_special=allowed)
+            assert again.encode(text, allowed_special=allowed) == ids
+        if is_installed():
+            theirs = pytest.importorskip("tokenizers").Tokenizer.from_file(str(path))
+            ids = found.tokenizer.encode(text, allowed_special="all")
+            assert theirs.encode(text).ids == ids
+
+
 def test_no_token_is_written_as_an_added_token_is(tmp_path):
     """Normalizing makes such text of other text; a file could not hold both under one name."""
     base = bytepair.train_from_iterator(

@@ -122,6 +122,52 @@ def test_part_of_a_character_hides_no_cut(base_name):
     assert "cut" not in unlimited.report.outcomes
 
 
+BERT = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "lowercase": True,
+}
+LOST = {
+    "BERT": (BERT, {"type": "BertPreTokenizer"}, ["!!", "a!"], ["AB"]),
+    "punctuation": (
+        None,
+        {"type": "Punctuation", "behavior": "Isolated"},
+        ["!!", "a!"],
+        [],
+    ),
+    "digits": (None, {"type": "Digits", "individual_digits": True}, ["11", "a1"], []),
+    "words": (None, {"type": "Whitespace"}, ["a!", "a b"], []),
+    "form": ({"type": "NFKC"}, None, [], ["aﬁ"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "split", "cut", "changed"), LOST.values(), ids=LOST
+)
+def test_what_no_text_can_give_is_not_added(normalizer, split, cut, changed):
+    """Tokens that the base always cuts or changes are named with the reason; the library never gives them either."""
+    tokens = ["ab", "!!", "a!", "AB", "11", "a1", "a b", "aﬁ"]
+    letters = list("abAB!1 ﬁ")
+    base = hugging_face(
+        {"vocab": vocabulary(*letters), "merges": []},
+        normalizer=normalizer,
+        pre_tokenizer=split,
+    )
+    merges = [list(text) if len(text) == 2 else ["a ", "b"] for text in tokens]
+    other = hugging_face(
+        {
+            "vocab": vocabulary(*letters, "a ", *tokens),
+            "merges": [["a", " "], *merges],
+        }
+    )
+    found = surgery.merge_vocabularies(base, other, allow_helpers=True)
+    outcomes = {one.text: one.outcome for one in found.report.others}
+    assert outcomes["ab"] == "added"
+    assert {outcomes[text] for text in cut} <= {"cut"}
+    assert {outcomes[text] for text in changed} <= {"changed"}
+
+
 @pytest.mark.parametrize("base_name", ["gpt2", "byte-stream"])
 @pytest.mark.parametrize("other_name", ["unknown-token", "sentencepiece"])
 def test_numbers_add_up_where_a_helper_is_a_token_of_the_other(base_name, other_name):

@@ -48,7 +48,7 @@ class OtherToken:
         Its id in the other tokenizer, and its text with marks.
     outcome
         ``"known"``, ``"added"``, ``"needs_helpers"``, ``"cut"`` (the pattern of the base cuts it
-        wherever it stands), ``"outside_alphabet"`` (the base has no token for one of its units) or
+        wherever it stands), ``"changed"`` (no text that the base has normalized contains it), ``"outside_alphabet"`` (the base has no token for one of its units) or
         ``"name_taken"`` (another token is written like it, or is on the way).
     new_id
         Its id in the result; ``None`` if it has none.
@@ -190,11 +190,11 @@ def merge_vocabularies(
     """
     tokenizer, source = base_of(base)
     second, _ = base_of(other)
-    rest, cut = _without_cut(tokenizer, second)
+    rest, lost = _without_lost(tokenizer, second)
     core, rows = tokenizer._merged_with(rest, allow_helpers=allow_helpers)
     rows += [None] * (second.n_vocab - len(rows))  # the last ids may have gone
-    for id_ in cut:
-        rows[id_] = ("cut", None, [], [])
+    for id_, outcome in lost.items():
+        rows[id_] = (outcome, None, [], [])
     merged = Tokenizer(core)
     ids = [id_ for id_, row in enumerate(rows) if row is not None]
     names = names_of(second, ids)
@@ -225,14 +225,16 @@ def _with_helpers_of_other(
     return tuple(found)
 
 
-def _without_cut(base: Tokenizer, other: Tokenizer) -> tuple[Tokenizer, list[int]]:
-    """Leave out tokens with part of a character beside text that the base always cuts.
+def _without_lost(
+    base: Tokenizer, other: Tokenizer
+) -> tuple[Tokenizer, dict[int, str]]:
+    """Leave out tokens with part of a character beside text that the base always cuts or changes.
 
     The core judges tokens of whole characters. Those that are built on a token that is left out have
-    its text, so that they are cut as well.
+    its text, so that this applies to them as well.
     """
     if not base._rules()["is_bytes"]:  # it has no parts of characters
-        return other, []
+        return other, {}
     known = [id_ for id_, token in enumerate(other.vocabulary) if token is not None]
     rows = zip(known, other._tokens_of(known), other._why_it_stays(known), strict=True)
     wholes = [
@@ -243,9 +245,14 @@ def _without_cut(base: Tokenizer, other: Tokenizer) -> tuple[Tokenizer, list[int
         and (whole := whole_characters(text))
         and whole != text
     ]
-    never = base._never_held([whole for _, whole in wholes])
-    named = [id_ for (id_, _), is_so in zip(wholes, never, strict=True) if is_so]
-    if not named:
-        return other, []
-    core, _, cut, _ = other._without(named, numbering="holes")
-    return Tokenizer(core), cut
+    texts = [whole for _, whole in wholes]
+    lost: dict[int, str] = {}
+    for outcome, never in (
+        ("changed", base._never_normalized(texts)),
+        ("cut", base._never_held(texts)),
+    ):
+        named = [id_ for (id_, _), is_so in zip(wholes, never, strict=True) if is_so]
+        if named := [id_ for id_ in named if id_ not in lost]:
+            core, _, gone, _ = other._without(named, numbering="holes")
+            other, lost = Tokenizer(core), {**lost, **dict.fromkeys(gone, outcome)}
+    return other, lost
