@@ -3,6 +3,7 @@
 import functools
 import importlib
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,18 @@ def shared():
         return path
 
     return find
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Begin Chromium once for all tests that look at pages."""
+    api = pytest.importorskip("playwright.sync_api", reason="drives a browser")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("Chromium is not installed; `make chromium` installs it")
+    with api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu"]
+        found = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield found
+        found.close()

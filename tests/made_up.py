@@ -13,33 +13,28 @@ CORPUS = [
     "low lower newest widest\té\r\nüber नमस्ते",
 ]
 SPECIAL = ["<|end|>"]
+MARKED = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
 
 
 def hugging_face(model, **parts):
     """Read a tokenizer.json with these parts."""
-    data = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [],
-        "normalizer": None,
-        "pre_tokenizer": None,
-        "post_processor": None,
-        "decoder": None,
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": False,
-            "byte_fallback": False,
-            "ignore_merges": False,
-            **model,
-        },
-        **parts,
-    }
-    return bytepair.Tokenizer.from_bytes(json.dumps(data).encode())
+    names = ["truncation", "padding", "normalizer", "pre_tokenizer", "post_processor"]
+    nothing = [
+        "dropout",
+        "unk_token",
+        "continuing_subword_prefix",
+        "end_of_word_suffix",
+    ]
+    off = dict.fromkeys(["fuse_unk", "byte_fallback", "ignore_merges"], False)
+    data = {"version": "1.0", "added_tokens": [], **dict.fromkeys([*names, "decoder"])}
+    data["model"] = {"type": "BPE", **dict.fromkeys(nothing), **off, **model}
+    return bytepair.Tokenizer.from_bytes(json.dumps({**data, **parts}).encode())
+
+
+def added(id_, content, **properties):
+    """Describe an added token as a tokenizer.json does."""
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    return {"id": id_, "content": content, **dict.fromkeys(names, False), **properties}
 
 
 def vocabulary(*tokens):
@@ -49,27 +44,16 @@ def vocabulary(*tokens):
 
 def ranks(tmp_path, *tokens):
     """Read ranks of bytes and then of these tokens, in a file as tiktoken has it."""
-    rows = [bytes([byte]) for byte in range(256)] + list(tokens)
-    text = b"".join(
-        base64.b64encode(row) + b" %d\n" % rank for rank, row in enumerate(rows)
-    )
+    rows = enumerate([*(bytes([byte]) for byte in range(256)), *tokens])
+    lines = [b"%s %d\n" % (base64.b64encode(row), rank) for rank, row in rows]
     path = tmp_path / "made.tiktoken"
-    path.write_bytes(text)
+    path.write_bytes(b"".join(lines))
     return bytepair.Tokenizer.from_file(path, pattern="")
 
 
 def published():
     """Give tokenizers with parts that files have and no dialect has."""
     letters = "abcdelowr"
-    added = {
-        "id": 20,
-        "content": "<m>",
-        "single_word": False,
-        "lstrip": True,
-        "rstrip": False,
-        "normalized": False,
-        "special": False,
-    }
     merges = [["l", "o"], ["lo", "w"], ["e", "r"], ["a", "a"]]
     made = ["lo", "low", "er", "aa"]
     yield (
@@ -92,7 +76,7 @@ def published():
                 "unk_token": "<unk>",
                 "fuse_unk": True,
             },
-            added_tokens=[added],
+            added_tokens=[added(20, "<m>", lstrip=True)],
             normalizer={"type": "Lowercase"},
         ),
     )
@@ -122,10 +106,7 @@ def published():
             },
             normalizer={
                 "type": "Sequence",
-                "normalizers": [
-                    {"type": "Prepend", "prepend": "▁"},
-                    {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
-                ],
+                "normalizers": [{"type": "Prepend", "prepend": "▁"}, MARKED],
             },
         ),
     )

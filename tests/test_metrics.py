@@ -27,7 +27,7 @@ MANY = "pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s"
 
 
 @given(COUNTS)
-def test_entropies_are_those_of_the_definition(counts: list[int]) -> None:
+def test_entropies_are_those_of_the_definition(counts):
     """Shannon's is a sum of p log2 1/p, Rényi's a logarithm of a sum of powers."""
     total = sum(counts)
     if not total:
@@ -44,9 +44,7 @@ def test_entropies_are_those_of_the_definition(counts: list[int]) -> None:
 
 
 @given(COUNTS, st.integers(2, 50))
-def test_efficiencies_are_shares_of_the_largest_entropy(
-    counts: list[int], n_types: int
-) -> None:
+def test_efficiencies_are_shares_of_the_largest_entropy(counts, n_types):
     """That of so many types that occur equally often is 1, whatever the order."""
     n_found = sum(count > 0 for count in counts)
     if n_found > 1:
@@ -68,16 +66,14 @@ def test_efficiencies_are_shares_of_the_largest_entropy(
         (MANY, 3, 0.9105681923824472),
     ],
 )
-def test_the_examples_of_tokenization_scorer_have_its_values(
-    text: str, order: float, expected: float
-) -> None:
+def test_the_examples_of_tokenization_scorer_have_its_values(text, order, expected):
     """Its tests have those of order 2.5, its README those of 3, its default."""
     counts = list(Counter(text.split()).values())
     assert renyi_efficiency(counts, order) == pytest.approx(expected, abs=1e-14)
 
 
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=12))
-def test_gini_is_the_mean_difference_of_all_pairs(costs: list[int]) -> None:
+def test_gini_is_the_mean_difference_of_all_pairs(costs):
     """Half of the mean difference of two, as a share of the mean."""
     mean = sum(costs) / len(costs)
     if not mean:
@@ -88,14 +84,14 @@ def test_gini_is_the_mean_difference_of_all_pairs(costs: list[int]) -> None:
     assert gini(costs) == pytest.approx(expected, abs=1e-12)
 
 
-def test_gini_has_the_values_that_are_known_by_hand() -> None:
+def test_gini_has_the_values_that_are_known_by_hand():
     """All the same, one with three times as much, and one that has all."""
     assert gini([1, 1, 1]) == 0
     assert gini([1, 3]) == 0.25
     assert gini([0, 0, 1]) == pytest.approx(2 / 3)
 
 
-def test_every_metric_says_its_unit_its_formula_and_its_caveat() -> None:
+def test_every_metric_says_its_unit_its_formula_and_its_caveat():
     """None is empty, keys and titles are distinct, and sections come in their order."""
     for key, metric in METRICS.items():
         assert metric.key == key
@@ -107,7 +103,7 @@ def test_every_metric_says_its_unit_its_formula_and_its_caveat() -> None:
     assert [name for name, _ in itertools.groupby(sections)] == list(SECTIONS)
 
 
-def test_the_page_of_metrics_is_their_table() -> None:
+def test_the_page_of_metrics_is_their_table():
     """Each has an entry with its title, key, unit, formula and caveat, in the order of the table."""
     page = re.sub(r"\s+", " ", PAGE.read_text(encoding="utf-8"))
     entries = re.findall(r"- \*\*.*?(?= - \*\*| ## |$)", page)

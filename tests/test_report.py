@@ -8,12 +8,10 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
-from itertools import count
 
 import pytest
 
@@ -22,11 +20,10 @@ from bytepair import AddedToken, MissingLibraryError
 from bytepair.analyze import describe, portrait
 from bytepair.analyze._samples import Text, samples
 
-fcntl = pytest.importorskip("fcntl", reason="pipes of a browser have numbers on Unix")
 pytest.importorskip("jinja2", reason="a report needs jinja2")
-testing = pytest.importorskip("typer.testing", reason="runs the command line")
 
-from bytepair.cli.app import app  # noqa: E402 -- needs typer
+from tests.commands import refused, run  # noqa: E402
+
 from bytepair.views.report import _charts, _findings, render  # noqa: E402 -- needs jinja2
 from bytepair.views.report._charts import Axis, Series  # noqa: E402
 
@@ -58,13 +55,19 @@ def small():
     return bytepair.train_from_iterator(TEXTS, merges=20, special_tokens=["<|end|>"])
 
 
+@pytest.fixture
+def own(small, tmp_path):
+    """Write the tokenizer to a file."""
+    small.save(tmp_path / "own.bytepair")
+    return tmp_path / "own.bytepair"
+
+
 @pytest.fixture(scope="module")
 def hostile():
     """Give a tokenizer whose tokens try to leave their place in the page."""
     texts = [f"{text} {text}" for text in HOSTILE if text.isprintable()]
-    found = bytepair.train_from_iterator(
-        texts, merges=300, pattern="", special_tokens=[HOSTILE[0], HOSTILE[3]]
-    )
+    options = {"merges": 300, "special_tokens": [HOSTILE[0], HOSTILE[3]]}
+    found = bytepair.train_from_iterator(texts, pattern="", **options)
     return found.with_added_tokens([AddedToken(text) for text in HOSTILE])
 
 
@@ -81,9 +84,8 @@ def corpus(tmp_path_factory):
 def both(small, hostile, corpus):
     """Describe two tokenizers on the corpus."""
     named = {"small": small, "<b>hos\u202etile</b>\n": hostile}
-    return describe(
-        named, corpus, group="lang", parallel=True, baseline="en", segmenter="letters"
-    )
+    options = {"group": "lang", "segmenter": "letters"}
+    return describe(named, corpus, parallel=True, baseline="en", **options)
 
 
 class Page(HTMLParser):
@@ -125,11 +127,6 @@ class Page(HTMLParser):
         return "".join(t for tag, t in self.texts if tag not in ("script", "style"))
 
 
-def run(*arguments):
-    """Run a command, and give its outcome."""
-    return testing.CliRunner().invoke(app, list(map(str, arguments)))
-
-
 # The page
 
 
@@ -142,9 +139,8 @@ def test_the_page_is_well_formed_and_loads_nothing(both):
     for tag, attributes in page.elements:
         assert tag not in ("img", "link", "iframe", "object", "embed", "base", "form")
         assert not [name for name in attributes if name.startswith("on")]
-        assert (
-            not {"style", "src", "srcset", "action", "background"} & attributes.keys()
-        )
+        loading = {"style", "src", "srcset", "action", "background"}
+        assert not loading & attributes.keys()
         assert attributes.get("href", "#").startswith("#")
     assert "://" not in text
     assert "url(" not in text
@@ -154,11 +150,8 @@ def test_the_page_is_well_formed_and_loads_nothing(both):
 def test_the_policy_forbids_the_network_and_all_scripts_but_one(small):
     """The hashes of the policy are those of the script and the styles in the page."""
     text = render(describe({"small": small}))
-    (policy,) = [
-        meta["content"]
-        for meta in Page(text).of("meta")
-        if meta.get("http-equiv") == "Content-Security-Policy"
-    ]
+    metas = {meta.get("http-equiv"): meta for meta in Page(text).of("meta")}
+    policy = metas["Content-Security-Policy"]["content"]
     assert policy.startswith("default-src 'none'; ")
     for tag, name in (("script", "script-src"), ("style", "style-src")):
         (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
@@ -177,31 +170,27 @@ def test_hostile_tokens_are_text(hostile):
     assert name in page.text
     assert HOSTILE[0] in page.text
     assert HOSTILE[5].replace(" ", "·") in page.text
-    joiners = (
-        "\u200c\u200d"  # of Persian and emoji, within what a reader sees as one sign
-    )
-    assert not [c for c in page.text if not c.isprintable() and c not in "\n" + joiners]
+    # Joiners of Persian and emoji are within what a reader sees as one sign.
+    assert not [c for c in page.text if not (c.isprintable() or c in "\n\u200c\u200d")]
+
+
+RENDER = """
+import bytepair, sys
+from bytepair.analyze import describe
+from bytepair.views.report import render
+tokenizer = bytepair.Tokenizer.from_file(sys.argv[1])
+sys.stdout.buffer.write(render(describe({"own": tokenizer})).encode())
+"""
 
 
 def test_the_same_tokenizers_give_the_same_bytes(small, tmp_path):
     """Neither the date nor chance nor the order of a table of hashes goes into the page."""
     small.save(tmp_path / "own.bytepair")
-    code = (
-        "import bytepair\nfrom bytepair.analyze import describe\n"
-        "from bytepair.views.report import render\n"
-        "import sys; t = bytepair.Tokenizer.from_file(sys.argv[1])\n"
-        "sys.stdout.buffer.write(render(describe({'own': t})).encode())"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "own.bytepair")]
-    pages = {
-        subprocess.run(
-            command,
-            env={**os.environ, "PYTHONHASHSEED": seed, "TZ": zone},
-            capture_output=True,
-            check=True,
-        ).stdout
-        for seed, zone in (("1", "UTC"), ("2", "Asia/Tehran"))
-    }
+    command = [sys.executable, "-c", RENDER, tmp_path / "own.bytepair"]
+    pages = set()
+    for seed, zone in (("1", "UTC"), ("2", "Asia/Tehran")):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone}
+        pages.add(subprocess.check_output(command, env=environment))
     assert len(pages) == 1
 
 
@@ -215,23 +204,17 @@ def test_a_portrait_counts_every_token_once(small):
     assert sum(n for _length, n in found.lengths) == found.n_tokens - found.n_added
     assert dict(found.kinds)["added or unknown"] == 1
     assert dict(found.kinds)["part of a character"] >= 128
-    assert [count for _step, count in found.merge_counts] == [
-        count for *_, count in small.merge_log
-    ]
+    counts = [count for _step, count in found.merge_counts]
+    assert counts == [count for *_, count in small.merge_log]
 
 
-def test_the_facts_of_each_tokenizer_stand_side_by_side(small, hostile):
-    """Sizes, fingerprints, special tokens and what is lost are in the page."""
-    page = Page(render(describe({"first": small, "second": hostile})))
+def test_without_a_corpus_the_page_says_what_needs_one(small, hostile):
+    """What is measured on texts is absent, and a section says how to have it; facts stand side by side."""
+    page = Page(render(describe({"small": small, "hostile": hostile})))
     for tokenizer in (small, hostile):
         assert tokenizer.fingerprint in page.text
         assert f"{len(tokenizer):,} tokens" in page.text
     assert "<|end|>" in page.text
-
-
-def test_without_a_corpus_the_page_says_what_needs_one(small):
-    """What is measured on texts is absent, and a section says how to have it."""
-    page = Page(render(describe({"small": small})))
     assert "without a corpus" in page.text
     assert "Not shown without a corpus" in page.text
     assert "Rank against frequency" not in page.text
@@ -254,56 +237,31 @@ def test_metrics_are_those_of_the_corpus(both, small, hostile):
 
 def test_groups_have_bars_as_long_as_their_values(both):
     """The largest value of a table has a bar of the whole width, others their share of it."""
-    table = (
-        render(both)
-        .split("Premium over the baseline</bdi></h3>")[1]
-        .split("</table>")[0]
-    )
-    found = re.findall(
-        r'data-value="([\d.]+)"><div class="with-bar">.*?width="([\d.]+)"', table
-    )
+    _, _, behind = render(both).partition("Premium over the baseline</bdi></h3>")
+    table = behind.partition("</table>")[0]
+    bar = r'data-value="([\d.]+)"><div class="with-bar">.*?width="([\d.]+)"'
+    found = re.findall(bar, table)
     assert len(found) == 2 * len(GROUPS)
     most = max(float(value) for value, _ in found)
     for value, width in found:
         assert float(width) == pytest.approx(100 * float(value) / most, abs=0.06)
 
 
-def test_standard_input_is_measured_as_a_file_is(small, corpus, tmp_path):
-    """Its page is that of a file with its name and content, and no copy of it is left."""
-    small.save(tmp_path / "t.json")
-    (tmp_path / "standard input").write_bytes(corpus.read_bytes())
+def test_standard_input_is_measured_as_a_file_is(own, corpus):
+    """Its page is that of a file with its name and content, no copy of it is left, and errors name it."""
+    content = corpus.read_bytes()
+    (own.parent / "standard input").write_bytes(content)
+    output = ["-o", own.parent / "page.html"]
+    lines = ["--input-format", "jsonl"]
     pages = []
-    for name in ("-", tmp_path / "standard input"):
-        output = tmp_path / "page.html"
-        found = testing.CliRunner().invoke(
-            app,
-            [
-                *("report", str(tmp_path / "t.json"), str(name), "-o", str(output)),
-                *("--input-format", "jsonl", "--group", "lang"),
-            ],
-            input=corpus.read_bytes(),
-        )
-        assert found.exit_code == 0, found.output
-        pages.append(output.read_text())
+    for name in ("-", own.parent / "standard input"):
+        run("report", own, name, *output, *lines, "--group", "lang", stdin=content)
+        pages.append((own.parent / "page.html").read_text())
     assert pages[0] == pages[1]
     assert "5 groups" in pages[0]
-
-
-def test_errors_of_standard_input_name_it(small, tmp_path):
-    """A user has not seen the copy."""
-    small.save(tmp_path / "t.json")
-    arguments = [
-        "report",
-        str(tmp_path / "t.json"),
-        "-",
-        "-o",
-        str(tmp_path / "p.html"),
-    ]
-    broken = [*arguments, "--input-format", "jsonl"]
-    found = testing.CliRunner().invoke(app, broken, input=b"{")
-    assert found.stderr.startswith("bytepair: -, line 1: "), found.stderr
-    found = testing.CliRunner().invoke(app, [*arguments, "-"], input=b"low")
-    assert "named twice" in found.stderr
+    message = refused("report", own, "-", *output, *lines, stdin=b"{")
+    assert message.startswith("-, line 1: ")
+    assert "named twice" in refused("report", own, "-", "-", *output, stdin=b"low")
 
 
 @pytest.mark.parametrize("content", ["", " \n\n"])
@@ -333,19 +291,10 @@ def test_samples_hold_the_ids_of_the_texts(both, small, hostile):
     """The ids of the coloured tokens are those that encoding gives, group by group."""
     text = render(both)
     drawn = re.findall(r'<div class="bp-text".*?</div>', text, re.DOTALL)
-    ids = [
-        [
-            int(n)
-            for part in re.findall(r'data-ids="([^"]*)"', one)
-            for n in part.split(",")
-        ]
-        for one in drawn
-    ]
-    assert len(ids) == 2 * len(GROUPS)
-    order = sorted(GROUPS, key=lambda g: (-len("".join(GROUPS[g]).encode()), g))
-    expected = [
-        t.encode(GROUPS[g][0].rstrip()) for g in order for t in (small, hostile)
-    ]
+    parts = [",".join(re.findall(r'data-ids="([^"]*)"', one)) for one in drawn]
+    ids = [list(map(int, part.split(","))) for part in parts]
+    texts = [some[0].rstrip() for some in GROUPS.values()]
+    expected = [t.encode(text) for text in texts for t in (small, hostile)]
     assert sorted(ids) == sorted(expected)
 
 
@@ -412,56 +361,39 @@ def test_a_scale_of_powers_leaves_out_what_has_no_place_on_it():
 # The command
 
 
-def test_the_command_writes_the_page(small, tmp_path):
-    """The file is what ``render`` gives for the same tokenizers."""
-    small.save(tmp_path / "own.bytepair")
-    found = run("report", tmp_path / "own.bytepair", "-o", tmp_path / "report.html")
-    assert found.exit_code == 0, found.stderr
-    assert found.stderr == f"saved: {tmp_path / 'report.html'}\n"
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    named = {"own.bytepair": small}
-    path = tmp_path / "own.bytepair"
-    assert text == render(describe(named, files=dict.fromkeys(named, path)))
-
-
-@pytest.mark.parametrize("name", ["report.pdf", "report", "missing/report.html"])
-def test_a_page_that_cannot_be_written_is_refused_first(name, small, tmp_path):
-    """What the name says is no page, or a folder that is absent, ends the command before work."""
-    small.save(tmp_path / "own.bytepair")
-    found = run("report", tmp_path / "own.bytepair", "-o", tmp_path / name)
-    assert found.exit_code == 1
-    assert str((tmp_path / name).parent if "missing" in name else name) in found.stderr
-    assert not (tmp_path / name).exists()
-
-
-def test_the_corpus_of_the_command_is_behind_the_tokenizers(small, corpus, tmp_path):
-    """What is no tokenizer is the corpus; groups are those of the field that is named."""
-    small.save(tmp_path / "own.bytepair")
-    target = tmp_path / "report.html"
-    typed = ["--group", "lang", "--quiet", "-o", target]
-    found = run("report", tmp_path / "own.bytepair", corpus, *typed)
-    assert found.exit_code == 0, found.stderr
-    page = Page(target.read_text("utf-8"))
-    assert "10 documents" in page.text
-    assert "Grouped by lang" in page.text
-    assert "No Gini coefficient" in page.text
+def test_the_command_writes_the_page(small, own, corpus):
+    """The file is what ``render`` gives; what is no tokenizer is the corpus, with groups of the field that is named."""
+    target = own.parent / "report.html"
+    found = run("report", own, "-o", target)
+    assert found.stderr == f"saved: {target}\n"
+    report = describe({own.name: small}, files={own.name: own})
+    assert target.read_text(encoding="utf-8") == render(report)
+    run("report", own, corpus, "--group", "lang", "--quiet", "-o", target)
+    text = Page(target.read_text("utf-8")).text
+    assert "10 documents" in text
+    assert "Grouped by lang" in text
+    assert "No Gini coefficient" in text
 
 
 @pytest.mark.parametrize(
-    ("typed", "message"),
+    ("name", "options", "message"),
     [
-        (["--group", "lang"], "--group needs a corpus"),
-        (["--by-file"], "--by-file needs a corpus"),
-        (["--field", "body"], "--field needs a corpus"),
-        (["--field", "text"], "--field needs a corpus"),
+        ("report.pdf", [], "report.pdf"),
+        ("report", [], "report"),
+        ("missing/report.html", [], "missing"),
+        ("r.html", ["--group", "lang"], "--group needs a corpus"),
+        ("r.html", ["--by-file"], "--by-file needs a corpus"),
+        ("r.html", ["--field", "body"], "--field needs a corpus"),
+        ("r.html", ["--field", "text"], "--field needs a corpus"),
     ],
 )
-def test_what_would_be_idle_is_refused(typed, message, small, tmp_path):
-    """An option that says how to read needs something to read."""
-    small.save(tmp_path / "own.bytepair")
-    found = run("report", tmp_path / "own.bytepair", *typed, "-o", tmp_path / "r.html")
-    assert found.exit_code == 1
-    assert message in found.stderr
+def test_what_cannot_be_written_or_would_be_idle_is_refused(
+    name, options, message, own
+):
+    """A name that is no page's, a folder that is absent, and options that say how to read nothing."""
+    target = own.parent / name
+    assert message in refused("report", own, *options, "-o", target)
+    assert not target.exists()
 
 
 def test_a_missing_library_is_named_with_what_to_install(small, tmp_path, monkeypatch):
@@ -474,132 +406,6 @@ def test_a_missing_library_is_named_with_what_to_install(small, tmp_path, monkey
 # In a browser
 
 
-def chromium():
-    """Give the path of Chromium."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    return next(filter(None, map(shutil.which, names)), None)
-
-
-class Browser:
-    """Chromium without a window, which is told what to do through pipes."""
-
-    def __init__(self, path, folder):
-        to_read, write = os.pipe()
-        read, to_write = os.pipe()
-        arguments = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--no-first-run",
-            f"--user-data-dir={folder}",
-            "--remote-debugging-pipe",
-        ]
-        # The browser reads from its descriptor 3 and writes to its 4.
-        code = (
-            "import os, sys; reads, writes = map(int, sys.argv[1:3])\n"
-            "os.dup2(reads, 3); os.dup2(writes, 4); os.execv(sys.argv[3], sys.argv[3:])"
-        )
-        theirs = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_read, to_write)]
-        numbers = list(map(str, theirs))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, *numbers, path, *arguments],
-            pass_fds=theirs,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        for end in (to_read, to_write, *theirs):
-            os.close(end)
-        self.input, self.output = os.fdopen(write, "wb"), os.fdopen(read, "rb")
-        self.numbers, self.rest, self.events = count(1), b"", []
-        self.session = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self.session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-
-    def call(self, method, **arguments):
-        """Call a method, and give its result; events that come meanwhile are kept."""
-        number = next(self.numbers)
-        message = {"id": number, "method": method, "params": arguments}
-        if self.session:
-            message["sessionId"] = self.session
-        self.input.write(json.dumps(message).encode() + b"\0")
-        self.input.flush()
-        while True:
-            found = self.message()
-            if found.get("id") == number:
-                assert "error" not in found, found
-                return found["result"]
-
-    def message(self):
-        """Read what comes next."""
-        while b"\0" not in self.rest:
-            block = os.read(self.output.fileno(), 1 << 16)
-            assert block, "the browser has ended"
-            self.rest += block
-        message, _, self.rest = self.rest.partition(b"\0")
-        found = json.loads(message)
-        if "method" in found:
-            self.events.append(found)
-        return found
-
-    def open(self, path, width=1280, height=800, theme="light"):
-        """Open a page at a size, and wait until it is there."""
-        self.events.clear()
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 600,
-        )
-        features = [{"name": "prefers-color-scheme", "value": theme}]
-        self.call("Emulation.setEmulatedMedia", features=features)
-        self.call("Page.navigate", url=path.as_uri())
-        while not any(e["method"] == "Page.loadEventFired" for e in self.events):
-            self.message()
-
-    def ask(self, expression):
-        """Give the value of an expression in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
-
-    def complaints(self):
-        """List what the console says, and what was asked for on the network."""
-        self.ask("0")
-        return [
-            event
-            for event in self.events
-            if event["method"]
-            in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
-            or (
-                event["method"] == "Network.requestWillBeSent"
-                and not event["params"]["request"]["url"].startswith("file:")
-            )
-        ]
-
-    def close(self):
-        """End the browser."""
-        self.input.close()
-        self.output.close()
-        self.process.kill()
-        self.process.wait()
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """Begin Chromium once for all tests."""
-    path = chromium()
-    if path is None:
-        pytest.skip("Chromium is not installed; CONTRIBUTING says how to get it")
-    found = Browser(path, tmp_path_factory.mktemp("profile"))
-    yield found
-    found.close()
-
-
 @pytest.fixture(scope="module")
 def page_path(both, tmp_path_factory):
     """Write a page with all that can be in one."""
@@ -608,162 +414,171 @@ def page_path(both, tmp_path_factory):
     return path
 
 
-def test_the_browser_tells_of_errors(browser, tmp_path):
-    """What the next tests find none of is found on a page that has it."""
-    path = tmp_path / "bad.html"
-    path.write_text("<!doctype html><script>throw Error('no')</script><img src=x.png>")
-    browser.open(path)
-    assert browser.complaints()
+@pytest.fixture
+def opened(browser):
+    """Give a function that opens a page, and the list of what its window complains of and asks for."""
+    faults, contexts = [], []
+
+    def away(request):
+        if not request.url.startswith("file:"):
+            faults.append(request.url)
+
+    def open_page(path, *, width=1280, theme="light"):
+        size = {"width": width, "height": 800}
+        contexts.append(browser.new_context(viewport=size, color_scheme=theme))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: faults.append(message.text))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", away)
+        page.goto(path.as_uri())
+        return page
+
+    open_page.faults = faults
+    yield open_page
+    for context in contexts:
+        context.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 820, 1440])
-def test_the_page_loads_without_an_error_at_every_size(
-    width, theme, browser, page_path
-):
-    """The console stays empty, and nothing but tables is wider than the window."""
-    browser.open(page_path, width=width, theme=theme)
-    assert browser.complaints() == []
-    assert browser.ask("document.documentElement.scrollWidth") <= width
-    assert theme_of(browser) == theme
-
-
-def theme_of(browser):
+def theme_of(page):
     """Give the theme in which the page is drawn."""
-    colour = browser.ask("getComputedStyle(document.body).backgroundColor")
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     lightness = sum(map(int, re.findall(r"\d+", colour)[:3])) / 3
     return "dark" if lightness < 128 else "light"
 
 
-def test_lines_and_runs_of_spaces_stay_where_they_belong(browser, small, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_the_page_loads_without_an_error_at_every_size(
+    width, theme, opened, page_path, tmp_path
+):
+    """The console stays empty, unlike that of a bad page, and nothing but tables is wider than the window."""
+    page = opened(page_path, width=width, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert theme_of(page) == theme
+    assert opened.faults == []
+    bad = tmp_path / "bad.html"
+    bad.write_text("<!doctype html><script>throw Error('no')</script><img src=x.png>")
+    opened(bad)
+    assert "no" in opened.faults
+
+
+@pytest.mark.slow
+def test_lines_and_runs_of_spaces_stay_where_they_belong(opened, small, tmp_path):
     """Blank lines of Persian stand on the right, those of English on the left; spaces are wrapped."""
     (tmp_path / "texts.txt").write_text(f"سلام\n\n12\n\nlow\n\n{' ' * 200}x")
     path = tmp_path / "page.html"
     path.write_text(render(describe({"small": small}, tmp_path / "texts.txt")), "utf-8")
-    browser.open(path, width=390)
-    code = (
-        "(() => { const text = document.querySelector('.bp-text'), box = text.getBoundingClientRect();"
-        "const ends = [...text.querySelectorAll('.bp-end')].map((end) => end.getBoundingClientRect());"
-        "return [ends.map((end) => end.right > box.left + box.width / 2), text.scrollWidth <= text.clientWidth,"
-        "[...text.querySelectorAll('.bp-t')].every((t) => t.getBoundingClientRect().right <= box.right + 1)]; })()"
-    )
+    code = """() => {
+      const text = document.querySelector(".bp-text"), box = text.getBoundingClientRect();
+      const ends = [...text.querySelectorAll(".bp-end")].map((end) => end.getBoundingClientRect());
+      const rights = [...text.querySelectorAll(".bp-t")].map((t) => t.getBoundingClientRect().right);
+      return [ends.map((end) => end.right > box.left + box.width / 2), text.scrollWidth <= text.clientWidth,
+        rights.every((right) => right <= box.right + 1)];
+    }"""
     is_right = [True, True, True, True, False, False]
-    assert browser.ask(code) == [is_right, True, True]
+    assert opened(path, width=390).evaluate(code) == [is_right, True, True]
 
 
-def test_numbers_are_not_broken_into_lines(browser, small, hostile, tmp_path):
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_numbers_are_not_broken_into_lines(opened, small, hostile, tmp_path, width):
     """A long name beside a number gives way to it."""
-    names = {
-        f"a very_long.name_of_a_tokenizer{n}": t for n, t in enumerate([small, hostile])
-    }
+    name = "a very_long.name_of_a_tokenizer"
     path = tmp_path / "page.html"
-    path.write_text(render(describe(names)), "utf-8")
-    for width in (390, 768, 1280):
-        browser.open(path, width=width)
-        code = "[...document.querySelectorAll('.card li > b')].map((b) => b.getClientRects().length)"
-        numbers = ".card ul:not(.words) li > b"
-        high = f"[...document.querySelectorAll('{numbers}')].map((b) => b.getBoundingClientRect().height)"
-        assert set(browser.ask(code)) == {1}
-        assert max(browser.ask(high)) < 30
+    report = describe({name: small, f"{name}1": hostile})
+    path.write_text(render(report), "utf-8")
+    page = opened(path, width=width)
+    rectangles = "(all) => all.map((b) => [b.getClientRects().length, b.getBoundingClientRect().height])"
+    found = page.locator(".card li > b").evaluate_all(rectangles)
+    assert {n_lines for n_lines, _height in found} == {1}
+    found = page.locator(".card ul:not(.words) li > b").evaluate_all(rectangles)
+    assert max(height for _n_lines, height in found) < 30
 
 
-def test_the_switch_overrules_the_system(browser, page_path):
+@pytest.mark.slow
+def test_the_switch_overrules_the_system(opened, page_path):
     """A click goes from the system's theme to light, to dark, and back."""
-    browser.open(page_path, theme="dark")
-    browser.ask("localStorage.removeItem('bytepair-theme')")
-    browser.open(page_path, theme="dark")
-    found = []
+    page, found = opened(page_path, theme="dark"), []
     for _ in range(4):
-        found.append(theme_of(browser))
-        browser.ask("document.getElementById('theme').click()")
+        found.append(theme_of(page))
+        page.evaluate("document.getElementById('theme').click()")
     assert found == ["dark", "light", "dark", "dark"]
 
 
-def test_a_click_on_a_heading_sorts_the_table(browser, page_path):
+@pytest.mark.slow
+def test_a_click_on_a_heading_sorts_the_table(opened, page_path):
     """Numbers are sorted as numbers, from large to small first, then the other way."""
-    browser.open(page_path)
+    page = opened(page_path)
     click = "document.querySelector('table.sortable th.num button').click()"
-    column = (
-        "(() => { const t = document.querySelector('table.sortable'), p = t.querySelector('th.num').cellIndex;"
-        "return [...t.tBodies[0].rows].map((r) => Number(r.cells[p].dataset.value)); })()"
-    )
-    before = browser.ask(column)
-    browser.ask(click)
-    assert browser.ask(column) == sorted(before, reverse=True)
-    browser.ask(click)
-    assert browser.ask(column) == sorted(before)
+    column = """() => {
+      const table = document.querySelector("table.sortable"), place = table.querySelector("th.num").cellIndex;
+      return [...table.tBodies[0].rows].map((row) => Number(row.cells[place].dataset.value));
+    }"""
+    before = page.evaluate(column)
+    page.evaluate(click)
+    assert page.evaluate(column) == sorted(before, reverse=True)
+    page.evaluate(click)
+    assert page.evaluate(column) == sorted(before)
     assert len(set(before)) > 2
 
 
-def test_a_token_that_is_pointed_at_shows_its_ids_and_bytes(browser, page_path, small):
+@pytest.mark.slow
+def test_a_token_that_is_pointed_at_shows_its_ids_and_bytes(opened, page_path, small):
     """The ids and bytes appear, all tokens alike are marked, and leaving hides them."""
-    browser.open(page_path)
-    token = "document.querySelector('.bp-t')"
-    browser.ask(
-        f"{token}.dispatchEvent(new PointerEvent('pointerover', {{bubbles: true}}))"
-    )
-    told = browser.ask("document.getElementById('seen').innerText")
-    ids = browser.ask(f"{token}.dataset.ids").split(",")
+    page = opened(page_path)
+    token, seen = page.locator(".bp-t").first, page.locator("#seen")
+    token.dispatch_event("pointerover")
+    ids = token.get_attribute("data-ids").split(",")
+    told = seen.inner_text()
     assert all(id_ in told for id_ in ids)
-    content = small.id_to_token(int(ids[0]))
-    assert content.hex(" ") in told
-    assert browser.ask(f"{token}.classList.contains('on')")
-    browser.ask(
-        "document.body.dispatchEvent(new PointerEvent('pointerdown', {bubbles: true}))"
-    )
-    assert browser.ask("document.getElementById('seen').hidden")
+    assert small.id_to_token(int(ids[0])).hex(" ") in told
+    assert token.evaluate("(token) => token.classList.contains('on')")
+    page.locator("body").dispatch_event("pointerdown")
+    assert seen.is_hidden()
 
 
-def test_arrow_keys_go_through_the_tokens_of_a_text(browser, page_path):
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("direction", "go", "back"),
+    [("ltr", "ArrowRight", "ArrowLeft"), ("rtl", "ArrowLeft", "ArrowRight")],
+)
+def test_arrow_keys_go_through_the_tokens_of_a_text(
+    opened, page_path, direction, go, back
+):
     """To the right goes on in English and back in Persian, and Escape hides what is shown."""
-    browser.open(page_path)
-    code = (
-        "(() => {{ const text = [...document.querySelectorAll('.bp-text')]"
-        ".find((t) => t.matches(':dir({direction})'));"
-        "const press = (key) => text.dispatchEvent(new KeyboardEvent('keydown', {{key}}));"
-        "const on = () => [...text.querySelectorAll('.bp-t')].findIndex((t) => t.classList.contains('on'));"
-        "const found = [];"
-        "for (const key of {keys}) {{ press(key); found.push(on()); }}"
-        "press('Escape'); return [found, document.getElementById('seen').hidden]; }})()"
-    )
-    right, left = "ArrowRight", "ArrowLeft"
-    for direction, go, back in (("ltr", right, left), ("rtl", left, right)):
-        keys = json.dumps([go, go, back, back])
-        found = browser.ask(code.format(direction=direction, keys=keys))
-        assert found == [[0, 1, 0, 0], True]
+    page = opened(page_path)
+    text, found = page.locator(f".bp-text:dir({direction})").first, []
+    on = "(text) => [...text.querySelectorAll('.bp-t')].findIndex((t) => t.classList.contains('on'))"
+    for key in (go, go, back, back):
+        text.dispatch_event("keydown", {"key": key})
+        found.append(text.evaluate(on))
+    assert found == [0, 1, 0, 0]
+    text.dispatch_event("keydown", {"key": "Escape"})
+    assert page.locator("#seen").is_hidden()
 
 
-def test_text_from_right_to_left_stands_on_the_right(browser, page_path):
+@pytest.mark.slow
+def test_text_from_right_to_left_stands_on_the_right(opened, page_path):
     """Persian samples have their direction, others theirs."""
-    browser.open(page_path)
-    code = (
-        "[...document.querySelectorAll('.sample')].map((s) => [s.querySelector('h3').innerText,"
-        "s.querySelector('.bp-text').matches(':dir(rtl)')])"
-    )
-    found = dict(browser.ask(code))
+    code = """(all) => all.map((sample) =>
+      [sample.querySelector("h3").innerText, sample.querySelector(".bp-text").matches(":dir(rtl)")])"""
+    found = dict(opened(page_path).locator(".sample").evaluate_all(code))
     assert found["fa"] is True
     assert found["en"] is found["th"] is False
 
 
-def test_the_page_is_printed_with_all_that_is_folded(browser, page_path):
+@pytest.mark.slow
+def test_the_page_is_printed_with_all_that_is_folded(opened, page_path):
     """A print has what details hide, in light colours whatever the theme."""
-    browser.open(page_path, theme="dark")
-    browser.ask(
-        "globalThis.n = 0; addEventListener('beforeprint', () => { n = "
-        "document.querySelectorAll('details:not([open], .caveat)').length; })"
+    page = opened(page_path, theme="dark")
+    page.evaluate(
+        """() => addEventListener("beforeprint", () => {
+          globalThis.nFolded = document.querySelectorAll("details:not([open], .caveat)").length; })"""
     )
-    data = base64.b64decode(browser.call("Page.printToPDF")["data"])
-    assert data.startswith(b"%PDF")
-    assert browser.ask("n") == 0
-    assert (
-        browser.ask(
-            "document.querySelectorAll('td details:not([open], .caveat)').length"
-        )
-        > 0
-    )
-    browser.call("Emulation.setEmulatedMedia", media="print")
-    assert (
-        browser.ask("getComputedStyle(document.body).backgroundColor")
-        == "rgb(255, 255, 255)"
-    )
-    browser.call("Emulation.setEmulatedMedia", media="")
+    assert page.pdf().startswith(b"%PDF")
+    assert page.evaluate("nFolded") == 0
+    assert page.locator("td details:not([open], .caveat)").count() > 0
+    page.emulate_media(media="print")
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert colour == "rgb(255, 255, 255)"

@@ -1,13 +1,15 @@
 """Extending tokenizers: old ids stay, new tokens join old neighbours, and files are proven."""
 
+import collections
+import functools
 import itertools
 import json
 import math
 import random
 
 import pytest
-from hypothesis import given, settings, strategies as st
-from tests.made_up import CORPUS, every_kind, hugging_face, ranks, vocabulary
+from hypothesis import given, strategies as st
+from tests.made_up import CORPUS, added, every_kind, hugging_face, ranks, vocabulary
 
 import bytepair
 from bytepair import TokenizerError, surgery
@@ -17,17 +19,12 @@ TEXTS = [
     *CORPUS,
     "lower wider the hat's hats 12 12 été été नमस्ते नमस्ते 中文 中文字 low<m>er\n\n",
 ] * 3
-OTHERS = [
-    "a lowest hat",
-    " été",
-    "中文中文",
-    "x<|end|>low",
-    "wer low  lower\n",
-    "नम 1212",
-]
+OTHERS = ["a lowest hat", " été", "中文中文", "x<|end|>low", "wer low  lower\n"]
+OTHERS += ["नम 1212"]
 KINDS = sorted(every_kind())
 
 
+@functools.cache
 def grown(name, add=12, **options):
     """Extend a small tokenizer of a kind."""
     return surgery.extend(every_kind()[name], texts=TEXTS, add=add, **options)
@@ -42,111 +39,75 @@ def ids_or_none(tokenizer, text):
 
 
 def parts_by_merges(tokenizer, n_old):
-    """Give each new id in old ones, by undoing its merge again and again."""
-    made = {merge[2]: merge[:2] for merge in reversed(tokenizer.merge_log)}
-
-    def parts(id_):
-        if id_ < n_old:
-            return [id_]
-        left, right = made[id_]
-        return parts(left) + parts(right)
-
+    """Give each id in old ones, merge by merge."""
+    parts = {id_: [id_] for id_ in range(n_old)}
+    for left, right, id_, _count in tokenizer.merge_log:
+        if id_ >= n_old:
+            parts[id_] = parts[left] + parts[right]
     return parts
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_nothing_old_changes(name):
-    """Old tokens, merges, added tokens and roles are those of the base, and new ids follow."""
-    found = grown(name)
-    base, after = found.base, found.tokenizer
-    n_old, n_merges = base.n_vocab, len(base.merges)
-    assert found.report.added > 0
-    assert after.n_vocab == n_old + found.report.added
-    assert after.vocabulary[:n_old] == base.vocabulary
-    assert [m[:3] for m in after.merge_log[:n_merges]] == [
-        m[:3] for m in base.merge_log
-    ]
-    assert [m[2] for m in after.merge_log[n_merges:]] == list(
-        range(n_old, after.n_vocab)
-    )
-    assert after._added_tokens == base._added_tokens
-    assert (after.template, after.special_tokens) == (
-        base.template,
-        base.special_tokens,
-    )
-    assert found.id_map == tuple(range(n_old))
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_new_encoding_joins_neighbours_of_the_old_one(name):
-    """Each new id stands for the old ids that its merges lead back to, in every text."""
-    found = grown(name)
-    parts = parts_by_merges(found.tokenizer, found.base.n_vocab)
-    n_joined = 0
-    for text in [*TEXTS, *OTHERS]:
-        old, new = (ids_or_none(t, text) for t in (found.base, found.tokenizer))
+def n_joined(base, after, texts):
+    """Check that new ids stand for the old ones in each text; give how many fewer they are."""
+    parts, n_fewer = parts_by_merges(after, base.n_vocab), 0
+    for text in texts:
+        old, new = ids_or_none(base, text), ids_or_none(after, text)
         if old is None:
             assert new is None
             continue
-        assert [part for id_ in new for part in parts(id_)] == old
-        n_joined += len(old) - len(new)
-    assert n_joined > 0
+        assert [part for id_ in new for part in parts[id_]] == old
+        n_fewer += len(old) - len(new)
+    return n_fewer
 
 
-@given(text=st.text(alphabet="lower wisthc'a12é中文नम\n", max_size=30))
-def test_joining_holds_for_any_text(text):
-    """Texts of the letters that tokens are made of, in any order."""
-    for name in (
-        "gpt4o",
-        "sennrich",
-        "sentencepiece",
-        "prefix",
-        "fallback",
-        "whole pieces",
-    ):
-        found = EXTENDED[name]
-        old, new = (ids_or_none(t, text) for t in (found.base, found.tokenizer))
-        parts = parts_by_merges(found.tokenizer, found.base.n_vocab)
-        if old is not None:
-            assert [part for id_ in new for part in parts(id_)] == old
-
-
-EXTENDED = {
-    name: grown(name)
-    for name in (
-        "gpt4o",
-        "sennrich",
-        "sentencepiece",
-        "prefix",
-        "fallback",
-        "whole pieces",
-    )
-}
+def check_old(base, after):
+    """Check that old tokens, merges and added tokens are those of the base."""
+    n_merges = len(base.merges)
+    assert after.vocabulary[: base.n_vocab] == base.vocabulary
+    old, new = ([m[:3] for m in t.merge_log[:n_merges]] for t in (base, after))
+    assert new == old
+    assert after._added_tokens == base._added_tokens
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_every_new_token_is_what_its_units_merge_to(name):
-    """None is among the tokens that the doctor calls unreachable, and most stand alone."""
+def test_nothing_old_changes_and_new_ids_join_neighbours(name):
+    """Old tokens, merges, added tokens and roles stay; new ids follow, are made, and stand for the old ids that their merges lead back to."""
     found = grown(name)
-    unmade, unplaced = found.tokenizer._unreached()
-    assert not {*unmade, *unplaced} & set(
-        range(found.base.n_vocab, len(found.tokenizer))
-    )
-    for id_ in range(found.base.n_vocab, len(found.tokenizer)):
-        text = found.tokenizer.decode_bytes([id_])
-        if ids_or_none(found.tokenizer, text) == [id_]:
+    base, after, n_old = found.base, found.tokenizer, found.base.n_vocab
+    new = list(range(n_old, after.n_vocab))
+    assert len(new) == found.report.added > 0
+    check_old(base, after)
+    assert [m[2] for m in after.merge_log[len(base.merges) :]] == new
+    assert after.template == base.template
+    assert after.special_tokens == base.special_tokens
+    assert found.id_map == tuple(range(n_old))
+    assert n_joined(base, after, [*TEXTS, *OTHERS]) > 0
+    unmade, unplaced = after._unreached()
+    assert not {*unmade, *unplaced} & set(new)
+    for id_ in new:
+        if ids_or_none(after, after.decode_bytes([id_])) == [id_]:
             assert id_ not in found.report.within_others
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["gpt4o", "sennrich", "sentencepiece", "prefix", "fallback", "whole pieces"],
+)
+@given(text=st.text(alphabet="lower wisthc'a12é中文नम\n", max_size=30))
+def test_joining_holds_for_any_text(name, text):
+    """Texts of the letters that tokens are made of, in any order."""
+    found = grown(name)
+    n_joined(found.base, found.tokenizer, [text])
 
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_smaller_extension_is_the_beginning_of_a_larger_one(name):
     """Whatever the number of threads."""
     large, small = grown(name, add=9, threads=2), grown(name, add=4, threads=1)
-    n_old = large.base.n_vocab
-    assert small.tokenizer.vocabulary == large.tokenizer.vocabulary[: n_old + 4]
-    assert (
-        small.tokenizer.merges == large.tokenizer.merges[: len(small.tokenizer.merges)]
-    )
+    n_vocab, n_merges = small.tokenizer.n_vocab, len(small.tokenizer.merges)
+    assert n_vocab == large.base.n_vocab + 4
+    assert small.tokenizer.vocabulary == large.tokenizer.vocabulary[:n_vocab]
+    assert small.tokenizer.merges == large.tokenizer.merges[:n_merges]
     assert small.report.curve == large.report.curve[:5]
 
 
@@ -229,17 +190,13 @@ def test_the_knee_is_the_point_farthest_from_the_chord():
     report = grown("gpt4o", add=40).report
     last, first = len(report.curve) - 1, report.curve[0]
     fall = first - report.curve[-1]
-    distances = [
-        ((first - n) / fall - k / last) / math.sqrt(2)
-        for k, n in enumerate(report.curve)
-    ]
+    curve = enumerate(report.curve)
+    distances = [((first - n) / fall - k / last) / math.sqrt(2) for k, n in curve]
     assert report.knee == distances.index(max(distances))
     assert 0 < report.knee < 40
 
 
-OF_BYTES = [
-    name for name in KINDS if isinstance(every_kind()[name].vocabulary[0], bytes)
-]
+OF_BYTES = [n for n in KINDS if isinstance(every_kind()[n].vocabulary[0], bytes)]
 
 
 @pytest.mark.parametrize("name", OF_BYTES)
@@ -301,14 +258,11 @@ def test_a_format_that_holds_the_base_holds_the_extension(name, format_name, tmp
 
 def test_the_bytes_of_a_publishers_file_stay(tmp_path):
     """A file that our writer writes in another way is copied where nothing is added."""
-    base = every_kind()["gpt2"]
-    data = json.loads(base.to_bytes(format="huggingface"))
-    (tmp_path / "tokenizer.json").write_text(json.dumps(data, indent=7) + "\n\n")
-    found = surgery.extend(tmp_path / "tokenizer.json", texts=TEXTS, add=0)
-    proof = found.save(tmp_path / "new.json")
-    assert (tmp_path / "new.json").read_bytes() == (
-        tmp_path / "tokenizer.json"
-    ).read_bytes()
+    data = json.loads(every_kind()["gpt2"].to_bytes(format="huggingface"))
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(data, indent=7) + "\n\n")
+    proof = surgery.extend(path, texts=TEXTS, add=0).save(tmp_path / "new.json")
+    assert (tmp_path / "new.json").read_bytes() == path.read_bytes()
     assert proof.is_copy
     assert "the same bytes" in proof.lines[-1]
 
@@ -319,10 +273,8 @@ def test_a_file_has_all_parts_of_the_base_but_its_model(name, tmp_path):
     every_kind()[name].save(tmp_path / "tokenizer.json")
     found = surgery.extend(tmp_path / "tokenizer.json", texts=TEXTS, add=9)
     found.save(tmp_path / "new.json")
-    old, new = (
-        json.loads((tmp_path / file).read_text("utf-8"))
-        for file in ("tokenizer.json", "new.json")
-    )
+    paths = tmp_path / "tokenizer.json", tmp_path / "new.json"
+    old, new = (json.loads(path.read_text("utf-8")) for path in paths)
     for part in ("vocab", "merges"):
         n_old = len(old["model"][part])
         before, after = old["model"].pop(part), new["model"].pop(part)
@@ -352,16 +304,11 @@ def test_what_only_the_settings_name_keeps_its_id_and_comes_along(tmp_path):
 def test_hugging_face_finds_added_tokens_at_their_ids(tmp_path):
     """That library numbers an added token that the model lacks behind the model's own tokens."""
     theirs = pytest.importorskip("tokenizers")
-    flags = {"single_word": False, "lstrip": False, "rstrip": False}
-    flags |= {"normalized": False, "special": True}
     letters = vocabulary(*"lowerid ")
-    base = hugging_face(
-        {"vocab": letters, "merges": []},
-        added_tokens=[
-            {"id": len(letters), "content": "<a>", **flags},
-            {"id": len(letters) + 1, "content": "<b>", **flags},
-        ],
-    )
+    tokens = [
+        added(len(letters) + n, f"<{c}>", special=True) for n, c in enumerate("ab")
+    ]
+    base = hugging_face({"vocab": letters, "merges": []}, added_tokens=tokens)
     found = surgery.extend(base, texts=["lower wider low"] * 4, add=5)
     found.save(tmp_path / "t.json")
     read = theirs.Tokenizer.from_file(str(tmp_path / "t.json"))
@@ -376,6 +323,7 @@ def test_hugging_face_finds_added_tokens_at_their_ids(tmp_path):
     assert moved.token_to_id("<a>") != len(letters)
 
 
+@pytest.mark.slow
 def test_qwen_keeps_its_special_tokens_in_hugging_faces_library(shared, tmp_path):
     """The ids that published models were trained with, after new tokens of the model."""
     theirs = pytest.importorskip("tokenizers")
@@ -390,6 +338,7 @@ def test_qwen_keeps_its_special_tokens_in_hugging_faces_library(shared, tmp_path
     assert read.encode(found.tokenizer.decode([151_679])).ids == [151_679]
 
 
+@pytest.mark.slow
 def test_a_published_model_is_extended_in_its_format(shared, tmp_path):
     """SentencePiece's library merges any split of a piece, and gives the same ids nevertheless."""
     path = shared("vocabularies/mistral-sentencepiece") / "tokenizer-v1.model"
@@ -427,19 +376,18 @@ def test_tokens_within_longer_texts_are_told_from_those_that_stand_alone(name, i
     assert set(found.report.within_others) == set(new) - words
 
 
-def words_of(source, letters, n_words=12, longest=7):
-    """Make words of some letters, each twice."""
-    words = (
-        "".join(source.choices(letters, k=source.randint(1, longest)))
-        for _ in range(n_words)
-    )
+def words_of(source, letters="abc"):
+    """Make twelve words of some letters, each twice."""
+    words = [
+        "".join(source.choices(letters, k=source.randint(1, 7))) for _ in range(12)
+    ]
     return [" ".join(words)] * 2
 
 
-def short_texts(letters, longest=6):
+def short_texts(letters, longest):
     """Give all texts of up to so many letters."""
-    for n in range(1, longest + 1):
-        yield from map("".join, itertools.product(letters, repeat=n))
+    rows = (itertools.product(letters, repeat=n) for n in range(1, longest + 1))
+    return ["".join(row) for row in itertools.chain(*rows)]
 
 
 def test_a_file_of_ranks_gives_the_ids_that_memory_gives_or_is_refused(tmp_path):
@@ -447,40 +395,40 @@ def test_a_file_of_ranks_gives_the_ids_that_memory_gives_or_is_refused(tmp_path)
     outcomes = []
     for seed in range(24):
         source = random.Random(seed)
-        tokens = (
-            source.choices(b"abc", k=source.randint(2, 4)) for _ in range(seed % 4)
-        )
-        base = ranks(tmp_path, *dict.fromkeys(map(bytes, tokens)))
-        found = surgery.extend(base, texts=words_of(source, "abc"), add=6)
+        n_letters = [source.randint(2, 4) for _ in range(seed % 4)]
+        tokens = {bytes(source.choices(b"abc", k=n)): None for n in n_letters}
+        base = ranks(tmp_path, *tokens)
+        found = surgery.extend(base, texts=words_of(source), add=6)
         try:
             found.save(tmp_path / "new.tiktoken")
         except bytepair.FormatError:  # a token that the base never made
             outcomes.append("refused")
             continue
         again = bytepair.Tokenizer.from_file(tmp_path / "new.tiktoken", pattern="")
-        for text in short_texts("abc"):
-            assert again.encode(text) == found.tokenizer.encode(text)
+        texts = short_texts("abc", 6)
+        assert again.encode_batch(texts) == found.tokenizer.encode_batch(texts)
         outcomes.append("written")
     assert min(outcomes.count("refused"), outcomes.count("written")) > 4
+
+
+def model_of(texts, **options):
+    """Train a model of SentencePiece."""
+    options |= {"dialect": "sentencepiece", "normalize": [("replace", " ", "▁")]}
+    trained = bytepair.train_from_iterator(texts, **options)
+    model = trained.to_bytes(format="sentencepiece", ids_may_change=True)
+    return bytepair.Tokenizer.from_bytes(model)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_of_sentencepiece_gives_the_ids_that_memory_gives(seed):
     """It merges any two parts of a piece, as the publisher's library does."""
     source = random.Random(seed)
-    base = bytepair.train_from_iterator(
-        words_of(source, "abc"),
-        merges=seed * 3,
-        dialect="sentencepiece",
-        normalize=[("replace", " ", "▁")],
-    )
-    model = base.to_bytes(format="sentencepiece", ids_may_change=True)
-    base = bytepair.Tokenizer.from_bytes(model)
-    found = surgery.extend(base, texts=words_of(source, "abc"), add=9)
+    base = model_of(words_of(source), merges=seed * 3)
+    found = surgery.extend(base, texts=words_of(source), add=9)
     assert found.report.added > 3
     model = found.tokenizer.to_bytes(format="sentencepiece")
     again = bytepair.Tokenizer.from_bytes(model)
-    texts = list(short_texts("abc ", 5))
+    texts = short_texts("abc ", 5)
     assert again.encode_batch(texts) == found.tokenizer.encode_batch(texts)
     sentencepiece = pytest.importorskip("sentencepiece")
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model)
@@ -507,14 +455,7 @@ def test_longer_runs_of_spaces_are_learned_on_top_of_runs_that_share_a_score(
     ending, tmp_path
 ):
     """Indented text adds one of twice the length, and files of a model and of Hugging Face hold it."""
-    small = bytepair.train_from_iterator(
-        ["ab a b"],
-        merges=1,
-        dialect="sentencepiece",
-        normalize=[("replace", " ", "▁")],
-    )
-    model = small.to_bytes(format="sentencepiece", ids_may_change=True)
-    base = with_runs(bytepair.Tokenizer.from_bytes(model), 4)
+    base = with_runs(model_of(["ab a b"], merges=1), 4)
     indented = f"a{' ' * 16}b\nab{' ' * 8}ab{' ' * 21}a"
     texts = [indented * 3, " abab abab bab abab"] * 3
     found = surgery.extend(base, texts=texts, add=16)
@@ -534,6 +475,7 @@ def test_longer_runs_of_spaces_are_learned_on_top_of_runs_that_share_a_score(
         assert "tokenizers" in proof.read_by or not is_installed()
 
 
+@pytest.mark.slow
 def test_added_tokens_that_a_format_tells_of_otherwise_are_compared_by_their_ids(
     shared, tmp_path
 ):
@@ -574,9 +516,8 @@ def test_added_tokens_that_no_piece_can_be_stand_in_the_model(name, tmp_path):
 
 def test_no_token_is_written_as_an_added_token_is(tmp_path):
     """Normalizing makes such text of other text; a file could not hold both under one name."""
-    base = bytepair.train_from_iterator(
-        ["low lower"], merges=2, dialect="gpt4", normalize=["lowercase"]
-    )
+    options = {"merges": 2, "dialect": "gpt4", "normalize": ["lowercase"]}
+    base = bytepair.train_from_iterator(["low lower"], **options)
     base = base.with_added_tokens([bytepair.AddedToken("hat", normalized=False)])
     found = surgery.extend(base, texts=["HAT wide HAT\nHAT wide HATS"] * 9, add=20)
     new = found.tokenizer.vocabulary[base.n_vocab :]
@@ -589,20 +530,11 @@ def test_no_token_is_written_as_an_added_token_is(tmp_path):
 
 def test_no_token_reaches_over_an_unknown_unit():
     """Not even where the unknown token is text itself, as a question mark may be."""
-    found = surgery.extend(
-        every_kind()["prefix"], texts=["low ??? éé? éé lower"] * 9, add=9
-    )
+    texts = ["low ??? éé? éé lower"] * 9
+    found = surgery.extend(every_kind()["prefix"], texts=texts, add=9)
     new = found.tokenizer.vocabulary[found.base.n_vocab :]
     assert new
     assert not [token for token in new if "?" in token]
-
-
-def test_nothing_added_to_a_published_file_changes_no_byte(shared, tmp_path):
-    """Whatever its publisher's program writes otherwise than ours."""
-    path = shared("vocabularies/minimind") / "tokenizer.json"
-    same = surgery.extend(path, texts=["aa"], add=0).save(tmp_path / "same.json")
-    assert same.is_copy
-    assert (tmp_path / "same.json").read_bytes() == path.read_bytes()
 
 
 def test_a_file_that_would_move_an_id_is_refused(tmp_path, monkeypatch):
@@ -651,11 +583,8 @@ BAD = {
     "give one of corpus, texts=, counts= and strings=, not none": {"add": 1},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "add": 1},
     "lines= is for files, not for texts=": {"texts": ["a"], "lines": True, "add": 1},
-    "max_token_bytes must be at least 1": {
-        "texts": ["a"],
-        "max_token_bytes": 0,
-        "add": 1,
-    },
+    "max_token_bytes must be": {"texts": ["a"], "max_token_bytes": 0, "add": 1},
+    "the corpus is empty": {"texts": [], "add": 1},
     "exceed the largest number of ids": {"texts": ["aa"], "add": (1 << 32) - 1},
 }
 
@@ -665,12 +594,6 @@ def test_options_that_make_no_sense_are_refused(message):
     """By their names."""
     with pytest.raises(TokenizerError, match=message):
         surgery.extend(every_kind()["gpt4o"], **BAD[message])
-
-
-def test_a_corpus_without_text_is_refused():
-    """There is nothing to measure, either."""
-    with pytest.raises(bytepair.TrainingError):
-        surgery.extend(every_kind()["gpt4o"], texts=[], add=1)
 
 
 def test_limits_of_tokens_and_of_counts_hold():
@@ -695,9 +618,7 @@ def test_counts_and_files_teach_what_their_texts_teach(tmp_path):
     assert by_file.report == by_texts.report
     weighted = surgery.extend(base, {tmp_path / "a.txt": 2.5}, add=9)
     assert weighted.report.curve == tuple(2.5 * n for n in by_file.report.curve)
-    pieces = {}
-    for piece in base.split("\n".join(TEXTS)):
-        pieces[piece] = pieces.get(piece, 0) + 1
+    pieces = collections.Counter(base.split("\n".join(TEXTS)))
     by_counts = surgery.extend(base, counts=pieces, add=9)
     assert by_counts.tokenizer == by_texts.tokenizer
     assert by_counts.report.curve == by_texts.report.curve
@@ -722,12 +643,10 @@ def test_a_token_that_is_there_unmade_is_not_added_again(tmp_path):
 
 # Random vocabularies
 
-WORDS = st.lists(
-    st.text(alphabet="abaa é'1नम中?▁", min_size=1, max_size=9), min_size=2, max_size=8
-)
+LETTERS = st.text(alphabet="abaa é'1नम中?▁", min_size=1, max_size=9)
+WORDS = st.lists(LETTERS, min_size=2, max_size=8)
 
 
-@settings(max_examples=60)
 @given(
     dialect=st.sampled_from(bytepair.dialects()),
     first=WORDS,
@@ -737,21 +656,16 @@ WORDS = st.lists(
 )
 def test_guarantees_hold_for_random_vocabularies(dialect, first, later, other, sizes):
     """Old ids stay, encodings are joined, new tokens are made, and a part is the beginning of the whole."""
-    base = bytepair.train_from_iterator(
-        [" ".join([*first, "aba"] * 2)], merges=sizes[0], dialect=dialect
-    )
-    found = surgery.extend(base, texts=[" ".join(later * 2), "aba "], add=sizes[1])
+    texts = [" ".join([*first, "aba"] * 2)]
+    base = bytepair.train_from_iterator(texts, merges=sizes[0], dialect=dialect)
+    texts = [" ".join(later * 2), "aba "]
+    found = surgery.extend(base, texts=texts, add=sizes[1])
     after, n_old = found.tokenizer, base.n_vocab
-    assert after.vocabulary[:n_old] == base.vocabulary
+    check_old(base, after)
     assert after.n_vocab == n_old + found.report.added
-    parts = parts_by_merges(after, n_old)
-    for text in [" ".join(later), " ".join(other), *other]:
-        old, new = ids_or_none(base, text), ids_or_none(after, text)
-        assert (old is None) == (new is None)
-        if old is not None:
-            assert [part for id_ in new for part in parts(id_)] == old
+    n_joined(base, after, [" ".join(later), " ".join(other), *other])
     unmade, unplaced = after._unreached()
     assert not {*unmade, *unplaced} & set(range(n_old, after.n_vocab))
-    half = surgery.extend(base, texts=[" ".join(later * 2), "aba "], add=sizes[1] // 2)
-    assert half.tokenizer.vocabulary == after.vocabulary[: half.tokenizer.n_vocab]
+    half = surgery.extend(base, texts=texts, add=sizes[1] // 2).tokenizer
+    assert half.vocabulary == after.vocabulary[: half.n_vocab]
     assert bytepair.Tokenizer.from_bytes(after.to_bytes()) == after

@@ -6,13 +6,18 @@ import math
 import numpy as np
 import pytest
 from tests.made_up import every_kind
-from tests.test_surgery import TEXTS
+from tests.test_surgery import TEXTS, parts_by_merges
 
 import bytepair
 from bytepair import TokenizerError, surgery
 
 KINDS = ["mean", "copy", "exponential", "bytes"]
 SIDES = ["input", "output"]
+
+
+def of_bytes():
+    """Give a tokenizer of the 256 bytes."""
+    return bytepair.train_from_iterator(["xyz"], vocab_size=256)
 
 
 def old_matrix(n_rows, n_columns=5):
@@ -23,17 +28,14 @@ def old_matrix(n_rows, n_columns=5):
 def weights_of(parts, tokens, kind, side):
     """Give the weights of the parts of a token, as their definitions say."""
     last = len(parts) - 1
-    if kind == "mean":
-        return [1 / len(parts) for _ in parts]
-    if kind == "copy":
-        chosen = last if side == "input" else 0
-        return [1.0 if i == chosen else 0.0 for i in range(len(parts))]
-    if kind == "bytes":
-        lengths = [max(len(tokens[part]), 1) for part in parts]
-        return [length / sum(lengths) for length in lengths]
     sign = 2 if side == "input" else -2
-    powers = [math.exp(sign * i) for i in range(len(parts))]
-    return [power / sum(powers) for power in powers]
+    shares = {
+        "mean": [1] * len(parts),
+        "copy": [float(i == (last if side == "input" else 0)) for i in range(last + 1)],
+        "bytes": [max(len(tokens[part]), 1) for part in parts],
+        "exponential": [math.exp(sign * i) for i in range(last + 1)],
+    }[kind]
+    return [share / sum(shares) for share in shares]
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -50,30 +52,21 @@ def test_the_map_is_what_a_double_loop_computes(name, kind, side):
     assert new.shape == (found.tokenizer.n_vocab, 5)
     assert (new[: base.n_vocab] == old).all()
     tokens = [text for _, text in base._tokens()]
-    made = {m[2]: m[:2] for m in found.tokenizer.merge_log}
-
-    def parts(id_):
-        return (
-            [id_]
-            if id_ < base.n_vocab
-            else [p for part in made[id_] for p in parts(part)]
-        )
-
+    parts = parts_by_merges(found.tokenizer, base.n_vocab)
     for id_ in range(base.n_vocab, found.tokenizer.n_vocab):
-        found_parts = parts(id_)
+        found_parts = parts[id_]
         # What the base makes of the units of the token.
         assert base._merged(found.tokenizer._units_of(id_)) == found_parts
         weights = weights_of(found_parts, tokens, kind, side)
+        weighted = list(zip(weights, found_parts, strict=True))
         for column in range(5):
-            total = sum(
-                w * old[p][column] for w, p in zip(weights, found_parts, strict=True)
-            )
+            total = sum(weight * old[part][column] for weight, part in weighted)
             assert new[id_][column] == pytest.approx(total, abs=1e-12)
 
 
 def test_rows_are_sums_of_one_with_ascending_columns():
     """As libraries take compressed rows, also for a token that has a part twice."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=["aaaa aaaa aaaa"] * 5, add=3)
     for kind in KINDS:
         rows = found.embedding_map(kind)
@@ -87,24 +80,21 @@ def test_rows_are_sums_of_one_with_ascending_columns():
 
 def test_the_side_decides_which_token_counts_most():
     """The last for the input side, the first for the output side."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=["ab ab ab"], add=1, max_token_bytes=2)
     a, b = (base.token_to_id(letter) for letter in "ab")
     assert found.tokenizer.decode([256]) == "ab"
     high = math.exp(2) / (1 + math.exp(2))
     for side, last in (("input", high), ("output", 1 - high)):
         ids, weights = found.embedding_map("exponential", side).row(256)
-        assert dict(zip(ids, weights, strict=True)) == {
-            a: pytest.approx(1 - last),
-            b: pytest.approx(last),
-        }
+        assert (ids, weights) == ([a, b], pytest.approx([1 - last, last]))
     assert found.embedding_map("copy", "input").row(256) == ([b], [1.0])
     assert found.embedding_map("copy", "output").row(256) == ([a], [1.0])
 
 
 def test_padded_matrices_keep_the_rows_that_no_token_takes():
     """New ids take the first padding rows; the rest is copied, and rows beyond are 0."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=TEXTS, add=10)
     old = old_matrix(270).astype(np.float32)
     new = found.embedding_map(rows=270, multiple_of=64) @ old
@@ -122,11 +112,10 @@ def test_padded_matrices_keep_the_rows_that_no_token_takes():
 
 def test_tokens_without_parts_are_listed():
     """Special tokens need a row of one's own; theirs is 0 until then."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=TEXTS, add=2)
-    more = surgery.Surgery(
-        found.tokenizer.with_special_tokens(["<new>"]), base, found.id_map, found.report
-    )
+    larger = found.tokenizer.with_special_tokens(["<new>"])
+    more = surgery.Surgery(larger, base, found.id_map, found.report)
     rows = more.embedding_map()
     assert rows.needs_init.tolist() == [258]
     assert (rows @ np.ones((256, 2)))[258].tolist() == [0, 0]
@@ -139,9 +128,8 @@ def test_ids_that_are_gone_or_have_moved_are_followed():
     smaller = base.truncated(257)
     ids = tuple(id_ if id_ < 257 else -1 for id_ in range(258))
     old = old_matrix(258)
-    moved = surgery.Surgery(
-        smaller, base, ids, surgery.extend(base, texts=["a"], add=0).report
-    )
+    report = surgery.extend(base, texts=["a"], add=0).report
+    moved = surgery.Surgery(smaller, base, ids, report)
     assert (moved.embedding_map(rows=258) @ old)[:257].tolist() == old[:257].tolist()
 
 
@@ -158,9 +146,8 @@ def test_files_hold_the_map(tmp_path):
     rows.save_jsonl(tmp_path / "map.jsonl")
     lines = list(map(json.loads, (tmp_path / "map.jsonl").read_bytes().splitlines()))
     assert [line["id"] for line in lines] == list(range(300))
-    assert [(line["old_ids"], line["weights"]) for line in lines] == [
-        rows.row(id_) for id_ in range(300)
-    ]
+    written = [(line["old_ids"], line["weights"]) for line in lines]
+    assert written == [rows.row(id_) for id_ in range(300)]
     new = range(base.n_vocab, found.tokenizer.n_vocab)
     for id_ in new:
         assert bytes.fromhex(lines[id_]["bytes"]) == found.tokenizer.decode_bytes([id_])
@@ -179,7 +166,7 @@ BAD = {
 @pytest.mark.parametrize("message", BAD)
 def test_options_that_make_no_sense_are_refused(message):
     """By their names; and a matrix of another size says what to do."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=TEXTS, add=1)
     with pytest.raises(TokenizerError, match=message):
         found.embedding_map(**BAD[message])
@@ -189,7 +176,7 @@ def test_options_that_make_no_sense_are_refused(message):
 
 def test_a_row_that_is_not_there_is_refused():
     """The last one is the last there is, and none is counted from the end."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     rows = surgery.extend(base, texts=TEXTS, add=1).embedding_map(rows=300)
     assert rows.row(299) == ([299], [1.0])
     for id_ in (-1, 300):
@@ -199,7 +186,7 @@ def test_a_row_that_is_not_there_is_refused():
 
 def test_whole_numbers_are_not_cut_off_in_a_mean():
     """A matrix of whole numbers holds no means, but it can be gathered."""
-    base = bytepair.train_from_iterator(["xyz"], vocab_size=256)
+    base = of_bytes()
     found = surgery.extend(base, texts=TEXTS, add=1)
     whole = np.arange(256 * 2).reshape(256, 2)
     with pytest.raises(TokenizerError, match=r"whole numbers.*astype\(np\.float32\)"):
@@ -207,6 +194,7 @@ def test_whole_numbers_are_not_cut_off_in_a_mean():
     assert (found.first(0).embedding_map() @ whole == whole).all()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Sparse CSR")
 def test_torch_computes_the_same():
     """The arrays are those of a sparse matrix of torch, checked by torch itself."""
@@ -285,6 +273,7 @@ def test_an_extension_of_a_pruned_tokenizer_composes():
         assert max(ids) < len(new)
 
 
+@pytest.mark.slow
 def test_torch_gathers_the_rows_of_tied_and_untied_matrices():
     """The six lines of the how-to for a model whose vocabulary was pruned."""
     torch = pytest.importorskip("torch")

@@ -1,12 +1,12 @@
 """Extensions that are limited to some characters: all other text keeps its ids."""
 
-import itertools
 import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from tests.made_up import every_kind
+from tests.test_surgery import ids_or_none, short_texts
 
 import bytepair
 from bytepair import TokenizerError, TrainingError, _core, surgery
@@ -26,8 +26,8 @@ def others_than(scope):
     inside = set()
     for first, last in scope_of(scope).ranges:
         inside.update(range(first, last + 1))
-    codes = (code for code in range(0x110000) if code not in SURROGATES)
-    return [chr(code) for code in codes if code not in inside]
+    codes = set(range(0x110000)) - {*SURROGATES} - inside
+    return [chr(code) for code in sorted(codes)]
 
 
 def same_ids(base, extended, texts):
@@ -43,6 +43,7 @@ def small(dialect="gpt2", texts=("the cat's hat नम दु é “a” …",))
     return bytepair.train_from_iterator(texts, merges=30, dialect=dialect)
 
 
+@pytest.mark.slow
 def test_every_other_character_keeps_its_ids():
     """Alone, after a space, and all of them in any order as one piece of text."""
     base, piece = small(), small("byte-stream")
@@ -76,17 +77,14 @@ def test_bytes_that_are_no_text_keep_their_ids_without_a_fragment_of_the_scope()
     base = small("byte-stream")
     found = surgery.extend(base, texts=[HINDI] * 9, add=80, scope="Devanagari")
     source = random.Random(2)
-    texts = [
-        bytes(source.choices(b"a \xe0\xa4\xa5\xa8\xae\xbf\xff\xc3\xe2\x80\x99", k=40))
-        for _ in range(3000)
-    ]
+    some = b"a \xe0\xa4\xa5\xa8\xae\xbf\xff\xc3\xe2\x80\x99"
+    texts = [bytes(source.choices(some, k=40)) for _ in range(3000)]
     # U+0900 to U+093F, U+0940 to U+097F but for the two dandas.
     ends = [bytes([0xE0, 0xA5, last]) for last in range(0x80, 0xC0)]
     fragments = [b"\xe0\xa4", *set(ends) - {b"\xe0\xa5\xa4", b"\xe0\xa5\xa5"}]
     others = [text for text in texts if not any(f in text for f in fragments)]
     assert 500 < len(others) < len(texts)
-    for text in others:
-        assert base.encode_ordinary(text) == found.tokenizer.encode_ordinary(text)
+    assert same_ids(base, found.tokenizer, others)
 
 
 def test_a_scope_of_all_characters_limits_nothing():
@@ -116,17 +114,13 @@ def test_dropped_pairs_take_no_places():
 
 def test_the_scope_is_asked_of_normalized_text():
     """A micro sign is common to all scripts; compatibility forms make it a letter of Greek."""
-    base = bytepair.train_from_iterator(
-        ["μμ λμ 5 µm"], merges=4, dialect="gpt4", normalize=["nfkc"]
-    )
+    options = {"merges": 4, "dialect": "gpt4", "normalize": ["nfkc"]}
+    base = bytepair.train_from_iterator(["μμ λμ 5 µm"], **options)
     found = surgery.extend(base, texts=["μμμ λμ λμ"] * 9, add=9, scope="Greek")
     assert found.tokenizer.encode("µ" * 3) == found.tokenizer.encode("μ" * 3)
     assert found.tokenizer.encode("µ" * 3) != base.encode("µ" * 3)
-    plain = [
-        text
-        for text in others_than("Greek")[:3000]
-        if "μ" not in base._normalized(text)
-    ]
+    others = others_than("Greek")[:3000]
+    plain = [text for text in others if "μ" not in base._normalized(text)]
     assert same_ids(base, found.tokenizer, plain)
 
 
@@ -134,17 +128,7 @@ def test_the_scope_is_asked_of_normalized_text():
 
 LETTERS = "ab éनम中"
 SCOPES = ["é", "Devanagari", "Han", ["न", "中"], "a-z", " "]
-WORDS = st.lists(
-    st.text(alphabet=LETTERS, min_size=1, max_size=7), min_size=2, max_size=6
-)
-
-
-def ids_or_none(tokenizer, text):
-    """Give the ids of a text; nothing if a unit of it is unknown and an error."""
-    try:
-        return tokenizer.encode_ordinary(text)
-    except TokenizerError:
-        return None
+WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=7), min_size=2, max_size=6)
 
 
 def check_scope(base, found, scope, texts):
@@ -159,7 +143,6 @@ def check_scope(base, found, scope, texts):
     return n_other
 
 
-@settings(max_examples=50)
 @given(
     name=st.sampled_from(sorted(every_kind())),
     first=WORDS,
@@ -173,9 +156,8 @@ def test_other_text_keeps_its_ids_in_random_vocabularies(
     """Of every dialect, with marks, prefixes, spaces that are written otherwise, and bytes for characters."""
     base = every_kind()[name]
     if name in bytepair.dialects():
-        base = bytepair.train_from_iterator(
-            [" ".join([*first, LETTERS])], merges=n_base, dialect=name
-        )
+        texts = [" ".join([*first, LETTERS])]
+        base = bytepair.train_from_iterator(texts, merges=n_base, dialect=name)
     corpus = [" ".join([*later, *later]), LETTERS]
     try:
         found = surgery.extend(base, texts=corpus, add=15, scope=scope)
@@ -197,9 +179,7 @@ def test_other_text_keeps_its_ids_in_all_short_texts(name):
     letters = "aé नम"
     base = bytepair.train_from_iterator([f"aa {letters}"], merges=2, dialect=name)
     corpus = ["ननé नम aनa éनé aéन न न ननéé aa a é"] * 3
-    texts = [
-        "".join(t) for n in range(1, 6) for t in itertools.product(letters, repeat=n)
-    ]
+    texts = short_texts(letters, 5)
     for scope in ("Devanagari", "é"):
         found = surgery.extend(base, texts=corpus, add=30, scope=scope)
         assert found.report.added > 3
@@ -225,9 +205,8 @@ def test_codes_of_scripts_are_those_of_another_library():
     from bytepair.surgery._scopes import CODES
 
     lines = [line.split() for line in CODES.read_text().splitlines()[1:]]
-    assert {name for _code, name in lines} == {
-        n for n, r in _core.unicode_scripts() if r
-    }
+    scripts = _core.unicode_scripts()
+    assert {name for _code, name in lines} == {n for n, ranges in scripts if ranges}
     n_compared = 0
     for code, name in lines:
         (first, _last), *_ = scope_of(name).ranges
@@ -281,6 +260,7 @@ PUBLISHED = [
 """Vocabularies, corpora, and where they have text of a script."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "corpus", "start", "scope"), PUBLISHED)
 def test_published_vocabularies_keep_the_ids_of_every_other_character(
     name, corpus, start, scope, shared

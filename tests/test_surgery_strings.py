@@ -4,8 +4,9 @@ import itertools
 import json
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from tests.made_up import every_kind, hugging_face, vocabulary
+from tests.test_surgery import check_old, ids_or_none
 
 import bytepair
 from bytepair import TokenizerError, surgery
@@ -29,30 +30,18 @@ def test_each_string_has_a_row_with_what_became_of_it():
     found = surgery.extend(base, strings=strings)
     report = found.report
     assert [row.text for row in report.rows] == strings
-    assert [row.outcome for row in report.rows] == [
-        "added",  # of xyz and w, since the shorter ones come first
-        "cut",
-        "known",
-        "added",
-        "empty",
-        "added",
-        "added",
-        "repeated",
-        "not_text",
-        "cut",
-    ]
-    first = base.n_vocab
-    assert [row.id for row in report.rows] == [
-        first + 3,
-        None,
-        *base.encode("ab"),
-        first + 2,
-        None,
-        first,
-        first + 1,
-        first,
-        None,
-        None,
+    first, (ab,) = base.n_vocab, base.encode("ab")
+    assert [(row.outcome, row.id) for row in report.rows] == [
+        ("added", first + 3),  # of xyz and w, since the shorter ones come first
+        ("cut", None),
+        ("known", ab),
+        ("added", first + 2),
+        ("empty", None),
+        ("added", first),
+        ("added", first + 1),
+        ("repeated", first),
+        ("not_text", None),
+        ("cut", None),
     ]
     assert report.rows[3].parts == tuple(base.encode("abab"))
     assert (report.first_id, report.added, report.helpers) == (first, 4, 0)
@@ -73,17 +62,9 @@ def test_helpers_are_counted_and_named_and_added_on_request():
     base = bytepair.train_from_iterator(["ab ab"], merges=1, dialect="gpt2")
     strings = ["wxyz", "नम", "wxy!!"]
     needed = surgery.extend(base, strings=strings).report
-    assert outcomes(needed) == {
-        "wxyz": "needs_helpers",
-        "नम": "needs_helpers",
-        "wxy!!": "cut",
-    }
+    assert list(outcomes(needed).values()) == ["needs_helpers", "needs_helpers", "cut"]
     assert needed.rows[0].helpers == ("wx", "wxy")
-    assert needed.rows[1].helpers == (
-        "\\xe0\\xa4",
-        "न",
-        "न\\xe0\\xa4",
-    )
+    assert needed.rows[1].helpers == ("\\xe0\\xa4", "न", "न\\xe0\\xa4")
     assert (needed.added, needed.helpers, needed.helpers_needed) == (0, 0, 5)
     assert "5 helpers would be needed" in needed.lines[-1]
     helped = surgery.extend(base, strings=strings, allow_helpers=True)
@@ -101,30 +82,21 @@ def test_reasons_that_a_string_cannot_be_a_token():
         "LO": "changed",
         "wé": "outside_alphabet",
     }
-    base = hugging_face(
-        {
-            "vocab": vocabulary(
-                "a", "b", "c", "ab", "</s>", "<", "/", "s", ">", "</", "s>"
-            )
-            | {"x": 11},
-            "merges": [["<", "/"], ["s", ">"]],
-        },
-    )
+    vocab = vocabulary(*"abc", "ab", "</s>", *"</s>", "</", "s>", "x")
+    base = hugging_face({"vocab": vocab, "merges": [["<", "/"], ["s", ">"]]})
     rows = surgery.extend(base, strings=["</s>", "ab"]).report.rows
     assert [row.outcome for row in rows] == ["added", "added"]  # no merge made them
     assert [row.id for row in rows] == [4, 3]
 
 
+@pytest.mark.slow
 def test_a_space_that_is_written_otherwise_is_no_change():
     """Also if added tokens are looked for in normalized text, or a character map may change other text."""
     added = bytepair.AddedToken("<m>", normalized=True)
     plain = every_kind()["fallback"].with_added_tokens([added])
-    mapped = bytepair.train_from_iterator(
-        ["low lower wide"] * 2,
-        merges=4,
-        dialect="sentencepiece",
-        normalize=["nfkc", ("replace", " ", "▁")],
-    )
+    options = {"dialect": "sentencepiece", "merges": 4}
+    options["normalize"] = ["nfkc", ("replace", " ", "▁")]
+    mapped = bytepair.train_from_iterator(["low lower wide"] * 2, **options)
     model = mapped.to_bytes(format="sentencepiece", ids_may_change=True)
     for base in (plain, bytepair.Tokenizer.from_bytes(model)):
         strings = ["lower", "rol", " low"]
@@ -199,11 +171,7 @@ BAD = {
     "lines= is for learning": {"strings": ["a"], "lines": True},
     "threads= is for learning": {"strings": ["a"], "threads": 1},
     "both texts and strings": {"strings": ["a"], "texts": ["a"]},
-    "allow_helpers= is for strings=": {
-        "texts": ["aa"],
-        "add": 1,
-        "allow_helpers": True,
-    },
+    "allow_helpers= is for": {"texts": ["aa"], "add": 1, "allow_helpers": True},
 }
 
 
@@ -217,7 +185,6 @@ def test_options_that_say_nothing_of_strings_are_refused(message):
 LETTERS = "abé नl"
 
 
-@settings(max_examples=80)
 @given(
     name=st.sampled_from(sorted(every_kind())),
     words=st.lists(st.text(alphabet=LETTERS, max_size=6), min_size=1, max_size=8),
@@ -231,16 +198,12 @@ def test_strings_keep_all_guarantees_in_random_vocabularies(
     """Old ids stay, encodings join neighbours, and every string that is said to be a token is one."""
     base = every_kind()[name]
     if name in bytepair.dialects():
-        base = bytepair.train_from_iterator(
-            [f"abab {LETTERS}"], merges=n_base, dialect=name
-        )
+        texts_of_base = [f"abab {LETTERS}"]
+        base = bytepair.train_from_iterator(texts_of_base, merges=n_base, dialect=name)
     found = surgery.extend(base, strings=words, allow_helpers=allow_helpers)
     after, n_old, report = found.tokenizer, base.n_vocab, found.report
-    assert after.vocabulary[:n_old] == base.vocabulary
+    check_old(base, after)
     assert after.n_vocab == n_old + report.added
-    assert [m[:3] for m in after.merge_log[: len(base.merges)]] == [
-        m[:3] for m in base.merge_log
-    ]
     for row in report.rows:
         if row.id is not None:
             assert after.encode_ordinary(row.text) == [row.id]
@@ -250,24 +213,14 @@ def test_strings_keep_all_guarantees_in_random_vocabularies(
     unmade, unplaced = after._unreached()
     whole = {row.id for row in report.rows if row.outcome == "added_whole"}
     assert not ({*unmade, *unplaced} - whole) & set(range(n_old, after.n_vocab))
-    ends = {
-        id_: after._tokens_of([id_])[0][1]
-        for id_ in range(after.n_vocab)
-        if after.vocabulary[id_] is not None
-    }
+    ids = [id_ for id_, token in enumerate(after.vocabulary) if token is not None]
+    rows = zip(ids, after._tokens_of(ids), strict=True)
+    ends = {id_: row[1] for id_, row in rows}
     for text in [*texts, *words, " ".join(words)]:
-        old, new = (encoded(tokenizer, text) for tokenizer in (base, after))
+        old, new = (ids_or_none(tokenizer, text) for tokenizer in (base, after))
         assert (old is None) == (new is None)
         if old is not None:
             assert cuts(new, ends) <= cuts(old, ends), text
-
-
-def encoded(tokenizer, text):
-    """Give the ids of a text; nothing if a unit of it is unknown and an error."""
-    try:
-        return tokenizer.encode_ordinary(text)
-    except TokenizerError:
-        return None
 
 
 def cuts(ids, texts):

@@ -7,7 +7,8 @@ import pstats
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests import commands
 from tests.made_up import (
     encoded,
     every_kind,
@@ -16,61 +17,37 @@ from tests.made_up import (
     refused_unit,
     vocabulary,
 )
-from typer.testing import CliRunner
 
 import bytepair
 from bytepair import TokenizerError, surgery
 from bytepair.analyze import trace, why
 from bytepair.analyze._trace import Added, Piece, merged
-from bytepair.cli.app import app
 from bytepair.views._svg import tree_svg
 from bytepair.views._terminal import plain
 from bytepair.views._tracing import trace_lines
 
-WORDS = [
-    *(
-        "low",
-        " lower",
-        "lo",
-        "w",
-        "er",
-        "aa",
-        "aaa",
-        " ",
-        "\n",
-        "é",
-        "e\u0301",
-        "नम",
-        "ﬁ",
-    ),
-    *("LOW", "中文字", "<m>", "<|end|>", "xyz", "▁", "##", "12"),
-]
+WORDS = ["low", " lower", "lo", "w", "er", "aa", "aaa", " ", "\n", "é", "e\u0301", "नम"]
+WORDS += ["ﬁ", "LOW", "中文字", "<m>", "<|end|>", "xyz", "▁", "##", "12"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map("".join)
-CASES = settings(max_examples=60)
 
 
 def by_definition(symbols, merges):
     """Merge the pair of the lowest rank, the leftmost of several; give every step."""
     rank_of = {pair: rank for rank, pair in enumerate(merges)}
-    row, steps = [(place, symbol) for place, symbol in enumerate(symbols)], []
+    row, steps = list(enumerate(symbols)), []
     while True:
-        found = [
-            (rank_of[row[n][1], row[n + 1][1]], n)
-            for n in range(len(row) - 1)
-            if (row[n][1], row[n + 1][1]) in rank_of
-        ]
+        pairs = [(left[1], right[1]) for left, right in itertools.pairwise(row)]
+        found = [(rank_of[p], n) for n, p in enumerate(pairs) if p in rank_of]
         if not found:
             return row, steps
         rank, place = min(found)
-        steps.append((row[place][0], rank))
-        row[place : place + 2] = [
-            (row[place][0], merges[row[place][1], row[place + 1][1]])
-        ]
+        start = row[place][0]
+        steps.append((start, rank))
+        row[place : place + 2] = [(start, merges[pairs[place]])]
 
 
 @pytest.mark.parametrize("name", every_kind())
 @given(text=TEXTS)
-@CASES
 def test_a_trace_ends_with_the_ids_of_the_text(name, text):
     """Every step is that of the definition, in every dialect, and the last row is encode's."""
     tokenizer = every_kind()[name]
@@ -94,7 +71,6 @@ def test_a_trace_ends_with_the_ids_of_the_text(name, text):
 
 
 @given(text=TEXTS)
-@CASES
 def test_pieces_are_those_of_split(text):
     """What is normalized and split is what split gives."""
     for name in ("gpt2", "sentencepiece", "jurafsky-martin"):
@@ -160,7 +136,6 @@ def reasons(tokenizer, text, token, **options):
 
 @pytest.mark.parametrize("name", every_kind())
 @given(text=TEXTS)
-@settings(max_examples=15)
 def test_a_token_is_present_where_it_is_and_else_a_merge_crossed_it(name, text):
     """Each verdict on each token of a vocabulary agrees with the ids of the text."""
     tokenizer = every_kind()[name]
@@ -186,12 +161,16 @@ def check_crossed(piece, answer):
     assert inside[left] != inside[left + 1]
 
 
+def low_tokenizer():
+    """Give a tokenizer in which `ow` comes before `lo`."""
+    merges = [["o", "w"], ["l", "o"], ["l", "ow"]]
+    vocab = vocabulary(*"low", "ow", "lo", "low")
+    return hugging_face({"vocab": vocab, "merges": merges})
+
+
 def test_the_merge_that_prevented_a_token_is_named():
     """Of `low`, `ow` comes before `lo`: `o` is taken from it."""
-    merges = [["o", "w"], ["l", "o"], ["l", "ow"]]
-    tokenizer = hugging_face(
-        {"vocab": vocabulary(*"low", "ow", "lo", "low"), "merges": merges}
-    )
+    tokenizer = low_tokenizer()
     found = trace(tokenizer, "low")
     [answer] = why(tokenizer, found, "lo")
     assert (answer.verdict, answer.number) == ("crossed", 1)
@@ -216,58 +195,32 @@ def test_a_token_that_merges_never_make_says_so():
 
 
 def test_each_reason_before_merging_is_told_from_the_others():
-    """The pattern, the normalizer, marks, an added token, and a text without the token."""
-    gpt2 = bytepair.train_from_iterator(
-        ["lo lo lo wer"], vocab_size=259, dialect="gpt2"
-    )
+    """The pattern, the normalizer, marks, an added token, a whole piece, and a text without the token."""
+    gpt2 = bytepair.train_from_iterator(["lo lo wer"], vocab_size=259, dialect="gpt2")
     assert reasons(gpt2, "al o", "lo") == ["absent"]
     assert reasons(gpt2, "lo", "zz") == ["no_token"]
-    whole = bytepair.train_from_iterator(["o lo lo l"], merges=9, pattern="")
-    split = whole.token_to_id("o l")
-    assert split is not None
-    cutting = hugging_face(
-        {"vocab": vocabulary(*"lo ", "o ", "o l"), "merges": [["o", " "], ["o ", "l"]]},
-        pre_tokenizer={"type": "WhitespaceSplit"},
-    )
+    merges = [["o", " "], ["o ", "l"]]
+    model = {"vocab": vocabulary(*"lo ", "o ", "o l"), "merges": merges}
+    cutting = hugging_face(model, pre_tokenizer={"type": "WhitespaceSplit"})
     assert reasons(cutting, "lo l", "o l") == ["normalized"]
-    isolated = {
-        "pattern": {"String": " "},
-        "behavior": "MergedWithNext",
-        "invert": False,
-    }
-    kept = hugging_face(
-        {"vocab": vocabulary(*"lo ", "o ", "o l"), "merges": [["o", " "], ["o ", "l"]]},
-        pre_tokenizer={"type": "Split", **isolated},
-    )
+    split = {"type": "Split", "pattern": {"String": " "}, "invert": False}
+    kept = hugging_face(model, pre_tokenizer={**split, "behavior": "MergedWithNext"})
     assert reasons(kept, "lo l", "o l") == ["split"]
-    lower = hugging_face(
-        {"vocab": vocabulary(*"abAB", "AB"), "merges": [["A", "B"]]},
-        normalizer={"type": "Lowercase"},
-    )
+    model = {"vocab": vocabulary(*"abAB", "AB"), "merges": [["A", "B"]]}
+    lower = hugging_face(model, normalizer={"type": "Lowercase"})
     assert reasons(lower, "AB", "AB") == ["normalized"]
-    ends = bytepair.train_from_iterator(
-        ["low low lot lo lo"], merges=4, dialect="sennrich"
-    )
+    texts = ["low low lot lo lo"]
+    ends = bytepair.train_from_iterator(texts, merges=4, dialect="sennrich")
     ending = next(t for t in ends.vocabulary if t.startswith("lo") and t != "lo")
-    assert reasons(ends, "low", "lo" + ending[2:]) in (
-        ["marks"],
-        ["crossed"],
-        ["present"],
-    )
+    [reason] = reasons(ends, "low", "lo" + ending[2:])
+    assert reason in ("marks", "crossed", "present")
     added = every_kind()["unknown and added"]
     assert reasons(added, "<m>low", "<m>", added_tokens="text") == ["not_found"]
     assert reasons(added, "lo", "<m>") == ["absent"]
-
-
-def test_a_special_token_that_was_not_looked_for_is_told():
-    """Special tokens are text, unless they are allowed."""
-    gpt2 = every_kind()["gpt2"]
-    assert reasons(gpt2, "<|end|>", "<|end|>") == ["not_found"]
-    assert reasons(gpt2, "<|end|>", "<|end|>", allowed_special="all") == ["present"]
-
-
-def test_a_token_within_a_whole_piece_is_told():
-    """A piece that is a token is not merged, so none is within it."""
+    special = every_kind()["gpt2"]
+    assert reasons(special, "<|end|>", "<|end|>") == ["not_found"]
+    found = reasons(special, "<|end|>", "<|end|>", allowed_special="all")
+    assert found == ["present"]
     whole = every_kind()["whole pieces"]
     assert reasons(whole, "lower", "low") == ["whole_piece"]
     assert reasons(whole, "lower", "lower") == ["present"]
@@ -310,15 +263,10 @@ def test_the_last_step_splits_scaffold_tokens(tmp_path):
     one = surgery.remove(base, [low], mode="scaffold").tokenizer
     assert "3 · lo w    low is never emitted: its parts are" in str(one.trace(" low"))
     one.save(tmp_path / "one.bytepair")
-    written = json.loads(run(tmp_path / "one.bytepair", " low low", "--json"))
-    pieces = written["parts"][0]["pieces"]
-    assert [piece["split"] for piece in pieces] == [[low], [low]]
-    assert (
-        json.loads(run(tmp_path / "one.bytepair", "er", "--json"))["parts"][0][
-            "pieces"
-        ][0]["split"]
-        == []
-    )
+    for text, split in ((" low low", [[low], [low]]), ("er", [[]])):
+        written = json.loads(run(tmp_path / "one.bytepair", text, "--json"))
+        pieces = written["parts"][0]["pieces"]
+        assert [piece["split"] for piece in pieces] == split
 
 
 @pytest.mark.parametrize("name", every_kind())
@@ -366,38 +314,23 @@ def test_a_picture_has_every_token_of_the_tree():
     texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == ["&", "<", "<&", "rank 0"]
     assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
-
-
-def test_a_picture_of_an_empty_text_is_empty():
-    """There is nothing to draw, and no error."""
-    ET.fromstring(tree_svg(trace(every_kind()["gpt2"], "")))
-
-
-def test_a_large_picture_is_refused():
-    """A tree of thousands of symbols cannot be looked at."""
+    ET.fromstring(tree_svg(trace(tokenizer, "")))  # of nothing
     with pytest.raises(TokenizerError, match="too large to draw"):
-        tree_svg(trace(every_kind()["gpt2"], "x" * 2001))
+        tree_svg(trace(tokenizer, "x" * 2001))
 
 
 # The command
 
 
-def run(*arguments, stdin=b"", code=0, env=None):
+def run(*arguments, **options):
     """Run the command; give what it wrote."""
-    typed = ["trace", *map(str, arguments)]
-    found = CliRunner().invoke(app, typed, input=stdin, env=env)
-    assert found.exit_code == code, found.output
-    return found.output
+    return commands.run("trace", *arguments, **options).output
 
 
 @pytest.fixture
 def path(tmp_path):
-    """Write a tokenizer in which `ow` comes before `lo`."""
-    merges = [["o", "w"], ["l", "o"], ["l", "ow"]]
-    tokenizer = hugging_face(
-        {"vocab": vocabulary(*"low", "ow", "lo", "low"), "merges": merges}
-    )
-    tokenizer.save(tmp_path / "t.json")
+    """Write this tokenizer."""
+    low_tokenizer().save(tmp_path / "t.json")
     return tmp_path / "t.json"
 
 
@@ -407,9 +340,7 @@ def test_the_command_prints_the_merges_and_draws_the_tree(path):
     assert run(path, "-", stdin=b"low") == run(path, "low")
     picture = path.parent / "tree.svg"
     run(path, "low", "-o", picture)
-    assert (
-        picture.read_text() == bytepair.Tokenizer.from_file(path).trace("low").to_svg()
-    )
+    assert picture.read_text() == low_tokenizer().trace("low").to_svg()
 
 
 def test_the_command_says_why_a_token_is_not_there(path):
@@ -446,12 +377,8 @@ def test_the_command_writes_json(path):
     [segment] = found["parts"]
     [piece] = segment["pieces"]
     assert piece["symbols"] == [0, 1, 2]
-    assert [
-        (m["left"], m["right"], m["token"], m["rank"]) for m in piece["merges"]
-    ] == [
-        (1, 2, 3, 0),
-        (0, 3, 5, 2),
-    ]
+    merges = [(m["left"], m["right"], m["token"], m["rank"]) for m in piece["merges"]]
+    assert merges == [(1, 2, 3, 0), (0, 3, 5, 2)]
     assert found["tokens"]["5"] == {"token": "low", "kind": "text"}
     assert found["why"][0]["verdict"] == "crossed"
 
