@@ -114,13 +114,9 @@ def by_the_reference(dialect, request, text, pieces=None):
     else:
         cut = pieces or cut_pieces(text, chosen, special_tokens=names, training=True)
         counts = Counter(cut)
-    sizes = {
-        name: request[name] for name in request if name in ("merges", "vocab_size")
-    }
-    own = reference.train_from_counts(
-        counts, dialect=chosen, special_tokens=names, **sizes
-    )
-    return own, counts
+    options = {n: request[n] for n in ("merges", "vocab_size") if n in request}
+    options |= {"dialect": chosen, "special_tokens": names}
+    return reference.train_from_counts(counts, **options), counts
 
 
 def check(page, dialect, request, text, special="text"):
@@ -151,16 +147,10 @@ def check_walk(walks, own, counts, python):
     assert [as_reference(step) for step in walked] == steps
     for walk in walks:
         check_known(walk["known"], own)
-        named = {
-            id_ for step in walk["steps"] for pair in step["pairs"] for id_ in pair[:2]
-        }
-        named |= {
-            id_
-            for step in walk["steps"]
-            for one in step["pieces"]
-            for id_ in one["ids"]
-        }
-        assert set(map(str, named)) <= walk["known"].keys()
+        for step in walk["steps"]:
+            pairs = [pair[:2] for pair in step["pairs"]]
+            rows = [*pairs, *(piece["ids"] for piece in step["pieces"])]
+            assert {str(id_) for row in rows for id_ in row} <= walk["known"].keys()
 
 
 def as_page(step):
@@ -241,9 +231,7 @@ def check_piece(part, one, own):
     symbols = [[s.id, s.start, s.end] for s in one.symbols]
     assert part["symbols"] == symbols
     steps = [dataclasses.asdict(step) for step in one.steps]
-    ours = [
-        {name: step[name] for name in step if name != "others"}
-        for step in part["steps"]
-    ]
-    assert ours == steps
+    others = [step["others"] for step in part["steps"]]
+    ours = [{**step, "others": a} for step, a in zip(steps, others, strict=True)]
+    assert part["steps"] == ours
     assert found["tokens"] == list(one.ids)

@@ -20,29 +20,14 @@ def training(tokenizer: Tokenizer, counts: dict[bytes, int]) -> list[dict]:
     found = [{"number": 0, **_state(words, ids)}]
     for number, (left, right, count) in enumerate(tokenizer.learned, 1):
         chosen, token = (ids[left], ids[right]), ids[join(left, right)]
-        pairs = sorted(
-            (
-                (ids[pair[0]], ids[pair[1]], n_pairs)
-                for pair, n_pairs in count_pairs(words).items()
-            ),
-            key=lambda pair: (-pair[2], pair[:2] != chosen, pair),
-        )
+        pairs = [(ids[a], ids[b], n) for (a, b), n in count_pairs(words).items()]
+        pairs.sort(key=lambda pair: (-pair[2], pair[:2] != chosen, pair))
         words = [(merge(word, (left, right)), n_pieces) for word, n_pieces in words]
         tied = [pair[:2] for pair in pairs[1:] if pair[2] == count]
-        found.append(
-            {
-                "number": number,
-                "left": chosen[0],
-                "right": chosen[1],
-                "token": token,
-                "count": count,
-                "pairs": pairs,
-                "tied": tied,
-                "passed_over": [],
-                "rule": tokenizer.dialect.ties,
-                **_state(words, ids),
-            }
-        )
+        step = {"number": number, "left": chosen[0], "right": chosen[1], "token": token}
+        step |= {"count": count, "pairs": pairs, "tied": tied, "passed_over": []}
+        step["rule"] = tokenizer.dialect.ties
+        found.append({**step, **_state(words, ids)})
     return found
 
 
@@ -77,18 +62,9 @@ def encoding(tokenizer: Tokenizer, piece: bytes) -> dict:
             break
         chosen = min(ranked, key=lambda other: (other[3], other[0]))
         place, left, right, rank, token = chosen
-        steps.append(
-            {
-                "place": place,
-                "merge": rank,
-                "rank": rank,
-                "left": left,
-                "right": right,
-                "token": token,
-                "count": tokenizer.learned[rank].n_pairs,
-                "others": others,
-            }
-        )
+        step = {"place": place, "merge": rank, "rank": rank, "left": left}
+        step |= {"right": right, "token": token, "others": others}
+        steps.append({**step, "count": tokenizer.learned[rank].n_pairs})
         at = others.index(chosen)
         row[at : at + 2] = [(place, join(row[at][1], row[at + 1][1]))]
     return {

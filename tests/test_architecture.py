@@ -12,8 +12,7 @@ SOURCES = CRATES / "bytepair" / "src"
 
 def uses(folder):
     """Name the parts of the crate that the files of a folder import, itself aside."""
-    text = "\n".join(path.read_text() for path in (SOURCES / folder).rglob("*.rs"))
-    text = re.sub(r"#\[cfg\(test\)\]\s*mod tests \{.*", "", text, flags=re.DOTALL)
+    text = "\n".join(map(code_of, (SOURCES / folder).rglob("*.rs")))
     return set(re.findall(r"use crate::(\w+)", text)) - {folder}
 
 
@@ -31,18 +30,16 @@ def test_arrows_between_crates_go_one_way():
     """Each crate depends on those below it alone; the splitter knows nothing of tokens."""
     for crate in CRATES.iterdir():
         manifest = (crate / "Cargo.toml").read_text()
-        named = set(
-            re.findall(r"^(bytepair[\w-]*)(?:\.workspace)? =", manifest, re.MULTILINE)
+        names = re.findall(
+            r"^(bytepair[\w-]*)(?:\.workspace)? =", manifest, re.MULTILINE
         )
-        assert named <= BELOW[crate.name], crate.name
+        assert set(names) <= BELOW[crate.name], crate.name
 
 
 def code_of(path):
     """Give a file's code without comments and tests."""
     code = path.read_text().partition("#[cfg(test)]\nmod tests {")[0]
-    return "\n".join(
-        line for line in code.split("\n") if not line.lstrip().startswith("//")
-    )
+    return re.sub(r"(?m)^\s*//.*$", "", code)
 
 
 def uses_of_modules(sources):
@@ -64,11 +61,10 @@ def test_modules_of_a_crate_do_not_use_each_other_in_a_circle(crate):
     uses = uses_of_modules(CRATES / crate / "src")
     uses.pop("lib", None)
     finished = set()
-    while free := {
-        name
-        for name in uses.keys() - finished
-        if not (uses[name] & uses.keys()) - finished
-    }:
+    while (
+        free := {name for name in uses if not (uses[name] & uses.keys()) - finished}
+        - finished
+    ):
         finished |= free
     assert finished == uses.keys(), sorted(uses.keys() - finished)
 
@@ -81,28 +77,21 @@ def test_the_folders_of_the_splitter_use_only_those_before():
     """A pattern is parsed, compiled, determinized, run and composed in one direction."""
     sources = CRATES / "bytepair-split" / "src"
     for index, folder in enumerate(WAY):
-        files = [
-            path for path in (sources / folder).rglob("*.rs") if path.name != "tests.rs"
-        ]
+        files = {*(sources / folder).rglob("*.rs")} - {*sources.rglob("tests.rs")}
         assert files, folder
         for path in files:
-            text = path.read_text().partition("#[cfg(test)]\nmod tests {")[0]
-            used = set(re.findall(r"^\s*use crate::(\w+)", text, re.MULTILINE))
+            used = set(re.findall(r"(?m)^\s*use crate::(\w+)", code_of(path)))
             assert not used & {*WAY[index + 1 :], "splitter", "boundaries"}, path
 
 
 def test_training_and_encoding_never_see_text():
-    """Both take pieces: neither imports what normalizes, splits or cuts text."""
-    for folder in ("train", "encode"):
-        assert not uses(folder) & {"normalize", "added", "tokenizer"}
-        text = "".join(path.read_text() for path in (SOURCES / folder).rglob("*.rs"))
-        assert "bytepair_split" not in text, folder
-
-
-def test_only_format_and_dialect_stand_on_the_tokenizer():
-    """Nothing below the pipeline knows the pipeline."""
+    """Both take pieces: neither imports what normalizes, splits or cuts text, and nothing below the pipeline knows it."""
     for folder in ("normalize", "count", "train", "encode"):
         assert "tokenizer" not in uses(folder)
+    for folder in ("train", "encode"):
+        assert not uses(folder) & {"normalize", "added"}
+        text = "".join(path.read_text() for path in (SOURCES / folder).rglob("*.rs"))
+        assert "bytepair_split" not in text, folder
 
 
 def test_the_reference_never_imports_the_core():
@@ -142,10 +131,8 @@ def test_every_instruction_of_a_kernel_is_asked_for():
     """A processor that lacks one feature of a kernel never runs it."""
     needed = {}
     for path in CRATES.glob("bytepair*/src/**/*.rs"):
-        names = re.findall(
-            r"(?:target_feature\(enable =|needs) \"([\w,]+)\"", path.read_text()
-        )
-        if names:
+        needs = r"(?:target_feature\(enable =|needs) \"([\w,]+)\""
+        if names := re.findall(needs, path.read_text()):
             file = path.relative_to(CRATES).as_posix().partition("/src/")[2]
             needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE
     assert needed.keys() == ASKED_IN.keys()
@@ -167,6 +154,7 @@ PROCESS_WIDE = re.findall(
     freeze set_threshold reload install
     """,
 )
+SWITCHED = {"gc", "logging", "faulthandler"}
 CHANGING = {"update", "pop", "setdefault", "clear", "append", "insert", "remove", "add"}
 # What only a process of bytepair itself does; the file says so where it does it.
 IN_A_PROCESS_OF_OURS = {
@@ -200,16 +188,12 @@ def changes_of_the_process(text):
             root, *names = chain_of(node.func)
             last = names[-1] if names else root
             is_of_module = root in imported and len(names) > 1 and last in CHANGING
-            is_switch = root in {"gc", "logging", "faulthandler"} and last in {
-                "disable",
-                "enable",
-            }
+            is_switch = root in SWITCHED and last in {"disable", "enable"}
             if last in PROCESS_WIDE or is_of_module or is_switch:
                 yield last
         targets = getattr(node, "targets", [getattr(node, "target", None)])
-        for target in (
-            targets if isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete)) else ()
-        ):
+        is_change = isinstance(node, (ast.Assign, ast.AugAssign, ast.Delete))
+        for target in targets if is_change else ():
             root, *names = chain_of(target)
             if root in imported and names:
                 yield f"{root}.{'.'.join(names)}"
@@ -246,13 +230,12 @@ def test_no_state_of_the_process_is_changed():
 def test_only_the_command_line_draws():
     """Settings of matplotlib are those of a process, so no call from Python sets them."""
     package = CRATES.parent / "python" / "bytepair"
-    users = [
-        path
+    names = {
+        path.relative_to(package).as_posix()
         for path in package.rglob("*.py")
         if re.search(r"import plots\b", path.read_text())
-    ]
-    names = sorted(path.relative_to(package).as_posix() for path in users)
-    assert names == ["cli/plot.py", "cli/report.py", "cli/stats.py"]
+    }
+    assert names == {"cli/plot.py", "cli/report.py", "cli/stats.py"}
 
 
 def test_the_core_changes_no_state_of_the_process():

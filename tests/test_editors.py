@@ -67,16 +67,14 @@ def definitions():
                     yield f"{node.name}.{member.name}", member, own
 
 
-def test_the_package_says_that_it_is_typed():
-    """Type checkers read the annotations of a package with this file alone."""
-    assert (PACKAGE / "py.typed").is_file()
-
-
 def test_names_of_the_package_are_those_that_users_call():
-    """Completion offers no module that functions come from."""
+    """Completion offers no module that functions come from, but methods of the compiled base class, with their types."""
     assert set(dir(bytepair)) == {*bytepair.__all__, "__version__"}
     assert len(bytepair.__all__) <= 20
     assert all(hasattr(bytepair, name) for name in dir(bytepair))
+    assert {"Tokenizer.encode", "Tokenizer.merges", "Encoding.ids"} <= set(REACHABLE)
+    assert {"train", "TokenCounter.append", "MergeLog.curve"} <= set(REACHABLE)
+    assert (PACKAGE / "py.typed").is_file()  # which type checkers ask for
 
 
 # Docstrings and signatures
@@ -97,12 +95,6 @@ def test_everything_that_users_reach_has_an_example_that_runs(name):
     test.globs = {**vars(module)} if module else {"bytepair": bytepair}
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     assert runner.run(test).failed == 0
-
-
-def test_the_list_of_what_users_reach_is_not_empty():
-    """It has the methods of the compiled base class, and properties."""
-    assert {"Tokenizer.encode", "Tokenizer.merges", "Encoding.ids"} <= set(REACHABLE)
-    assert {"train", "TokenCounter.append", "MergeLog.curve"} <= set(REACHABLE)
 
 
 def test_the_stub_says_what_the_core_says():
@@ -163,9 +155,8 @@ def test_signatures_that_are_shown_are_those_that_are_taken():
 def test_what_a_notebook_shows_is_short(tmp_path):
     """A log of many merges, a tokenizer and what it gives fit on a screen."""
     text = " ".join(f"word{place}" for place in range(3000))
-    tokenizer = bytepair.train_from_iterator(
-        [text], vocab_size=1000, log=tmp_path / "log"
-    )
+    options = {"vocab_size": 1000, "log": tmp_path / "log"}
+    tokenizer = bytepair.train_from_iterator([text], **options)
     log = bytepair.read_log(tmp_path / "log")
     shown = [repr(log), repr(tokenizer), repr(tokenizer.encode_full(text))]
     assert [len(text) < 600 for text in shown] == [True] * 3

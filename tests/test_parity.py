@@ -19,11 +19,8 @@ pytest.importorskip("tokenizers", reason="compares with tokenizers")
 N_STRINGS = 40
 N_SYNTHETIC = 60
 NEEDS = {"tiktoken": "tiktoken", "sentencepiece": "sentencepiece"}
-NEEDS |= {
-    "tekken": "mistral_common",
-    "subword-nmt": "subword_nmt",
-    "gpt1": "transformers",
-}
+NEEDS |= {"tekken": "mistral_common", "subword-nmt": "subword_nmt"}
+NEEDS["gpt1"] = "transformers"
 
 
 def compared(path, kind, *, is_bpe=True, text_files=(), seed=1):
@@ -53,6 +50,7 @@ def test_random_combinations_agree_or_are_refused(tmp_path):
     assert differing == [], differences(differing)
 
 
+@pytest.mark.slow
 def test_published_files_agree(shared):
     """Each file that lies in the shared folder, on a little of each text."""
     root = shared("vocabularies")
@@ -60,17 +58,13 @@ def test_published_files_agree(shared):
     for vocabulary in vocabularies.find([], root):
         if vocabulary.kind in NEEDS:
             pytest.importorskip(NEEDS[vocabulary.kind])
-        result = compared(
-            vocabulary.path, vocabulary.kind, is_bpe=vocabulary.is_bpe, text_files=files
-        )
-        assert (result.refused is None) == vocabulary.is_bpe, (
-            vocabulary,
-            result.refused,
-        )
+        options = {"is_bpe": vocabulary.is_bpe, "text_files": files}
+        result = compared(vocabulary.path, vocabulary.kind, **options)
+        assert (result.refused is None) == vocabulary.is_bpe, vocabulary
         assert result.n_differences == 0, differences([result])
 
 
-def test_the_comparison_finds_missing_merges(tmp_path):
+def test_the_comparison_finds_missing_merges(tmp_path, monkeypatch):
     """A file that lacks some merges is found, with a text that shows it."""
     document = build(families.FAMILIES["gpt2"]())
     right, wrong = tmp_path / "right.json", tmp_path / "wrong.json"
@@ -82,11 +76,8 @@ def test_the_comparison_finds_missing_merges(tmp_path):
     def of_the_other(path):
         return library(wrong if path == right else path)
 
-    LIBRARIES["huggingface"] = of_the_other
-    try:
-        result = compared(right, "huggingface")
-    finally:
-        LIBRARIES["huggingface"] = library
+    monkeypatch.setitem(LIBRARIES, "huggingface", of_the_other)
+    result = compared(right, "huggingface")
     found = result.tallies["strings"].first["ids"]
     assert len(found.text.encode()) <= 4
     assert found.theirs != found.ours
@@ -95,24 +86,22 @@ def test_the_comparison_finds_missing_merges(tmp_path):
 def test_strings_are_those_of_their_number():
     """A number names a string: the same in any order, and others for other seeds."""
     made = list(strings.make_strings(0, 300, ["<s>"]))
-    assert [strings.make_string(0, n, ["<s>"]) for n in reversed(range(300))] == made[
-        ::-1
-    ]
+    alone = [strings.make_string(0, n, ["<s>"]) for n in reversed(range(300))]
+    assert alone[::-1] == made
     assert list(strings.make_strings(1, 300, ["<s>"])) != made
     everything = "".join(strings.make_strings(0, 20_000, ["<|end|>"]))
-    for needed in (
+    needed = [
         *strings.SPACES,
         *strings.MARKS,
         *strings.EMOJI,
         "\0",
         "\ufffd",
         "<|end|>",
-    ):
-        assert needed in everything
-    assert len(strings.by_category()) == 29
-    assert all(
-        any(c in everything for c in group) for group in strings.by_category().values()
-    )
+    ]
+    assert all(string in everything for string in needed)
+    groups = strings.by_category().values()
+    assert len(groups) == 29
+    assert all(any(c in everything for c in group) for group in groups)
 
 
 def test_documents_are_all_of_a_text(tmp_path):

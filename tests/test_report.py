@@ -22,10 +22,10 @@ from bytepair.analyze._samples import Text, samples
 
 pytest.importorskip("jinja2", reason="a report needs jinja2")
 
-from tests.commands import refused, run  # noqa: E402
+from tests.commands import refused, run
 
-from bytepair.views.report import _charts, _findings, render  # noqa: E402 -- needs jinja2
-from bytepair.views.report._charts import Axis, Series  # noqa: E402
+from bytepair.views.report import _charts, _findings, render
+from bytepair.views.report._charts import Axis, Series
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

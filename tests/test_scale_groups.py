@@ -5,11 +5,10 @@ import random
 from decimal import Decimal
 
 import pytest
-from typer.testing import CliRunner
+from tests.commands import run
 
 import bytepair
 from bytepair import TokenizerError, TrainingError
-from bytepair.cli.app import app
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 
@@ -71,22 +70,21 @@ def test_each_group_has_the_counts_of_its_documents(corpus, documents):
 
 def test_counts_by_group_do_not_depend_on_how_the_work_is_dealt_out(tmp_path, corpus):
     """One process, two, and files that were counted alone and merged, thinned or not."""
-    for min_piece_count in (None, 20):
+    for min_piece_count in (20, None):
         options = {"group": "of.lang", "min_piece_count": min_piece_count}
         expected = scale.count(corpus, **options)
         dealt = scale.count(corpus, processes=2, task_bytes=5000, **options)
         assert dealt.table.equals(expected.table)
         assert dealt.info == expected.info
     lines = corpus.read_text().splitlines(keepends=True)
-    for name, part in (("a", lines[:99]), ("b", lines[99:])):
-        (tmp_path / f"{name}.jsonl").write_text("".join(part))
-        counts = scale.count(tmp_path / f"{name}.jsonl", group="of.lang")
-        counts.save(tmp_path / f"{name}.parquet")
-    merged = scale.merge_files([tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    whole = scale.count(corpus, group="of.lang")
-    assert merged.table.equals(whole.table)
-    merged.info.sources = whole.info.sources
-    assert merged.info == whole.info
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    for path, part in zip(paths, (lines[:99], lines[99:]), strict=True):
+        path.with_suffix(".jsonl").write_text("".join(part))
+        scale.count(path.with_suffix(".jsonl"), group="of.lang").save(path)
+    merged = scale.merge_files(paths)
+    assert merged.table.equals(expected.table)
+    merged.info.sources = expected.info.sources
+    assert merged.info == expected.info
 
 
 def test_groups_are_learned_from_together_or_by_choice_or_weight(
@@ -109,9 +107,7 @@ def test_groups_are_learned_from_together_or_by_choice_or_weight(
     with pytest.raises(TrainingError, match="'fr' asked for"):
         bytepair.train_from_counts(counts, merges=2, groups=["fr"])
     command = ["train", tmp_path / "counts.parquet", "-o", tmp_path / "t.bytepair"]
-    command += ["--merges", 12, "--group", "de", "--group", "en@3", "--json"]
-    done = CliRunner().invoke(app, [str(part) for part in command])
-    assert done.exit_code == 0, done.output
+    done = run(*command, "--merges", 12, "--group", "de", "--group", "en@3", "--json")
     assert json.loads(done.stdout)["texts"] == len(german + english)
     saved = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     expected = bytepair.train_from_counts(counts, merges=12, groups={"de": 1, "en": 3})
@@ -133,9 +129,8 @@ def test_what_groups_cannot_do_is_refused(tmp_path, corpus):
     grouped = scale.count(corpus, group="of.lang")
     with pytest.raises(TrainingError, match="without groups"):
         scale.merge_counts([plain.table, grouped.table])
-    grouped.table = grouped.table.set_column(
-        1, "count", pa.array([1 << 61] * len(grouped.table), pa.int64())
-    )
+    huge = pa.array([1 << 61] * len(grouped.table), pa.int64())
+    grouped.table = grouped.table.set_column(1, "count", huge)
     with pytest.raises(TokenizerError, match="63 bits"):
         bytepair.train_from_counts(grouped, merges=1, groups={"de": 4})
 
@@ -184,7 +179,7 @@ def test_thinned_counts_certify_what_training_on_the_text_does(tmp_path, corpus)
         counts.save(tmp_path / "counts.parquet")
         assert certified(bytepair.train, tmp_path / "counts.parquet") == from_text
     command = ["train", tmp_path / "counts.parquet", "-o", tmp_path / "t.bytepair"]
-    done = CliRunner().invoke(app, [str(part) for part in [*command, "--merges", 40]])
+    done = run(*command, "--merges", 40)
     assert f"the first {from_text[1][2]} of " in done.stderr
 
 
@@ -197,21 +192,19 @@ def test_certain_merges_are_those_of_all_pieces(tmp_path, corpus):
     merged = scale.merge_files([one, one])
     assert merged.info.dropped_bound == 2 * read_counts(one).info.dropped_bound > 0
     weights = {"groups": {"de": Decimal("1.5"), "en": 1}}
+    grouped, of_groups = (
+        tmp_path / "grouped.parquet",
+        scale.count(corpus, group="of.lang"),
+    )
     cases = [
         (merged, {}, scale.count([corpus, corpus]), {}),
         (one, {"min_piece_count": 6}, scale.count(corpus), {}),
-        (
-            tmp_path / "grouped.parquet",
-            weights,
-            scale.count(corpus, group="of.lang"),
-            weights,
-        ),
+        (grouped, weights, of_groups, weights),
     ]
     for thinned, options, whole, same in cases:
         seen = []
-        found = bytepair.train_from_counts(
-            thinned, merges=25, progress=seen.append, **options
-        )
+        options = {"merges": 25, "progress": seen.append, **options}
+        found = bytepair.train_from_counts(thinned, **options)
         n_certain = seen[-1].report["certain_merges"]
         expected = bytepair.train_from_counts(whole, merges=25, **same)
         assert n_certain > 0

@@ -12,8 +12,12 @@ import bytepair
 pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
+from tests.test_scale import written_files  # noqa: E402
+
 from bytepair import scale  # noqa: E402
 from bytepair.scale.ray_engine import RayEngine  # noqa: E402
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +87,7 @@ def test_a_killed_worker_shows_in_no_result(engine, tmp_path, corpus):
         out = tmp_path / name
         scale.tokenize(tokenizer, corpus, out, task_bytes=2000, engine=chosen)
     assert (tmp_path / "died").exists()
-    local, other = (
-        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
-        for name in ("local", "ray")
-    )
-    assert local == other
+    assert written_files(tmp_path / "local") == written_files(tmp_path / "ray")
 
 
 def test_what_a_worker_refuses_is_told_as_on_one_machine(engine, tmp_path):

@@ -7,22 +7,21 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.commands import refused, run, run_process
 
 import bytepair
 from bytepair import FileError, FormatError, TrainingError
-from bytepair.cli.app import app
 
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 pyspark_sql = pytest.importorskip("pyspark.sql", reason="PySpark is not installed")
 pytest.importorskip("pandas", reason="PySpark needs pandas")
 
 from tests.full_disks import small_disk  # noqa: E402
+from tests.test_scale import MARK, WORDS, written_files  # noqa: E402
 
 from bytepair import scale  # noqa: E402
 from bytepair.data import TokenDataset, _shards  # noqa: E402
@@ -36,8 +35,7 @@ from bytepair.scale.spark_engine import SparkEngine  # noqa: E402
 if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
     pytest.skip("Spark needs Java, which is not here", allow_module_level=True)
 
-MARK = "<|end|>"
-WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +101,6 @@ def content(counts):
     return digest.hexdigest()
 
 
-def written_files(folder):
-    """Map the names of a finished dataset's files to their content."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def die_once(folder, at):
     """Give a kernel that ends its process by force at the first try of a partition."""
 
@@ -131,44 +124,21 @@ def die_once(folder, at):
     "options",
     [{}, {"min_piece_count": 30}, {"group": "lang", "min_piece_count": 30}],
 )
-def test_counts_do_not_depend_on_who_counts(
-    spark, tmp_path, corpus, documents, options
-):
-    """One process, two, partitions of any number, shuffled rows, three runs: one content."""
+def test_counts_do_not_depend_on_who_counts(spark, corpus, documents, options):
+    """Files and partitions of any number, with shuffled rows: the content that one process gives."""
     prepared = {"dialect": "gpt2", "special_tokens": [MARK]}
     expected = scale.count(corpus, **prepared, **options)
-    found = {
-        "two processes": scale.count(
-            corpus, processes=2, task_bytes=5000, **prepared, **options
-        ),
-        "files": scale.count(
-            corpus, engine=SparkEngine(spark), task_bytes=9000, **prepared, **options
-        ),
-    }
+    files = {"engine": SparkEngine(spark), "task_bytes": 9000}
+    found = {"files": scale.count(corpus, **files, **prepared, **options)}
     rows_options = dict(options)
     min_piece_count = rows_options.pop("min_piece_count", None)
     shuffled = random.Random(5).sample(documents, len(documents))
     for n_partitions, rows in ((1, documents), (2, documents), (7, shuffled)):
-        counted = spark_count(
-            frame(spark, rows, n_partitions), **prepared, **rows_options
-        )
+        parts = frame(spark, rows, n_partitions)
+        counted = spark_count(parts, **prepared, **rows_options)
         found[n_partitions] = collect_counts(counted, min_piece_count)
-    if min_piece_count is None:
-        runs = []
-        for number in range(3):
-            runs.append(tmp_path / f"{number}.parquet")
-            counts = scale.count(corpus / f"{number}.jsonl", **prepared, **options)
-            counts.save(runs[-1])
-        found["three runs"] = scale.merge_files(runs)
-    assert {name: content(counts) for name, counts in found.items()} == dict.fromkeys(
-        found, content(expected)
-    )
-    trained = {
-        name: bytepair.train_from_counts(counts, merges=30).to_bytes()
-        for name, counts in found.items()
-    }
-    whole = bytepair.train_from_counts(expected, merges=30).to_bytes()
-    assert trained == dict.fromkeys(found, whole)
+    contents = {name: content(counts) for name, counts in found.items()}
+    assert contents == dict.fromkeys(found, content(expected))
 
 
 def test_a_killed_worker_does_not_show_in_counts(spark, tmp_path, documents, corpus):
@@ -337,9 +307,8 @@ def test_rows_and_files_take_added_tokens_as_text(spark, tmp_path):
     option = {"added_tokens": "text"}
     of_rows = spark_tokenize(rows, made, tmp_path / "rows", **option)
     engine = SparkEngine(spark)
-    of_files = scale.tokenize(
-        made, path, tmp_path / "files", lines=True, engine=engine, **option
-    )
+    option |= {"lines": True, "engine": engine}
+    of_files = scale.tokenize(made, path, tmp_path / "files", **option)
     for name, manifest in (("rows", of_rows), ("files", of_files)):
         found = sorted(ids.tolist() for ids in TokenDataset(tmp_path / name))
         assert found == expected
@@ -352,23 +321,15 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     from bytepair.scale import _attempts
     from bytepair.scale._tokenizing import Marks, shard_spec
 
-    spec = shard_spec(
-        tokenizer,
-        format="megatron",
-        marks=Marks(),
-        shard_tokens=100,
-        threads=1,
-        added_tokens="find",
-    )
+    options = {"format": "megatron", "shard_tokens": 100, "threads": 1}
+    spec = shard_spec(tokenizer, marks=Marks(), added_tokens="find", **options)
     texts = [text for _name, text in documents]
     dataset = _attempts.begin(tmp_path / "out", spec, Marks())
     with dataset.writing():
-        orders = (texts, texts[::-1])
-        batches = [pa.RecordBatch.from_pydict({"text": order}) for order in orders]
-        done = [
-            _attempts.write_attempt([batch], spec, dataset.folder, 0)
-            for batch in batches
-        ]
+        done = []
+        for order in (texts, texts[::-1]):
+            batch = pa.RecordBatch.from_pydict({"text": order})
+            done.append(_attempts.write_attempt([batch], spec, dataset.folder, 0))
         assert done[0]["shards"] != done[1]["shards"]
         name = "shard-00009-000"  # of a run that was killed, and of somebody else
         files = {f"{name}.bin": {"bytes": 0, "sha256": "0" * 64}}
@@ -396,43 +357,23 @@ def test_the_commands_run_on_spark(spark, tmp_path, corpus, tokenizer):
     """`--engine spark` counts and tokenizes as the same command without it does."""
     tokenizer.save(tmp_path / "t.bytepair")
     for engine in ("local", "spark"):
-        out = tmp_path / engine
-        counted = ["count-pieces", corpus, "-o", tmp_path / f"{engine}.parquet"]
-        tokenized = ["shard", tmp_path / "t.bytepair", corpus, "-o", out]
-        for command in (counted, tokenized):
-            words = [str(part) for part in [*command, "--engine", engine]]
-            done = CliRunner().invoke(app, words)
-            assert done.exit_code == 0, done.output
+        out, options = tmp_path / engine, ["--engine", engine]
+        run("count-pieces", corpus, "-o", out.with_suffix(".parquet"), *options)
+        run("shard", tmp_path / "t.bytepair", corpus, "-o", out, *options)
     one, other = tmp_path / "local", tmp_path / "spark"
     assert written_files(one) == written_files(other)
-    assert one.with_suffix(".parquet").read_bytes() == (
-        other.with_suffix(".parquet").read_bytes()
-    )
-    wrong = [
-        "count-pieces",
-        corpus,
-        "-o",
-        tmp_path / "x.parquet",
-        "--spark",
-        "spark.x=1",
-    ]
-    refused = CliRunner().invoke(app, [str(part) for part in wrong])
-    assert "--engine spark" in refused.stderr
+    counts = [path.with_suffix(".parquet").read_bytes() for path in (one, other)]
+    assert counts[0] == counts[1]
+    typed = ["count-pieces", corpus, "-o", tmp_path / "x.parquet"]
+    assert "--engine spark" in refused(*typed, "--spark", "spark.x=1")
 
 
 def test_a_machine_without_java_is_told_what_to_do(tmp_path, corpus):
     """The command ends with one message, not with a trace."""
-    command = ["-m", "bytepair", "count-pieces", corpus, "-o", tmp_path / "c.parquet"]
-    ended = subprocess.run(
-        [sys.executable, *map(str, command), "--engine", "spark"],
-        env={**os.environ, "JAVA_HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 1
+    typed = ["count-pieces", corpus, "-o", tmp_path / "c.parquet", "--engine", "spark"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    ended = run_process(*typed, code=1, env=environment)
     assert "it needs Java 17" in ended.stderr
-    assert "Traceback" not in ended.stderr
 
 
 def test_what_the_how_to_shows_runs(spark, tmp_path, documents, monkeypatch):

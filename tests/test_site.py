@@ -20,19 +20,8 @@ from website import (
 import bytepair
 
 REPOSITORY = Path(__file__).parent.parent
-PURE = [
-    "check_links",
-    "docstrings",
-    "gallery",
-    "hero",
-    "links",
-    "lists",
-    "measured",
-    "navigation",
-    "plain",
-    "reference",
-    "tables",
-]
+PURE = ["check_links", "docstrings", "gallery", "hero", "links", "lists", "measured"]
+PURE += ["navigation", "plain", "reference", "tables"]
 EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
 
 
@@ -68,10 +57,7 @@ def test_every_name_of_the_package_has_a_page():
     """What users call is in the tables of names, and on one page each."""
     api = (REPOSITORY / "docs/reference/api.md").read_text(encoding="utf-8")
     text = "".join(reference.python_pages(api).values())
-    missing = [
-        name for name in bytepair.__all__ if f"::: bytepair.{name}\n" not in text
-    ]
-    assert missing == []
+    assert {f"::: bytepair.{name}" for name in bytepair.__all__} <= {*text.split("\n")}
 
 
 def test_every_dialect_pattern_and_error_is_described():
@@ -93,10 +79,9 @@ def test_patterns_are_shown_as_they_can_be_copied():
         shown = text.split("```")[1].removeprefix("text\n").strip("\n").split("\n")
         if " dropped." in text or " joined " in text or name == "superbpe":
             continue  # these need more than a pattern; superbpe cuts at matches of nothing
+        options = {"merges": 0, "dialect": "byte-stream"}
         copied, named = (
-            bytepair.train_from_counts(
-                {"a": 1}, merges=0, dialect="byte-stream", pattern=pattern
-            )
+            bytepair.train_from_counts({"a": 1}, pattern=pattern, **options)
             for pattern in (shown, name)
         )
         for sample in (reference.SAMPLE, "a\r\n\n b\t1234567\u200b"):
@@ -124,35 +109,26 @@ def test_notebooks_of_examples_hold_all_of_their_code(path):
     """The cells in turn are the program, and each has what version 4.5 of the format wants."""
     source = path.read_text(encoding="utf-8")
     found = json.loads(gallery.notebook(source))
-    code = "\n".join(
-        cell["source"] for cell in found["cells"] if cell["cell_type"] == "code"
-    )
+    cells = [cell for cell in found["cells"] if cell["cell_type"] == "code"]
+    code = "\n".join(cell["source"] for cell in cells)
     compile(code, path.name, "exec")
     lines = [line for line in source.split("\n") if line.strip()]
     assert lines[-1] in code
-    assert [cell["id"] for cell in found["cells"]] == [
-        f"cell-{number}" for number in range(len(found["cells"]))
-    ]
+    names = [f"cell-{number}" for number in range(len(found["cells"]))]
+    assert [cell["id"] for cell in found["cells"]] == names
 
 
 def test_cells_that_are_lost_are_listed():
     """The page of benchmarks has a row for each cell in which a peer is ahead."""
-    texts = [
-        json.loads(path.read_text(encoding="utf-8"))
-        for path in sorted((REPOSITORY / "benchmarks/results").glob("*.json"))
-    ]
+    paths = sorted((REPOSITORY / "benchmarks/results").glob("*.json"))
+    texts = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     cells = [cell for text in texts for cell in measured.cells_of(text)]
-    n_ahead = sum(
-        ratio < 1
-        for text in texts
-        for cell in text.get("cells", [])
-        for ratio in cell["ratios"].values()
-    )
+    written = [cell for text in texts for cell in text.get("cells", [])]
+    n_ahead = sum(ratio < 1 for cell in written for ratio in cell["ratios"].values())
     files = [f"results/{number}" for number in range(len(texts))]
     page = measured.page(texts, cells, files)
-    section = page.partition("## Cells in which bytepair is slower")[2].partition(
-        "These are ratios"
-    )[0]
+    _, _, section = page.partition("## Cells in which bytepair is slower")
+    section, _, _ = section.partition("These are ratios")
     assert section.count("\n| ") - 1 == n_ahead > 0
 
 
@@ -166,23 +142,19 @@ def test_folders_of_the_navigation_take_new_pages():
 def test_code_in_lists_keeps_its_own_spaces():
     """A block that belongs to an item moves with it, and nothing in it is taken for a list."""
     text = "1. a\n\n   ```sh\n   - b\n     c\n   ```\n2. d"
-    assert (
-        lists.spaced_lists(text) == "1. a\n\n    ```sh\n    - b\n      c\n    ```\n2. d"
-    )
+    expected = "1. a\n\n    ```sh\n    - b\n      c\n    ```\n2. d"
+    assert lists.spaced_lists(text) == expected
 
 
 def test_code_keeps_the_spaces_that_belong_to_it():
     """A token that begins with a space is shown with it; text between two codes is not taken for code."""
     text = "`king` and ` king`; `a `, ``  `b` ``\n\n```\n` c`\n```\n"
     marked = tables.marked_spaces(text)
-    assert marked.replace(tables.SPACE, "!") == text.replace("` k", "`!k").replace(
-        "`a `", "`a!`"
-    )
+    expected = text.replace("` k", "`!k").replace("`a `", "`a!`")
+    assert marked.replace(tables.SPACE, "!") == expected
     html = f"<p><code>{tables.SPACE}king</code> <code>king</code></p>"
-    assert (
-        tables.with_spaces(html)
-        == '<p><code class="bp-space"> king</code> <code>king</code></p>'
-    )
+    expected = '<p><code class="bp-space"> king</code> <code>king</code></p>'
+    assert tables.with_spaces(html) == expected
 
 
 def test_options_in_code_are_not_broken_at_their_hyphens():
@@ -194,14 +166,11 @@ def test_options_in_code_are_not_broken_at_their_hyphens():
     )
     long = f"<code>a {'b-' * 20}c</code>"
     assert tables.without_breaks(long) == long
-
-
-def test_cells_of_a_sentence_are_wide():
-    """A cell with a sentence is marked by the length of its text, not of its tags."""
-    cells = f"<td>{'word ' * 9}</td><td><em>{'w' * 38}</em></td><td style='x'>{'word ' * 9}</td>"
-    assert tables.without_breaks(cells) == cells.replace(
-        "<td>w", '<td class="bp-long">w'
-    )
+    # A cell with a sentence is marked by the length of its text, not of its tags.
+    words = "word " * 9
+    cells = f"<td>{words}</td><td><em>{'w' * 38}</em></td><td style='x'>{words}</td>"
+    expected = cells.replace("<td>w", '<td class="bp-long">w')
+    assert tables.without_breaks(cells) == expected
 
 
 PAGES = sorted(

@@ -5,16 +5,16 @@ from collections import Counter
 from itertools import islice, pairwise, product
 
 import pytest
-from hypothesis import given, settings, strategies as st
-from typer.testing import CliRunner
+from hypothesis import given, strategies as st
+from tests import commands
 
 import bytepair
 from bytepair import TrainingError
 from bytepair.analyze import training_steps
 from bytepair.analyze._steps import before_merging
-from bytepair.cli.app import app
 
 SENNRICH = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+DIALECTS = ["byte-stream", "sennrich", "subword-nmt", "sentencepiece"]
 JURAFSKY = "low " * 5 + "lowest " * 2 + "newer " * 6 + "wider " * 3 + "new " * 2
 
 
@@ -36,10 +36,8 @@ def test_the_steps_of_the_paper_are_walked_through():
     assert found[0][:2] == ("e", "s")
     assert (names[steps[0].token], steps[0].ties) == ("es", "first_seen")
     # e s, s t and t </w> occur in the same words; the first of them stands first.
-    assert {(names[p.left], names[p.right]) for p in steps[0].tied} == {
-        ("s", "t"),
-        ("t", "</w>"),
-    }
+    tied = {(names[p.left], names[p.right]) for p in steps[0].tied}
+    assert tied == {("s", "t"), ("t", "</w>")}
 
 
 def counted(pieces):
@@ -54,26 +52,21 @@ def counted(pieces):
 
 @given(
     counts=st.dictionaries(st.text("abé", min_size=1, max_size=5), st.integers(1, 4)),
-    dialect=st.sampled_from(
-        ["byte-stream", "sennrich", "subword-nmt", "sentencepiece"]
-    ),
+    dialect=st.sampled_from(DIALECTS),
     ties=st.sampled_from(["smallest_ids", "first_seen", "largest_text"]),
     limit=st.sampled_from([None, 2]),
 )
-@settings(max_examples=120)
 def test_each_step_is_the_best_pair_of_the_pieces_before_it(
     counts, dialect, ties, limit
 ):
     """Counts are those of training, and the rule for ties decided, but for limits."""
     if not counts:
         return
-    options = {"max_token_chars": limit} if limit else {}
-    tokenizer, steps = walked(
-        counts, ties=ties, dialect=dialect, merges=6, min_count=2, **options
-    )
-    pieces = before_merging(
-        tokenizer, [(piece.encode(), n) for piece, n in counts.items()]
-    )
+    options = {"dialect": dialect, "merges": 6, "min_count": 2}
+    options |= {"max_token_chars": limit} if limit else {}
+    tokenizer, steps = walked(counts, ties=ties, **options)
+    rows = [(piece.encode(), n) for piece, n in counts.items()]
+    pieces = before_merging(tokenizer, rows)
     assert len(steps) == len(tokenizer.merges)
     log = tokenizer.merge_log
     for step, (left, right, token, count) in zip(steps, log, strict=True):
@@ -93,25 +86,15 @@ def test_each_step_is_the_best_pair_of_the_pieces_before_it(
 
 def test_pairs_that_limits_rule_out_are_told_apart():
     """A more frequent pair that would be too long is passed over."""
-    _, steps = walked(
-        {"abc": 5, "xy": 3},
-        ties="smallest_ids",
-        dialect="byte-stream",
-        merges=3,
-        max_token_chars=2,
-    )
+    options = {"dialect": "byte-stream", "merges": 3, "max_token_chars": 2}
+    _, steps = walked({"abc": 5, "xy": 3}, ties="smallest_ids", **options)
     assert [(s.chosen.count, len(s.passed_over)) for s in steps] == [(5, 0), (3, 1)]
 
 
 def test_units_outside_the_alphabet_are_in_no_pair():
     """A rare character that gets no id parts what stands around it."""
-    _, steps = walked(
-        {"ab": 5, "aéb": 4},
-        ties="first_seen",
-        dialect="sentencepiece",
-        merges=1,
-        max_alphabet=2,
-    )
+    options = {"dialect": "sentencepiece", "merges": 1, "max_alphabet": 2}
+    _, steps = walked({"ab": 5, "aéb": 4}, ties="first_seen", **options)
     assert steps[0].chosen.count == 5
     assert len(steps[0].pairs) == 1
     assert -1 in steps[0].pieces[1].ids
@@ -120,20 +103,17 @@ def test_units_outside_the_alphabet_are_in_no_pair():
 def test_a_large_text_is_refused():
     """Distinct pieces may have 20,000 bytes."""
     tokenizer = bytepair.train_from_counts({"ab": 2}, merges=1)
-    with pytest.raises(
-        TrainingError, match="at most 20,000 bytes; here they have 30,000"
-    ):
+    message = "at most 20,000 bytes; here they have 30,000"
+    with pytest.raises(TrainingError, match=message):
         training_steps(tokenizer, [(b"a" * 30_000, 1)], ties="smallest_ids")
 
 
 # The command
 
 
-def train(*arguments, stdin=b"", code=0):
+def train(*arguments, **options):
     """Run the command; give what it wrote."""
-    found = CliRunner().invoke(app, ["train", *map(str, arguments)], input=stdin)
-    assert found.exit_code == code, found.output
-    return found
+    return commands.run("train", *arguments, **options)
 
 
 @pytest.fixture
@@ -152,9 +132,7 @@ def test_the_command_walks_through_training(corpus):
     assert "step 1: e + r → er  (id 11)" in lines
     assert " → e r  9 ████████████████████" in lines
     assert "   6 ×  n e w er _" in lines
-    assert any(
-        line.startswith("   tie with 1 other pair: first_seen takes") for line in lines
-    )
+    assert "\n   tie with 1 other pair: first_seen takes" in "\n".join(lines)
     assert not list(corpus.parent.glob("*.json"))
 
 
@@ -173,12 +151,11 @@ def test_going_on_walks_through_new_merges_alone(corpus):
     options = ["--dialect", "gpt2", "-q"]
     first = corpus.parent / "a.bytepair"
     train(corpus, *options, "--merges", 2, "-o", first)
-    found = train(
-        corpus, *options, "--merges", 4, "--resume", first, "--steps", "--json"
-    )
+    options += ["--merges", 4, "--steps", "--json"]
+    found = train(corpus, *options, "--resume", first)
     steps = json.loads(found.stdout)["steps"]
     assert [step["step"] for step in steps] == [3, 4]
-    whole = train(corpus, *options, "--merges", 4, "--steps", "--json")
+    whole = train(corpus, *options)
     assert json.loads(whole.stdout)["steps"][2:] == steps
 
 
