@@ -1,12 +1,11 @@
 """The playground in headless Chromium: ids equal to Python's, every view, hostile texts, and the look.
 
 Needs the built page (`make playground`), Chromium (`make chromium`) and Playwright (the dependency
-group `browser`). PLAYGROUND_PICTURES names a folder for pictures.
+group `browser`).
 """
 
 import base64
 import json
-import os
 import re
 import time
 import zlib
@@ -27,7 +26,6 @@ from bytepair.views._playground import PAGE, page_with
 
 pytestmark = pytest.mark.slow
 VECTORS = Path(__file__).parent / "vectors"
-PICTURES = os.environ.get("PLAYGROUND_PICTURES")
 SIZES = {"desk": (1440, 900), "tablet": (834, 1112), "phone": (360, 740)}
 VIEWS = ["encode", "trace", "train"]
 LESSONS = [
@@ -1097,10 +1095,6 @@ def test_every_view_fits_and_can_be_read(size, scheme, browser):
                 page.locator(f"#{view} .player button").nth(3).click(force=True)
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, view
-        if PICTURES:
-            Path(PICTURES).mkdir(parents=True, exist_ok=True)
-            name = f"{size}-{scheme}-{view}.png"
-            page.screenshot(path=Path(PICTURES) / name, full_page=True)
     site.context.close()
     assert site.faults == []
 

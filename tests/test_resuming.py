@@ -6,6 +6,7 @@ import json
 import random
 
 import pytest
+from tests.made_up import added
 from tests.marks import slow_but
 
 import bytepair
@@ -24,11 +25,8 @@ NEW_TEXTS = [
 def more_text(shared):
     """Give text of several kinds that published vocabularies have not seen."""
     corpora = shared("corpora")
-    found = [
-        (corpora / f"{name}.txt").read_text("utf-8", "replace")[:60_000]
-        for name in ("persian", "multilingual", "code")
-        if (corpora / f"{name}.txt").exists()
-    ]
+    paths = [corpora / f"{name}.txt" for name in ("persian", "multilingual", "code")]
+    found = [p.read_text("utf-8", "replace")[:60_000] for p in paths if p.exists()]
     return [*NEW_TEXTS, *found]
 
 
@@ -64,13 +62,8 @@ def grown(path, texts, **options):
     reports = []
     if "dialect" not in options:
         options["ties"] = "smallest_ids"
-    after = bytepair.train_from_iterator(
-        texts,
-        resume=path,
-        vocab_size=before.n_vocab + 40,
-        progress=reports.append,
-        **options,
-    )
+    options |= {"vocab_size": before.n_vocab + 40, "progress": reports.append}
+    after = bytepair.train_from_iterator(texts, resume=path, **options)
     return before, after, reports[-1].report
 
 
@@ -81,9 +74,8 @@ def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
     The corpus has as many tokens as the report says.
     """
     n_ids, texts = PUBLISHED[name], more_text(shared)
-    before, after, report = grown(
-        shared(f"vocabularies/{name}"), texts, special_tokens=["<|new|>"]
-    )
+    path = shared(f"vocabularies/{name}")
+    before, after, report = grown(path, texts, special_tokens=["<|new|>"])
     assert before.n_vocab == n_ids
     assert after.vocabulary[:n_ids] == before.vocabulary
     assert after.n_vocab == n_ids + 40
@@ -178,16 +170,17 @@ def small(**options):
     return bytepair.train_from_iterator(["low lower lowest " * 9], merges=5, **options)
 
 
-def gone_on(source, merges=6, text="wider"):
+def gone_on(source, merges=6, text="wider", **options):
     """Go on from a tokenizer or a file of one."""
-    return bytepair.train_from_iterator([text] * 9, resume=source, merges=merges)
+    options |= {"resume": source, "merges": merges}
+    return bytepair.train_from_iterator([text] * 9, **options)
 
 
-def published_folder(folder, config=None, added=None):
+def published_folder(folder, config=None, tokens=None):
     """Write a folder with a ``tokenizer.json`` and files beside it."""
     tokenizer = small(special_tokens=["<s>"])
     tokenizer.save(folder / "tokenizer.json")
-    for name, found in {"tokenizer_config": config, "added_tokens": added}.items():
+    for name, found in {"tokenizer_config": config, "added_tokens": tokens}.items():
         if found is not None:
             (folder / f"{name}.json").write_text(json.dumps(found))
     return tokenizer
@@ -255,9 +248,14 @@ def test_special_tokens_stay_and_merges_are_those_of_training_at_once():
     texts = ["low lower lowest newer wider <s> " * 9, "wide newest lows"]
     options = {"special_tokens": ["<s>", "<t>"], "dialect": "gpt4"}
     first = bytepair.train_from_iterator(texts, merges=4, **options)
+    first = first.with_template("<s> $A")
     later = bytepair.train_from_iterator(texts, merges=9, resume=first, **options)
     at_once = bytepair.train_from_iterator(texts, merges=9, **options)
     assert later.merges == at_once.merges
+    assert later.encode("", add_special_tokens=True) == [260]
+    options["special_tokens"] = ["<u>"]
+    more = bytepair.train_from_iterator(texts, merges=9, resume=first, **options)
+    assert more.special_tokens == {**first.special_tokens, "<u>": more.n_vocab - 1}
     assert later.special_tokens == first.special_tokens == {"<s>": 260, "<t>": 261}
     assert at_once.special_tokens == {"<s>": 265, "<t>": 266}
     plain = {"dialect": "gpt4"}
@@ -273,20 +271,13 @@ def test_an_added_token_that_is_named_again_keeps_its_id(tmp_path, is_special):
     file = json.loads((tmp_path / "t.json").read_text("utf-8"))
     ids = {**file["model"]["vocab"], "<x>": 261}
     names = ["l", "low", "<x>"]
-    flags = {"lstrip": False, "rstrip": False, "single_word": False}
-    flags |= {"normalized": False, "special": is_special}
-    file["added_tokens"] = [
-        {"id": ids[name], "content": name, **flags} for name in names
-    ]
+    tokens = [added(ids[name], name, special=is_special) for name in names]
+    file["added_tokens"] = tokens
     (tmp_path / "t.json").write_text(json.dumps(file), "utf-8")
     reports = []
-    after = bytepair.train_from_iterator(
-        ["wider wide"] * 9,
-        resume=tmp_path / "t.json",
-        special_tokens=[*names, "<y>"],
-        vocab_size=265,
-        progress=reports.append,
-    )
+    options = {"special_tokens": [*names, "<y>"], "progress": reports.append}
+    options |= {"resume": tmp_path / "t.json", "vocab_size": 265}
+    after = bytepair.train_from_iterator(["wider wide"] * 9, **options)
     assert after.special_tokens == {**{name: ids[name] for name in names}, "<y>": 264}
     assert (after.n_vocab, reports[-1].report["new_ids"]) == (265, 3)
     check_hugging_face(after, [], tmp_path / "after.json")
@@ -311,27 +302,6 @@ def test_a_cut_of_what_went_on_is_what_went_on_less_far():
     assert far.truncated(merges=7) == near
     assert far.truncated(merges=4) == first
     assert far.truncated(merges=2) == first.truncated(merges=2)
-
-
-def test_a_log_is_continued_behind_special_tokens(tmp_path):
-    """Its steps are those of training at once but for ids, and it can be read."""
-    texts, logs = ["low lower lowest newer wider wide newest " * 9], []
-    options = {"special_tokens": ["<s>"], "log": tmp_path / "log"}
-    first = bytepair.train_from_iterator(texts, merges=4, **options)
-    options |= {"merges": 9}
-    for earlier in (first, None):
-        later = bytepair.train_from_iterator(texts, resume=earlier, **options)
-        logs.append(bytepair.read_log(tmp_path / "log"))
-        assert [step.ids for step in logs[-1].steps] == [m[:3] for m in later.merge_log]
-    ids, ids_at_once = ([step.ids[2] for step in log.steps] for log in logs)
-    assert ids == [*range(256, 260), *range(261, 266)]
-    assert ids_at_once == [*range(256, 265)]
-    said, said_at_once = (
-        [(s.left, s.right, s.token, s.count, s.tokens) for s in log.steps]
-        for log in logs
-    )
-    assert said == said_at_once
-    assert logs[0].curve() == logs[1].curve()
 
 
 # Every format that was asked for
@@ -418,18 +388,28 @@ def test_what_a_command_wrote_goes_on_with_its_options(
     assert special or HELD.get(dialect, {"huggingface"}) <= saved
 
 
-def test_options_that_make_another_tokenizer_are_refused_for_every_format(tmp_path):
-    """A pattern, a mark or an order of bytes that the file does not have is an error."""
-    texts, part = word_texts(), {"merges": 5, "dialect": "letters-digits"}
-    tokenizer = bytepair.train_from_iterator(texts, **part)
-    wrong = ({"dialect": "gpt2"}, {"pattern": "."}, {"byte_ids": "printable"})
-    for name in ("t.bytepair", "t.json"):
-        tokenizer.save(tmp_path / name)
-        for options in wrong:
-            with pytest.raises(bytepair.TrainingError, match="has another"):
-                bytepair.train_from_iterator(
-                    texts, merges=9, resume=tmp_path / name, **options
-                )
+@pytest.mark.parametrize(
+    ("dialect", "other"),
+    [
+        ("letters-digits", {"dialect": "gpt2"}),
+        ("letters-digits", {"pattern": "."}),
+        ("letters-digits", {"byte_ids": "printable"}),
+        ("sennrich", {"dialect": "gpt4o"}),
+        ("sennrich", {"end_mark": "_"}),
+        ("sennrich", {"normalize": "nfc"}),
+    ],
+)
+def test_options_that_make_another_tokenizer_are_refused(tmp_path, dialect, other):
+    """A pattern, a mark or an order of bytes that the tokenizer or its file does not have; fewer ids than it has."""
+    tokenizer = bytepair.train_from_iterator(word_texts(), merges=5, dialect=dialect)
+    paths = [tmp_path / "t.bytepair"] + [tmp_path / "t.json"] * (dialect != "sennrich")
+    for path in paths:
+        tokenizer.save(path)
+    for source in (tokenizer, *paths):
+        with pytest.raises(bytepair.TrainingError, match="has another"):
+            gone_on(source, 9, **other)
+        with pytest.raises(bytepair.TrainingError, match="truncated"):
+            gone_on(source, None, vocab_size=tokenizer.n_vocab - 1, dialect=dialect)
 
 
 def test_own_parts_go_on_with_the_options_that_they_were_made_with(tmp_path):
@@ -439,9 +419,8 @@ def test_own_parts_go_on_with_the_options_that_they_were_made_with(tmp_path):
     part = bytepair.train_from_iterator(word_texts(), **{**options, "merges": 9})
     for name in ("t.bytepair", "t.json", "t.tiktoken"):
         part.save(tmp_path / name)
-        after = bytepair.train_from_iterator(
-            word_texts(), resume=tmp_path / name, **options
-        )
+        options["resume"] = tmp_path / name
+        after = bytepair.train_from_iterator(word_texts(), **options)
         assert after.vocabulary == at_once.vocabulary
 
 

@@ -231,6 +231,8 @@ def test_every_metric_is_what_brute_force_gives(tokenizer, segmenter):
     values = {row.metric.key: row.values[0] for row in found.rows()}
     slow = Slow(tokenizer, texts, segmenter)
     expected = expected_values(slow)
+    # Each piece that shares a byte with a word has a token that does.
+    assert 1 <= values["pieces_per_word"] <= values["tokens_per_word"]
     unknown = values.pop("unknown_share")
     assert values == {key: pytest.approx(value) for key, value in expected.items()}
     kinds = bytepair._core.token_table(tokenizer)[1]
@@ -241,14 +243,6 @@ def test_every_metric_is_what_brute_force_gives(tokenizer, segmenter):
     unasked = METRICS.keys() - set(found.keys) - set(found.absent)
     assert unasked == {"missing", "missing_share"}
     assert set(found.absent) == {"premium", "gini", "most_to_fewest"}
-
-
-def test_the_floor_is_never_above_tokens_per_word(tokenizer):
-    """Each piece that shares a byte with a word has a token that does."""
-    texts = all_of(tokenizer)
-    for segmenter in WORDS:
-        sums = measure_texts(tokenizer, texts, segmenter=segmenter).total
-        assert sums.words <= sums.word_pieces <= sums.word_tokens
 
 
 def test_a_token_with_two_words_counts_for_each():

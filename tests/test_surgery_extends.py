@@ -261,13 +261,8 @@ def test_tokens_that_are_found_before_merging_break_words(tmp_path):
     assert check.new_added == check.new_ids == (276,)
     paths = tmp_path / "base.json", tmp_path / "new.json"
     case = check.faults[0].cases[0]
-    whole, parts = (
-        [
-            token.replace(" ", "Ġ")
-            for token in bytepair.Tokenizer.from_file(path).tokenize(case["text"])
-        ]
-        for path in paths
-    )
+    texts = [bytepair.Tokenizer.from_file(p).tokenize(case["text"]) for p in paths]
+    whole, parts = ([token.replace(" ", "Ġ") for token in row] for row in texts)
     assert (case["base_tokens"], case["tokens"]) == (whole, parts)
     assert len(parts) > len(whole)
 
