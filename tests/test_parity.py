@@ -17,7 +17,7 @@ from parity.table import differences
 pytest.importorskip("tokenizers", reason="compares with tokenizers")
 
 N_STRINGS = 40
-N_SYNTHETIC = 60
+N_SYNTHETIC = 20
 NEEDS = {"tiktoken": "tiktoken", "sentencepiece": "sentencepiece"}
 NEEDS |= {"tekken": "mistral_common", "subword-nmt": "subword_nmt"}
 NEEDS["gpt1"] = "transformers"
