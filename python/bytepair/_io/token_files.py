@@ -13,6 +13,7 @@ from bytepair import _core
 from bytepair.errors import TokenizerError
 
 from .files import StrPath, refuse_no_name, writing_elsewhere
+from .overwriting import refuse_overwriting
 
 __all__ = ["TokenFile", "encode_file"]
 
@@ -49,11 +50,13 @@ def encode_file(
 ) -> TokenFile:
     """Encode a file to a file of ids; see :meth:`bytepair.Tokenizer.encode_file`."""
     refuse_no_name(path)
+    refuse_no_name(output)
     if dtype is None:
         dtype = "uint16" if tokenizer.n_vocab <= MAX_UINT16_VOCAB else "uint32"
     if dtype not in {"uint16", "uint32"}:
         message = f"dtype must be 'uint16' or 'uint32', not {dtype!r}"
         raise TokenizerError(message)
+    refuse_overwriting([path], [output])
     with writing_elsewhere(output) as target:
         n_tokens, n_bytes = tokenizer._encode_file(
             (os.fspath(path), os.fspath(target), _shown(output)),

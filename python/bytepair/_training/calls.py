@@ -217,6 +217,7 @@ def train(
     _check_target(vocab_size, merges)
     if not isinstance(files, (str, os.PathLike, Mapping)):
         files = list(files) if isinstance(files, Iterable) else [files]
+    _refuse_overwriting(files, options)
     counts = _counts_file(files)
     if counts is not None:
         refuse_text_options(
@@ -344,6 +345,7 @@ def train_from_counts(
         )
         learner.add_counts(counts)
         return learner.learn(vocab_size, merges)
+    _refuse_overwriting([counts], options)
     stored = _stored(counts)
     dialect, parts = stored.parts(dialect, options)
     names = in_order("special_tokens", special_tokens) or stored.info.special_tokens
@@ -353,6 +355,19 @@ def train_from_counts(
     )
     learner.add_stored(stored, names, multipliers)
     return learner.learn(vocab_size, merges)
+
+
+def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
+    """Refuse a log in place of what is read."""
+    if options.get("log") is None:
+        return
+    from bytepair._io.overwriting import refuse_overwriting
+
+    names = [files] if isinstance(files, (str, os.PathLike)) else list(files)  # type: ignore[call-overload]
+    inputs = [*names, options.get("resume")]
+    paths = [getattr(name, "path", name) for name in inputs]
+    paths = [path for path in paths if isinstance(path, (str, os.PathLike))]
+    refuse_overwriting(paths, [options["log"]])
 
 
 def _counts_file(files: object) -> StrPath | None:

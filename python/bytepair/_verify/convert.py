@@ -34,6 +34,7 @@ from bytepair._io.files import (
     refuse_no_name,
     write_together,
 )
+from bytepair._io.overwriting import refuse_overwriting
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError, TokenizerError
 
@@ -97,6 +98,8 @@ def convert(
         A file cannot be read or written.
     """
     refuse_no_name(target)
+    if not isinstance(source, Tokenizer):
+        refuse_overwriting([source], [target])
     tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_file(source)
     target = Path(target)
     name = saving.format_of(target, format)

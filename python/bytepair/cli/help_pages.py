@@ -13,6 +13,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from .clashes import refuse_same_files
 from .colours import HEADING, LITERAL, VALUE, has_colours, paint
 
 __all__ = [
@@ -49,7 +50,12 @@ Sections = dict[str, list[Row]]
 
 
 class Command(TyperCommand):
-    """A command whose help has its options in groups."""
+    """A command whose help has its options in groups, and which writes over nothing that it reads."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]  # noqa: ANN401
+        """Run the command, if its files are different ones."""
+        refuse_same_files(self.params, ctx.params)
+        return super().invoke(ctx)
 
     def format_help(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]  # noqa: ANN401
         """Write the help page."""

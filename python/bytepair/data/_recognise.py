@@ -91,6 +91,9 @@ SIGNATURES: dict[str, bytes] = {
     "a .bytepair tokenizer": rb"\s*\{\s*\"format\"\s*:\s*\"bytepair\"",
     "a tokenizer.json": rb"\s*\{\s*\"version\"\s*:\s*\"1\.0\"\s*,\s*\"(?:truncation|padding|added_tokens)\"",
     "ranks of a tokenizer": rb"[A-Za-z0-9+/]+=* 0\r?\n[A-Za-z0-9+/]+=* 1\r?\n[A-Za-z0-9+/]+=* 2\r?\n",
+    "a manifest of shards": rb"\{\s*\"plan\": \{\s*\"version\": [0-9]+,\s*\"tokenizer\"",
+    "a plan of shards": rb"\{\s*\"version\": [0-9]+,\s*\"tokenizer\": \"[0-9a-f]{64}\"",
+    "a log of merges": rb"\{\"format\": \"bytepair-merges\"",
     "merges of a tokenizer": rb"#version: 0\.[0-9]+[ \t\r\n]",
     "a SentencePiece model": rb"\n[\x07-\x7f]\n[\x01-\x7f](?s:.{1,120}?)\x15",
     "UTF-16 or UTF-32": (
@@ -100,6 +103,9 @@ SIGNATURES: dict[str, bytes] = {
     ),
 }
 """What begins with which bytes, and is no text in UTF-8 or not one to learn from."""
+
+OWN = ("a manifest of shards", "a plan of shards", "a log of merges")
+"""What bytepair writes beside or from a corpus, and no other program does."""
 
 UNREAD_ENDINGS: dict[str, str] = {
     ".br": "Brotli",
@@ -236,6 +242,8 @@ def disagreement(path: str, format_name: CorpusFormat, content: bytes) -> str | 
         )
     if found is not None:
         return found
+    if format_name == "text" and path.lower().endswith(".bin") and b"\0" in content:
+        return "raw numbers"
     text = content.removeprefix(BYTE_ORDER_MARK).lstrip()
     if format_name == "jsonl" and text:
         return _no_json_lines(path, text)

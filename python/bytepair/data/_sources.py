@@ -15,13 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._io.files import StrPath, expand, refuse_no_name
+from bytepair._io.overwriting import files_below
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from ._opening import first_bytes, first_content
+from ._opening import first_bytes, first_content, naming
 from ._optional import load
 from ._recognise import (
     COMPRESSIONS,
+    CONTENT_LEN,
     FORMATS,
+    OWN,
     Compression,
     CorpusFormat,
     Source,
@@ -49,12 +52,16 @@ __all__ = [
     "describe",
     "is_address",
     "list_sources",
+    "listed",
     "one_format",
+    "paths_of",
     "refuse_idle",
 ]
 
 N_LOOKING = 16
 """How many files at addresses are looked into at once."""
+NAMES_AT_SHARDS = ("manifest.json", "plan.json")
+"""What lies beside shards of tokens, finished or not."""
 
 NO_TEXT = "is for text, and the corpus has no text files"
 READERS: dict[str, tuple[set[CorpusFormat], str]] = {
@@ -96,8 +103,7 @@ def list_sources(
             f"input_format must be one of {', '.join(known)}, not {input_format!r}"
         )
         raise TokenizerError(message)
-    is_one = isinstance(corpus, (str, os.PathLike, Source))
-    names: list[Any] = [corpus] if is_one else list(corpus)  # type: ignore[arg-type]
+    names = listed(corpus)
     found: list[Source | tuple[str, int]] = []
     for name in names:
         if isinstance(name, Source):
@@ -118,6 +124,17 @@ def list_sources(
         return [look(item) for item in found]
     with ThreadPoolExecutor(N_LOOKING) as threads:
         return list(threads.map(look, found))
+
+
+def listed(corpus: Corpus) -> list[StrPath | Source]:
+    """List what a corpus names."""
+    is_one = isinstance(corpus, (str, os.PathLike, Source))
+    return [corpus] if is_one else list(corpus)  # type: ignore[arg-type,list-item]
+
+
+def paths_of(corpus: Iterable[StrPath | Source]) -> list[StrPath]:
+    """Give the paths of what a corpus names."""
+    return [name.path if isinstance(name, Source) else name for name in corpus]
 
 
 def describe(sources: Iterable[Source], options: ReadOptions) -> str:
@@ -224,6 +241,8 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
         raise FormatError(message)
     content = first_content(source, head)
     other = disagreement(path, format_name, content)
+    if other in OWN:
+        raise FormatError(_own(path, str(other)))
     if other is not None:
         inside = "" if compression is None else f" in {compression}"
         named_kind = kind_of(format_name, compression)
@@ -247,7 +266,7 @@ def _expand(name: str, *, with_streams: bool) -> Iterator[tuple[str, int]]:
         message = "a corpus is made of files; write standard input to a file first"
         raise FileError(message)
     is_folder = name != "-" and os.path.isdir(name)  # noqa: PTH112 -- of any length
-    paths = _files_below(Path(name)) if is_folder else expand(name)
+    paths = _texts_below(Path(name)) if is_folder else expand(name)
     if not paths:
         message = f"{name}: a folder without files"
         raise FileError(message)
@@ -261,14 +280,20 @@ def _expand(name: str, *, with_streams: bool) -> Iterator[tuple[str, int]]:
             raise FileError(message)
 
 
-def _files_below(folder: Path) -> list[str]:
-    """List the files of a folder and of those in it, hidden ones left out."""
-    found = []
-    for parent, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        names = [name for name in names if not name.startswith(".")]
-        found += [Path(parent, name) for name in names]
-    return [str(path) for path in sorted(found, key=lambda path: path.parts)]
+def _texts_below(folder: Path) -> list[str]:
+    """List the files of a folder; one that holds shards, which may look like text, is refused."""
+    paths = files_below(folder)
+    for path in paths:
+        if Path(path).name in NAMES_AT_SHARDS:
+            with naming(path), Path(path).open("rb") as file:
+                found = signature(file.read(CONTENT_LEN))
+            if found in OWN:
+                raise FormatError(_own(path, found))
+    return paths
+
+
+def _own(path: str, kind: str) -> str:
+    return f"{path}: this is {kind} that bytepair wrote, not documents; leave it out of the corpus"
 
 
 def _expand_address(address: str) -> Iterator[tuple[str, int]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._io.files import check_writable, refuse_no_name
+from bytepair._io.overwriting import refuse_overwriting
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._ranges import check_count
@@ -34,7 +35,13 @@ from bytepair.data._readers import (
     open_text,
     read_part,
 )
-from bytepair.data._sources import list_sources, one_format, refuse_idle
+from bytepair.data._sources import (
+    list_sources,
+    listed,
+    one_format,
+    paths_of,
+    refuse_idle,
+)
 from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 
@@ -178,7 +185,8 @@ def count(
     check_count(min_piece_count=min_piece_count or 0)
     if group is not None:
         spec.refuse_groups()
-    refuse_output(output)
+    corpus = listed(corpus)
+    refuse_output(output, paths_of(corpus))
     sources = list_sources(corpus, one_format(input_format, corpus_format))
     refuse_idle(sources, reading)
     tasks = plan(sources, reading, task_bytes)
@@ -223,7 +231,8 @@ def merge_files(
     TrainingError
         They were counted in different ways.
     """
-    refuse_output(output)
+    paths = list(paths)
+    refuse_output(output, paths)
     info: CountsInfo | None = None
     with TemporaryFolder() as folder:
         sums = CountSums(folder, memory_limit)
@@ -241,10 +250,11 @@ def merge_files(
         return settled(sums, info, None, output)
 
 
-def refuse_output(output: StrPath | None) -> None:
-    """Refuse, before anything is counted, a file that cannot be written."""
+def refuse_output(output: StrPath | None, inputs: Iterable[StrPath]) -> None:
+    """Refuse, before anything is counted, a file that cannot be written, or that is read."""
     if output is not None:
         refuse_no_name(output)
+        refuse_overwriting(inputs, [output])
         check_writable(Path(output).parent)
 
 

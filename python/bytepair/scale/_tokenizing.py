@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bytepair import Tokenizer
 from bytepair._io.files import StrPath, refuse_no_name
+from bytepair._io.overwriting import refuse_overwriting
 from bytepair.data._manifest import Dataset, commit
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import Part, ReadOptions, Tally, read_part
-from bytepair.data._sources import list_sources, one_format, refuse_idle
+from bytepair.data._sources import (
+    list_sources,
+    listed,
+    one_format,
+    paths_of,
+    refuse_idle,
+)
 from bytepair.errors import SpecialTokenError, TokenizerError
 
 from . import _local
@@ -248,6 +255,8 @@ def tokenize(
         added_tokens=added_tokens,
         threads=1 if threads is None and (processes > 1 or engine) else threads,
     )
+    corpus = listed(corpus)
+    refuse_overwriting(paths_of(corpus), [output])
     sources = list_sources(corpus, one_format(input_format, corpus_format))
     refuse_idle(sources, options)
     reading = {**asdict(options), "field": options.text_field}

@@ -1,9 +1,9 @@
 //! JSON lines to documents: one text from each line, found by the keys that lead to it.
 //!
 //! A block of whole lines goes in; the texts come out one after the other, unescaped, with the problems of other lines. All
-//! other values are skipped, but must be JSON. As in Python's `json`, the last of equal keys counts; unlike there, a lone
-//! surrogate, `NaN` and `Infinity` are errors, since UTF-8 and JSON do not have them. Left out: lists on the way to the text,
-//! and values that extend over several lines.
+//! other values are skipped, but must be JSON, or one of the numbers that Python's `json` writes although JSON has no such
+//! numbers (`NaN`, `Infinity`, `-Infinity`). As there, the last of equal keys counts; unlike there, a lone surrogate in the text
+//! is an error, since UTF-8 has none. Left out: lists on the way to the text, and values that extend over several lines.
 //!
 //! Each byte is examined by the UTF-8 check and by a reader of plain lines (`plain`) or, if that is uncertain about a line, by a
 //! parser (`serde_json`); only the text is copied.
@@ -100,11 +100,18 @@ fn read_line<K: AsRef<str>>(
     if line.trim_ascii().is_empty() {
         return Ok(());
     }
-    let start = documents.text.len();
-    let mut found = Found::Nothing;
-    let mut parser = serde_json::Deserializer::from_str(line);
-    let search = Search { keys, text: &mut documents.text, start, found: &mut found };
-    search.deserialize(&mut parser).and_then(|()| parser.end()).map_err(|error| problem(&error))?;
+    if line.starts_with('\u{feff}') {
+        return Err(
+            "a byte order mark at the beginning of the line, which is not the first one of a file"
+                .to_owned(),
+        );
+    }
+    let found = match find(line, keys, &mut documents.text) {
+        Ok(found) => found,
+        Err(error) => {
+            find_beside_non_numbers(line, keys, &mut documents.text).unwrap_or(Err(error))?
+        }
+    };
     match found {
         Found::Text => {}
         Found::Null => documents.n_null += 1,
@@ -115,6 +122,83 @@ fn read_line<K: AsRef<str>>(
     }
     documents.offsets.push(documents.text.len());
     Ok(())
+}
+
+/// Appends the text that `keys` lead to in a line of JSON, or says what lies there, or why the line is no JSON.
+fn find<K: AsRef<str>>(line: &str, keys: &[K], text: &mut Vec<u8>) -> Result<Found, String> {
+    let start = text.len();
+    let mut found = Found::Nothing;
+    let mut parser = serde_json::Deserializer::from_str(line);
+    let search = Search { keys, text: &mut *text, start, found: &mut found };
+    let result = search.deserialize(&mut parser).and_then(|()| parser.end());
+    if result.is_err() {
+        text.truncate(start);
+    }
+    result.map(|()| found).map_err(|error| problem(&error))
+}
+
+/// As [`find`], for a line with numbers that Python writes and JSON does not have; `None` if it has none.
+fn find_beside_non_numbers<K: AsRef<str>>(
+    line: &str,
+    keys: &[K],
+    text: &mut Vec<u8>,
+) -> Option<Result<Found, String>> {
+    let found = find(&in_place_of_non_numbers(line, ["0", "0", "0"])?, keys, text);
+    if !matches!(found, Ok(Found::Other("a number"))) {
+        return Some(found);
+    }
+    // A number is one of them if it becomes another kind of value when only these are replaced by it.
+    let kinds = in_place_of_non_numbers(line, ["[]", "{}", "true"])?;
+    let name = match find(&kinds, keys, text) {
+        Ok(Found::Other("a list")) => NON_NUMBERS[0],
+        Ok(Found::Other("an object")) => NON_NUMBERS[1],
+        Ok(Found::Other("true or false")) => NON_NUMBERS[2],
+        _ => "a number",
+    };
+    Some(Ok(Found::Other(name)))
+}
+
+/// How Python's `json` writes floats that are no finite number.
+const NON_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The line with a value for each of [`NON_NUMBERS`] where a value stands, padded so that all places stay; `None` without any.
+fn in_place_of_non_numbers(line: &str, values: [&str; 3]) -> Option<String> {
+    let mut replaced = String::with_capacity(line.len());
+    let mut rest = line;
+    let mut is_value_next = true;
+    let mut has_any = false;
+    while let Some(character) = rest.chars().next() {
+        let word = NON_NUMBERS.iter().position(|word| is_value_next && rest.starts_with(word));
+        let len = match (character, word) {
+            (_, Some(place)) => {
+                let len = NON_NUMBERS[place].len();
+                replaced.push_str(&format!("{:len$}", values[place]));
+                has_any = true;
+                len
+            }
+            ('"', None) => string_len(rest),
+            _ => character.len_utf8(),
+        };
+        if word.is_none() {
+            replaced.push_str(&rest[..len]);
+        }
+        is_value_next = matches!(character, '[' | ':' | ',')
+            || is_value_next && word.is_none() && character.is_ascii_whitespace();
+        rest = &rest[len..];
+    }
+    has_any.then_some(replaced)
+}
+
+/// The length of the string that `text` begins with, quotes included.
+fn string_len(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (place, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            b'"' if !is_escaped => return place + 1,
+            _ => is_escaped = byte == b'\\' && !is_escaped,
+        }
+    }
+    text.len()
 }
 
 /// What is wrong with a line, without the line number of the parser, which sees one line alone.
@@ -297,7 +381,7 @@ mod tests {
     }
 
     /// A piece of a line: what JSON is made of, and what it is not.
-    const PIECE: &str = r#"[{}\[\]:,"]|"(a|b|x|\\u0061)": ?|"(x|\\n|\\u00e9|\\ud83d\\ude00|\\ud83d|\\udc00|\\/|\\x|\t|ü|  {40}){0,3}"|null|true|falsy?|-?0?[1-9]{1,2}(\.5?)?([eE][+-]?1?)?| |\x0c|\r|1e999|NaN"#;
+    const PIECE: &str = r#"[{}\[\]:,"]|"(a|b|x|\\u0061)": ?|"(x|\\n|\\u00e9|\\ud83d\\ude00|\\ud83d|\\udc00|\\/|\\x|\t|ü|  {40}){0,3}"|null|true|falsy?|-?0?[1-9]{1,2}(\.5?)?([eE][+-]?1?)?| |\x0c|\r|1e999|NaN|-?Infinity"#;
 
     /// Any value.
     fn json() -> impl Strategy<Value = serde_json::Value> {
@@ -405,12 +489,41 @@ mod tests {
     }
 
     #[test]
+    fn numbers_that_only_python_writes_may_stand_in_other_fields() {
+        for word in NON_NUMBERS {
+            for line in [
+                format!(r#"{{"x": {word}, "t": "low"}}"#),
+                format!(r#"{{"t":"low","x":[{word},{{"t":{word}}}]}}"#),
+                format!(
+                    "{{\"x\\u0041\": {word} , \"t\": \"old\", \"t\": \"low\", \"\\\"\":\t{word}}}"
+                ),
+            ] {
+                assert_eq!(texts(&read(line.as_bytes(), &["t"])), ["low"], "{line}");
+            }
+            let text = format!(r#"{{"x": {word}, "t": ": {word}, \": {word}"}}"#);
+            let expected = format!(": {word}, \": {word}");
+            assert_eq!(texts(&read(text.as_bytes(), &["t"])), [expected]);
+            let told = format!("the field t is {word}, not a string");
+            assert_eq!(problem_of(&format!(r#"{{"t": {word}}}"#), &["t"]), told);
+            let number = format!(r#"{{"t": 1, "x": {word}}}"#);
+            assert_eq!(problem_of(&number, &["t"]), "the field t is a number, not a string");
+            for broken in ["1{}", "{}1", "-{}", "{}{}", "[{}", "{} {}", "x{}"] {
+                let line = format!(r#"{{"x": {}, "t": "low"}}"#, broken.replace("{}", word));
+                let documents = read(line.as_bytes(), &["t"]);
+                let is_number = broken == "-{}" && word == "Infinity";
+                assert_eq!(documents.bad.len(), usize::from(!is_number), "{line}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_text_is_told() {
         assert_eq!(problem_of(r#"{"t": 1}"#, &["t"]), "the field t is a number, not a string");
         assert_eq!(problem_of(r#"{"t": ["x"]}"#, &["t"]), "the field t is a list, not a string");
         assert_eq!(problem_of(r#"["x"]"#, &["t"]), "no field t");
         assert!(problem_of(r#"{"t": "\ud800"}"#, &["t"]).contains("lone surrogate"));
         assert!(problem_of(r#"{"t": "x"} {"#, &["t"]).contains("trailing"));
+        assert!(problem_of("\u{feff}{\"t\": \"x\"}", &["t"]).contains("byte order mark"));
         let not_utf8 = read(b"{\"t\": \"\xff\"}", &["t"]);
         assert_eq!(not_utf8.bad[0].problem, "not UTF-8 at byte 7 of the line");
     }

@@ -196,6 +196,9 @@ impl<'l> Line<'l> {
             b'n' => self.literal(b"null"),
             b'{' if depth < MAX_DEPTH => self.skip_items(b'}', depth + 1),
             b'[' if depth < MAX_DEPTH => self.skip_items(b']', depth + 1),
+            b'N' => self.literal(b"NaN"),
+            b'I' => self.literal(b"Infinity"),
+            b'-' if self.rest.starts_with(b"-I") => self.literal(b"-Infinity"),
             b'-' | b'0'..=b'9' => self.skip_number(),
             _ => None,
         }

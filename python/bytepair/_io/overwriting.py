@@ -1,0 +1,165 @@
+"""Refuses to write over what is read, before anything is opened for writing.
+
+Files are compared by their identity, so that links, other spellings and ``/dev/fd`` count. An
+output in a folder of texts is refused as well: the next run would read it as one of them. Costs a
+look at each path, and a walk through a folder if an output exists already.
+"""
+
+import glob
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from bytepair.errors import FileError, FormatError
+
+from .files import StrPath
+from .recognising import (
+    FOLDER_FILES,
+    HUB_FILES,
+    MERGES_OF,
+    file_in,
+    is_folder,
+    pair_of,
+    sidecar_of,
+)
+
+__all__ = ["files_below", "refuse_overwriting"]
+
+Identity = tuple[int, int]
+Named = str | int
+"""A path, or the number of an open stream."""
+
+SETTINGS = [name for name in HUB_FILES if name not in FOLDER_FILES and "*" not in name]
+"""What may be read beside the tokenizer of a folder."""
+
+
+def refuse_overwriting(
+    inputs: Iterable[StrPath], outputs: Iterable[StrPath | None]
+) -> None:
+    """Refuse outputs that are also inputs, or that lie in a folder of texts that is read.
+
+    Inputs are files, folders, globs and ``-``, standard input; addresses are left alone.
+    Outputs are files, folders that get files, and ``-``, standard output.
+
+    Raises
+    ------
+    FileError
+        The message names both.
+    """
+    named = [os.fspath(path) for path in outputs if path is not None]
+    targets = {_id(file): path for path in named for file in _written(path)}
+    targets.pop(None, None)
+    for given in map(os.fspath, inputs):
+        if "\0" in given or "://" in given:
+            continue
+        folder = _folder_of_texts(given)
+        if folder is not None:
+            _refuse_inside(folder, named)
+        for path in _read(given, folder) if targets else ():
+            target = targets.get(_id(path))
+            if target is not None:
+                _refuse(given if isinstance(path, int) else path, target)
+
+
+def _refuse(path: str, target: str) -> None:
+    if target == "-":
+        message = f"{_shown(path)}: standard output is written to this file, which is also read"
+    else:
+        message = (
+            f"{target}: this is the same file as the input {_shown(path)}; name another"
+        )
+    raise FileError(message)
+
+
+def _refuse_inside(folder: Path, outputs: list[str]) -> None:
+    whole = Path(os.path.realpath(folder))
+    for output in outputs:
+        target = Path(os.path.realpath(output))
+        if output == "-" or not target.is_relative_to(whole):
+            continue
+        inside = target.relative_to(whole).parts
+        if not any(part.startswith(".") for part in inside):
+            message = (
+                f"{output}: this is in the folder {folder}, which is read as a corpus, and the "
+                "next run would read it too; name a place outside the folder"
+            )
+            raise FileError(message)
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _id(path: Named) -> Identity | None:
+    """Tell a file from all others; ``None`` for what is no regular file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 -- or the number of a stream
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _written(path: str) -> Iterator[Named]:
+    """List what an output may write: itself, and what belongs to a tokenizer of that name."""
+    if path == "-":
+        yield from _standard(sys.stdout)
+        return
+    yield from (path, os.path.realpath(path))  # the second is where it is put
+    yield str(sidecar_of(Path(path))) if path.endswith(".tiktoken") else path
+    for names in MERGES_OF.items() if Path(path).is_dir() else ():
+        yield from (str(Path(path, name)) for name in names)
+
+
+def _read(given: str, folder: Path | None) -> Iterable[Named]:
+    """List the files that an input stands for."""
+    if given == "-":
+        return _standard(sys.stdin)
+    if folder is not None:
+        return files_below(folder)
+    path = Path(given)
+    try:
+        file = file_in(path) if is_folder(path) else path
+    except FormatError:
+        return []
+    if not file.exists() and glob.has_magic(given):
+        return glob.iglob(given, recursive=True)  # noqa: PTH207 -- any root
+    pair = pair_of(file)
+    found = [file, *(pair or ())]
+    if file.suffix == ".tiktoken":
+        found.append(sidecar_of(file))
+    if pair is not None or is_folder(path):
+        found += [file.with_name(name) for name in SETTINGS]
+    return map(str, found)
+
+
+def _standard(stream: TextIO | None) -> list[Named]:
+    """Give the number of a standard stream, if it is one of the system."""
+    try:
+        return [] if stream is None else [stream.fileno()]
+    except (OSError, ValueError):
+        return []
+
+
+def _folder_of_texts(given: str) -> Path | None:
+    """Give a folder that is no tokenizer's."""
+    path = Path(given)
+    if not is_folder(path):
+        return None
+    try:
+        file_in(path)
+    except FormatError:
+        return path
+    return None
+
+
+def files_below(folder: Path) -> list[str]:
+    """List the files of a folder and of those in it, hidden ones left out."""
+    found = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        names = [name for name in names if not name.startswith(".")]
+        found += [Path(parent, name) for name in names]
+    return [str(path) for path in sorted(found, key=lambda path: path.parts)]
