@@ -27,6 +27,7 @@ from bytepair import (
     TokenizerError,
     TrainingError,
     UnknownTokenError,
+    analyze,
 )
 
 EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
@@ -824,3 +825,82 @@ def test_a_long_run_of_byte_tokens_streams_in_linear_time():
     pieces = [stream.push(number) for number in ids]
     assert "".join(pieces) + stream.finish() == text
     assert time.process_time() - started < 5
+
+
+def test_what_is_no_tokenizer_is_told_with_how_to_load_it(tokenizer):
+    """Functions that take a tokenizer say so, and how its file becomes one."""
+    for call in (
+        analyze.diagnose,
+        lambda path: analyze.trace(path, "low"),
+        lambda path: analyze.cut(path, "low"),
+        lambda path: analyze.why(path, "low", "l"),
+        analyze.portrait,
+        lambda path: analyze.stats(path, []),
+        lambda path: analyze.stats({"a": path}, []),
+        lambda path: analyze.measure(path, []),
+        lambda path: analyze.file_sums([path], []),
+        lambda path: analyze.describe({"a": path}),
+    ):
+        with pytest.raises(TypeError, match=r"found str; load .* Tokenizer\.from_file"):
+            call("own.json")
+    with pytest.raises(TypeError, match=r"'min_cuont'; did you mean min_count=\?"):
+        train(min_cuont=2)
+
+
+def test_results_are_short_as_values():
+    """A result of any size is a few hundred characters, and its view is that of the command."""
+    texts = [f"word{number} {number}" for number in range(2000)]
+    one, other = (
+        bytepair.train_from_iterator(texts, vocab_size=size) for size in (3000, 900)
+    )
+    found = [
+        analyze.compare(one, other),
+        analyze.diagnose(one),
+        analyze.portrait(one),
+        analyze.trace(one, "word1 " * 500),
+        analyze.cut(one, "word1 " * 5000),
+        one.show("word1 " * 5000),
+        one.trace("word1 " * 500),
+    ]
+    for result in found:
+        assert len(repr(result)) < 5000
+        assert result._repr_html_().startswith("<")
+    assert str(found[0]).startswith("A  ")
+    assert "BP" in str(found[1])
+
+
+def test_numpy_alone_is_enough_for_all_but_extras():
+    """Every module is imported without other libraries, or names what to install."""
+    program = """
+import sys, importlib, pkgutil
+known = {*sys.stdlib_module_names, "numpy", "bytepair"}
+class Refusing:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in known and not top.startswith("_"):
+            raise ModuleNotFoundError(f"No module named {top!r}", name=top)
+sys.meta_path.insert(0, Refusing())
+import bytepair
+from bytepair import analyze, errors
+for module in pkgutil.walk_packages(bytepair.__path__, "bytepair.", onerror=print):
+    name = module.name
+    if name.startswith("bytepair.cli.") or name.endswith("__main__"):
+        continue  # the way in says what to install
+    try:
+        importlib.import_module(name)
+    except errors.MissingLibraryError as error:
+        assert "pip install 'bytepair[" in str(error), error
+    except ModuleNotFoundError as error:
+        assert error.name in ("jinja2", "markupsafe"), (name, error)
+own = bytepair.train_from_iterator(["low"], vocab_size=258)
+assert "pip install 'bytepair[cli]'" in str(analyze.compare(own, own))
+str(analyze.diagnose(own)), str(analyze.measure_texts(own, ["low"]))
+from bytepair.cli.entry import main
+main()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert ended.stderr == (
+        "bytepair: the command line needs typer: pip install 'bytepair[cli]'\n"
+    )

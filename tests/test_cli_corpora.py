@@ -1,11 +1,14 @@
 """The commands ``count`` and ``tokenize``, and ``train`` on counts."""
 
 import json
+import math
+import os
 
 import pytest
 from typer.testing import CliRunner
 
 import bytepair
+from bytepair import scale
 from bytepair.cli.app import app
 
 pytest.importorskip("pyarrow", reason="corpora need pyarrow")
@@ -121,3 +124,104 @@ def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, 
     for name in ("npy", "bin", "megatron", "datatrove"):
         done = run(*command, "-o", tmp_path / name, "--format", name)
         assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        ("encode own.json notes.txt -o notes.txt", "notes.txt"),
+        ("encode own.json notes.txt -o missing/../notes.txt", "notes.txt"),
+        ("encode own.json notes.txt -o hard.bin", "notes.txt"),
+        ("encode own.json soft.txt -o notes.txt --lines", "notes.txt"),
+        ("encode own.json notes.txt -o own.json", "own.json"),
+        ("decode own.json ids.txt -o ids.txt", "ids.txt"),
+        ("train notes.txt --merges 1 -o notes.txt --format bytepair", "notes.txt"),
+        ("train notes.txt@2 --merges 1 -o x.json --log notes.txt", "notes.txt"),
+        ("train n*.txt --merges 1 -o notes.txt --format bytepair", "notes.txt"),
+        ("segment codes notes.txt -o notes.txt", "notes.txt"),
+        ("stats own.json notes.txt -o hard.bin", "notes.txt"),
+        ("report own.json notes.txt -o notes.txt", "notes.txt"),
+        ("convert own.json own.json", "own.json"),
+        ("merge-vocabularies own.json own.json -o own.json", "own.json"),
+        ("train corp --merges 1 -o corp/own.json", "corp"),
+        ("count-pieces corp -o corp/counts.parquet", "corp"),
+        ("shard own.json corp -o corp/out", "corp"),
+    ],
+)
+def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch, arguments, kept):
+    """An output that is an input by any path, or lies in a folder of texts, is refused by name."""
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes.txt"
+    notes.write_text("low lower\n" * 9)
+    (tmp_path / "ids.txt").write_text("1 2")
+    (tmp_path / "codes").write_text("#version: 0.2\nl o\n")
+    (tmp_path / "corp").mkdir()
+    (tmp_path / "corp" / "a.txt").write_text("low")
+    os.link(notes, "hard.bin")
+    (tmp_path / "soft.txt").symlink_to(notes)
+    bytepair.train(notes, merges=1).save("own.json")
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    result = run(*arguments.split())
+    assert result.exit_code == 1
+    assert kept in result.stderr
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
+
+
+def test_python_writes_over_nothing_that_it_reads(tmp_path):
+    """Functions refuse what their commands refuse; training may go on in the same file."""
+    notes, own = tmp_path / "notes.txt", tmp_path / "own.json"
+    notes.write_text("low lower lowest")
+    tokenizer = bytepair.train(notes, merges=1)
+    tokenizer.save(own)
+    for call in (
+        lambda: tokenizer.encode_file(notes, notes),
+        lambda: bytepair.train(notes, merges=1, log=notes),
+        lambda: bytepair.convert(own, own),
+        lambda: scale.tokenize(tokenizer, tmp_path, tmp_path / "out"),
+        lambda: scale.count(tmp_path, output=tmp_path / "counts.parquet"),
+        lambda: scale.merge_files([notes], output=notes),
+    ):
+        with pytest.raises(bytepair.FileError, match=r"same file|in the folder"):
+            call()
+    assert notes.read_text() == "low lower lowest"
+    again = run("train", notes, "--merges", 2, "--resume", own, "-o", own)
+    assert again.exit_code == 0
+
+
+def test_what_bytepair_wrote_is_no_corpus(tmp_path):
+    """Shards and logs in a folder are refused by name, whatever format is asked for."""
+    text, folder = tmp_path / "a.txt", tmp_path / "corp"
+    text.write_text("low lower")
+    tokenizer = bytepair.train(text, merges=1, log=tmp_path / "log.jsonl")
+    scale.tokenize(tokenizer, text, folder / "out")
+    for options in ({}, {"input_format": "text"}):
+        with pytest.raises(
+            bytepair.FormatError, match=r"manifest\.json: this is a man"
+        ):
+            scale.count(folder, **options)
+    with pytest.raises(bytepair.FormatError, match="a log of merges"):
+        bytepair.train(tmp_path / "log.jsonl", merges=1)
+
+
+def test_one_definition_of_a_line(tmp_path):
+    """A line ends with a newline, or it behind a return, and a byte order mark is in none."""
+    path = tmp_path / "lines.txt"
+    path.write_bytes(b"\xef\xbb\xbflow lower\r\nlow\n\r\nx\ry\r")
+    own = tmp_path / "own.json"
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    tokenizer.save(own)
+    lines = ["low lower", "low", "", "x\ry\r"]
+    expected = [" ".join(map(str, tokenizer.encode(line))) for line in lines]
+    assert run("encode", own, path, "--lines").stdout.split("\n")[:-1] == expected
+    counted = run("count-tokens", own, path, "--lines").stdout.split()[0]
+    assert int(counted) == sum(map(tokenizer.count, lines))
+
+
+def test_lines_that_python_writes_are_read(tmp_path):
+    """A NaN in a field that is not read loses no document; one in place of the text is named."""
+    rows = [{"score": number, "text": "low"} for number in (math.nan, -math.inf)]
+    path = tmp_path / "docs.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert scale.count(path).info.documents == 2
+    with pytest.raises(bytepair.FormatError, match="the field score is NaN, not a"):
+        scale.count(path, field="score")

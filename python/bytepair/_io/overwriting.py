@@ -52,16 +52,17 @@ def refuse_overwriting(
     named = [os.fspath(path) for path in outputs if path is not None]
     targets = {_id(file): path for path in named for file in _written(path)}
     targets.pop(None, None)
-    for given in map(os.fspath, inputs):
+    for path in inputs:
+        given = os.fspath(path)
         if "\0" in given or "://" in given:
             continue
         folder = _folder_of_texts(given)
         if folder is not None:
             _refuse_inside(folder, named)
-        for path in _read(given, folder) if targets else ():
-            target = targets.get(_id(path))
+        for file in _read(given, folder) if targets else ():
+            target = targets.get(_id(file))
             if target is not None:
-                _refuse(given if isinstance(path, int) else path, target)
+                _refuse(given if isinstance(file, int) else file, target)
 
 
 def _refuse(path: str, target: str) -> None:

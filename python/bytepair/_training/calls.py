@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
+from bytepair._expected import refuse_unknown
 from bytepair._names import in_order
 from bytepair._ranges import check_range
 from bytepair.errors import TrainingError
@@ -71,6 +72,15 @@ class TrainingOptions(DialectOptions, total=False):
     max_alphabet: int | None
     resume: Tokenizer | Earlier | StrPath | None
     log: StrPath | None
+
+
+KEYWORDS = (
+    *TrainingOptions.__annotations__,
+    *("vocab_size", "merges", "dialect", "special_tokens", "threads", "progress"),
+    *("input_format", "field", "lines", "separator", "skip_bad", "memory_limit"),
+    *("on_counted", "on_log"),  # of the command
+)
+"""What training may be given by name, for the message about a name that it does not know."""
 
 
 def train(
@@ -214,6 +224,7 @@ def train(
     >>> tokenizer.tokenize("low lower")
     ['low', ' lowe', 'r']
     """
+    refuse_unknown("train", options, KEYWORDS)
     _check_target(vocab_size, merges)
     if not isinstance(files, (str, os.PathLike, Mapping)):
         files = list(files) if isinstance(files, Iterable) else [files]
@@ -283,6 +294,7 @@ def train_from_iterator(
     if isinstance(texts, (str, bytes)):
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
+    refuse_unknown("train_from_iterator", options, KEYWORDS)
     _check_target(vocab_size, merges)
     learner = Learner(
         dialect,
@@ -335,6 +347,7 @@ def train_from_counts(
     >>> tokenizer.tokenize("thug")
     ['[UNK]', 'hug']
     """
+    refuse_unknown("train_from_counts", options, KEYWORDS)
     _check_target(vocab_size, merges)
     if isinstance(counts, Mapping):
         if groups is not None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
@@ -43,6 +44,8 @@ __all__ = [
 Token = str | bytes
 Key = Token | Added
 """The content of a token."""
+N_VIEWED = 10
+"""How many entries of each kind a view lists."""
 _BYTE_TOKEN = re.compile("<0x([0-9A-F]{2})>")
 
 
@@ -90,8 +93,8 @@ class PartComparison(NamedTuple):
     second: str | None
 
 
-@dataclass(frozen=True)
-class VocabularyComparison:
+@dataclass(frozen=True, repr=False)
+class VocabularyComparison(Result):
     """The tokens of two tokenizers, without added tokens.
 
     Attributes
@@ -120,8 +123,8 @@ class VocabularyComparison:
         return not (self.only_in_first or self.only_in_second or self.moved)
 
 
-@dataclass(frozen=True)
-class MergeComparison:
+@dataclass(frozen=True, repr=False)
+class MergeComparison(Result):
     """The merges of two tokenizers, ordered by rank.
 
     Attributes
@@ -157,8 +160,8 @@ class MergeComparison:
         return self.first_difference == (None, None)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """The differences of two tokenizers; see :func:`compare`.
 
     Attributes
@@ -195,6 +198,11 @@ class Comparison:
         :func:`bytepair.verify` also compares the results for difficult texts.
         """
         return self.has_same_vocabulary and self.merges.is_same and not self.parts
+
+    def _view(self) -> str:
+        from bytepair.views._compare import as_lines
+
+        return "\n".join(line.plain for line in as_lines(self, ("A", "B"), N_VIEWED))
 
 
 def compare(

@@ -19,6 +19,7 @@ from bytepair import _core
 from bytepair._io import token_files
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
+from bytepair._results import Result
 from bytepair.data._opening import open_source
 from bytepair.data._readers import (
     Part,
@@ -134,8 +135,8 @@ class FileComparison(NamedTuple):
     second_tokens: int
 
 
-@dataclass(frozen=True)
-class CorpusComparison:
+@dataclass(frozen=True, repr=False)
+class CorpusComparison(Result):
     """The tokens of two tokenizers for a corpus.
 
     Attributes

@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
+from bytepair._expected import expect_tokenizer
+from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
 
@@ -99,8 +101,8 @@ class Group:
         return bool(self.tokens) and all(t.kind == "missing" for t in self.tokens)
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, repr=False)
+class Cut(Result):
     """A text and its tokens.
 
     Attributes
@@ -200,6 +202,16 @@ class Cut:
         """
         return self.n_bytes / self.n_tokens if self.n_tokens else None
 
+    def _view(self) -> str:
+        from bytepair.views._showing import Shown
+
+        return str(Shown((self,)))
+
+    def _repr_html_(self) -> str:
+        from bytepair.views._showing import Shown
+
+        return Shown((self,))._repr_html_()
+
 
 def cut(
     tokenizer: Tokenizer,
@@ -222,6 +234,7 @@ def cut(
 
     Raises the other errors of :meth:`bytepair.Tokenizer.encode`.
     """
+    expect_tokenizer(tokenizer)
     parts, missing = course_of(
         tokenizer, text, allowed_special=allowed_special, added_tokens=added_tokens
     )

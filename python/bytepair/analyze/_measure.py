@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
+from bytepair._expected import expect_tokenizer, expect_tokenizers
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
 from bytepair.data._readers import (
@@ -126,6 +127,7 @@ def measure(
     >>> measured.total.words, measured.total.word_tokens, measured.word_types.types
     (3, 9, 3)
     """
+    expect_tokenizer(tokenizer)
     [measured] = measure_all([tokenizer], corpus, **options)
     return measured
 
@@ -139,6 +141,7 @@ def measure_all(
 
     An error of a tokenizer begins with its name, if it has one.
     """
+    expect_tokenizers(tokenizers)
     context = _Context(**options)
     sources = context.sources(corpus)
     names = file_names([source.path for source in sources]) if context.by_file else None
@@ -160,6 +163,7 @@ def file_tokens(
     >>> [numbers for _path, numbers in file_tokens([tokenizer], file)]
     [(5,)]
     """
+    expect_tokenizers(tokenizers)
     found = file_sums(tokenizers, corpus, **options)
     return [(path, tuple(one.tokens for one in sums)) for path, sums in found]
 
@@ -176,6 +180,7 @@ def file_sums(
     >>> [[one.tokens for one in sums] for _path, sums in file_sums([tokenizer], file)]
     [[5]]
     """
+    expect_tokenizers(tokenizers)
     for name in options.keys() - FileOptions.__annotations__.keys():
         message = f"{name}= has no effect here, where each file is measured as a whole"
         raise TypeError(message)
@@ -210,6 +215,7 @@ def measure_texts(
     >>> measured.total.tokens, {name: g.tokens for name, g in measured.groups.items()}
     (7, {'de': 3, 'en': 4})
     """
+    expect_tokenizer(tokenizer)
     grouped = texts if isinstance(texts, Mapping) else {None: texts}
     grouped_by = "group" if isinstance(texts, Mapping) else None
     with Meter([tokenizer], segmenter, added_tokens, threads) as meter:

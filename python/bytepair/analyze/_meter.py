@@ -17,11 +17,10 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from typing_extensions import Self
-
 from bytepair import Tokenizer, _core
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
+from bytepair._results import Result
 from bytepair.errors import PatternError, TokenizerError
 
 from ._missing import Encoder, named
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 __all__ = ["SEGMENTERS", "GroupSums", "Measurement", "Meter", "Segmenter", "WordTypes"]
 
@@ -80,8 +80,8 @@ class Segmenter:
         return cls(name, name)
 
 
-@dataclass(frozen=True, eq=False)
-class GroupSums:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupSums(Result):
     """Sums over the texts of a group, or over all texts.
 
     Attributes
@@ -135,8 +135,8 @@ class GroupSums:
         )
 
 
-@dataclass(frozen=True)
-class WordTypes:
+@dataclass(frozen=True, repr=False)
+class WordTypes(Result):
     """Distinct words of a corpus, and how many of them are one token each.
 
     Attributes
@@ -155,8 +155,8 @@ class WordTypes:
     whole_after_space: int
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement(Result):
     """The sums and counts of a tokenizer on a corpus.
 
     Attributes

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from bytepair._expected import expect_tokenizer
 from bytepair._numpy import np
+from bytepair._results import Result
 
 from ._likeness import Likeness, likeness
 from ._tokens import BYTE, UNKNOWN, TokenTable, token_table
@@ -58,8 +60,8 @@ class LongToken:
     n_bytes: int
 
 
-@dataclass(frozen=True)
-class Portrait:
+@dataclass(frozen=True, repr=False)
+class Portrait(Result):
     """A tokenizer in numbers and rows.
 
     Attributes
@@ -126,6 +128,7 @@ def portrait(tokenizer: Tokenizer) -> Portrait:
     >>> portrait(bytepair.train_from_iterator(["ab"], vocab_size=256)).n_tokens
     256
     """
+    expect_tokenizer(tokenizer)
     parts = dict(tokenizer._describe())
     loses = parts.pop("loses", "nothing")
     table = token_table(tokenizer)

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bytepair._expected import expect_tokenizers
+from bytepair._results import Result
 from bytepair.data._readers import ReadOptions
 from bytepair.data._sources import list_sources
 from bytepair.errors import TokenizerError
@@ -37,8 +39,8 @@ class Curve(NamedTuple):
     points: tuple[tuple[int, float], ...]
 
 
-@dataclass(frozen=True)
-class Subject:
+@dataclass(frozen=True, repr=False)
+class Subject(Result):
     """A tokenizer of a report.
 
     Attributes
@@ -56,8 +58,8 @@ class Subject:
     diagnosis: Diagnosis
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Result):
     """The content of a report.
 
     Attributes
@@ -121,6 +123,7 @@ def describe(
     TokenizerError
         There is no tokenizer, or a file of the corpus cannot be read or encoded.
     """
+    expect_tokenizers(tokenizers)
     if not tokenizers:
         message = "there is nothing to describe: give a tokenizer"
         raise TokenizerError(message)

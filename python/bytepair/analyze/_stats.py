@@ -15,7 +15,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
+from bytepair._expected import expect_tokenizers
 from bytepair._numpy import np
+from bytepair._results import Result
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from ._meter import Measurement, Segmenter
 
 __all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
+
+
+VIEW_WIDTH = 100
+"""How wide the view of a result is, in columns."""
 
 
 @dataclass(frozen=True)
@@ -91,8 +97,8 @@ class MissingRow:
     counts: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Stats:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stats(Result):
     """Metrics of several tokenizers on the same texts.
 
     Attributes
@@ -384,6 +390,11 @@ class Stats:
         parquet.write_table(pa.Table.from_pylist(records, schema=schema), file)
         return file.getvalue()
 
+    def _view(self) -> str:
+        from bytepair.views._stats import as_lines
+
+        return "\n".join(line.text for line in as_lines(self, VIEW_WIDTH))
+
 
 def stats(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
@@ -418,6 +429,7 @@ def stats(
     >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
     ((1.3333333333333333,), (1.0,))
     """
+    expect_tokenizers(tokenizers)
     named = _named(tokenizers)
     measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))

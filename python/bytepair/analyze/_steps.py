@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from bytepair import Tokenizer, TrainingError
+from bytepair._expected import expect_tokenizer
+from bytepair._results import Result
 
 from ._trace import Known, known
 
@@ -45,8 +47,8 @@ class Piece:
     count: int
 
 
-@dataclass(frozen=True)
-class TrainingStep:
+@dataclass(frozen=True, repr=False)
+class TrainingStep(Result):
     """One merge of training.
 
     Attributes
@@ -110,6 +112,7 @@ def training_steps(
     TrainingError
         The distinct pieces have more than 20,000 bytes.
     """
+    expect_tokenizer(tokenizer)
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
         raise TrainingError(too_large(n_bytes))

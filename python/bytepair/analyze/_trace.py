@@ -11,6 +11,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, TokenizerError
+from bytepair._expected import expect_tokenizer
+from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
 
@@ -116,8 +118,8 @@ class Node:
     parts: tuple["Node", ...] = ()
 
 
-@dataclass(frozen=True)
-class Piece:
+@dataclass(frozen=True, repr=False)
+class Piece(Result):
     """A piece, whose borders no merge crosses.
 
     Attributes
@@ -220,8 +222,8 @@ class Segment:
     parts: tuple[Added | Piece, ...]
 
 
-@dataclass(frozen=True)
-class Trace:
+@dataclass(frozen=True, repr=False)
+class Trace(Result):
     """All steps from a text to its tokens.
 
     Attributes
@@ -290,6 +292,16 @@ class Trace:
             found += part.ids if isinstance(part, Piece) else (part.id,)
         return found
 
+    def _view(self) -> str:
+        from bytepair.views._tracing import Traced
+
+        return str(Traced(self))
+
+    def _repr_html_(self) -> str:
+        from bytepair.views._tracing import Traced
+
+        return Traced(self)._repr_html_()
+
 
 def trace(
     tokenizer: Tokenizer,
@@ -317,6 +329,7 @@ def trace(
         The text is longer than 10,000 characters; also the other errors of
         :meth:`bytepair.Tokenizer.encode`.
     """
+    expect_tokenizer(tokenizer)
     if len(text) > MAX_BYTES:
         kind = "characters" if isinstance(text, str) else "bytes"
         message = (

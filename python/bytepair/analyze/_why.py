@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, overload
 
 from bytepair import Tokenizer
+from bytepair._expected import expect_tokenizer
 
 from ._trace import Added, Piece, Segment, Step, Trace, known, merged, step_of
 
@@ -134,6 +135,7 @@ def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> Reasons
     >>> answer.verdict, answer.number
     ('crossed', 1)
     """
+    expect_tokenizer(tokenizer)
     id_ = id_of(tokenizer, token)
     if id_ is None:
         return Reasons((Why("no_token", None),), 1)

@@ -18,6 +18,7 @@ __all__ = [
     "writing_to",
 ]
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BATCH_LEN = 4 << 20
 """How much of a file of lines is taken at once, in bytes."""
 
@@ -86,15 +87,20 @@ def writing_to(path: str) -> Iterator[BinaryIO]:
 
 
 def line_batches(file: Iterable[bytes]) -> Iterator[list[bytes]]:
-    r"""Group the lines of a file, without their ``\\n``.
+    r"""Group the lines of a file, as lines of a corpus are read.
 
-    >>> list(line_batches([b"one\n", b"\n", b"two"]))
-    [[b'one', b'', b'two']]
+    A line ends with ``\\n`` or ``\\r\\n``, and the first one begins behind a byte order mark.
+
+    >>> list(line_batches([b"\xef\xbb\xbfone\r\n", b"\n", b"two\r"]))
+    [[b'one', b'', b'two\r']]
     """
     batch: list[bytes] = []
     n_bytes = 0
+    is_first = True
     for line in file:
-        batch.append(line.removesuffix(b"\n"))
+        text = line.removeprefix(BYTE_ORDER_MARK) if is_first else line
+        is_first = False
+        batch.append(text[:-1].removesuffix(b"\r") if text.endswith(b"\n") else text)
         n_bytes += len(line)
         if n_bytes >= BATCH_LEN:
             yield batch

@@ -7,23 +7,27 @@ Left out: parsers of answers, uploads, and classes of tokenizers that a model's 
 defines.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair._added import AddedToken, added_token
-from bytepair._io.files import StrPath
 from bytepair.errors import FileError, TokenizerError
 
 from ._calls import Calls
 from ._lengths import Side, padding_of, truncation_of
 from ._retraining import retrained
 from .tokenizers import Tokenizer as Backend, write_model
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from bytepair._io.files import StrPath
 
 __all__ = ["Extras"]
 

@@ -9,13 +9,12 @@ wait until the next call needs them, so that they are compiled together; what ha
 (the vocabulary, the added tokens) knows them at once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, ClassVar
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bytepair import Tokenizer
 from bytepair._added import AddedToken, added_token, added_tokens
@@ -27,6 +26,11 @@ from ._classes import Class, as_asked
 from ._lengths import NO_LIMIT, Side
 from ._loading import check_claim, extra_of, roles_of, tokens_of
 from ._settings import ROLES, check_settings, content, templates_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from typing_extensions import Self
 
 __all__ = ["Roles", "check_id"]
 
@@ -48,10 +52,10 @@ class _TokenOf:
     def __init__(self, role: str) -> None:
         self.role = role
 
-    def __get__(self, owner: "Roles | None", _: object) -> "str | None":
+    def __get__(self, owner: Roles | None, _: object) -> str | None:
         return owner._roles.get(self.role) if owner is not None else None
 
-    def __set__(self, owner: "Roles", token: object) -> None:
+    def __set__(self, owner: Roles, token: object) -> None:
         owner._set_role(self.role, token)
 
 
@@ -61,11 +65,11 @@ class _IdOf:
     def __init__(self, role: str) -> None:
         self.role = role
 
-    def __get__(self, owner: "Roles | None", _: object) -> "int | None":
+    def __get__(self, owner: Roles | None, _: object) -> int | None:
         token = owner._roles.get(self.role) if owner is not None else None
         return None if owner is None or token is None else owner._id(token)
 
-    def __set__(self, owner: "Roles", id_: int | None) -> None:
+    def __set__(self, owner: Roles, id_: int | None) -> None:
         owner._set_role(self.role, None if id_ is None else owner._tokens.get(int(id_)))
 
 

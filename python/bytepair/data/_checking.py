@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair._expected import expect_tokenizer
 from bytepair.errors import TokenizerError
 
 from ._dataset import TokenDataset, check_file
@@ -53,6 +54,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     >>> check_dataset(folder / "tokens", tokenizer)
     {'documents': 3, 'exact': 2, 'empty': 1}
     """
+    expect_tokenizer(tokenizer)
     dataset = TokenDataset(folder)
     plan = dataset.manifest["plan"]
     if plan["tokenizer"] != tokenizer.fingerprint:

@@ -25,6 +25,7 @@ __all__ = [
     "disagreement",
     "is_address",
     "kind_of",
+    "made_here",
     "named",
     "plain_word",
     "read_by_nothing",
@@ -91,9 +92,6 @@ SIGNATURES: dict[str, bytes] = {
     "a .bytepair tokenizer": rb"\s*\{\s*\"format\"\s*:\s*\"bytepair\"",
     "a tokenizer.json": rb"\s*\{\s*\"version\"\s*:\s*\"1\.0\"\s*,\s*\"(?:truncation|padding|added_tokens)\"",
     "ranks of a tokenizer": rb"[A-Za-z0-9+/]+=* 0\r?\n[A-Za-z0-9+/]+=* 1\r?\n[A-Za-z0-9+/]+=* 2\r?\n",
-    "a manifest of shards": rb"\{\s*\"plan\": \{\s*\"version\": [0-9]+,\s*\"tokenizer\"",
-    "a plan of shards": rb"\{\s*\"version\": [0-9]+,\s*\"tokenizer\": \"[0-9a-f]{64}\"",
-    "a log of merges": rb"\{\"format\": \"bytepair-merges\"",
     "merges of a tokenizer": rb"#version: 0\.[0-9]+[ \t\r\n]",
     "a SentencePiece model": rb"\n[\x07-\x7f]\n[\x01-\x7f](?s:.{1,120}?)\x15",
     "UTF-16 or UTF-32": (
@@ -104,8 +102,12 @@ SIGNATURES: dict[str, bytes] = {
 }
 """What begins with which bytes, and is no text in UTF-8 or not one to learn from."""
 
-OWN = ("a manifest of shards", "a plan of shards", "a log of merges")
-"""What bytepair writes beside or from a corpus, and no other program does."""
+OWN: dict[str, bytes] = {
+    "a manifest of shards": rb"\{\s*\"plan\": \{\s*\"version\": [0-9]+,\s*\"tokenizer\"",
+    "a plan of shards": rb"\{\s*\"version\": [0-9]+,\s*\"tokenizer\": \"[0-9a-f]{64}\"",
+    "a log of merges": rb"\{\"format\": \"bytepair-merges\"",
+}
+"""How files begin that bytepair writes beside or from a corpus, and no other program does."""
 
 UNREAD_ENDINGS: dict[str, str] = {
     ".br": "Brotli",
@@ -198,6 +200,16 @@ def signature(head: bytes) -> str | None:
     return next(found, None)
 
 
+def made_here(head: bytes) -> str | None:
+    """Give what the first bytes of a file say, where bytepair wrote it about a corpus.
+
+    >>> made_here(b'{"format": "bytepair-merges", "version": 1}')
+    'a log of merges'
+    """
+    found = (name for name, sign in OWN.items() if re.match(sign, head))
+    return next(found, None)
+
+
 def read_by_nothing(path: str) -> str | None:
     """Give the compression that the ending of a name says, if nothing here reads it.
 
@@ -235,7 +247,7 @@ def disagreement(path: str, format_name: CorpusFormat, content: bytes) -> str | 
     >>> disagreement("a.jsonl", "jsonl", b' {"text": "low"}') is None
     True
     """
-    found = signature(content)
+    found = signature(content) or made_here(content)
     if format_name == "parquet":
         return (
             None if not content or found == "Parquet" else found or plain_word(content)

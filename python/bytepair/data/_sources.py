@@ -32,6 +32,7 @@ from ._recognise import (
     disagreement,
     is_address,
     kind_of,
+    made_here,
     named,
     plain_word,
     read_by_nothing,
@@ -286,8 +287,8 @@ def _texts_below(folder: Path) -> list[str]:
     for path in paths:
         if Path(path).name in NAMES_AT_SHARDS:
             with naming(path), Path(path).open("rb") as file:
-                found = signature(file.read(CONTENT_LEN))
-            if found in OWN:
+                found = made_here(file.read(CONTENT_LEN))
+            if found is not None:
                 raise FormatError(_own(path, found))
     return paths
 

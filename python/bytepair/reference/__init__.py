@@ -24,6 +24,14 @@ you, begin with ``tiny``, one short file over plain integers. Then read in this 
 'aaabd'
 """
 
+try:
+    import regex  # noqa: F401 -- which modules below import
+except ModuleNotFoundError as error:
+    from bytepair.errors import MissingLibraryError
+
+    message = "the reference needs regex: pip install 'bytepair[reference]'"
+    raise MissingLibraryError(message) from error
+
 from .dialects import DIALECTS, Dialect
 from .tokenizer import (
     Tokenizer,

@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair._expected import refuse_unknown
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._ranges import check_count
+from bytepair._training.calls import DialectOptions
 from bytepair._training.limits import longest_within
 from bytepair.data._counts import (
     Counts,
@@ -56,7 +58,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from bytepair._io.files import StrPath
-    from bytepair._training.calls import DialectOptions
     from bytepair.data._sources import Corpus
 
     from ._counter import Runs
@@ -164,6 +165,7 @@ def count(
     ({'piece': [b'low', b'lower'], 'count': [2, 1]}, 2)
     """
     special_tokens = tuple(in_order("special_tokens", special_tokens))
+    refuse_unknown("count", options, DialectOptions.__annotations__)
     refuse_processes(engine, processes)
     longest = longest_within(memory_limit)
     reading = ReadOptions(

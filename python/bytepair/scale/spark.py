@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from bytepair._expected import refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
+from bytepair._training.calls import DialectOptions
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._sums import CountSums
@@ -62,6 +64,7 @@ def spark_count(
     TrainingError
         Ties are decided by the first occurrence: rows of a data frame have no order.
     """
+    refuse_unknown("spark_count", options, DialectOptions.__annotations__)
     names = tuple(in_order("special_tokens", special_tokens))
     spec = CountSpec(dialect, jsonable(options), names)
     prepared_in(spec)  # refuses what cannot be

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 
 from ._extend import base_of
@@ -66,8 +67,8 @@ class OtherToken:
     helpers: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class MergingReport:
+@dataclass(frozen=True, repr=False)
+class MergingReport(Result):
     """What :func:`bytepair.surgery.merge_vocabularies` did.
 
     Attributes

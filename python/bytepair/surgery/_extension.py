@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
 from bytepair._ranges import check_index
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["ExtensionReport", "first", "knee_of"]
 
 
-@dataclass(frozen=True)
-class ExtensionReport:
+@dataclass(frozen=True, repr=False)
+class ExtensionReport(Result):
     """What :func:`bytepair.surgery.extend` did.
 
     Attributes

@@ -22,6 +22,7 @@ from bytepair._io.files import (
 )
 from bytepair._io.temporary import MARK, TemporaryFolder
 from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FileError, FormatError, TokenizerError
 
@@ -44,8 +45,8 @@ MOST_GONE = 10_000
 """At most this many removed tokens are encoded."""
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Result):
     """What was written, and how it was proven.
 
     Attributes

@@ -16,6 +16,7 @@ from bytepair import _core
 from bytepair._numpy import np
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair._training.calls import train_from_counts
 from bytepair._training.earlier import Earlier
@@ -43,8 +44,8 @@ __all__ = ["PruningReport", "prune"]
 ALL_BYTES = (1 << 63) - 1
 
 
-@dataclass(frozen=True)
-class PruningReport:
+@dataclass(frozen=True, repr=False)
+class PruningReport(Result):
     """What :func:`bytepair.surgery.prune` did.
 
     Attributes

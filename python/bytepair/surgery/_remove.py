@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
@@ -66,8 +67,8 @@ class Following:
     cause: int
 
 
-@dataclass(frozen=True)
-class Cascade:
+@dataclass(frozen=True, repr=False)
+class Cascade(Result):
     """Tokens that are named, and all that are built on them.
 
     Attributes
@@ -146,8 +147,8 @@ class Rerouted:
     now: tuple[int, int]
 
 
-@dataclass(frozen=True)
-class RemovalReport:
+@dataclass(frozen=True, repr=False)
+class RemovalReport(Result):
     """What :func:`bytepair.surgery.remove` did.
 
     Attributes

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair._plurals import amount
+from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TrainingError
 
@@ -71,8 +72,8 @@ class StringRow:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class StringsReport:
+@dataclass(frozen=True, repr=False)
+class StringsReport(Result):
     """What :func:`bytepair.surgery.extend` did with strings.
 
     Attributes

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from bytepair._plurals import amount
+
+from ._rich import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

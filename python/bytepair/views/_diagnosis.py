@@ -8,10 +8,10 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from rich.cells import cell_len, set_cell_size
-
 from bytepair._plurals import amount
 from bytepair.analyze.doctor import CODES, Diagnosis, Finding, FoundToken
+
+from ._glyphs import fitted, width as columns_of
 
 __all__ = ["diagnosis_text"]
 
@@ -68,15 +68,15 @@ def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str
     id_width = max(map(len, ids), default=0)
     room = max(8, min(MAX_TEXT, width - len(INDENT) - id_width - 4))
     texts = [_fitted(text, room) for text in texts]
-    text_width = max(map(cell_len, texts), default=0)
+    text_width = max(map(columns_of, texts), default=0)
     for token, id_, text in zip(tokens, ids, texts, strict=True):
         begin = INDENT + (f"{id_:>{id_width}}  " if id_width else "")
         detail = _printable(token.detail)
-        left = width - cell_len(begin) - text_width - 2
+        left = width - columns_of(begin) - text_width - 2
         if not detail or left < 8:
             yield (begin + text).rstrip(), ""
             continue
-        padded = text + " " * (text_width - cell_len(text))
+        padded = text + " " * (text_width - columns_of(text))
         yield f"{begin}{padded}  ", _fitted(detail, left)
 
 
@@ -85,9 +85,9 @@ def _printable(text: str) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    if cell_len(text) <= width:
+    if columns_of(text) <= width:
         return text
-    return set_cell_size(text, width - 1).rstrip() + "…"
+    return fitted(text, width)
 
 
 def _summary(diagnosis: Diagnosis, width: int) -> str:

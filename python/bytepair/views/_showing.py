@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from textwrap import wrap
 
 from bytepair._plurals import amount
+from bytepair._results import abridged
 from bytepair.analyze._cuts import Cut
 
 from ._glyphs import fitted, glyphs, visible, width
@@ -40,7 +41,7 @@ class Shown:
         return plain(drawn(self.cuts, self.names, replace(self.options, brackets=True)))
 
     def __repr__(self) -> str:
-        return str(self)
+        return abridged(str(self))
 
     def _repr_html_(self) -> str:
         names = [visible(name) for name in self.names]

@@ -11,6 +11,7 @@ from itertools import groupby, islice
 from textwrap import wrap
 
 from bytepair._plurals import amount
+from bytepair._results import abridged, as_html
 from bytepair.analyze._trace import (
     Added,
     Known,
@@ -25,7 +26,7 @@ from bytepair.analyze._why import Verdict, Why
 
 from ._glyphs import fitted, hexadecimal, missing, token_text, visible, width
 from ._layout import NO_ID, Line, Run
-from ._svg import tree_svg
+from ._svg import MAX_SYMBOLS, tree_svg
 from ._terminal import plain
 
 __all__ = ["Traced", "sentence", "trace_lines"]
@@ -55,9 +56,11 @@ class Traced:
         return plain(trace_lines(self.trace))
 
     def __repr__(self) -> str:
-        return str(self)
+        return abridged(str(self))
 
     def _repr_html_(self) -> str:
+        if sum(len(piece.symbols) for piece in self.trace.pieces) > MAX_SYMBOLS:
+            return as_html(str(self))
         return tree_svg(self.trace)
 
     def to_svg(self) -> str:

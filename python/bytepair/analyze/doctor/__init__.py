@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
+from bytepair._expected import expect_tokenizer
 from bytepair.errors import TokenizerError
 
 from . import (
@@ -92,6 +93,7 @@ def diagnose(
     FormatError
         A settings file is not understood.
     """
+    expect_tokenizer(tokenizer)
     wanted = chosen(_as_list(select), _as_list(ignore))
     if corpus is None and select is not None:
         _refuse_without_corpus(wanted)

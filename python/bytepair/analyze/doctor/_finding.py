@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bytepair._results import Result
+
 from ._codes import CODES, Severity
 
 __all__ = ["Diagnosis", "Finding", "FoundToken", "TokenUsage"]
@@ -55,8 +57,8 @@ class FoundToken:
         return {**found, "detail": self.detail, **counts}
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Result):
     """One finding: its code, a message, and the tokens that it is about.
 
     A fact follows from the tokenizer (and the corpus) with certainty. A hint is not certain:
@@ -96,8 +98,8 @@ class Finding:
         }
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Result):
     """The findings about a tokenizer.
 
     ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``tokens``
@@ -129,3 +131,8 @@ class Diagnosis:
             "counts": dict(self.counts),
             "findings": [finding.as_object() for finding in self.findings],
         }
+
+    def _view(self) -> str:
+        from bytepair.views._diagnosis import diagnosis_text
+
+        return diagnosis_text(self, width=100, n_shown=5, is_painted=False)

@@ -1,0 +1,98 @@
+"""What results look like: short as a value, a view as text, and the same view in a notebook.
+
+A result of a large vocabulary has hundreds of thousands of entries. Its ``repr`` names its fields
+and how many entries each has, in at most :data:`MAX_LEN` characters; ``str`` is what the command
+line shows. Costs nothing until a result is shown.
+"""
+
+from __future__ import annotations
+
+import html
+import reprlib
+from collections.abc import Mapping, Sized
+from dataclasses import fields
+from typing import Any
+
+__all__ = ["Result", "abridged", "as_html", "one_line"]
+
+MAX_LEN = 600
+"""How long the ``repr`` of a result may be, in characters."""
+MAX_VIEW_LEN = 4_000
+"""The same for one that is a drawing of a text."""
+MAX_HTML_LEN = 200_000
+"""How much of a view a notebook gets."""
+FEW = 3
+"""So many numbers or names are listed."""
+
+
+class Result:
+    """Base of results that are dataclasses with ``repr=False``."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return one_line(self, values)
+
+    def __str__(self) -> str:
+        try:
+            return self._view()
+        except ImportError as error:
+            return f"{self!r}\n({error})"
+
+    def _view(self) -> str:
+        """Write the result as the command line shows it."""
+        lines = getattr(self, "lines", None)
+        return repr(self) if lines is None else "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return as_html(str(self))
+
+
+def one_line(result: object, values: Mapping[str, Any]) -> str:
+    """Write a result as its name and its fields, each in a few words.
+
+    >>> one_line(3, {"tokens": [1] * 1000, "name": "x" * 100, "near": (1, 2)})
+    "<bytepair.int: tokens=1,000 items, name='xxxxxxxxxxxx...xxxxxxxxxxxxx', near=(1, 2)>"
+    """
+    parts = ", ".join(f"{name}={_short(value)}" for name, value in values.items())
+    text = f"<bytepair.{type(result).__name__}: {parts}"
+    return f"{text[: MAX_LEN - 2]}…>" if len(text) >= MAX_LEN else f"{text}>"
+
+
+def _short(value: Any) -> str:  # noqa: ANN401 -- of any field
+    if isinstance(value, Result):
+        return f"<{type(value).__name__}>"
+    if value is None or isinstance(value, (str, bytes, bool, int, float)):
+        return reprlib.repr(value)
+    if isinstance(value, (tuple, list)) and len(value) <= FEW:
+        inner = [_short(one) for one in value]
+        is_tuple = isinstance(value, tuple)
+        listed = ", ".join(inner) + ("," if is_tuple and len(inner) == 1 else "")
+        return f"({listed})" if is_tuple else f"[{listed}]"
+    if isinstance(value, Sized):
+        return f"{len(value):,} items"
+    return f"<{type(value).__name__}>"
+
+
+def as_html(view: str) -> str:
+    """Write a view for a notebook, or the beginning of a long one.
+
+    >>> as_html("1 < 2")
+    '<pre>1 &lt; 2</pre>'
+    """
+    return f"<pre>{html.escape(abridged(view, MAX_HTML_LEN))}</pre>"
+
+
+def abridged(text: str, most: int = MAX_VIEW_LEN) -> str:
+    r"""Cut a text at the end of a line, and say so.
+
+    >>> abridged("one\ntwo\nthree", most=9)
+    'one\ntwo\n… 5 more characters; print() shows all'
+    """
+    if len(text) <= most:
+        return text
+    end = text.rfind("\n", 0, most) + 1
+    end = end if end > most // 2 else most
+    gap = "" if text[:end].endswith("\n") else "\n"
+    return f"{text[:end]}{gap}… {len(text) - end:,} more characters; print() shows all"
