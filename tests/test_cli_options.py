@@ -539,3 +539,12 @@ def test_what_is_said_after_ctrl_c_works_as_it_is_pasted(
     monkeypatch.setattr(bytepair, "train", train)
     output(*command, *pasted)
     assert Tokenizer.from_file(path).merges == whole.merges
+
+
+@pytest.mark.parametrize("name", ["field", "field=a", "min_count", "separator must be"])
+def test_a_missing_file_keeps_its_name(name):
+    """A file with the name of an option is told of as it was typed."""
+    result = testing.CliRunner().invoke(
+        app, ["train", name, "--merges", "1", "--steps"]
+    )
+    assert result.stderr == f"bytepair: {name}: no such file\n"

@@ -78,9 +78,10 @@ KEYWORDS = (
     *TrainingOptions.__annotations__,
     *("vocab_size", "merges", "dialect", "special_tokens", "threads", "progress"),
     *("input_format", "field", "lines", "separator", "skip_bad", "memory_limit"),
-    *("on_counted", "on_log"),  # of the command
 )
-"""What training may be given by name, for the message about a name that it does not know."""
+"""What training may be given by name."""
+INTERNAL = ("on_counted", "on_log", "on_course", "scope")
+"""Options of commands and of surgery, which users do not have."""
 
 
 def train(
@@ -224,7 +225,7 @@ def train(
     >>> tokenizer.tokenize("low lower")
     ['low', ' lowe', 'r']
     """
-    refuse_unknown("train", options, KEYWORDS)
+    _refuse_unknown("train", options)
     _check_target(vocab_size, merges)
     if not isinstance(files, (str, os.PathLike, Mapping)):
         files = list(files) if isinstance(files, Iterable) else [files]
@@ -294,7 +295,7 @@ def train_from_iterator(
     if isinstance(texts, (str, bytes)):
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
-    refuse_unknown("train_from_iterator", options, KEYWORDS)
+    _refuse_unknown("train_from_iterator", options)
     _check_target(vocab_size, merges)
     learner = Learner(
         dialect,
@@ -347,7 +348,7 @@ def train_from_counts(
     >>> tokenizer.tokenize("thug")
     ['[UNK]', 'hug']
     """
-    refuse_unknown("train_from_counts", options, KEYWORDS)
+    _refuse_unknown("train_from_counts", options)
     _check_target(vocab_size, merges)
     if isinstance(counts, Mapping):
         if groups is not None:
@@ -368,6 +369,11 @@ def train_from_counts(
     )
     learner.add_stored(stored, names, multipliers)
     return learner.learn(vocab_size, merges)
+
+
+def _refuse_unknown(function: str, options: TrainingOptions) -> None:
+    names = [name for name in options if name not in INTERNAL]
+    refuse_unknown(function, names, KEYWORDS)
 
 
 def _refuse_overwriting(files: object, options: TrainingOptions) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from bytepair import FormatError, TokenizerError, __version__
+from bytepair import FileError, FormatError, TokenizerError, __version__
 
 from .commands import COMMANDS, OLD_NAMES, function_of
 from .help_pages import Command, page, sections_of
@@ -125,9 +125,13 @@ class Commands(TyperGroup):
             result = super().invoke(ctx)
             sys.stdout.flush()
         except TokenizerError as error:
-            is_about_file = isinstance(error, FormatError)
+            is_about_file = isinstance(error, (FileError, FormatError))
             options = self._options(ctx)
-            _refuse(_as_typed(str(error), options, is_about_file=is_about_file))
+            # A file error begins with a path, which may have the name of an option.
+            path, colon, reason = str(error).partition(": ")
+            begin = f"{path}{colon}" if isinstance(error, FileError) and colon else ""
+            rest = reason if begin else str(error)
+            _refuse(begin + _as_typed(rest, options, is_about_file=is_about_file))
         except KeyboardInterrupt:
             _interrupt()
         except BrokenPipeError:
