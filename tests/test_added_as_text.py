@@ -5,11 +5,10 @@ import itertools
 import json
 import random
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from tests.commands import run
 
 import bytepair
 from bytepair import Tokenizer, scale
@@ -164,6 +163,7 @@ def check_against_tokenizers(document, ours):
         ]
 
 
+@pytest.mark.slow
 def test_ids_of_published_files_are_those_of_tokenizers_without_added_tokens(published):
     """With and without the template, in pairs, and cut to a length."""
     check_against_tokenizers(*published)
@@ -227,6 +227,7 @@ def test_every_method_takes_added_tokens_as_text(kind, tmp_path):
     assert found["encode"] != expected["encode"]
 
 
+@pytest.mark.slow
 def test_every_method_takes_added_tokens_of_published_files_as_text(
     published, tmp_path
 ):
@@ -240,6 +241,7 @@ def test_every_method_takes_added_tokens_of_published_files_as_text(
     assert every_way(ours, texts, tmp_path) == found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tokenizer-v1.model", "tokenizer-v3.model"])
 def test_models_of_sentencepiece_give_the_ids_of_sentencepiece(name, shared):
     """There, control symbols are text already; user-defined ones are found, so they become such."""
@@ -581,53 +583,37 @@ def test_a_manifest_that_does_not_say_is_one_of_found_tokens(ours, tmp_path):
     assert check_dataset(folder, ours)["documents"] == 5
 
 
-def command(*arguments, text=None):
-    """Run the command line; gives what it wrote to both streams."""
-    done = subprocess.run(
-        [sys.executable, "-m", "bytepair", *map(str, arguments)],
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout, done.stderr
-
-
 def test_commands_take_the_option_and_say_how_many_texts_held_tokens(ours, tmp_path):
     """``encode`` of a text, of lines and to a file, and ``tokenize``."""
-    model = tmp_path / "own.bytepair"
+    model, source, target = (tmp_path / n for n in ("own.bytepair", "lines", "ids.npy"))
     ours.save(model)
-    source = tmp_path / "lines.txt"
     source.write_text(f"{FORGING}\nlow\n<think>\n", encoding="utf-8")
-    as_text = ("--added-tokens", "text")
-    ids = as_text_of(ours, FORGING)
-    code, out, err = command("encode", model, source, "--lines", *as_text)
-    assert (code, out.splitlines()[0]) == (0, " ".join(map(str, ids)))
-    assert err == "2 lines with the text of an added token, encoded as plain text\n"
-    code, out, err = command("encode", model, *as_text, text=FORGING)
-    assert (code, out.split()) == (0, [str(id_) for id_ in ids])
-    assert err == "1 text with the text of an added token, encoded as plain text\n"
-    target = tmp_path / "ids.npy"
-    code, _, err = command("encode", model, source, "-o", target, *as_text)
+    as_text, forging = ("--added-tokens", "text"), FORGING.encode()
+    said = "with the text of an added token, encoded as plain text\n"
+    ids = " ".join(map(str, as_text_of(ours, FORGING)))
+    found = run("encode", model, source, "--lines", *as_text)
+    assert (found.stdout.splitlines()[0], found.stderr) == (ids, f"2 lines {said}")
+    found = run("encode", model, *as_text, stdin=forging)
+    assert (" ".join(found.stdout.split()), found.stderr) == (ids, f"1 text {said}")
+    found = run("encode", model, source, "-o", target, *as_text)
     assert np.load(target).tolist() == as_text_of(ours, source.read_text())
-    assert (code, err[:6]) == (0, "1 text")
-    code, out, err = command("encode", model, text=FORGING)
-    assert out.split() == [str(id_) for id_ in ours.encode(FORGING)]
-    assert err == ""
-    code, _, err = command("encode", model, *as_text, "--allowed-special", "all")
-    assert code == 2
-    assert "--added-tokens text" in err
+    assert found.stderr == f"1 text {said}"
+    found = run("encode", model, stdin=forging)
+    assert found.stdout.split() == [str(id_) for id_ in ours.encode(FORGING)]
+    assert found.stderr == ""
+    found = run("encode", model, *as_text, "--allowed-special", "all", code=2)
+    assert "--added-tokens text" in found.stderr
     path, _ = corpus_in(tmp_path)
-    code, _, err = command("shard", model, path, "-o", tmp_path / "t", *as_text)
-    assert code == 0
-    assert "2 with the text of another added token, encoded as plain text" in err
-    code, _, err = command("shard", model, path, "-o", tmp_path / "f")
-    assert "2 with the text of another added token, encoded as that token" in err
+    for options, outcome in ((as_text, "plain text"), ((), "that token")):
+        found = run("shard", model, path, "-o", tmp_path / outcome, *options)
+        text = f"2 with the text of another added token, encoded as {outcome}"
+        assert text in found.stderr
 
 
 # What other libraries do, as docs/how-to/untrusted-text.md says
 
 
+@pytest.mark.slow
 def test_tokenizers_and_transformers_find_tokens_that_are_not_special(ours):
     """Whatever they are told about special ones; ours finds the same by default."""
     transformers = pytest.importorskip("transformers")

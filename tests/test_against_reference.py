@@ -2,7 +2,7 @@
 
 Hypothesis draws a dialect, parts of it set by hand, texts to train on and texts to
 encode, and both implementations are compared in everything that users can see.
-``BYTEPAIR_EXAMPLES`` sets how many cases each test draws. Left out: speed, files,
+The profile of hypothesis sets how many cases each test draws. Left out: speed, files,
 and what the reference does not have (threads, batches, streams: other tests compare
 the core with itself there).
 """
@@ -10,7 +10,6 @@ the core with itself there).
 # ruff: noqa: RUF001 -- the texts under test are in many scripts
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -23,15 +22,12 @@ from bytepair.reference.tokenizer import cut_pieces
 
 VECTORS = Path(__file__).parent / "vectors"
 
-EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
 BYTES = [name for name, dialect in DIALECTS.items() if dialect.units.kind == "byte"]
 CHARACTERS = [name for name in DIALECTS if name not in BYTES]
 TIES = ["smallest_ids", "first_seen", "largest_text"]
 SPECIAL = ["<s>", "</s>", "<s><s>", "ab", "é"]
 
 CASES = settings(
-    max_examples=EXAMPLES,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

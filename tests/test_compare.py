@@ -207,6 +207,7 @@ def test_tokens_of_bytes_and_of_characters_are_compared_by_bytes() -> None:
     assert moved[b"l"] == ((first.get_vocab()["l"],), (id_of["<0x6C>"], id_of["l"]))
 
 
+@pytest.mark.slow
 def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(
     shared: Callable[[str], Path],
 ) -> None:

@@ -244,6 +244,7 @@ def cache(shared, tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED.split())
 def test_published_encodings_come_from_the_cache_that_tiktoken_fills(cache, name):
     """Ids, pattern, special tokens and ranks are those of tiktoken, by name alone."""

@@ -12,13 +12,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bytepair
 from bytepair import Tokenizer
-
-EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
-CASES = settings(max_examples=EXAMPLES, deadline=None)
 
 PARTS = [
     " ",
@@ -162,7 +159,6 @@ FILES = [
 @given(
     text=TEXTS, pair=st.none() | TEXTS, choice=st.sampled_from(FILES), add=st.booleans()
 )
-@settings(parent=CASES, max_examples=EXAMPLES * 5)
 def test_everything_known_is_what_the_other_library_knows(text, pair, choice, add):
     """Ids, spans, types, masks and words agree, whatever flags and parts a file has."""
     tokenizer, theirs = both(file(*choice))
@@ -184,7 +180,6 @@ LENGTHS = st.fixed_dictionaries(
 @given(
     text=TEXTS, pair=st.none() | TEXTS, truncation=LENGTHS, with_template=st.booleans()
 )
-@settings(parent=CASES, max_examples=EXAMPLES * 5)
 def test_what_is_cut_off_is_what_the_other_library_cuts_off(
     text, pair, truncation, with_template
 ):
@@ -214,7 +209,6 @@ def test_what_is_cut_off_is_what_the_other_library_cuts_off(
     multiple=st.none() | st.integers(0, 5),
     side=st.sampled_from(["Left", "Right"]),
 )
-@CASES
 def test_padding_is_that_of_the_other_library(texts, length, multiple, side):
     """A batch is filled up to the same length, on the same side, in both ways to encode it."""
     padding = {
@@ -245,7 +239,6 @@ def tokenizer():
 
 
 @given(text=TEXTS)
-@CASES
 def test_ids_do_not_depend_on_how_they_are_asked_for(tokenizer, text):
     """Plain ids are those that come with offsets, and spans cover the text in order."""
     ids, offsets = tokenizer.encode_with_offsets(text, unit="bytes")

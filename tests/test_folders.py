@@ -44,6 +44,7 @@ def after(folder: Path) -> int:
     return Tokenizer.from_file(folder / "tokenizer.json").n_vocab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["added_tokens_decoder", "added_tokens.json"])
 def test_a_folder_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> None:
     """Tokens that only a file beside names are found, with its flags, at its ids."""

@@ -18,10 +18,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import bytepair
 from bytepair import FileError, FormatError, Tokenizer, TokenizerError
 
-EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
-CASES = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+CASES = settings(suppress_health_check=[HealthCheck.too_slow])
 CORPUS = [
     "the cat's sat on the mat, the BAT sat on 12345 hats é 日本 🇺🇳 ßẞ\n\n x-y " * 3
 ]
@@ -486,6 +483,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADED)
 def test_published_files_are_kept_by_our_own_format(shared, name):
     """Loaded, saved as our own and loaded again, they are equal tokenizers."""
@@ -508,6 +506,7 @@ def test_published_files_of_other_kinds_are_refused(shared, name):
         Tokenizer.from_file(shared(f"vocabularies/{name}"))
 
 
+@pytest.mark.slow
 def test_a_published_file_that_is_cut_off_is_refused(shared, tmp_path):
     """Eleven megabytes, cut at fifty places."""
     data = shared("vocabularies/qwen3/tokenizer.json").read_bytes()

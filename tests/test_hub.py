@@ -20,6 +20,8 @@ import bytepair
 
 pytest.importorskip("huggingface_hub", reason="fetches with huggingface_hub")
 
+pytestmark = pytest.mark.slow
+
 COMMIT = "a" * 40
 OTHER_FILES = {"model.safetensors": b"weights", "config.json": b"{}"}
 

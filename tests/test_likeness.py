@@ -18,6 +18,7 @@ def test_each_dialect_is_like_itself(name: str) -> None:
     assert likeness(own).is_normalized_alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "names", "is_normalized_alike"),
     [

@@ -88,6 +88,7 @@ def test_our_column_runs(name, tmp_path, monkeypatch):
         assert is_right or is_as_said(found, said), (ours, found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_both_columns_agree(name, tmp_path, monkeypatch):
     """Each call of the other library gives what ours gives, or what the row says."""
@@ -110,6 +111,7 @@ def test_both_columns_agree(name, tmp_path, monkeypatch):
         assert found == answer(right, names)[0], (left, right)
 
 
+@pytest.mark.slow
 def test_changed_tokenizers_agree(tmp_path, monkeypatch):
     """Each row of two columns changes both tokenizers alike, one after the other."""
     pytest.importorskip("transformers")

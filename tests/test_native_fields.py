@@ -9,7 +9,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bytepair
 
@@ -178,7 +178,6 @@ VALUES = st.one_of(
 TEXTS = ["low lower", "lowest##w</w>", " a  b", "été 12<s>345</s>", "##low low##", ""]
 
 
-@settings(max_examples=400, deadline=None)
 @given(place=st.sampled_from(PLACES), value=VALUES)
 def test_what_is_accepted_is_written_as_it_was_and_has_the_ids_of_hugging_face(
     place, value, tmp_path_factory

@@ -18,10 +18,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 import bytepair
 from bytepair import Tokenizer
 
-EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
-CASES = settings(
-    max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+CASES = settings(suppress_health_check=[HealthCheck.too_slow])
 SHARED = Path(
     os.environ.get("BYTEPAIR_SHARED", Path(__file__).parent.parent.parent / "shared")
 )
@@ -108,6 +105,7 @@ def strict_about_characters(texts, tokenizer):
     return [text for text in texts if is_known(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", BYTES)
 def test_hf_tokenizers_reads_dialects_of_bytes(dialect):
     """It gives our ids for every sample of every corpus."""
@@ -144,6 +142,7 @@ CHARACTERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CHARACTERS)
 def test_hf_tokenizers_reads_dialects_of_characters(case):
     """The same for characters, with marks, unknown characters and byte fallback."""
@@ -241,6 +240,7 @@ HF_TRAINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", HF_TRAINED)
 def test_hf_tokenizers_learns_the_same(shared, dialect):
     """Its trainer, with our split, learns our merges from a few megabytes."""
@@ -283,6 +283,7 @@ def in_tiktoken(tokenizer, folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", WITH_TIKTOKEN)
 def test_tiktoken_reads_what_we_write(tmp_path, dialect):
     """It gives our ids for every sample of every corpus, special tokens and all."""
@@ -362,6 +363,7 @@ def published(shared, name):
     return Tokenizer.from_file(path)
 
 
+@pytest.mark.slow
 def test_shared_vectors_hold(shared):
     """Published vocabularies give the ids that their publishers' libraries gave."""
     lines = shared("vectors/ids.jsonl").read_text(encoding="utf-8").split("\n")
@@ -395,6 +397,7 @@ PUBLISHED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_files_give_the_ids_of_hf_tokenizers(shared, name):
     """Both libraries read the same file alike, and also what we write of it."""
@@ -418,6 +421,7 @@ def test_published_files_give_the_ids_of_hf_tokenizers(shared, name):
             assert ours.decode(ids, skip_special_tokens=special) == decoded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TIKTOKEN)
 def test_published_ranks_give_the_ids_of_tiktoken(shared, name):
     """Also for text that no vector holds."""

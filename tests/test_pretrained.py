@@ -13,6 +13,7 @@ from bytepair._verify import torture
 
 transformers = pytest.importorskip("transformers", reason="reads the folder")
 logging.disable(logging.WARNING)
+pytestmark = pytest.mark.slow
 
 
 def settings_in(folder):

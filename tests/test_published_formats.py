@@ -41,6 +41,7 @@ PATTERNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PATTERNS)
 def test_published_ranks_need_no_sidecar(shared, name):
     """A file of ranks is recognised, and its ids are tiktoken's, special tokens included."""
@@ -67,6 +68,7 @@ def test_published_ranks_need_no_sidecar(shared, name):
         assert ids == theirs.encode(text, allowed_special="all")
 
 
+@pytest.mark.slow
 def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
     """o200k_harmony is o200k_base with other special tokens."""
     path = shared("vocabularies/tiktoken/o200k_base.tiktoken")
@@ -89,6 +91,7 @@ def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
 CUTS = [1, 3, 100, 255, 256, 257, 300, 1_000, 10_000, 40_000, 50_000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "name"),
     [
@@ -121,6 +124,7 @@ def test_a_part_of_published_ranks_says_that_it_is_one(shared, tmp_path, folder,
             assert "pattern=" in message
 
 
+@pytest.mark.slow
 def test_a_part_of_published_ranks_is_loaded_on_purpose(shared, tmp_path):
     """With a pattern the ranks that are there are read as they are."""
     lines = (
@@ -167,6 +171,7 @@ def test_an_encoding_is_refused_for_another_file(shared):
         Tokenizer.from_file(path, encoding="gpt5")
 
 
+@pytest.mark.slow
 def test_tekken_is_mistral_commons(shared):
     """Ids, special tokens and text are those of Mistral's own library."""
     tekken = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
@@ -180,6 +185,7 @@ def test_tekken_is_mistral_commons(shared):
         assert ours.decode(ids) == theirs.decode(ids, keep)
 
 
+@pytest.mark.slow
 def test_tekken_is_the_tokenizer_json_of_the_same_model(shared):
     """The published tokenizer.json has the same ids, except those that it spells otherwise."""
     tokenizer = Tokenizer.from_file(shared("vocabularies/tekken/tekken_240718.json"))
@@ -205,6 +211,7 @@ def test_a_folder_gives_the_file_that_says_most(shared, tmp_path):
     assert Tokenizer.from_directory(tmp_path).n_vocab == 258
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["tekken", "gpt2", "qwen3", "tiny-metaspace-nfkc"])
 def test_folders_of_published_models_load(shared, folder):
     """What publishers ship in a folder is found there."""
@@ -330,6 +337,7 @@ def test_the_published_segmentation_is_reached(shared):
     assert segmenter.segment(corpus) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", CODES)
 @pytest.mark.parametrize(
     "options",
@@ -554,6 +562,7 @@ def test_parts_are_numbered_by_the_vocabulary(shared, tmp_path):
         segmenter.encode("Q")
 
 
+@pytest.mark.slow
 def test_clip_is_the_published_tokenizer_json(shared):
     """The list of merges alone gives the ids of the file that is published beside it."""
     tokenizers = pytest.importorskip("tokenizers")
@@ -566,6 +575,7 @@ def test_clip_is_the_published_tokenizer_json(shared):
         assert ids == theirs.encode(text).ids, text
 
 
+@pytest.mark.slow
 def test_gpt1_is_what_transformers_makes_of_it(shared):
     """Bert's clean text and words, then merges of characters with ``</w>``."""
     tokenizers = pytest.importorskip("tokenizers")

@@ -10,6 +10,8 @@ import json
 from collections import Counter
 from itertools import pairwise
 
+import pytest
+
 import bytepair
 
 
@@ -67,6 +69,7 @@ def test_seed_0_splits_a_sentence(implementation):
     assert "|".join(pieces) == "Let|'|s| see| how| this| w|0|rks|!"
 
 
+@pytest.mark.slow
 def test_seed_0_learns_from_novels(implementation, shared):
     """The first merges of 20 MB of novels, and 1.01 characters per token after one.
 
@@ -93,6 +96,7 @@ def test_seed_0_learns_from_novels(implementation, shared):
     assert f"{n_characters / n_tokens:.2f}" == "1.00"
 
 
+@pytest.mark.slow
 def test_seed_0_prints_progress_and_ratio(shared):
     """A thousand merges: 1.01 characters per token after one, 2.84 at the end, with times.
 
@@ -383,6 +387,7 @@ def test_seed_4_tokenizes_persian(implementation):
     assert tokenizer.tokenize("این یک عبارت است.") == tokens
 
 
+@pytest.mark.slow
 def test_seed_4_reads_gpt2(implementation, shared):
     """GPT-2's own files give its ids for a sample sentence."""
     tokenizer = load_gpt2(implementation, shared("vocabularies/gpt2"))

@@ -3,63 +3,49 @@
 import codecs
 import collections
 import io
+import json
 import math
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from tests import commands
+from tests.vectors.make_subword_nmt import (
+    LIMITS,
+    LINE_ENDS,
+    OPTIONS,
+    PATH,
+    SPACES,
+    THRESHOLD,
+    ask,
+    build,
+    random_lines,
+)
 
 import bytepair
 from bytepair import FormatError, PatternError, Tokenizer, TokenizerError
 from bytepair.segmentation import Segmenter, count_words, join_words, write_vocabulary
 
-LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
-LETTERS = "abcdeä中 "
 CORPORA = ["persian", "chinese", "multilingual", "english-docs", "spanish-novels"]
 
 
 def subword_nmt(*arguments, data=None):
     """Run a command of subword-nmt, and give what it writes."""
     pytest.importorskip("subword_nmt")
-    code = "from subword_nmt.subword_nmt import main; main()"
-    found = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, *map(str, arguments)],
-        input=data,
-        capture_output=True,
-        check=True,
-    )
-    return found.stdout
+    return ask(*arguments, data=data)
 
 
-def run(*arguments, data=None, code=0):
+def run(*arguments, data=b"", code=0):
     """Run a command of bytepair, and give what it writes, of errors the message."""
-    found = subprocess.run(
-        [sys.executable, "-m", "bytepair", *map(str, arguments)],
-        input=data,
-        capture_output=True,
-        check=False,
-    )
-    assert found.returncode == code, found.stderr
-    return found.stdout if code == 0 else found.stderr.decode()
+    found = commands.run(*arguments, stdin=data, code=code)
+    return found.stdout_bytes if code == 0 else found.stderr
 
 
 def beginning(path, n_bytes):
     """Give the beginning of a corpus, as far as it is UTF-8."""
     with path.open("rb") as file:
         return file.read(n_bytes).decode(errors="ignore")
-
-
-def random_lines(seed, n_words, spaces):
-    """Give words of few letters between random spaces and line ends."""
-    chance = random.Random(seed)
-    letters = LETTERS.strip()
-    words = (
-        "".join(chance.choices(letters, k=chance.randint(1, 6))) for _ in range(n_words)
-    )
-    return "".join(word + chance.choice(spaces) for word in words)
 
 
 @pytest.fixture
@@ -70,6 +56,41 @@ def codes(tmp_path):
     trained = bytepair.train_from_iterator([text], merges=200, dialect="subword-nmt")
     trained.save(path, format="subword-nmt")
     return path
+
+
+# Stored answers
+
+STORED = json.loads(PATH.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_stored_codes_are_learned(tmp_path, name):
+    """By the options that mean the same."""
+    found = learned(STORED["text"], tmp_path, *LIMITS[name][0])
+    assert found.decode() == STORED["codes"][name]
+
+
+def test_stored_segments_are_written(tmp_path):
+    """With every option, from any white space; and the vocabulary, and what is below its threshold."""
+    codes, vocabulary = tmp_path / "codes", tmp_path / "vocabulary"
+    codes.write_text(STORED["codes"]["all"], encoding="utf-8")
+    data = STORED["text"].encode()
+    for options, expected in zip(OPTIONS, STORED["segmented"], strict=True):
+        found = run("segment", codes, *options, "--threads", 2, data=data)
+        assert found.decode() == expected
+    data = STORED["plain text"].encode()
+    run("segment", codes, "--write-vocabulary", vocabulary, data=data)
+    assert vocabulary.read_text(encoding="utf-8") == STORED["vocabulary"]
+    options = ["--vocabulary", vocabulary, "--vocabulary-threshold", THRESHOLD]
+    found = run("segment", codes, *options, data=data)
+    assert found.decode() == STORED["above the threshold"]
+
+
+@pytest.mark.slow
+def test_the_stored_answers_are_those_that_subword_nmt_gives(tmp_path):
+    """Today's library gives the file."""
+    pytest.importorskip("subword_nmt")
+    assert build(tmp_path) == STORED
 
 
 # Learning
@@ -84,6 +105,7 @@ def learned(text, folder, *options):
     return (folder / "own").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORPORA)
 def test_codes_are_those_that_learn_bpe_learns(shared, tmp_path, name):
     """Byte for byte, from a file of lines."""
@@ -94,6 +116,7 @@ def test_codes_are_those_that_learn_bpe_learns(shared, tmp_path, name):
     assert ours.count(b"\n") == 401
 
 
+@pytest.mark.slow
 def test_source_code_gives_the_same_codes_but_for_tabs(shared, tmp_path):
     """Tabs are letters of words; learn-bpe miscounts pairs beside them, and nothing else."""
     text = beginning(shared("corpora/code.txt"), 100_000).replace("\t", "→")
@@ -102,6 +125,7 @@ def test_source_code_gives_the_same_codes_but_for_tabs(shared, tmp_path):
     assert ours == subword_nmt("learn-bpe", "-i", tmp_path / "corpus.txt", "-s", 400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_lines_end_for_the_dialect_where_they_end_for_learn_bpe(tmp_path, seed):
     """Whatever ends a line, and with white space that is part of words."""
@@ -113,6 +137,7 @@ def test_lines_end_for_the_dialect_where_they_end_for_learn_bpe(tmp_path, seed):
     assert theirs == subword_nmt("learn-bpe", "-s", 60, data=text.encode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
@@ -210,16 +235,7 @@ def test_both_commands_name_the_option_as_it_is_typed(tmp_path):
 # Applying
 
 
-OPTIONS = [
-    [],
-    ["--separator", "￭"],
-    ["--merges", "30"],
-    ["--merges", "0"],
-    ["--glossaries", "ab"],
-    ["--glossaries", r"[ab]+c"],
-]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("name", ["bpe.ref", "testcode.v0.1", "bpe_code.v0.2"])
 def test_segment_writes_what_apply_bpe_writes(shared, tmp_path, options, name):
@@ -233,16 +249,17 @@ def test_segment_writes_what_apply_bpe_writes(shared, tmp_path, options, name):
     assert run("segment", codes, *options, data=corpus.read_bytes()) == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 def test_any_white_space_is_treated_as_apply_bpe_does(codes, options):
     """Lines of every kind, empty ones, and words of white space."""
-    spaces = [" ", "   ", "\n", "\n\n", "\r\n", " \r", "\t", "\xa0", *LINE_ENDS]
     for seed in range(3):
-        data = random_lines(seed, 2_000, spaces).encode()
+        data = random_lines(seed, 2_000, SPACES).encode()
         theirs = subword_nmt("apply-bpe", "-c", codes, *options, data=data)
         assert run("segment", codes, *options, "--threads", 2, data=data) == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [1, 3, 20, 10_000])
 def test_parts_below_the_threshold_are_taken_apart_as_there(codes, tmp_path, threshold):
     """With the vocabulary that get-vocab makes of a text."""
@@ -255,6 +272,7 @@ def test_parts_below_the_threshold_are_taken_apart_as_there(codes, tmp_path, thr
     assert run("segment", codes, *options, data=text) == theirs
 
 
+@pytest.mark.slow
 def test_the_vocabulary_is_that_of_get_vocab(codes, tmp_path):
     """Written beside the output, or from text that is cut apart already."""
     text = random_lines(6, 3_000, [" ", "\n", "  ", "\r\n"]).encode()
@@ -275,6 +293,7 @@ def test_files_follow_each_other(codes, tmp_path):
     assert [join_words(line) for line in found.split("\n")] == ["abc de", "e", "ab"]
 
 
+@pytest.mark.slow
 def test_large_files_are_cut_into_blocks_that_do_not_show(codes, tmp_path):
     """Three megabytes, with lines that are longer than a block, and without a last end."""
     text = (
@@ -304,6 +323,7 @@ def test_tokenizers_of_the_dialect_segment_as_their_codes_do(codes, tmp_path):
 # Dropout
 
 
+@pytest.mark.slow
 def test_a_seed_repeats_and_no_seed_draws_anew(codes, tmp_path):
     """Whatever the number of threads; the command is the method."""
     text = random_lines(4, 400_000, [" ", "\n"])
@@ -336,6 +356,7 @@ def test_glossaries_that_match_nothing_change_no_chance(codes):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dropout", [0.1, 0.5, 0.9])
 def test_cuts_are_as_probable_as_in_subword_nmt(codes, dropout):
     """Each way to cut a word is as frequent, within four standard deviations."""

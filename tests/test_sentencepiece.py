@@ -6,23 +6,22 @@ Left out: damaged files and what is refused, which the tests of the core show.
 import base64
 import itertools
 import json
-import os
 import pickle
 import random
-import subprocess
-import sys
 import unicodedata
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands import run
 
 from bytepair import Tokenizer, TokenizerError, convert, train, train_from_iterator
 
 pytest.importorskip("sentencepiece", reason="compares with sentencepiece")
 import sentencepiece as spm
 
-N_TEXTS = int(os.environ.get("BYTEPAIR_EXAMPLES", "60")) * 20
+N_TEXTS = 300
 PARTS = [
     *"abc AB \t\n\r09'.-_▁▁ﬁéE\u0301\u200d\u00ad\ufffd\0\u1100\u1161가\u202e\u3000中あ🙂⁇①Ａß"
 ]
@@ -131,21 +130,39 @@ NO_JSON = {
 MAPPED = ("plain", "bytes", "lower", "whole", "spaces", "mapped-symbols")
 
 
+def train_there(prefix: Path, **options: Any) -> Path:
+    """Train a model with sentencepiece, and give its path."""
+    spm.SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS * 40),
+        model_prefix=str(prefix),
+        minloglevel=2,
+        **{
+            "model_type": "bpe",
+            "vocab_size": 90,
+            "hard_vocab_limit": False,
+            **options,
+        },
+    )
+    return prefix.with_suffix(".model")
+
+
+def processor_of(path: Path) -> Any:
+    """Load a model with sentencepiece."""
+    return spm.SentencePieceProcessor(model_file=str(path))
+
+
+def both(model: Path) -> tuple[Any, Tokenizer]:
+    """Load a model with both libraries, theirs first."""
+    return processor_of(model), Tokenizer.from_file(model)
+
+
 @pytest.fixture(scope="module", params=OPTIONS)
 def model(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Train a model with one set of options."""
     prefix = tmp_path_factory.mktemp("models") / request.param
-    chosen = {"vocab_size": 90, "hard_vocab_limit": False, **OPTIONS[request.param]}
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(prefix),
-        model_type="bpe",
-        minloglevel=2,
-        **chosen,
-    )
-    return prefix.with_suffix(".model")
+    return train_there(prefix, **OPTIONS[request.param])
 
 
 def texts() -> list[str]:
@@ -157,10 +174,7 @@ def texts() -> list[str]:
 
 def test_ids_and_text_are_those_of_sentencepiece(model: Path) -> None:
     """A model that is read encodes and decodes as the library that made it."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     for text in itertools.chain(texts(), CORPUS):
         ids = theirs.encode(text)
         assert list(ours.encode(text)) == ids, text
@@ -169,10 +183,7 @@ def test_ids_and_text_are_those_of_sentencepiece(model: Path) -> None:
 
 def test_tokens_are_those_of_sentencepiece(model: Path) -> None:
     """Characters outside the alphabet are shown as they are, not as the unknown token."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     for text in ["中中x<unk>", *texts(), *CORPUS]:
         tokens = theirs.encode(text, out_type=str)
         assert ours.encode_full(text).tokens == tokens, text
@@ -181,10 +192,7 @@ def test_tokens_are_those_of_sentencepiece(model: Path) -> None:
 
 def test_any_ids_decode_as_in_sentencepiece(model: Path) -> None:
     """Ids in an order that no text gives, control and byte tokens too, decode alike."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     chance = random.Random(21)
     for _ in range(N_TEXTS):
         ids = chance.choices(range(len(theirs)), k=chance.randrange(10))
@@ -195,10 +203,7 @@ def test_any_ids_decode_as_in_sentencepiece(model: Path) -> None:
 
 def test_bytes_that_are_no_text_encode_as_in_sentencepiece(model: Path) -> None:
     """Each byte that is no part of a character counts as U+FFFD."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     chance = random.Random(22)
     for _ in range(N_TEXTS):
         data = bytes(
@@ -211,12 +216,9 @@ def test_a_written_model_is_the_model_to_sentencepiece(
     model: Path, tmp_path: Path
 ) -> None:
     """What is written gives the same ids there, and a pickle gives them here."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     ours.save(tmp_path / "own.model")
-    again = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    again = processor_of(tmp_path / "own.model")
     copied = pickle.loads(pickle.dumps(ours))
     for text in texts()[:200]:
         ids = theirs.encode(text)
@@ -227,10 +229,7 @@ def test_a_written_model_is_the_model_to_sentencepiece(
 
 def test_spans_are_those_of_sentencepiece(model: Path) -> None:
     """Every token has the characters that the library says it stands for."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     for text in ["hello world", "\t tab", *texts(), *CORPUS]:
         spans = theirs.encode(text, return_type="offset_mapping")["offsets"]
         assert ours.encode_full(text).offsets == list(map(tuple, spans)), text
@@ -238,10 +237,7 @@ def test_spans_are_those_of_sentencepiece(model: Path) -> None:
 
 def test_control_symbols_are_special_tokens(model: Path) -> None:
     """A call may allow them; what stands between two is encoded as a text of its own."""
-    theirs, ours = (
-        spm.SentencePieceProcessor(model_file=str(model)),
-        Tokenizer.from_file(model),
-    )
+    theirs, ours = both(model)
     special = [
         i for i in range(len(theirs)) if theirs.is_control(i) or theirs.is_unknown(i)
     ]
@@ -272,7 +268,7 @@ def test_a_model_becomes_a_tokenizer_json_with_its_ids(
     assert done.has_ids
     assert bool(done.changes) == is_mapped
     theirs, again = peer.Tokenizer.from_file(str(target)), Tokenizer.from_file(target)
-    processor = spm.SentencePieceProcessor(model_file=str(model))
+    processor = processor_of(model)
     n_alike = 0
     for text in itertools.chain(texts(), CORPUS):
         ids = theirs.encode(text, add_special_tokens=False).ids
@@ -290,12 +286,11 @@ def test_a_model_becomes_a_tokenizer_json_with_its_ids(
     assert n_alike > N_TEXTS // 3
 
 
+@pytest.mark.parametrize("model", ["plain"], indirect=True)
 def test_a_map_that_is_read_otherwise_is_written_on_request_alone(
     model: Path, tmp_path: Path
 ) -> None:
     """The refusal shows a text with the ids on both sides, and the option; save has it too."""
-    if model.stem not in MAPPED:
-        pytest.skip("the model has no character map")
     ours, target = Tokenizer.from_file(model), tmp_path / "tokenizer.json"
     with pytest.raises(
         TokenizerError, match=r"(?s)first .*second .*ids_may_change=True"
@@ -319,20 +314,16 @@ def test_a_map_that_is_read_alike_needs_no_option(tmp_path: Path) -> None:
     peer = pytest.importorskip("tokenizers")
     rules = tmp_path / "rules.tsv"
     rules.write_text("1D400\t41\n1D41A\t61 62\n9\t20\nA\t20\nD\t20\n200B\t\n")
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "own"),
-        model_type="bpe",
-        minloglevel=2,
+    train_there(
+        tmp_path / "own",
         vocab_size=80,
-        hard_vocab_limit=False,
         normalization_rule_tsv=str(rules),
     )
     ours = Tokenizer.from_file(tmp_path / "own.model")
     assert convert(ours, tmp_path / "own.json").changes == ()
     ours.save(tmp_path / "again.json")
     theirs = peer.Tokenizer.from_file(str(tmp_path / "own.json"))
-    processor = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    processor = processor_of(tmp_path / "own.model")
     odd = [
         "\r\n",
         "a\r\nb",
@@ -357,19 +348,16 @@ def odd_clusters() -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["nfkc", "nmt_nfkc", "nfkc_cf", "nmt_nfkc_cf"])
 def test_a_map_is_read_in_a_tokenizer_json_as_hugging_face_reads_it(
     tmp_path: Path, rule: str
 ) -> None:
     """Every character, alone and in clusters, becomes there and here the same."""
     peer = pytest.importorskip("tokenizers")
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "own"),
-        model_type="bpe",
-        minloglevel=2,
+    train_there(
+        tmp_path / "own",
         vocab_size=80,
-        hard_vocab_limit=False,
         normalization_rule_name=rule,
         add_dummy_prefix=False,
         remove_extra_whitespaces=False,
@@ -396,6 +384,7 @@ ROLES: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", ROLES)
 def test_a_folder_with_a_model_alone_has_its_roles(
     tmp_path: Path, options: dict[str, Any]
@@ -404,13 +393,9 @@ def test_a_folder_with_a_model_alone_has_its_roles(
     transformers = pytest.importorskip("transformers")
     from bytepair.compat.transformers import AutoTokenizer
 
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "tokenizer"),
-        model_type="bpe",
-        minloglevel=2,
+    train_there(
+        tmp_path / "tokenizer",
         vocab_size=340,
-        hard_vocab_limit=False,
         normalization_rule_name="identity",
         remove_extra_whitespaces=False,
         byte_fallback=True,
@@ -448,6 +433,7 @@ OF_CLASSES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "rule", "options"), OF_CLASSES)
 def test_a_class_makes_of_a_model_what_transformers_makes_of_it(
     tmp_path: Path, name: str | None, rule: str, options: dict[str, Any]
@@ -457,13 +443,9 @@ def test_a_class_makes_of_a_model_what_transformers_makes_of_it(
     from bytepair.compat.transformers import AutoTokenizer
 
     chosen = {"remove_extra_whitespaces": False, **options}
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "tokenizer"),
-        model_type="bpe",
-        minloglevel=2,
+    train_there(
+        tmp_path / "tokenizer",
         vocab_size=360,
-        hard_vocab_limit=False,
         normalization_rule_name=rule,
         byte_fallback=True,
         split_digits=True,
@@ -497,16 +479,10 @@ def test_a_space_behind_words_is_refused_where_transformers_has_it_in_front(
     tmp_path: Path,
 ) -> None:
     """The shape of transformers gives its ids or says that it does not."""
-    pytest.importorskip("transformers")
     from bytepair.compat.transformers import AutoTokenizer
 
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "tokenizer"),
-        model_type="bpe",
-        minloglevel=2,
-        vocab_size=90,
-        hard_vocab_limit=False,
+    train_there(
+        tmp_path / "tokenizer",
         treat_whitespace_as_suffix=True,
     )
     with pytest.raises(TokenizerError, match="treat_whitespace_as_suffix"):
@@ -537,7 +513,7 @@ def test_what_is_trained_here_is_a_model_to_sentencepiece(
         options["vocab_size"] = 110
     ours = train_from_iterator(CORPUS * 5, dialect="sentencepiece", **options)
     convert(ours, tmp_path / "own.model")
-    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    theirs = processor_of(tmp_path / "own.model")
     for text in itertools.chain(texts(), CORPUS):
         ids = ours.encode(text)
         assert theirs.encode(text) == ids, text
@@ -546,6 +522,7 @@ def test_what_is_trained_here_is_a_model_to_sentencepiece(
         )
 
 
+@cache
 def joined_texts() -> list[str]:
     """List texts that a Unicode form joins: characters with no more than one mark, in every spelling."""
     points = [chr(p) for p in [*range(1, 0xD800), *range(0xE000, 0x110000)]]
@@ -585,7 +562,13 @@ MAPS: dict[str, Any] = {
 EXACT = ("lower case alone", "one character")
 
 
-@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *EXACT,
+        *(pytest.param(n, marks=pytest.mark.slow) for n in MAPS if n not in EXACT),
+    ],
+)
 def test_a_normalizer_becomes_the_character_map_of_a_model(
     tmp_path: Path, name: str
 ) -> None:
@@ -605,13 +588,14 @@ def test_a_normalizer_becomes_the_character_map_of_a_model(
         ours.save(target, ids_may_change=True)
     done = convert(ours, target, ids_may_change=name not in EXACT)
     assert bool(done.changes) == (name not in EXACT)
-    theirs = spm.SentencePieceProcessor(model_file=str(target))
+    theirs = processor_of(target)
     # Taken apart, a character has its own marks, so that one behind it is another.
     odd = joined_texts()[: 1_000 if name == "decomposed" else None]
     for text in itertools.chain(odd, texts(), CORPUS):
         assert theirs.encode(text) == ours.encode(text), text[:80]
 
 
+@pytest.mark.slow
 def test_a_file_whose_form_only_takes_marks_off_becomes_a_model(tmp_path: Path) -> None:
     """Where no mark is left there is no order of marks: nothing differs, and no option is needed."""
     trained = train_from_iterator(
@@ -628,21 +612,21 @@ def test_a_file_whose_form_only_takes_marks_off_becomes_a_model(tmp_path: Path) 
     }
     ours = Tokenizer.from_bytes(json.dumps(file).encode(), format="huggingface")
     ours.save(tmp_path / "own.model")
-    theirs = spm.SentencePieceProcessor(model_file=str(tmp_path / "own.model"))
+    theirs = processor_of(tmp_path / "own.model")
     for text in [*joined_texts(), *texts(), *CORPUS, "a\u0316\u0300"]:
         assert theirs.encode(text) == ours.encode(text), text[:80]
 
 
+@pytest.mark.slow
 def test_training_writes_a_model_and_names_what_differs(tmp_path: Path) -> None:
     """The first command that people try works, and says which texts get other ids."""
     corpus, target = tmp_path / "text.txt", tmp_path / "own.model"
     corpus.write_text("\n".join(CORPUS * 5))
-    command = [sys.executable, "-m", "bytepair", "train", "--dialect", "sentencepiece"]
-    command += ["--vocab-size", "360", "-o", str(target), str(corpus)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    options = ("--dialect", "sentencepiece", "--vocab-size", 360)
+    done = run("train", *options, "-o", target, corpus)
     assert "several marks" in done.stderr
     assert r"'a\u0316\u0300'" in done.stderr
-    theirs = spm.SentencePieceProcessor(model_file=str(target))
+    theirs = processor_of(target)
     ours = train([corpus], dialect="sentencepiece", vocab_size=360)
     for text in CORPUS:
         assert theirs.encode(text) == ours.encode(text)
@@ -651,20 +635,17 @@ def test_training_writes_a_model_and_names_what_differs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["plain", "llama", "runs", "suffix", "symbols"])
 def test_training_goes_on_from_a_model_to_a_model(tmp_path: Path, name: str) -> None:
     """Every piece keeps its id, and sentencepiece gives the ids of what was learned."""
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(tmp_path / "first"),
-        model_type="bpe",
-        minloglevel=2,
-        **{"vocab_size": 90, "hard_vocab_limit": False, **OPTIONS[name]},
+    train_there(
+        tmp_path / "first",
+        **OPTIONS[name],
     )
     first = Tokenizer.from_file(tmp_path / "first.model")
     corpus = ["the bats chatted at the mats", "中あ the hats sat 12"] * 9
     more = train_from_iterator(corpus, resume=first, vocab_size=first.n_vocab + 20)
     assert more.n_vocab > first.n_vocab + 5
     more.save(tmp_path / "more.model")
-    old = spm.SentencePieceProcessor(model_file=str(tmp_path / "first.model"))
-    new = spm.SentencePieceProcessor(model_file=str(tmp_path / "more.model"))
+    old = processor_of(tmp_path / "first.model")
+    new = processor_of(tmp_path / "more.model")
     for id_ in range(len(old)):
         assert new.id_to_piece(id_) == old.id_to_piece(id_)
     assert len(new) == more.n_vocab
@@ -687,12 +668,6 @@ def test_what_no_model_has_is_refused_by_name(tmp_path: Path) -> None:
 def test_other_types_are_refused_by_name(tmp_path: Path) -> None:
     """A Unigram model is no tokenizer of ours."""
     prefix = tmp_path / "unigram"
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 40),
-        model_prefix=str(prefix),
-        vocab_size=60,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
+    train_there(prefix, vocab_size=60, model_type="unigram")
     with pytest.raises(TokenizerError, match="Unigram"):
         Tokenizer.from_file(prefix.with_suffix(".model"))

@@ -61,6 +61,7 @@ CLASSES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_class_gives_what_transformers_gives(shared, tmp_path, name):
     """Each known class of byte-level pairs gives the ids of its own program."""
@@ -71,6 +72,7 @@ def test_a_class_gives_what_transformers_gives(shared, tmp_path, name):
     check_same(tmp_path)
 
 
+@pytest.mark.slow
 def test_qwen3_keeps_its_settings(shared, tmp_path):
     """Pattern, NFC and added tokens come from the config beside the pair."""
     config = shared("vocabularies/qwen3/tokenizer_config.json")
@@ -85,6 +87,7 @@ def test_qwen3_keeps_its_settings(shared, tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_named", [True, False])
 def test_clip_is_known_by_class_and_by_content(shared, tmp_path, is_named):
     """CLIP's pair is that of its tokenizer.json."""
@@ -99,6 +102,7 @@ def test_clip_is_known_by_class_and_by_content(shared, tmp_path, is_named):
         assert list(ids) == list(published.encode(text, allowed_special="all"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_named", [True, False])
 def test_gpt1_is_known_by_class_and_by_content(shared, tmp_path, is_named):
     """GPT-1's pair under the usual names is that under its own names."""
@@ -152,6 +156,7 @@ def test_only_a_cut_file_is_refused_for_a_token_without_merge(tmp_path):
         Tokenizer.from_directory(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["o200k_harmony", "p50k_edit"])
 def test_encodings_that_share_ranks_take_the_shared_file(shared, name):
     """The file of the base encoding will do."""

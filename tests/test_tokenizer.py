@@ -18,13 +18,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bytepair
 from bytepair import Tokenizer, _tokenizer
 
-EXAMPLES = int(os.environ.get("BYTEPAIR_EXAMPLES", "60"))
-CASES = settings(max_examples=EXAMPLES, deadline=None)
 CORPUS = ["the cat sat on the mat, the bat sat on the hat é 日本 🇺🇳 " * 3]
 SPECIAL = ["<s>", "</s>", "<s><s>"]
 
@@ -91,7 +89,6 @@ def anew(text, *, has_utf8=False):
     return other
 
 
-@CASES
 @given(
     st.lists(
         st.tuples(
@@ -157,6 +154,7 @@ def test_every_end_of_every_width_at_every_place_has_the_ids_of_its_utf8(tokeniz
     assert np.array_equal(offsets, same)
 
 
+@pytest.mark.slow
 def test_every_character_has_the_ids_of_its_utf8(tokenizer):
     """All characters in one text, in their order and in the reverse one."""
     characters = [
@@ -381,7 +379,6 @@ def test_tokens_join_to_the_text(tokenizer, words):
 # Decode
 
 
-@CASES
 @given(data=st.binary() | st.text().map(str.encode))
 def test_decode_bytes_undoes_encode(tokenizer, data):
     """Any bytes come back, and as text they are what Python's decoder makes of them."""
@@ -398,7 +395,6 @@ def test_decode_bytes_undoes_encode(tokenizer, data):
         assert tokenizer.decode(ids, errors="strict") == expected
 
 
-@CASES
 @given(data=st.data())
 def test_a_stream_gives_what_decode_gives(tokenizer, words, fallback, data):
     """Cut anywhere, a stream emits prefixes of the text and in the end all of it."""
@@ -816,6 +812,7 @@ print(resident() - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_does_not_grow_with_new_words():
     """The cache of pieces is bounded: new words for ever take no new memory."""

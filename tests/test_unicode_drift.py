@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parent.parent / "crates" / "bytepair-split" / "unicode"
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 ASCII_SYMBOLS = set("$+<=>^`|~")

@@ -8,7 +8,7 @@ import json
 import unicodedata
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bytepair
 from bytepair import FormatError, Tokenizer
@@ -79,7 +79,6 @@ def test_ids_and_spans_are_those_of_the_library(row):
     ours, theirs = both(ROWS[row])
 
     @given(strings)
-    @settings(max_examples=300)
     def compare(text):
         assert_same(ours, theirs, text)
 
