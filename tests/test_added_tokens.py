@@ -56,7 +56,14 @@ def texts(contents):
 
 
 @pytest.mark.parametrize(
-    "kind", ["", "special", "single_word", "lstrip rstrip", "mixed"]
+    "kind",
+    [
+        "mixed",
+        *(
+            pytest.param(kind, marks=pytest.mark.slow)
+            for kind in ("", "special", "single_word", "lstrip rstrip")
+        ),
+    ],
 )
 @pytest.mark.parametrize("name", CONTENTS)
 def test_many_added_tokens_are_found_where_tokenizers_finds_them(name, kind, tmp_path):

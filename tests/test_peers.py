@@ -421,44 +421,6 @@ def test_published_files_give_the_ids_of_hf_tokenizers(shared, name):
             assert ours.decode(ids, skip_special_tokens=special) == decoded
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TIKTOKEN)
-def test_published_ranks_give_the_ids_of_tiktoken(shared, name):
-    """Also for text that no vector holds."""
-    tiktoken = pytest.importorskip("tiktoken", reason="compares with tiktoken")
-    load = pytest.importorskip("tiktoken.load")
-    ours = published(shared, name)
-    path = str(shared(f"vocabularies/{name}"))
-    theirs = tiktoken.Encoding(
-        name,
-        pat_str=PATTERNS_OF[TIKTOKEN[name][0]],
-        mergeable_ranks=load.load_tiktoken_bpe(path),
-        special_tokens=TIKTOKEN[name][1],
-    )
-    for text in samples():
-        assert ours.encode_ordinary(text) == theirs.encode_ordinary(text), text[:200]
-        both = {"allowed_special": "all"}
-        assert ours.encode(text, **both) == theirs.encode(text, **both), text[:200]
-
-
-# As tiktoken writes them.
-PATTERNS_OF = {
-    "gpt2": r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
-    "gpt4": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
-    "gpt4o": "|".join(
-        [
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
-            r"\p{N}{1,3}",
-            r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
-            r"\s*[\r\n]+",
-            r"\s+(?!\S)",
-            r"\s+",
-        ]
-    ),
-}
-
-
 EMPTY = [r"(?=[A-Z])|\s+", r"\d*", r"\s*", r"(?<=\d)"]
 
 

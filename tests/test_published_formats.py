@@ -237,15 +237,6 @@ def test_content_tells_the_format_whatever_the_name(tmp_path):
         )
 
 
-@pytest.mark.parametrize("data", [b"", b"   ", b"\0\1\2", b"hello", b"a b c d e\n"])
-def test_what_is_no_tokenizer_is_refused(tmp_path, data):
-    """The error names the file and says what was found."""
-    path = tmp_path / "file"
-    path.write_bytes(data)
-    with pytest.raises(FormatError, match="not a known tokenizer format"):
-        Tokenizer.from_file(path)
-
-
 def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch):
     """``added_tokens_decoder`` renames special tokens; one that is no map is an error."""
     path = tmp_path / "tiktoken.model"
@@ -262,13 +253,6 @@ def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch)
     config.write_text(json.dumps({"added_tokens_decoder": {"5": 3}}))
     with pytest.raises(FormatError, match="added_tokens_decoder"):
         loading.load(path)
-
-
-def test_the_hub_needs_its_extra(monkeypatch):
-    """Without the library the error says what to install."""
-    monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", None)
-    with pytest.raises(TokenizerError, match=r"pip install bytepair\[hub\]"):
-        Tokenizer.from_hub("openai-community/gpt2")
 
 
 def test_the_hub_gives_the_files_of_a_model(monkeypatch, tmp_path):

@@ -23,6 +23,16 @@ from hypothesis import given, strategies as st
 import bytepair
 from bytepair import Tokenizer, _tokenizer
 
+
+def in_threads(work, n_threads):
+    """Run a function in several threads at once."""
+    threads = [threading.Thread(target=work) for _ in range(n_threads)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 CORPUS = ["the cat sat on the mat, the bat sat on the hat é 日本 🇺🇳 " * 3]
 SPECIAL = ["<s>", "</s>", "<s><s>"]
 
@@ -321,11 +331,7 @@ def test_lists_share_nothing_but_their_numbers(tokenizer):
     def work():
         lists.extend(tokenizer.encode_batch([text] * 20))
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(work, 4)
     assert len(lists) == 80
     for found in lists:
         assert found == expected
@@ -354,19 +360,15 @@ def test_a_list_gives_back_what_it_has_of_each_integer(tokenizer):
         assert [sys.getrefcount(id_) for id_ in ids] == counts
 
 
-def test_an_empty_batch_is_a_batch(tokenizer):
-    """No text gives no ids, and offsets of one zero."""
+def test_batches_come_from_any_iterable(tokenizer):
+    """Lists, tuples, generators; ``str`` and ``bytes`` side by side; no text at all."""
+    expected = [tokenizer.encode("the"), tokenizer.encode("cat")]
+    texts = ("the", b"cat"), iter(["the", "cat"]), {"the": 1, "cat": 2}
+    for batch in texts:
+        assert tokenizer.encode_batch(batch) == expected
     assert tokenizer.encode_batch([]) == []
     flat, offsets = tokenizer.encode_batch_to_numpy(iter([]))
     assert (flat.shape, offsets.tolist()) == ((0,), [0])
-
-
-def test_batches_come_from_any_iterable(tokenizer):
-    """Lists, tuples, generators; ``str`` and ``bytes`` side by side."""
-    expected = [tokenizer.encode("the"), tokenizer.encode("cat")]
-    assert tokenizer.encode_batch(("the", b"cat")) == expected
-    assert tokenizer.encode_batch(text for text in ["the", "cat"]) == expected
-    assert tokenizer.encode_batch({"the": 1, "cat": 2}) == expected
 
 
 def test_tokens_join_to_the_text(tokenizer, words):
@@ -467,12 +469,6 @@ def test_ids_come_in_any_collection(tokenizer, kind):
     assert tokenizer.decode_stream().push(wrap(ids)) == "abc"
 
 
-def test_a_two_dimensional_array_is_no_sequence_of_ids(tokenizer):
-    """Rows are not flattened in silence."""
-    with pytest.raises(TypeError):
-        tokenizer.decode(np.zeros((2, 2), dtype=np.uint32))
-
-
 # The vocabulary
 
 
@@ -488,7 +484,7 @@ def test_ways_to_look_at_the_vocabulary_agree(tokenizer, words, fallback):
 
 
 def test_get_vocab_maps_tokens_to_ids(tokenizer, words):
-    """``get_vocab`` has every token once, in the form of published vocabularies."""
+    """``get_vocab`` has every token once, in the form of published vocabularies; ids have ``str`` and ``bytes``."""
     assert tokenizer.get_vocab()["Ġthe"] == tokenizer.token_to_id(" the")
     assert words.get_vocab()["the</w>"] == words.token_to_id("the</w>")
     for one in (tokenizer, words):
@@ -496,13 +492,9 @@ def test_get_vocab_maps_tokens_to_ids(tokenizer, words):
         assert sorted(vocabulary.values()) == list(range(one.n_vocab))
         expected = [one.token_to_id_hf(token) for token in vocabulary]
         assert list(vocabulary.values()) == expected
-
-
-def test_tokens_of_bytes_are_found_as_text_too(tokenizer):
-    """A token may be named by ``str`` or ``bytes``."""
-    assert tokenizer.token_to_id("é") == tokenizer.token_to_id("é".encode())
-    assert tokenizer.token_to_id(" the") == tokenizer.token_to_id(b" the") >= 256
-    assert tokenizer.token_to_id(b"\xff") < 256
+    for text in ("é", " the"):
+        assert tokenizer.token_to_id(text) == tokenizer.token_to_id(text.encode())
+    assert tokenizer.token_to_id(" the") >= 256 > tokenizer.token_to_id(b"\xff")
 
 
 def test_merges_make_the_tokens_after_the_alphabet(tokenizer, words):
@@ -519,33 +511,24 @@ def test_merges_make_the_tokens_after_the_alphabet(tokenizer, words):
             assert count >= 2
 
 
-def test_special_tokens_have_the_last_ids(tokenizer):
-    """They come in the order given, after everything else."""
-    last = tokenizer.n_vocab
-    expected = dict(zip(SPECIAL, range(last - 3, last), strict=True))
-    assert tokenizer.special_tokens == expected
-
-
 def test_str_tells_the_whole_pipeline(tokenizer, words, fallback):
     """Every part that changes ids is named, and what is lost."""
-    assert "bytes" in str(tokenizer)
-    assert r"\p{Lu}" in str(tokenizer)
-    assert "280 tokens" in str(tokenizer)
-    assert "<s>" in str(tokenizer)
-    assert "loses: nothing" in str(tokenizer)
-    assert "</w>" in str(words)
-    assert "[UNK]" in str(words)
+    for one, parts in (
+        (tokenizer, ["bytes", r"\p{Lu}", "280 tokens", "<s>", "loses: nothing"]),
+        (words, ["</w>", "[UNK]"]),
+        (fallback, ["NFKC", "byte fallback"]),
+    ):
+        assert [part for part in parts if part not in str(one)] == []
     assert "loses: nothing" not in str(words)
-    assert "NFKC" in str(fallback)
-    assert "byte fallback" in str(fallback)
 
 
 # More special tokens, equality, immutability
 
 
 def test_special_tokens_can_be_added(tokenizer):
-    """A new tokenizer has them; ids of text stay, and the old one is as it was."""
-    before = str(tokenizer)
+    """A new tokenizer has them, at the last ids or those of a mapping; ids of text stay."""
+    before, last = str(tokenizer), tokenizer.n_vocab
+    assert tokenizer.special_tokens == dict(zip(SPECIAL, range(last - 3, last)))  # noqa: B905
     more = tokenizer.with_special_tokens(["<|user|>", "<s>"])
     assert more.special_tokens == {**tokenizer.special_tokens, "<|user|>": 280}
     assert more.n_vocab == 281
@@ -554,10 +537,6 @@ def test_special_tokens_can_be_added(tokenizer):
     assert more.decode([280]) == "<|user|>"
     assert str(tokenizer) == before
     assert type(more) is Tokenizer
-
-
-def test_special_tokens_can_be_added_at_ids(tokenizer):
-    """A mapping says which ids; ids in between have no token."""
     more = tokenizer.with_special_tokens({"<a>": 310, "<b>": 305})
     assert more.special_tokens["<a>"] == 310
     assert more.n_vocab == 311
@@ -649,11 +628,7 @@ def test_threads_share_a_tokenizer(tokenizer):
             if tokenizer.encode_batch(texts, threads=2) != expected:
                 wrong.append(texts)
 
-    threads = [threading.Thread(target=hammer) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(hammer, 6)
     assert not wrong
 
 
@@ -823,19 +798,12 @@ def test_memory_does_not_grow_with_new_words():
 
 
 def test_importing_loads_no_more_than_it_needs():
-    """Neither the command line's libraries nor the reference are imported."""
+    """No other package is imported, nor numpy, nor the reference: ``import bytepair`` costs less than numpy."""
     code = "import bytepair, sys; print(*sorted(sys.modules))"
     loaded = set(run_python(code).split())
-    unwanted = {"typer", "rich", "click", "regex", "tokenizers", "bytepair.reference"}
+    unwanted = {"typer", "rich", "click", "regex", "tokenizers", "tiktoken", "numpy"}
     assert "bytepair" in loaded
-    assert not unwanted & loaded
-
-
-def test_importing_imports_nothing_else():
-    """``import bytepair`` costs less than numpy: it loads no other package, nor numpy."""
-    others = "numpy typer rich regex tokenizers tiktoken"
-    code = f"import sys, bytepair; print(*set('{others}'.split()) & sys.modules.keys())"
-    assert run_python(code).strip() == ""
+    assert not {*unwanted, "bytepair.reference"} & loaded
 
 
 def test_many_lists_of_ids_are_decoded_together():
@@ -862,17 +830,17 @@ def test_many_lists_of_ids_are_decoded_together():
 def test_what_is_no_list_of_ids_is_told_what_to_pass(decode):
     """Lists of lists, one id, text, and numbers that are no integers."""
     decoded = getattr(bytepair.train_from_iterator(["ab"], vocab_size=256), decode)
-    for rows in ([[1, 2]], [(1, 2)], np.array([[1, 2]]), [np.array([1, 2])]):
-        with pytest.raises(TypeError, match="decode_batch"):
-            decoded(rows)
-    with pytest.raises(TypeError, match=r"expected a list of ids, not int: pass \[5\]"):
-        decoded(5)
-    with pytest.raises(TypeError, match="expected ids, which are integers, not str"):
-        decoded("ab")
-    with pytest.raises(TypeError, match="expected ids, which are integers, not float"):
-        decoded([1.5])
-    with pytest.raises(TypeError, match="not NoneType"):
-        decoded(None)
+    rows = [[[1, 2]], [(1, 2)], [np.array([1, 2])]]
+    rows += [np.array([[1, 2]]), np.zeros((2, 2), dtype=np.uint32)]
+    for wrong, match in (
+        *((row, "decode_batch") for row in rows),
+        (5, r"expected a list of ids, not int: pass \[5\]"),
+        ("ab", "expected ids, which are integers, not str"),
+        ([1.5], "expected ids, which are integers, not float"),
+        (None, "not NoneType"),
+    ):
+        with pytest.raises(TypeError, match=match):
+            decoded(wrong)
 
 
 def test_a_tokenizer_says_how_it_is_made():
