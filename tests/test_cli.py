@@ -1,54 +1,32 @@
-"""The command line as a shell user meets it: each test runs ``bytepair`` as a process."""
+"""The commands ``train``, ``encode``, ``decode``, ``info``, ``demo``, ``convert`` and ``verify``.
 
+They run in this process but where signals, terminals, streams and imports are the point.
+"""
+
+import _thread
 import fcntl
 import json
 import os
-import pty
 import random
 import re
 import shlex
 import signal
-import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 
 import numpy as np
 import pytest
+from tests.commands import COMMAND, ENVIRONMENT, refused, run, run_process
+from tests.conftest import load
+from tests.terminals import on_terminal
 
 import bytepair
-from bytepair.cli import python_texts
+from bytepair.cli import demo, python_texts, train
 
-COMMAND = [sys.executable, "-m", "bytepair"]
 TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
-ENVIRONMENT = {**os.environ, "PYTHONUTF8": "1", "TERM": "xterm"}
-ENVIRONMENT.pop("NO_COLOR", None)
-
-
-def run(*arguments, stdin=b"", code=0, cwd=None):
-    """Run a command to its end and check its exit code."""
-    found = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        cwd=cwd,
-        env=ENVIRONMENT,
-        timeout=120,
-        check=False,
-    )
-    assert b"Traceback" not in found.stderr, found.stderr.decode()
-    assert found.returncode == code, found.stderr.decode()
-    return found
-
-
-def refused(*arguments, stdin=b"", cwd=None):
-    """Run a command that must be refused and give its one message."""
-    found = run(*arguments, stdin=stdin, cwd=cwd, code=1)
-    message = found.stderr.decode()
-    assert message.startswith("bytepair: ")
-    assert "\nbytepair: " not in message
-    return message.removeprefix("bytepair: ").rstrip("\n")
 
 
 @pytest.fixture
@@ -82,14 +60,6 @@ def words(tmp_path_factory):
 # Train
 
 
-def test_train_saves_what_the_api_trains(corpus, tmp_path):
-    """The command is the function of the same name."""
-    run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 12)
-    loaded = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
-    assert loaded == bytepair.train(corpus, merges=12)
-    assert len(loaded.merges) == 12
-
-
 def test_train_passes_every_option_on(corpus, tmp_path):
     """Each option that sets a part of a dialect reaches the tokenizer."""
     options = ["--dialect", "unknown-token", "--pattern", r"\w+", "--pattern", "words"]
@@ -115,29 +85,38 @@ def test_train_passes_every_option_on(corpus, tmp_path):
     assert bytepair.Tokenizer.from_file(tmp_path / "t") == expected
 
 
-def test_train_reads_standard_input(corpus, tmp_path):
-    """``-`` gives the tokenizer that the file gives."""
-    run("train", "-", "-o", tmp_path / "a.bytepair", "--merges", 9, stdin=TEXT.encode())
-    run("train", corpus, "-o", tmp_path / "b.bytepair", "--merges", 9)
-    assert (tmp_path / "a.bytepair").read_bytes() == (
-        tmp_path / "b.bytepair"
-    ).read_bytes()
+def test_train_saves_what_the_api_trains(corpus, tmp_path):
+    """The command is the function of the same name; ``-`` is standard input."""
+    run("train", corpus, "-o", tmp_path / "a.bytepair", "--merges", 12)
+    run("train", "-", "-o", tmp_path / "b.bytepair", "--merges", 12, stdin=TEXT)
+    expected = bytepair.train(corpus, merges=12)
+    for name in "ab":
+        loaded = bytepair.Tokenizer.from_file(tmp_path / f"{name}.bytepair")
+        assert loaded == expected
+        assert len(loaded.merges) == 12
 
 
 def test_train_says_how_it_went(tmp_path):
-    """The summary counts merges, tells the ratio, why it stopped, and special tokens."""
+    """The summary counts merges, tells the ratio, why it stopped, and special tokens.
+
+    Where standard error is no terminal, no line is written over again.
+    """
     (tmp_path / "t.txt").write_text("ab ab ab<|end|>ab")
     out = tmp_path / "t.bytepair"
     found = run(
         "train", tmp_path / "t.txt", "-o", out, "--merges", 99, "--special", "<|end|>"
     )
-    summary = found.stderr.decode()
-    assert "2 merges, 259 ids" in summary
-    assert "compression ratio 2.50 characters per token" in summary
-    assert "stopped: no pair occurs twice" in summary
-    assert "special tokens in the text: <|end|> 1" in summary
-    assert f"saved: {out}" in summary
-    assert found.stdout == b""
+    for line in (
+        "2 merges, 259 ids",
+        "compression ratio 2.50 characters per token",
+        "stopped: no pair occurs twice",
+        "special tokens in the text: <|end|> 1",
+        f"saved: {out}",
+    ):
+        assert line in found.stderr
+    assert b"\r" not in found.stderr_bytes
+    assert "remaining" not in found.stderr
+    assert found.stdout == ""
 
 
 def test_train_writes_its_summary_as_json(corpus, tmp_path):
@@ -145,7 +124,7 @@ def test_train_writes_its_summary_as_json(corpus, tmp_path):
     out = tmp_path / "t.bytepair"
     found = run("train", corpus, "-o", out, "--vocab-size", 270, "--json", "--quiet")
     summary = json.loads(found.stdout)
-    assert found.stderr == b""
+    assert found.stderr == ""
     assert summary["output"] == str(out)
     assert summary["merges"] == 14
     assert summary["n_vocab"] == 270
@@ -155,111 +134,74 @@ def test_train_writes_its_summary_as_json(corpus, tmp_path):
     )
 
 
-def test_train_is_quiet(corpus, tmp_path):
-    """``--quiet`` shows nothing on either stream."""
-    found = run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 3, "-q")
-    assert (found.stdout, found.stderr) == (b"", b"")
-
-
-def test_progress_is_for_terminals(corpus, tmp_path):
-    """Where standard error is no terminal, no line is written over again."""
-    found = run("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 3)
-    assert b"\r" not in found.stderr
-    assert b"remaining" not in found.stderr
-
-
-def on_terminal(*arguments, n_columns=0):
-    """Run a command with a terminal for its output and give what that shows."""
-    process, terminal = pty.fork()
-    if process == 0:  # pragma: no cover -- another process
-        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("4H", 24, n_columns, 0, 0))
-        environment = {**ENVIRONMENT, "TERM": "xterm-256color"}
-        os.execvpe(COMMAND[0], [*COMMAND, *map(str, arguments)], environment)
-    shown = b""
-    try:
-        while block := os.read(terminal, 65536):
-            shown += block
-    except OSError:  # the other end is closed
-        pass
-    os.close(terminal)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0, shown
-    return shown.decode()
-
-
-@pytest.mark.parametrize("n_columns", [20, 40, 120])
-def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, n_columns):
-    """What is longer is cut: a line that wraps cannot be written over; a wide one has a bar."""
+@pytest.mark.parametrize(
+    ("command", "n_columns"), [("shard", 20), ("train", 40), ("train", 120)]
+)
+def test_a_line_of_progress_fits_the_terminal(corpus, tmp_path, command, n_columns):
+    """It tells merges, time and ratio, with a bar if it is wide; it never wraps."""
     tokenizer = tmp_path / "t.bytepair"
-    commands = [
-        ("train", corpus, "-o", tokenizer, "--merges", 20),
-        ("shard", tokenizer, corpus, "-o", tmp_path / "shards"),
-    ]
-    for command in commands:
-        shown = on_terminal(*command, n_columns=n_columns)
-        written_over = shown.split("\r\x1b[K")[1:-1]
-        assert any("merges done" in text or "MB" in text for text in written_over)
-        plain = [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in written_over]
-        for text in plain:
-            assert "\n" in text or len(text) < n_columns
-        has_bar = any(re.match(r"━*╸?━* +[0-9]+% ", text) for text in plain)
-        assert has_bar == (n_columns == 120)
-
-
-def test_progress_tells_merges_time_and_ratio(corpus, tmp_path):
-    """On a terminal one line tells merges done, remaining time and compression ratio."""
-    shown = on_terminal("train", corpus, "-o", tmp_path / "t.bytepair", "--merges", 20)
-    line = next(part for part in shown.split("\r") if "merges done" in part)
-    assert "of 20 merges done" in line
-    assert "remaining" in line
-    assert "compression ratio" in line
+    if command == "train":
+        typed = ("train", corpus, "-o", tokenizer, "--merges", 20)
+    else:
+        bytepair.train(corpus, merges=20).save(tokenizer)
+        typed = ("shard", tokenizer, corpus, "-o", tmp_path / "shards")
+    shown = on_terminal(*typed, n_columns=n_columns)
+    written_over = shown.split("\r\x1b[K")[1:-1]
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", text) for text in written_over]
+    assert any(
+        ("MB" if command == "shard" else "merges done") in text for text in plain
+    )
+    for text in plain:
+        assert "\n" in text or len(text) < n_columns
+    if n_columns == 120:
+        line = next(text for text in plain if "merges done" in text)
+        assert re.match(r"━*╸?━* +[0-9]+% ", line)
+        for part in ("of 20 merges done", "remaining", "compression ratio"):
+            assert part in line
+    else:
+        assert not any("━" in text for text in plain)
 
 
 # Train, refused
 
 
-def test_train_needs_one_target(corpus, tmp_path):
-    """Neither a vocabulary size nor a number of merges, or both, is wrong usage."""
-    out = tmp_path / "t.bytepair"
-    run("train", corpus, "-o", out, code=2)
-    run("train", corpus, "-o", out, "--merges", 3, "--vocab-size", 300, code=2)
-    run("train", corpus, "-o", out, "--merges", -3, code=2)
-    run("train", corpus, "--merges", 3, code=2)
-    assert not out.exists()
+TRAIN_REFUSED = {
+    "t.txt -o t.bytepair": "give either --vocab-size or --merges",
+    "t.txt -o t.bytepair --merges 3 --vocab-size 300": "give either",
+    "none.txt -o t.bytepair --merges 3": "none.txt: no such file\n",
+    "*.md -o t.bytepair --merges 3": "*.md: no file matches\n",
+    "- -o t.bytepair --merges 3": "the corpus is empty",
+    "latin.txt -o t.bytepair --merges 3 --dialect sennrich": (
+        "latin.txt: the text is not UTF-8 at byte 3"
+    ),
+    "t.txt -o t.bytepair --vocab-size 200": (
+        "--vocab-size is 200, but the alphabet and the unknown and special tokens alone need 256"
+    ),
+    "t.txt -o t.bytepair --merges 3 --dialect gpt5": ", ".join(bytepair.dialects()),
+    "t.txt -o t.bytepair --merges 3 --special ''": "an empty text",
+    "t.txt -o t.bytepair --merges 3 --separator ''": "an empty text",
+    # The output is tried first: no text is needed to know this.
+    "none.txt -o t.modle --merges 3": "is not a known one",
+    "none.txt -o t.foo --merges 3": "bytepair: t.foo: the extension",
+    "none.txt -o - --merges 3": "standard output",
+    "none.txt -o none/t.json --merges 3": "bytepair: none: No such file or directory\n",
+    "none.txt -o folder.json --merges 3": "is a folder",
+    "none.txt -o t.tiktoken --merges 3 --dialect sennrich": "tiktoken cannot express",
+}
 
 
-def test_a_missing_file_is_named(tmp_path):
-    """A file that is not there ends the command before anything is trained."""
-    out = tmp_path / "t.bytepair"
-    message = refused("train", tmp_path / "none.txt", "-o", out, "--merges", 3)
-    assert message == f"{tmp_path / 'none.txt'}: no such file"
-    message = refused("train", tmp_path / "*.txt", "-o", out, "--merges", 3)
-    assert message == f"{tmp_path / '*.txt'}: no file matches"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_empty_corpus_is_refused(tmp_path):
-    """Nothing can be learned from nothing, and nothing is written."""
-    message = refused("train", "-", "-o", tmp_path / "t.bytepair", "--merges", 3)
-    assert message.startswith("the corpus is empty")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_text_that_is_not_utf8_is_located(tmp_path):
-    """A dialect of characters names the file and the byte that is wrong."""
-    path = tmp_path / "latin.txt"
-    path.write_bytes(b"caf\xe9 caf\xe9")
-    out = tmp_path / "t.bytepair"
-    message = refused("train", path, "-o", out, "--merges", 3, "--dialect", "sennrich")
-    assert message.startswith(f"{path}: the text is not UTF-8 at byte 3")
-    assert not out.exists()
-
-
-def test_a_vocabulary_below_the_alphabet_is_refused(corpus, tmp_path):
-    """The message tells how many ids there must be at least."""
-    out = tmp_path / "t.bytepair"
-    message = refused("train", corpus, "-o", out, "--vocab-size", 200)
-    assert "--vocab-size is 200" in message
-    assert "need 256" in message
+@pytest.mark.parametrize("typed", TRAIN_REFUSED)
+def test_training_that_cannot_be_is_refused(typed, corpus, tmp_path):
+    """The message names the file, the place or the option, and nothing is written."""
+    (tmp_path / "latin.txt").write_bytes(b"caf\xe9 caf\xe9")
+    (tmp_path / "t.txt").write_text(TEXT, "utf-8")
+    (tmp_path / "folder.json").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    code = 2 if TRAIN_REFUSED[typed].startswith("give either") else 1
+    found = run("train", *shlex.split(typed), code=code, cwd=tmp_path)
+    assert found.stderr.startswith("bytepair: ")
+    assert TRAIN_REFUSED[typed] in found.stderr
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_broken_pattern_is_pointed_at(corpus, tmp_path):
@@ -269,32 +211,6 @@ def test_a_broken_pattern_is_pointed_at(corpus, tmp_path):
     first, pattern, caret = message.split("\n")
     assert first.startswith("pattern error at character 2")
     assert pattern[caret.index("^")] == "("
-
-
-def test_an_unknown_dialect_lists_the_known(corpus, tmp_path):
-    """A wrong name is answered with the right ones."""
-    out = tmp_path / "t.bytepair"
-    message = refused("train", corpus, "-o", out, "--merges", 3, "--dialect", "gpt5")
-    assert all(name in message for name in bytepair.dialects())
-
-
-def test_an_output_that_cannot_be_written_is_refused_before_training(tmp_path):
-    """The path is tried first: with no input at all the complaint is about the output."""
-    train = ("train", tmp_path / "none.txt", "--merges", 3, "-o")
-    assert "is not a known one" in refused(*train, tmp_path / "t.modle")
-    message = refused(*train, tmp_path / "none" / "t.json")
-    assert message == f"{tmp_path / 'none'}: No such file or directory"
-    (tmp_path / "folder.json").mkdir()
-    assert "is a folder" in refused(*train, tmp_path / "folder.json")
-
-
-def test_a_format_for_other_tokenizers_is_refused_before_training(tmp_path):
-    """That tiktoken has no end marks is known without any text."""
-    missing = tmp_path / "none.txt"
-    train = ("train", missing, "--merges", 3, "--dialect", "sennrich", "-o")
-    message = refused(*train, tmp_path / "t.tiktoken")
-    assert "tiktoken cannot express" in message
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_no_training_is_lost_to_a_format(tmp_path):
@@ -309,14 +225,6 @@ def test_no_training_is_lost_to_a_format(tmp_path):
     loaded = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     assert loaded == bytepair.train(corpus, merges=3, dialect="jurafsky-martin")
     assert not out.exists()
-
-
-@pytest.mark.parametrize("option", ["--special", "--separator"])
-def test_empty_texts_cut_nothing(corpus, tmp_path, option):
-    """An empty special token or separator would stand everywhere: refused."""
-    out = tmp_path / "t.bytepair"
-    message = refused("train", corpus, "-o", out, "--merges", 3, option, "")
-    assert "an empty text" in message
 
 
 def test_a_special_token_given_twice_is_one(corpus, tmp_path):
@@ -362,52 +270,44 @@ def test_ctrl_c_ends_training(tmp_path):
     )
     process.stdin.write(b"some text, and more to come")
     process.stdin.flush()
-    for _ in range(200):  # until it has read the text, and waits for more
-        time.sleep(0.2)
-        if not n_unread(process.stdin):
-            break
-    time.sleep(0.2)
+    while n_unread(process.stdin) and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(0.1)  # until it waits for more, of which nothing tells
     process.send_signal(signal.SIGINT)
     try:
-        process.wait(timeout=20)
+        process.wait(timeout=60)
     finally:
         process.kill()
-    message = process.stderr.read()
+    message = process.stderr.read().decode()
     process.stdin.close()
     process.stderr.close()
     assert process.returncode == 130, message
     expected = "interrupted while counting, after 27 bytes; nothing was learned"
-    assert message.decode() == f"bytepair: {expected}\n"
+    assert message == f"bytepair: {expected}\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_saves_what_was_learned(tmp_path):
+def test_ctrl_c_saves_what_was_learned(tmp_path, monkeypatch):
     """SIGINT while merging ends the command with 130, a tokenizer, and its log."""
     corpus, out, log = (tmp_path / name for name in ("c.txt", "t.bytepair", "m.jsonl"))
-    rng = random.Random(3)
-    corpus.write_bytes(rng.randbytes(12_000_000))
-    options = ("--dialect", "byte-stream", "--merges", "1000000")
-    for seconds in (2, 8, 30):  # until it merges; of noise there is much to merge
-        process = subprocess.Popen(
-            [*COMMAND, "train", corpus, "-o", out, "--log", log, *options],
-            stderr=subprocess.PIPE,
-            env=ENVIRONMENT,
-        )
-        time.sleep(seconds)
-        process.send_signal(signal.SIGINT)
-        try:
-            _, message = process.communicate(timeout=100)
-        finally:
-            process.kill()
-        assert process.returncode == 130, message
-        if b"while counting" not in message:
-            break
+    corpus.write_bytes(random.Random(3).randbytes(3_000_000))  # much to merge
+    watch, senders = train.Watch.__call__, []
+
+    def watched(self, progress):
+        watch(self, progress)
+        if progress.phase == "merge" and not senders:
+            interrupt = threading.Thread(target=_thread.interrupt_main)
+            senders.append(interrupt)
+            interrupt.start()
+
+    monkeypatch.setattr(train.Watch, "__call__", watched)
+    options = ("--dialect", "byte-stream", "--merges", 1_000_000)
+    found = run("train", corpus, "-o", out, "--log", log, *options, code=130)
     tokenizer, steps = bytepair.Tokenizer.from_file(out), bytepair.read_log(log)
     n_merges = len(tokenizer.merges)
     assert n_merges == steps.last_step > 0
-    lines = message.decode().splitlines()
-    assert lines[0] == f"bytepair: interrupted after {n_merges:,} merges"
-    assert lines[1:] == [
+    assert found.stderr.splitlines() == [
+        f"bytepair: interrupted after {n_merges:,} merges",
         f"saved: {out}; to continue, run the same command with --resume {out}",
         f"log: {log}",
     ]
@@ -458,19 +358,7 @@ def test_the_same_command_goes_on_from_what_it_wrote(corpus, tmp_path, output, o
     assert after.vocabulary[: part.n_vocab] == part.vocabulary
     summary = json.loads(found.stdout)
     assert (summary["unchanged_ids"], summary["new_ids"]) == (part.n_vocab, 9)
-    assert f"{part.n_vocab} ids unchanged, 9 new" in found.stderr.decode()
-
-
-def test_train_goes_on_from_a_published_tokenizer(shared, tmp_path):
-    """GPT-2's own file takes a Persian corpus, and every id stays where it was."""
-    path = shared("vocabularies/gpt2/tokenizer.json")
-    (tmp_path / "fa.txt").write_text("سلام دنیا، زبان فارسی زیباست. " * 200, "utf-8")
-    options = ("-o", "own.json", "--resume", path, "--vocab-size", 50_270)
-    found = run("train", "fa.txt", *options, "--dialect", "gpt2", cwd=tmp_path)
-    assert "50,257 ids unchanged, 13 new" in found.stderr.decode()
-    before, after = map(bytepair.Tokenizer.from_file, (path, tmp_path / "own.json"))
-    assert after.special_tokens == {"<|endoftext|>": 50_256}
-    assert after.vocabulary[:50_257] == before.vocabulary
+    assert f"{part.n_vocab} ids unchanged, 9 new" in found.stderr
 
 
 def test_train_with_weights(tmp_path):
@@ -497,7 +385,7 @@ def test_train_tells_what_was_left_out(tmp_path):
     (tmp_path / "t.txt").write_text("ab " * 50 + "xy")
     out = tmp_path / "t.bytepair"
     options = ("--merges", 2, "--min-piece-count", 5, "--pattern", r"\w+|\s")
-    found = run("train", tmp_path / "t.txt", "-o", out, *options).stderr.decode()
+    found = run("train", tmp_path / "t.txt", "-o", out, *options).stderr
     expected = "left out: 1 rare piece, 1 occurrence; the first 1 of 1 merge would be the same with them"
     assert expected in found
 
@@ -524,8 +412,10 @@ def test_train_reads_sizes(corpus, tmp_path):
     assert "--memory-limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
 
 
+@pytest.mark.slow
 def test_plot_draws_logs(corpus, tmp_path):
     """One curve for each log, in the format that the ending says."""
+    pytest.importorskip("matplotlib")
     for name in ("one", "two"):
         options = ("-o", f"{name}.bytepair", "--log", f"{name}.jsonl", "--merges", 9)
         run("train", corpus, *options, cwd=tmp_path)
@@ -534,90 +424,85 @@ def test_plot_draws_logs(corpus, tmp_path):
     assert all(f">{name}<" in drawn for name in ("one", "two"))
     run("plot", "one.jsonl", "-o", "curve.png", cwd=tmp_path)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert ".svg or a .png" in refused("plot", "one.jsonl", "-o", "x.gif", cwd=tmp_path)
-    message = refused("plot", "one.bytepair", "-o", "x.svg", cwd=tmp_path)
-    assert "looks like a .bytepair tokenizer" in message
+
+
+def test_plot_takes_logs_and_writes_pictures(saved, tmp_path):
+    """Other files and other endings are refused without the library that draws."""
+    (tmp_path / "m.jsonl").write_text("{}")
+    assert ".svg or a .png" in refused("plot", tmp_path / "m.jsonl", "-o", "x.gif")
+    assert "looks like a .bytepair tokenizer" in refused("plot", saved, "-o", "x.svg")
 
 
 # Encode and decode
 
 
-def test_ids_are_a_line_of_numbers(saved):
-    """By default the whole input becomes one line of decimal ids."""
-    found = run("encode", saved, stdin=b"lower\nwider\n")
-    expected = bytepair.Tokenizer.from_file(saved).encode("lower\nwider\n")
-    assert found.stdout == " ".join(map(str, expected)).encode() + b"\n"
+READERS = {
+    "text": lambda data: list(map(int, data.split())),
+    "json": json.loads,
+    "uint16": lambda data: np.frombuffer(data, "<u2").tolist(),
+    "uint32": lambda data: np.frombuffer(data, "<u4").tolist(),
+}
 
 
-@pytest.mark.parametrize(
-    "number_format", ["text", "pieces", "json", "uint16", "uint32"]
-)
+@pytest.mark.parametrize("number_format", READERS)
+def test_ids_are_written_in_each_format(saved, number_format):
+    """A line of decimals by default, a list of JSON, or what numpy reads on every machine."""
+    found = run("encode", saved, "--format", number_format, stdin="lower\nwider\n")
+    expected = load(saved).encode("lower\nwider\n")
+    assert READERS[number_format](found.stdout_bytes) == list(expected)
+    if number_format == "text":
+        assert found.stdout == " ".join(map(str, expected)) + "\n"
+        assert run("encode", saved, stdin="lower\nwider\n").stdout == found.stdout
+
+
+@pytest.mark.parametrize("number_format", [*READERS, "pieces"])
 def test_decode_undoes_encode(saved, tmp_path, number_format):
     """Any bytes come back from ids in every format, through files and through pipes."""
     data = TEXT.encode() + bytes(range(256)) + b"\r\n\n"
     format_ = ("--format", number_format)
     (tmp_path / "text").write_bytes(data)
-    ids = run("encode", saved, *format_, stdin=data).stdout
+    ids = run("encode", saved, *format_, stdin=data).stdout_bytes
     run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids", *format_)
     assert (tmp_path / "ids").read_bytes() == ids
-    assert run("decode", saved, "-", *format_, stdin=ids).stdout == data
+    assert run("decode", saved, "-", *format_, stdin=ids).stdout_bytes == data
     run("decode", saved, tmp_path / "ids", "-o", tmp_path / "back", *format_)
     assert (tmp_path / "back").read_bytes() == data
-
-
-def test_json_is_an_array(saved):
-    """The JSON that is written is the list of ids."""
-    ids = json.loads(run("encode", saved, "--format", "json", stdin=b"lower").stdout)
-    assert ids == bytepair.Tokenizer.from_file(saved).encode("lower")
-
-
-@pytest.mark.parametrize("bits", [16, 32])
-def test_raw_numbers_are_little_endian(saved, bits):
-    """What is written is the array that numpy reads, on every machine."""
-    raw = run("encode", saved, "--format", f"uint{bits}", stdin=b"lower").stdout
-    ids = np.frombuffer(raw, f"<u{bits // 8}").tolist()
-    assert ids == bytepair.Tokenizer.from_file(saved).encode("lower")
 
 
 @pytest.mark.parametrize("number_format", ["text", "json"])
 def test_lines_are_texts_of_their_own(saved, number_format):
     """With ``--lines`` each line is encoded alone, empty ones too, and decoded alone."""
-    tokenizer = bytepair.Tokenizer.from_file(saved)
     lines = ["lower", "", "wider \N{SNOWMAN}"]
     options = ("--lines", "--format", number_format)
-    ids = run("encode", saved, *options, stdin="\n".join(lines).encode()).stdout
-    parse = (
-        json.loads if number_format == "json" else lambda s: list(map(int, s.split()))
-    )
-    assert [parse(line) for line in ids.decode().splitlines()] == [
-        tokenizer.encode(line) for line in lines
-    ]
+    ids = run("encode", saved, *options, stdin="\n".join(lines)).stdout
+    found = [READERS[number_format](line) for line in ids.splitlines()]
+    assert found == [load(saved).encode(line) for line in lines]
     back = run("decode", saved, *options, stdin=ids).stdout
-    assert back.decode() == "\n".join([*lines, ""])
+    assert back == "\n".join([*lines, ""])
 
 
 def test_special_tokens_are_text_unless_allowed(saved):
     """A special token in the text gets its id where it is allowed by name, or all are."""
-    text = b"low<|end|>"
-    special = b"274"
-    assert special not in run("encode", saved, stdin=text).stdout.split()
+    encode, special = ("encode", saved), "274"
+    assert special not in run(*encode, stdin="low<|end|>").stdout.split()
     for allowed in ("<|end|>", "all"):
-        found = run("encode", saved, "--allowed-special", allowed, stdin=text)
+        found = run(*encode, "--allowed-special", allowed, stdin="low<|end|>")
         assert found.stdout.split()[-1] == special
-    message = refused("encode", saved, "--allowed-special", "<|no|>", stdin=text)
-    assert "not a special token" in message
+    assert "not a special token" in refused(*encode, "--allowed-special", "<|no|>")
+    message = refused(*encode, "--allowed-special", "\udcff")  # a byte that is no text
+    assert message.startswith("special token has a lone surrogate")
 
 
 def test_end_marks_become_spaces(words):
     """A tokenizer of characters gives text, its marks turned back."""
-    ids = run("encode", words, stdin=b"lower wider newest").stdout
-    assert run("decode", words, stdin=ids).stdout == b"lower wider newest"
+    ids = run("encode", words, stdin="lower wider newest").stdout
+    assert run("decode", words, stdin=ids).stdout == "lower wider newest"
 
 
 def test_a_closed_pipe_ends_quietly(saved, tmp_path):
     """``bytepair encode … | head -1`` writes nothing to standard error."""
     path = tmp_path / "long"
-    path.write_bytes(TEXT.encode() * 5000)
+    path.write_bytes(TEXT.encode() * 500)
     process = subprocess.Popen(
         [*COMMAND, "encode", str(saved), str(path), "--lines"],
         stdout=subprocess.PIPE,
@@ -626,25 +511,16 @@ def test_a_closed_pipe_ends_quietly(saved, tmp_path):
     )
     process.stdout.readline()
     process.stdout.close()
-    message = process.stderr.read()
-    process.stderr.close()
-    assert process.wait(timeout=60) == 141
-    assert message == b""
+    _, message = process.communicate(timeout=60)
+    assert (process.returncode, message) == (141, b"")
 
 
 def test_a_full_device_is_an_error(saved):
     """Output that cannot be written is reported, once."""
     with open("/dev/full", "wb") as full:  # noqa: PTH123 -- a device
-        found = subprocess.run(
-            [*COMMAND, "encode", str(saved)],
-            input=b"lower",
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=ENVIRONMENT,
-            check=False,
-        )
-    assert found.returncode == 1
-    assert found.stderr == b"bytepair: No space left on device\n"
+        streams = {"capture_output": False, "stdout": full, "stderr": subprocess.PIPE}
+        found = run_process("encode", saved, stdin=b"lower", code=1, **streams)
+    assert found.stderr == "bytepair: No space left on device\n"
 
 
 # Encode and decode, refused
@@ -721,42 +597,37 @@ def test_ids_that_fail_are_located(saved):
 
 def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
     """Ids are never cut off: a vocabulary above 65,536 needs 32 bits."""
-    tokenizer = bytepair.Tokenizer.from_file(saved)
+    tokenizer = load(saved)
     for id_, is_small in ((65_535, True), (65_536, False)):
         path = tmp_path / f"{id_}.bytepair"
         tokenizer.with_special_tokens({"<|last|>": id_}).save(path)
         encode = ("encode", path, "--format", "uint16")
         if is_small:
             found = run(*encode, "--allowed-special", "all", stdin=b"<|last|>")
-            assert found.stdout == b"\xff\xff"
+            assert found.stdout_bytes == b"\xff\xff"
         else:
             assert "use --format uint32" in refused(*encode, stdin=b"low")
 
 
-def test_encode_writes_what_numpy_loads(saved, tmp_path):
-    """An output ``.npy`` is an array, ``.bin`` its numbers, of the type that holds all ids."""
-    (tmp_path / "text").write_bytes(TEXT.encode())
-    ids = list(map(int, run("encode", saved, tmp_path / "text").stdout.split()))
-    run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids.npy")
-    assert np.load(tmp_path / "ids.npy").tolist() == ids
-    run("encode", saved, "-", "-o", tmp_path / "ids.bin", stdin=TEXT.encode())
-    assert np.fromfile(tmp_path / "ids.bin", "<u2").tolist() == ids
-    wide = ("--format", "uint32")
-    run("encode", saved, tmp_path / "text", "-o", tmp_path / "ids.npy", *wide)
-    assert np.load(tmp_path / "ids.npy").dtype == np.uint32
-    run("encode", saved, "--lines", "-o", tmp_path / "ids.npy", code=2)
+def test_arrays_of_numpy_are_written_and_read(saved, tmp_path):
+    """``.npy`` is an array, ``.bin`` its numbers, of the type that holds all ids or is asked for.
 
-
-@pytest.mark.parametrize("dtype", ["uint16", "uint32"])
-def test_decode_reads_the_npy_that_encode_writes(saved, tmp_path, dtype):
-    """An array is recognised by its header, in a file and in a pipe, whatever its width."""
-    (tmp_path / "text").write_bytes(TEXT.encode())
-    path = tmp_path / "ids.npy"
-    run("encode", saved, tmp_path / "text", "-o", path, "--format", dtype)
-    assert np.load(path).dtype == dtype
-    assert run("decode", saved, path).stdout == TEXT.encode()
-    assert run("decode", saved, path, "--format", dtype).stdout == TEXT.encode()
-    assert run("decode", saved, stdin=path.read_bytes()).stdout == TEXT.encode()
+    An array is recognised by its header, in a file and in a pipe.
+    """
+    text, path, raw = (tmp_path / name for name in ("text", "ids.npy", "ids.bin"))
+    text.write_text(TEXT, "utf-8")
+    ids = load(saved).encode(TEXT)
+    run_process("encode", saved, "-", "-o", raw, stdin=TEXT.encode())
+    assert np.fromfile(raw, "<u2").tolist() == ids
+    for format_ in ((), ("--format", "uint16"), ("--format", "uint32")):
+        run("encode", saved, text, "-o", path, *format_)
+        array = np.load(path)
+        assert array.dtype == (format_ or ("", "uint16"))[1]
+        assert array.tolist() == ids
+        assert run("decode", saved, path).stdout == TEXT
+        assert run("decode", saved, path, *format_).stdout == TEXT
+        assert run("decode", saved, stdin=path.read_bytes()).stdout == TEXT
+    run("encode", saved, "--lines", "-o", path, code=2)
     run("decode", saved, path, "--lines", code=2)
 
 
@@ -784,9 +655,9 @@ def test_an_npy_that_encode_never_writes_is_refused(saved, tmp_path):
     ]:
         path.write_bytes(data)
         assert message in refused("decode", saved, path)
-    ids = " ".join(map(str, bytepair.Tokenizer.from_file(saved).encode("low")))
+    ids = " ".join(map(str, load(saved).encode("low")))
     path.write_text(ids)
-    assert run("decode", saved, path, "--format", "text").stdout == b"low"
+    assert run("decode", saved, path, "--format", "text").stdout == "low"
 
 
 def test_raw_numbers_have_no_lines(saved):
@@ -800,7 +671,7 @@ def test_raw_numbers_have_no_lines(saved):
 
 def test_info_begins_with_what_is_asked(saved):
     """The dialect, the size, the special tokens and what is lost, and no pattern."""
-    shown = run("info", saved).stdout.decode()
+    shown = run("info", saved).stdout
     names = [line[:16].strip() for line in shown.splitlines()]
     expected = ["dialect", "size", "special tokens", "units", "loses", "learned from"]
     assert names == expected
@@ -808,14 +679,14 @@ def test_info_begins_with_what_is_asked(saved):
     assert "275 ids, 18 merges, 1 added token\n" in shown
     assert "    274  <|end|>" in shown
     assert "loses           nothing\n" in shown
-    counts = [row[3] for row in bytepair.Tokenizer.from_file(saved).merge_log]
+    counts = [row[3] for row in load(saved).merge_log]
     assert f"occurred {counts[0]} times at first, {counts[-1]} at last" in shown
 
 
 def test_info_tells_the_pipeline(saved):
     """At length a reader finds every part, how the split runs, and both ends of the merges."""
-    shown = run("info", saved, "--verbose").stdout.decode()
-    tokenizer = bytepair.Tokenizer.from_file(saved)
+    shown = run("info", saved, "--verbose").stdout
+    tokenizer = load(saved)
     for name, text in tokenizer._describe():
         assert f"{name:<16}{text}" in shown
     assert tokenizer.explain()[0] in shown
@@ -834,11 +705,11 @@ def test_info_tells_the_compression_that_the_log_has(tmp_path):
     tokenizer.truncated(tokenizer.n_vocab - 1).save(small)
     bytepair.train_from_iterator(["her hers"], merges=3).save(other)
     assert "compression     2.25 bytes per token of the training corpus (18 bytes)" in (
-        run("info", path, "--log", log).stdout.decode()
+        run("info", path, "--log", log).stdout
     )
     found = json.loads(run("info", small, "--log", log, "--json").stdout)
     assert (found["bytes_per_token"], found["corpus_bytes"]) == (18 / 10, 18)
-    assert "compression" not in run("info", path).stdout.decode()
+    assert "compression" not in run("info", path).stdout
     assert "merge 1 is another than in the tokenizer" in refused(
         "info", other, "--log", log
     )
@@ -847,7 +718,7 @@ def test_info_tells_the_compression_that_the_log_has(tmp_path):
 def test_info_is_json_for_programs(saved):
     """The JSON says the same."""
     found = json.loads(run("info", saved, "--json").stdout)
-    tokenizer = bytepair.Tokenizer.from_file(saved)
+    tokenizer = load(saved)
     assert found["dialects"] == ["gpt4o"]
     assert found["n_vocab"] == 275
     assert found["n_merges"] == 18
@@ -863,24 +734,28 @@ def test_info_is_json_for_programs(saved):
 # Demo
 
 
-def test_the_demo_goes_the_whole_way(tmp_path):
+def test_the_demo_goes_the_whole_way(tmp_path, monkeypatch):
     """It trains, shows what it learned, saves, loads, and checks the round trip."""
+    monkeypatch.setattr(demo, "MAX_BYTES", 500_000)
     out = tmp_path / "demo.bytepair"
     found = run("demo", "-o", out)
-    shown = found.stdout.decode()
-    assert "4,000 ids, compression ratio" in shown
-    assert "First merges\n      1  " in shown
-    assert "Last merges" in shown
-    assert "[ return]" in shown
-    assert "no difference" in shown
-    assert f"Saved: {out}" in shown
-    assert f"bytepair report {out} -o report.html" in shown
-    assert f"bytepair show {out}" in shown
-    assert f"bytepair trace {out}" in shown
-    assert found.stderr == b""
+    for part in (
+        "4,000 ids, compression ratio",
+        "First merges\n      1  ",
+        "Last merges",
+        "[ return]",
+        "no difference",
+        f"Saved: {out}",
+        f"bytepair report {out} -o report.html",
+        f"bytepair show {out}",
+        f"bytepair trace {out}",
+    ):
+        assert part in found.stdout
+    assert found.stderr == ""
     assert bytepair.Tokenizer.from_file(out).n_vocab == 4000
 
 
+@pytest.mark.slow
 def test_the_demo_has_colours_and_progress_on_a_terminal(tmp_path):
     """Tokens are told apart by colour there, and the line of progress is shown."""
     shown = on_terminal("demo", "-o", tmp_path / "demo.bytepair")
@@ -912,7 +787,6 @@ def test_the_demo_has_text_without_sources(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
     texts = python_texts.python_texts(1_000_000)
     assert sum(map(len, texts)) > 100_000
-    assert bytepair.train_from_iterator(texts, vocab_size=400).n_vocab == 400
 
 
 def test_the_demo_reads_no_more_than_it_says():
@@ -925,25 +799,9 @@ def test_the_demo_reads_no_more_than_it_says():
 # The way in
 
 
-def test_wrong_usage_is_2():
-    """Unknown commands and options are wrong usage."""
-    run("no-such-command", code=2)
-    run("encode", "--no-such-option", code=2)
-
-
 def test_the_version_is_shown():
     """``--version`` tells the version of the package."""
-    assert run("--version").stdout.decode() == f"bytepair {bytepair.__version__}\n"
-
-
-def test_the_command_is_installed():
-    """``bytepair`` and ``python -m bytepair`` are one program."""
-    from importlib.metadata import entry_points
-
-    (entry,) = entry_points(group="console_scripts", name="bytepair")
-    from bytepair.cli.entry import main
-
-    assert entry.load() is main
+    assert run("--version").stdout == f"bytepair {bytepair.__version__}\n"
 
 
 @pytest.mark.parametrize("missing", ["typer", "rich"])
@@ -954,10 +812,10 @@ def test_what_is_missing_is_named(missing):
         "sys.argv[1:] = ['demo']; from bytepair.cli.entry import main; main()"
     )
     found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=False
+        [sys.executable, "-c", program], capture_output=True, check=False, text=True
     )
     assert found.returncode == 1
-    assert found.stderr.decode().replace("\r", "") == (
+    assert found.stderr == (
         f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'\n"
     )
 
@@ -969,19 +827,6 @@ def test_the_package_does_not_import_the_command_line():
         "sys.exit(bool({'typer', 'rich', 'bytepair.cli'} & sys.modules.keys()))"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
-
-
-def test_arguments_that_are_not_utf8_are_refused(saved):
-    """A byte that is no text in an argument ends the command with a message."""
-    found = subprocess.run(
-        [*COMMAND, "encode", saved, "--allowed-special", b"\xff"],
-        input=b"low",
-        capture_output=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
-    assert found.returncode == 1
-    assert found.stderr.startswith(b"bytepair: special token has a lone surrogate")
 
 
 def test_files_may_have_any_name(tmp_path):
@@ -1006,14 +851,6 @@ def test_a_closed_stream_is_one_line(saved, closed, name):
     assert found.stderr == f"bytepair: standard {name} is closed\n".encode()
 
 
-def test_a_tokenizer_needs_a_path(corpus, tmp_path):
-    """Neither standard output nor an unknown ending is taken for a format."""
-    for output, reason in (("-", "standard output"), ("t.foo", "t.foo: the extension")):
-        message = refused("train", corpus, "-o", output, "--merges", 1)
-        assert reason in message
-        assert "/tmp" not in message
-
-
 def test_a_file_of_another_kind_is_told(tmp_path):
     """What is no JSON at all is not blamed on a place in it."""
     path = tmp_path / "corpus.txt"
@@ -1028,21 +865,21 @@ def test_convert_writes_what_verify_finds_equal(saved, tmp_path):
     """Every file is named, own texts are counted, and both commands say so."""
     text = tmp_path / "own.txt"
     text.write_text(TEXT, encoding="utf-8")
-    found = run("convert", saved, tmp_path / "own.json", "--text", text).stdout.decode()
+    found = run("convert", saved, tmp_path / "own.json", "--text", text).stdout
     assert f"wrote {tmp_path / 'own.json'}\n" in found
     assert "huggingface: the same ids" in found
-    equal = run("verify", saved, tmp_path / "own.json", "--text", text).stdout.decode()
+    equal = run("verify", saved, tmp_path / "own.json", "--text", text).stdout
     assert equal.startswith("no difference")
     assert f"{len(TEXT):,} characters" in equal
 
 
 def test_verify_shows_the_first_difference(saved, tmp_path):
     """The exit code is 1, and the text that differs is small."""
-    other = bytepair.Tokenizer.from_file(saved).with_special_tokens(["<|other|>"])
+    other = load(saved).with_special_tokens(["<|other|>"])
     other.save(tmp_path / "other.bytepair")
     found = run("verify", saved, tmp_path / "other.bytepair", code=1)
-    assert found.stderr == b""
-    lines = found.stdout.decode().splitlines()
+    assert found.stderr == ""
+    lines = found.stdout.splitlines()
     assert lines[:2] == ["ids differ", "  text    '<|other|>'"]
 
 
