@@ -8,10 +8,10 @@ PEERS := target/peers
 PEERS_NEXT := target/peers-next
 SITE := target/site-venv
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz hardening website release crates/bytepair-python
+PYTHON_SOURCES := python tests benchmarks examples parity fuzz website release crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
-.PHONY: demo test test-all check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz harden sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
+.PHONY: demo test test-all check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -92,11 +92,6 @@ fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS
 	  $(FUZZ_CARGO) fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60; \
 	done
-
-HARDEN_SECONDS ?= 60
-
-harden: $(VENV)/built ## Kill commands, fill disks, damage files, feed hostile texts, HARDEN_SECONDS each; HARDEN="kills" selects
-	$(BIN)/python -m hardening --seconds $(HARDEN_SECONDS) $(HARDEN)
 
 HOST := $(shell rustc -vV | sed -n 's/^host: //p')
 

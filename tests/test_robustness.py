@@ -27,6 +27,7 @@ from tests.full_disks import short_files, small_disk  # noqa: E402
 from bytepair import scale  # noqa: E402
 from bytepair.data import TokenDataset, _shards, _work, read_counts  # noqa: E402
 
+pytestmark = pytest.mark.slow
 IS_LINUX = Path("/proc/self/fdinfo").is_dir()
 TASK_BYTES = 3 << 20
 N_TASKS = 4

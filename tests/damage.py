@@ -1,25 +1,10 @@
-"""Damaged files of every format are an error of ours or a tokenizer that works.
-
-What a damaged file still loads must be written and read again with the same ids.
-"""
+"""Small files of all formats, and damage to them; the same chance damages alike."""
 
 import importlib.util
-import random
 import re
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
-import bytepair
 from bytepair import Tokenizer
-
-from .children import Worker
-
-__all__ = ["ONE_FILE", "TARGETS", "cases", "damaged", "read_as", "small_files"]
-
-ADDRESS_SPACE = 8 << 30
-TEXT = "the <s> é low lower 한국 1234\n"
 
 ONE_FILE = {
     "native": "bytepair",
@@ -39,18 +24,16 @@ TARGETS = [*ONE_FILE, "gguf", *TWO_FILES]
 HUGE = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
 
 
-def seeds() -> ModuleType:
+def seeds():
     """Load the module that writes small files of all formats."""
     path = Path(__file__).parent.parent / "fuzz" / "make_seeds.py"
     spec = importlib.util.spec_from_file_location("make_seeds", path)
-    assert spec
-    assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def small_files(folder: Path) -> dict[str, list[bytes]]:
+def small_files(folder):
     """Give small files of all formats, by the name of the fuzzer's target."""
     module = seeds()
     module.FOLDER = folder
@@ -62,7 +45,7 @@ def small_files(folder: Path) -> dict[str, list[bytes]]:
     }
 
 
-def read_as(target: str, folder: Path, data: bytes) -> Tokenizer:
+def read_as(target, folder, data):
     """Load data as a file, or the two parts before and behind a NUL as two files."""
     if target in ONE_FILE:
         return Tokenizer.from_bytes(data, format=ONE_FILE[target])
@@ -75,7 +58,7 @@ def read_as(target: str, folder: Path, data: bytes) -> Tokenizer:
     return Tokenizer.from_directory(folder)
 
 
-def flip_bits(data: bytes, chance: random.Random) -> bytes:
+def flip_bits(data, chance):
     """Flip a few bits."""
     changed = bytearray(data)
     for _ in range(chance.choice([1, 1, 3, 20])):
@@ -83,28 +66,28 @@ def flip_bits(data: bytes, chance: random.Random) -> bytes:
     return bytes(changed)
 
 
-def shuffle_lines(data: bytes, chance: random.Random) -> bytes:
+def shuffle_lines(data, chance):
     """Put the lines in another order."""
     lines = data.split(b"\n")
     chance.shuffle(lines)
     return b"\n".join(lines)
 
 
-def repeat_line(data: bytes, chance: random.Random) -> bytes:
+def repeat_line(data, chance):
     """Insert one line a second time, somewhere."""
     lines = data.split(b"\n")
     lines.insert(chance.randrange(len(lines) + 1), chance.choice(lines))
     return b"\n".join(lines)
 
 
-def change_number(data: bytes, chance: random.Random) -> bytes:
+def change_number(data, chance):
     """Put something else in the place of a number."""
     numbers = list(re.finditer(rb"[0-9]+", data)) or list(re.finditer(rb".", data))
     place = chance.choice(numbers)
     return data[: place.start()] + chance.choice(HUGE) + data[place.end() :]
 
 
-def swap_words(data: bytes, chance: random.Random) -> bytes:
+def swap_words(data, chance):
     """Exchange two words."""
     words = re.split(rb"([^A-Za-z0-9_]+)", data)
     first, second = chance.randrange(len(words)), chance.randrange(len(words))
@@ -112,13 +95,13 @@ def swap_words(data: bytes, chance: random.Random) -> bytes:
     return b"".join(words)
 
 
-def repeat_block(data: bytes, chance: random.Random) -> bytes:
+def repeat_block(data, chance):
     """Repeat a stretch of the file."""
     start, end = sorted(chance.choices(range(len(data) + 1), k=2))
     return data[:end] + data[start:end] + data[end:]
 
 
-def cut(data: bytes, chance: random.Random) -> bytes:
+def cut(data, chance):
     """Cut the end off."""
     return data[: chance.randrange(len(data))]
 
@@ -134,42 +117,6 @@ DAMAGES = [
 ]
 
 
-def damaged(data: bytes, chance: random.Random) -> bytes:
+def damaged(data, chance):
     """Damage a file in a way of ``chance``."""
     return chance.choice(DAMAGES)(data, chance)
-
-
-def attempt(target: str, data: bytes) -> str | None:
-    """Load a damaged file, and say what is wrong with what comes of it."""
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            tokenizer = read_as(target, Path(folder), data)
-        ids = tokenizer.encode(TEXT, allowed_special="all")
-        tokenizer.decode(ids)
-        again = Tokenizer.from_bytes(tokenizer.to_bytes())
-    except bytepair.TokenizerError as error:
-        return None if str(error) else "an error without a message"
-    except MemoryError:
-        return None
-    except BaseException as error:  # a panic is no Exception
-        return f"{type(error).__name__}: {error}"
-    same = again.encode(TEXT, allowed_special="all") == ids
-    return None if same else "written and read again it gives other ids"
-
-
-def cases(chance: random.Random, folder: Path) -> Iterator[str | None]:
-    """Damage one file after the other."""
-    files = small_files(folder)
-    worker = Worker(ADDRESS_SPACE)
-    try:
-        while True:
-            target = chance.choice(TARGETS)
-            data = damaged(chance.choice(files[target]), chance)
-            problem = worker.run(attempt, target, data)
-            if problem:
-                kept = Path(tempfile.gettempdir()) / f"hardening-{target}-{hash(data)}"
-                kept.write_bytes(data)
-                problem = f"{target}: {problem} (the file is {kept})"
-            yield problem
-    finally:
-        worker.close()

@@ -1,1 +1,0 @@
-"""Bad days, endlessly: damaged files, kills, full disks, hostile texts. ``make harden`` runs it."""
