@@ -165,6 +165,7 @@ def extending(folder, monkeypatch):
     return bytepair.Tokenizer.from_file("gpt2").n_vocab
 
 
+@pytest.mark.slow
 def test_the_examples_of_extending_run(tmp_path, monkeypatch):
     """From a tokenizer and a corpus to a new file and the rows of a matrix, in Python and by the command."""
     np = pytest.importorskip("numpy")

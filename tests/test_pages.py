@@ -222,7 +222,22 @@ ALL = [REPOSITORY / "README.md", *sorted(REPOSITORY.glob("docs/**/*.md"))]
 PAGES = {path.relative_to(REPOSITORY).as_posix(): path for path in ALL}
 
 
-@pytest.mark.parametrize("name", [name for name in PAGES if name not in NOT_RUN])
+SLOW = {
+    "docs/how-to/encode.md",
+    "docs/tutorials/from-corpus-to-shards.md",
+    "docs/tutorials/ship.md",
+}
+"""Pages that import large libraries or start many processes."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
+        for name in PAGES
+        if name not in NOT_RUN
+    ],
+)
 def test_what_a_page_shows_is_what_is_given(name, tmp_path, monkeypatch):
     """Every example of the page runs and gives what stands below it."""
     for library in NEEDED.get(name, []):
@@ -238,7 +253,7 @@ def test_every_page_with_examples_is_listed():
     shown = {name for name, path in PAGES.items() if has_examples(path)}
     assert shown == EXAMPLES.keys() | NOT_RUN.keys()
     assert not EXAMPLES.keys() & NOT_RUN.keys()
-    assert NEEDED.keys() <= EXAMPLES.keys()
+    assert NEEDED.keys() | SLOW <= EXAMPLES.keys()
 
 
 @pytest.mark.parametrize(
