@@ -43,6 +43,7 @@ def run(program, *arguments, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_during_the_first_array_is_an_interrupt(call):
     """Whenever it comes, the process ends by ``KeyboardInterrupt`` and says nothing of a panic."""
@@ -70,6 +71,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_a_command_ends_it_with_130(tmp_path):
     """Also while it imports what it needs; there is no traceback."""
     tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
