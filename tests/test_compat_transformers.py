@@ -35,7 +35,7 @@ ROLES = {
     "smollm": {"eos_token": "<|im_end|>", "extra_special_tokens": ["<|im_start|>"]},
     "nemotron": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
     "whisper": {"bos_token": "<|endoftext|>", "padding_side": "left"},
-    "bert": {"cls_token": "[CLS]", "sep_token": "[SEP]", "truncation_side": "left"},
+    "bert": {"cls_token": "[CLS]", "sep_token": "[SEP]"},
     "gpt2": {},
     "roberta-prefixed": {},
     "llama2-metaspace": {},
