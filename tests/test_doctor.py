@@ -231,6 +231,10 @@ SICK = {
     "BP502": (edited(with_more("1 2"), trained(pattern=DIGITS, **UNMERGED)), {256}),
     "BP503": (trained(dialect="gpt2"), set()),
     "BP504": (trained(dialect="gpt2"), set()),
+    "BP505": (
+        edited(lambda file: file.update(decoder={"type": "Fuse"})),
+        set(),
+    ),
     "BP601": (with_corpus("lot of"), {257}),
     "BP602": (with_corpus("low low"), {256}),
     "BP603": (with_corpus("low abcdefghijk" * 2000, edited(with_long_token)), {268}),
@@ -239,6 +243,32 @@ SICK = {
         set(),
     ),
 }
+
+
+def test_tokens_of_no_text_and_runs_of_spaces_are_found():
+    """A name that no byte is spelled with, an empty name, and added tokens of spaces."""
+    names = {"\u203c": 258, "": 259}
+    sick = edited(lambda file: file["model"]["vocab"].update(names))
+    assert diagnose(sick, select=["BP1"]).ids("BP101") == {258, 259}
+    spaced = trained().with_added_tokens(["  ", "    "])
+    assert diagnose(spaced, select=["BP3"]).ids("BP304") == {258, 259}
+
+
+def test_bytes_that_are_spelled_before_the_last_cut_are_bytes():
+    """As in Falcon's file, digits are cut behind ``ByteLevel``; every token occurs, and parts of characters are told."""
+
+    def cut_behind(file):
+        steps = [file["pre_tokenizer"], {"type": "Digits", "individual_digits": False}]
+        file["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": steps}
+
+    tokenizer = edited(cut_behind, trained(" é è", dialect="gpt2", vocab_size=257))
+    assert not tokenizer._rules()["is_bytes"]
+    options = {"ignore": ["BP503", "BP504"]}
+    plain = diagnose(trained(" é è", dialect="gpt2", vocab_size=257), **options)
+    found = diagnose(tokenizer, **options)
+    codes = [finding.code for finding in found.findings]
+    assert [finding.code for finding in plain.findings] == codes
+    assert found.ids("BP102") == plain.ids("BP102") != set()
 
 
 def healthy(folder):

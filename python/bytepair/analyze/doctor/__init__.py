@@ -18,6 +18,7 @@ from . import (
     _alphabet,
     _config,
     _corpus,
+    _decoding,
     _ids,
     _pattern,
     _pipeline,
@@ -145,6 +146,8 @@ def _found(
         yield from _config.find(subject, settings, document)
     if wanted & {"BP503", "BP504"}:
         yield from _pattern.find(subject)
+    if "BP505" in wanted:
+        yield from _decoding.find(subject)
 
 
 def _as_list(codes: Iterable[str] | None) -> list[str] | None:

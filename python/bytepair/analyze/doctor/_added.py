@@ -114,7 +114,7 @@ def _in_plain_text(subject: Subject) -> Iterator[Finding]:
             ids = subject.tokenizer.encode(name, added_tokens="text")
         except TokenizerError:
             continue
-        if len(ids) != 1 or ids == [subject.rules["unknown"]]:
+        if len(ids) != 1 or subject.is_unknown(ids[0]):
             continue
         if ids[0] != id_ and plain(subject.written[ids[0]]) != name:
             continue
@@ -133,7 +133,7 @@ def _in_any_text(subject: Subject) -> Iterator[Finding]:
     found = tuple(
         FoundToken(id_, token.content)
         for id_, token in tokens.items()
-        if token.content.replace("▁", " ").strip()
+        if len(token.content) > 1 or token.content.replace("▁", " ").strip()
     )
     if found:
         message = (

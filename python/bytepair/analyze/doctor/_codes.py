@@ -56,6 +56,7 @@ CODES = {
         Code("BP502", "cut-by-the-pattern", "warning"),
         Code("BP503", "combining-mark-split-from-letter", "note"),
         Code("BP504", "joiner-split-from-sequence", "note"),
+        Code("BP505", "text-does-not-come-back", "warning"),
         Code("BP601", "never-used", "note", needs_corpus=True),
         Code("BP602", "intermediate-token", "note", needs_corpus=True),
         Code("BP603", "glitch-candidate", "note", needs_corpus=True),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ._finding import Finding, FoundToken
 from ._partial import Partial
-from ._subject import Subject, plain
+from ._subject import ADDED, Subject, bytes_of_name, plain
 from ._texts import Texts
 
 __all__ = ["find"]
@@ -12,8 +12,34 @@ __all__ = ["find"]
 
 def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
     """Look for tokens of text that cannot occur, or do not seem to occur."""
+    yield from _unspelled(subject)
     yield from _unmade(subject, texts)
     yield from _partial(subject, texts)
+
+
+def _unspelled(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens that are no text, and that nothing else gives: no added token, no role."""
+    ids = [
+        id_
+        for id_, (kind, own) in enumerate(subject.tokens)
+        if kind == ADDED
+        and id_ not in subject.added
+        and (not own or (subject.rules["is_bytes"] and bytes_of_name(own) is None))
+    ]
+    reasons = subject.tokenizer._why_it_stays(ids)
+    found = tuple(
+        subject.found(
+            id_,
+            "a character of its name stands for no byte"
+            if subject.tokens[id_][1]
+            else "has no text",
+        )
+        for id_, reason in zip(ids, reasons, strict=True)
+        if reason is None
+    )
+    if found:
+        message = "these tokens stand for no text, so no text is ever encoded with them"
+        yield Finding("BP101", message, found)
 
 
 def _unmade(subject: Subject, texts: Texts) -> Iterator[Finding]:

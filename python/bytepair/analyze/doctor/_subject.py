@@ -27,8 +27,10 @@ __all__ = [
     "ROWS_AT_ONCE",
     "Added",
     "Subject",
+    "bytes_of_name",
     "column",
     "is_utf8",
+    "name_of_bytes",
     "plain",
 ]
 
@@ -54,8 +56,14 @@ class Subject:
 
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
-        """The kind and the bytes of each token, without marks."""
-        return self.tokenizer._tokens()
+        """The kind of each token, and the bytes of text that it stands for, without marks."""
+        tokens = self.tokenizer._tokens()
+        if not self.spells_bytes:
+            return tokens
+        return [
+            (kind, bytes_of_name(own) or own) if kind < BYTE else (kind, own)
+            for kind, own in tokens
+        ]
 
     @cached_property
     def written(self) -> list[Any]:
@@ -64,8 +72,30 @@ class Subject:
 
     @cached_property
     def rules(self) -> dict[str, Any]:
-        """The rules by which text becomes units."""
-        return self.tokenizer._rules()
+        """The rules by which text becomes units; characters that spell bytes are bytes."""
+        rules = self.tokenizer._rules()
+        return {**rules, "is_bytes": True} if self.spells_bytes else rules
+
+    @cached_property
+    def spells_bytes(self) -> bool:
+        """Whether a step spells the bytes of a text in characters, and others cut it then."""
+        changes = (
+            step for round_ in self._parts["rounds"] for step in round_["change"]
+        )
+        return any(step["type"] == "byte_chars" for step in changes)
+
+    def is_unknown(self, id_: int) -> bool:
+        """Tell whether a token stands for units outside the alphabet."""
+        is_named = plain(self.written[id_]) == self.rules["unknown"]
+        return self.tokens[id_][0] == UNKNOWN or is_named
+
+    def in_piece(self, text: bytes) -> bytes:
+        """Write a text as pieces have it."""
+        return name_of_bytes(text).encode() if self.spells_bytes else text
+
+    def never_held(self, texts: list[bytes]) -> list[bool]:
+        """Tell for each text whether it is proven that the pattern always cuts it."""
+        return self.tokenizer._never_held([self.in_piece(text) for text in texts])
 
     @cached_property
     def added(self) -> "dict[int, AddedToken]":
@@ -190,6 +220,33 @@ class Subject:
             return self.tokenizer.encode(text, added_tokens=added_tokens)
         except TokenizerError:
             return []
+
+
+_PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+_NAMES = {byte: chr(byte) for byte in _PRINTABLE} | {
+    byte: chr(0x100 + number) for number, byte in enumerate(_OTHERS)
+}
+_BYTES = {name: byte for byte, name in _NAMES.items()}
+
+
+def name_of_bytes(text: bytes) -> str:
+    """Spell bytes as GPT-2's vocabulary does.
+
+    >>> name_of_bytes(" é".encode())
+    'ĠÃ©'
+    """
+    return "".join(map(_NAMES.__getitem__, text))
+
+
+def bytes_of_name(name: bytes) -> bytes | None:
+    """Give the bytes that characters spell; ``None`` if one of them stands for no byte.
+
+    >>> bytes_of_name("Ġa".encode()), bytes_of_name("‼".encode())
+    (b' a', None)
+    """
+    found = [_BYTES.get(character) for character in name.decode(errors="replace")]
+    return None if None in found else bytes(byte for byte in found if byte is not None)
 
 
 def is_utf8(text: bytes) -> bool:
