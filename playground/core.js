@@ -24,13 +24,13 @@ export async function openCore(module) {
 function call(core, request, bytes) {
   const json = new TextEncoder().encode(JSON.stringify(request));
   const length = 4 + json.length + bytes.length;
-  const start = core.allocate(length) >>> 0;
+  const start = core.bytepair_allocate(length) >>> 0;
   write(core.memory.buffer, start, json, bytes);
-  const answer = core.call(start, length) >>> 0;
-  core.release(start, length);
+  const answer = core.bytepair_call(start, length) >>> 0;
+  core.bytepair_release(start, length);
   // The memory may have grown and moved, so it is looked up again.
   const { fields, payload, size } = read(core.memory.buffer, answer);
-  core.release(answer, size);
+  core.bytepair_release(answer, size);
   if ("error" in fields) throw new CoreError(fields.error);
   return { ...fields.result, payload };
 }

@@ -5,7 +5,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PySet, PyString};
 
 use crate::error::{ask, raise};
 use crate::numpy_import::may_be_array;
@@ -168,6 +168,7 @@ impl<'py> FromPyObject<'_, 'py> for Ids {
         if let Some(ids) = of_array {
             return Ok(Self(ids));
         }
+        refuse_set("ids", &object)?;
         let items = object.try_iter().map_err(|_| not_ids(&object))?;
         let mut ids = Vec::new();
         for item in items {
@@ -195,7 +196,7 @@ fn ids_of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
 fn not_ids(object: &Bound<'_, PyAny>) -> PyErr {
     let type_name = object.get_type().name().map(|name| name.to_string());
     match type_name {
-        Ok(name) if object.extract::<u32>().is_ok() => {
+        Ok(name) if plain_id(object).is_some() => {
             PyTypeError::new_err(format!("expected a list of ids, not {name}: pass [{object}]"))
         }
         Ok(name) => PyTypeError::new_err(format!("expected a list of ids, not {name}")),
@@ -219,12 +220,20 @@ fn not_an_id(item: &Bound<'_, PyAny>) -> PyErr {
 
 /// One id. What is an integer but no 32-bit id is an unknown token.
 pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
-    if let Ok(id) = item.extract::<u32>() {
+    if let Some(id) = plain_id(item) {
         return Ok(id);
+    }
+    if item.is_instance_of::<PyBool>() {
+        return Err(not_an_id(item));
     }
     let index = item.py().import("operator")?.getattr("index")?;
     let number = index.call1((item,)).map_err(|_| not_an_id(item))?;
     Err(raise("UnknownTokenError", format!("no token has the id {number}")))
+}
+
+/// One id, if this is one.
+pub(crate) fn plain_id(item: &Bound<'_, PyAny>) -> Option<u32> {
+    if item.is_instance_of::<PyBool>() { None } else { item.extract().ok() }
 }
 
 /// `"replace"`, `"strict"` or `"ignore"`.
@@ -258,7 +267,7 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     let Some(wanted) = wanted else {
         return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     };
-    match extract::<usize>("threads", wanted)? {
+    match number::<usize>("threads", wanted)? {
         0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
         n_threads => Ok(n_threads.min(MAX_THREADS)),
     }
@@ -281,6 +290,100 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         n_threads(Some(&*object).filter(|wanted| !wanted.is_none())).map(Self)
+    }
+}
+
+/// A type of whole numbers.
+pub(crate) trait Whole: for<'a, 'py> FromPyObject<'a, 'py> + std::fmt::Display {
+    /// The smallest.
+    const LEAST: Self;
+    /// The largest.
+    const MOST: Self;
+}
+
+macro_rules! whole {
+    ($($number:ty),*) => {
+        $(impl Whole for $number {
+            const LEAST: Self = <$number>::MIN;
+            const MOST: Self = <$number>::MAX;
+        })*
+    };
+}
+
+whole!(u8, u32, u64, usize, i64);
+
+/// The whole number that an option is. A boolean is none, although Python counts with it.
+///
+/// # Errors
+/// Where it is no whole number, or out of range; the message has the option and the value.
+pub(crate) fn number<T: Whole>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
+    let is_bool = value.is_instance_of::<PyBool>();
+    if !is_bool && let Ok(number) = value.extract::<T>() {
+        return Ok(number);
+    }
+    let index = value.py().import("operator")?.getattr("index")?;
+    match index.call1((value,)) {
+        Ok(number) if !is_bool => {
+            let (least, most) = (T::LEAST, T::MOST);
+            let problem = format!("must be between {least} and {most}, not {number}");
+            Err(raise("TokenizerError", format!("{option} {problem}")))
+        }
+        _ => {
+            let shown = value.repr()?;
+            Err(PyTypeError::new_err(format!("{option} must be a whole number, not {shown}")))
+        }
+    }
+}
+
+/// Types of arguments that are whole numbers: an error has their name.
+macro_rules! numbers {
+    ($($name:ident($number:ty) is $option:literal;)*) => {
+        $(
+            #[doc = concat!("The whole number `", $option, "`.")]
+            pub(crate) struct $name(pub(crate) $number);
+
+            impl<'py> FromPyObject<'_, 'py> for $name {
+                type Error = PyErr;
+
+                fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+                    number($option, &object).map(Self)
+                }
+            }
+        )*
+    };
+}
+
+numbers! {
+    CharPos(usize) is "char_pos";
+    Length(usize) is "length";
+    MaxLength(usize) is "max_length";
+    MultipleOf(usize) is "multiple_of";
+    PadId(u32) is "pad_id";
+    PadLength(usize) is "pad_length";
+    PadTypeId(u32) is "pad_type_id";
+    Seed(u64) is "seed";
+    SequenceId(u8) is "sequence_id";
+    SequenceIndex(u8) is "sequence_index";
+    Stride(usize) is "stride";
+    TokenIndex(usize) is "token_index";
+    TypeId(u32) is "type_id";
+    WordIndex(u32) is "word_index";
+}
+
+/// The probability `dropout`, which a boolean is not. Whether it is from 0 to 1 the core says.
+pub(crate) struct Probability(pub(crate) f64);
+
+impl<'py> FromPyObject<'_, 'py> for Probability {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyBool>() {
+            return Err(PyTypeError::new_err(format!(
+                "dropout must be a number, not {}",
+                object.repr()?
+            )));
+        }
+        object.extract().map(Self)
     }
 }
 
@@ -313,11 +416,22 @@ pub(crate) fn extend_by_each<T>(
     if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
     }
+    refuse_set("texts", texts)?;
     for (index, text) in texts.try_iter()?.enumerate() {
         let text = convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?;
         converted.push(text);
     }
     Ok(())
+}
+
+/// Refuses a set, as `bytepair._names` does: the result would differ from process to process.
+pub(crate) fn refuse_set(what: &str, items: &Bound<'_, PyAny>) -> PyResult<()> {
+    if !items.is_instance_of::<PySet>() && !items.is_instance_of::<PyFrozenSet>() {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "{what} is a set, whose order changes from one process to the next, and the result with it; give a list"
+    )))
 }
 
 /// Says which text of a batch could not be converted.

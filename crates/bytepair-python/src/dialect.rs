@@ -7,7 +7,7 @@ use bytepair::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{extract, named};
+use crate::convert::{extract, named, number};
 use crate::error::{raise, to_python};
 use crate::tokenizer::CoreTokenizer;
 
@@ -235,7 +235,9 @@ const CHANGES: [(&str, Change); 15] = [
         value.extract().map(|fallback| dialect.units.byte_fallback = fallback)
     }),
     ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
-    ("min_count", |dialect, value| value.extract().map(|count| dialect.min_count = count)),
+    ("min_count", |dialect, value| {
+        number("min_count", value).map(|count| dialect.min_count = count)
+    }),
 ];
 
 fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {

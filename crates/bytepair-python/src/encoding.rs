@@ -14,6 +14,10 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use crate::convert::{
+    CharPos, Length, MaxLength, PadId, PadTypeId, SequenceId, SequenceIndex, Stride, TokenIndex,
+    WordIndex,
+};
 use crate::error::{raise, to_python};
 use crate::numpy_import::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
@@ -127,10 +131,14 @@ impl Encoding {
     /// ------
     /// TokenizerError
     ///     ``stride`` is not below ``max_length``.
-    #[pyo3(signature = (max_length, stride=0, direction="right"))]
-    fn truncate(&self, max_length: usize, stride: usize, direction: &str) -> PyResult<()> {
-        let strategy = TruncationStrategy::default();
-        let truncation = Truncation { max_length, stride, strategy, side: side(direction)? };
+    #[pyo3(signature = (max_length, stride=Stride(0), direction="right"))]
+    fn truncate(&self, max_length: MaxLength, stride: Stride, direction: &str) -> PyResult<()> {
+        let truncation = Truncation {
+            max_length: max_length.0,
+            stride: stride.0,
+            strategy: TruncationStrategy::default(),
+            side: side(direction)?,
+        };
         let changed = Arc::make_mut(&mut self.locked()).truncate(&truncation);
         changed.map_err(|error| to_python(&error))
     }
@@ -143,21 +151,24 @@ impl Encoding {
     /// >>> encoding.pad(5, pad_id=0)
     /// >>> encoding.ids, encoding.attention_mask
     /// ([256, 220, 256, 0, 0], [1, 1, 1, 0, 0])
-    #[pyo3(signature = (length, direction="right", pad_id=0, pad_type_id=0, pad_token="[PAD]"))]
+    #[pyo3(
+        signature = (length, direction="right", pad_id=PadId(0), pad_type_id=PadTypeId(0), pad_token="[PAD]"),
+        text_signature = "($self, length, direction='right', pad_id=0, pad_type_id=0, pad_token='[PAD]')"
+    )]
     fn pad(
         &self,
-        length: usize,
+        length: Length,
         direction: &str,
-        pad_id: TokenId,
-        pad_type_id: u32,
+        pad_id: PadId,
+        pad_type_id: PadTypeId,
         pad_token: &str,
     ) -> PyResult<()> {
         let padding = Padding {
-            length: Some(length),
+            length: Some(length.0),
             multiple_of: None,
             side: side(direction)?,
-            id: pad_id,
-            type_id: pad_type_id,
+            id: pad_id.0,
+            type_id: pad_type_id.0,
             token: pad_token.to_owned(),
         };
         padding.check().map_err(|error| to_python(&error))?;
@@ -173,8 +184,8 @@ impl Encoding {
     /// >>> encoding.set_sequence_id(1)
     /// >>> encoding.sequence_ids
     /// [1, 1, 1]
-    fn set_sequence_id(&self, sequence_id: u8) {
-        Arc::make_mut(&mut self.locked()).set_sequence(sequence_id);
+    fn set_sequence_id(&self, sequence_id: SequenceId) {
+        Arc::make_mut(&mut self.locked()).set_sequence(sequence_id.0);
     }
 
     /// Join encodings, one after the other.
@@ -224,8 +235,8 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.token_to_sequence(0)
     /// 0
-    fn token_to_sequence(&self, token_index: usize) -> Option<u8> {
-        self.now().sequence_ids.get(token_index).copied().flatten()
+    fn token_to_sequence(&self, token_index: TokenIndex) -> Option<u8> {
+        self.now().sequence_ids.get(token_index.0).copied().flatten()
     }
 
     /// Return the number of the word that a token belongs to; ``None`` where it has none.
@@ -235,8 +246,8 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.token_to_word(2)
     /// 1
-    fn token_to_word(&self, token_index: usize) -> Option<u32> {
-        self.now().word_ids.get(token_index).copied().flatten()
+    fn token_to_word(&self, token_index: TokenIndex) -> Option<u32> {
+        self.now().word_ids.get(token_index.0).copied().flatten()
     }
 
     /// Return the span of a token in its text; ``None`` where it has no text.
@@ -246,10 +257,10 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.token_to_chars(2)
     /// (3, 5)
-    fn token_to_chars(&self, token_index: usize) -> Option<(usize, usize)> {
+    fn token_to_chars(&self, token_index: TokenIndex) -> Option<(usize, usize)> {
         let encoding = self.now();
-        encoding.sequence_ids.get(token_index).copied().flatten()?;
-        encoding.offsets.get(token_index).copied()
+        encoding.sequence_ids.get(token_index.0).copied().flatten()?;
+        encoding.offsets.get(token_index.0).copied()
     }
 
     /// Return where the tokens of a word begin and end; ``None`` where there is no such word.
@@ -259,9 +270,13 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.word_to_tokens(1)
     /// (1, 3)
-    #[pyo3(signature = (word_index, sequence_index=0))]
-    fn word_to_tokens(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
-        tokens_of_word(&self.now(), word_index, sequence_index)
+    #[pyo3(signature = (word_index, sequence_index=SequenceIndex(0)), text_signature = "($self, word_index, sequence_index=0)")]
+    fn word_to_tokens(
+        &self,
+        word_index: WordIndex,
+        sequence_index: SequenceIndex,
+    ) -> Option<(usize, usize)> {
+        tokens_of_word(&self.now(), word_index.0, sequence_index.0)
     }
 
     /// Return the span of a word in its text; ``None`` where there is no such word.
@@ -271,10 +286,14 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.word_to_chars(1)
     /// (2, 5)
-    #[pyo3(signature = (word_index, sequence_index=0))]
-    fn word_to_chars(&self, word_index: u32, sequence_index: u8) -> Option<(usize, usize)> {
+    #[pyo3(signature = (word_index, sequence_index=SequenceIndex(0)), text_signature = "($self, word_index, sequence_index=0)")]
+    fn word_to_chars(
+        &self,
+        word_index: WordIndex,
+        sequence_index: SequenceIndex,
+    ) -> Option<(usize, usize)> {
         let encoding = self.now();
-        let (first, end) = tokens_of_word(&encoding, word_index, sequence_index)?;
+        let (first, end) = tokens_of_word(&encoding, word_index.0, sequence_index.0)?;
         Some((encoding.offsets[first].0, encoding.offsets[end - 1].1))
     }
 
@@ -285,12 +304,12 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.char_to_token(4)
     /// 2
-    #[pyo3(signature = (char_pos, sequence_index=0))]
-    fn char_to_token(&self, char_pos: usize, sequence_index: u8) -> Option<usize> {
+    #[pyo3(signature = (char_pos, sequence_index=SequenceIndex(0)), text_signature = "($self, char_pos, sequence_index=0)")]
+    fn char_to_token(&self, char_pos: CharPos, sequence_index: SequenceIndex) -> Option<usize> {
         let encoding = self.now();
         let spans = encoding.offsets.iter().zip(&encoding.sequence_ids);
         spans.into_iter().position(|(&(start, end), &sequence)| {
-            sequence == Some(sequence_index) && (start..end).contains(&char_pos)
+            sequence == Some(sequence_index.0) && (start..end).contains(&char_pos.0)
         })
     }
 
@@ -301,9 +320,9 @@ impl Encoding {
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.char_to_word(4)
     /// 1
-    #[pyo3(signature = (char_pos, sequence_index=0))]
-    fn char_to_word(&self, char_pos: usize, sequence_index: u8) -> Option<u32> {
-        self.token_to_word(self.char_to_token(char_pos, sequence_index)?)
+    #[pyo3(signature = (char_pos, sequence_index=SequenceIndex(0)), text_signature = "($self, char_pos, sequence_index=0)")]
+    fn char_to_word(&self, char_pos: CharPos, sequence_index: SequenceIndex) -> Option<u32> {
+        self.token_to_word(TokenIndex(self.char_to_token(char_pos, sequence_index)?))
     }
 
     /// The ids.

@@ -7,7 +7,9 @@ use bytepair::{EncodeOptions, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{self, Added, SpecialNames, extract};
+use crate::convert::{
+    self, Added, MaxLength, MultipleOf, PadLength, PadTypeId, SpecialNames, Stride,
+};
 use crate::error::raise;
 
 /// A piece of a template: the number of a text, or ids; and the type.
@@ -69,15 +71,15 @@ pub(crate) fn padding_dict<'py>(
 
 /// How ids are cut to a length, if there is one.
 pub(crate) fn truncation(
-    max_length: Option<&Bound<'_, PyAny>>,
-    stride: usize,
+    max_length: Option<MaxLength>,
+    stride: Stride,
     strategy: &str,
     side: &str,
 ) -> PyResult<Option<Truncation>> {
     let Some(max_length) = max_length else { return Ok(None) };
     Ok(Some(Truncation {
-        max_length: extract("max_length", max_length)?,
-        stride,
+        max_length: max_length.0,
+        stride: stride.0,
         strategy: truncation_strategy(strategy)?,
         side: self::side(side)?,
     }))
@@ -94,28 +96,28 @@ pub(crate) struct Lengths {
 impl Lengths {
     #[new]
     #[pyo3(
-        signature = (*, max_length=None, stride=0, strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=0),
+        signature = (*, max_length=None, stride=Stride(0), strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=PadTypeId(0)),
         text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', pad_length=None, multiple_of=None, padding_side='right', pad_type_id=0)"
     )]
     fn new(
-        max_length: Option<&Bound<'_, PyAny>>,
-        stride: usize,
+        max_length: Option<MaxLength>,
+        stride: Stride,
         strategy: &str,
         truncation_side: &str,
         pad_id: Option<&Bound<'_, PyAny>>,
         pad_token: String,
-        pad_length: Option<usize>,
-        multiple_of: Option<usize>,
+        pad_length: Option<PadLength>,
+        multiple_of: Option<MultipleOf>,
         padding_side: &str,
-        pad_type_id: u32,
+        pad_type_id: PadTypeId,
     ) -> PyResult<Self> {
         let side = side(padding_side)?;
         let filling = |id| Padding {
-            length: pad_length,
-            multiple_of,
+            length: pad_length.map(|length| length.0),
+            multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
             side,
             id,
-            type_id: pad_type_id,
+            type_id: pad_type_id.0,
             token: pad_token,
         };
         Ok(Self {

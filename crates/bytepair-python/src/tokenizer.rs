@@ -30,7 +30,7 @@ pub(crate) use self::inspecting::Usage;
 pub(crate) use self::row_ids::encode_rows;
 pub(crate) use self::steps::graphemes;
 pub(crate) use self::stream::DecodeStream;
-use crate::convert::{Given, Ids, decode_errors, id};
+use crate::convert::{Given, Ids, decode_errors, id, refuse_set};
 use crate::error::to_python;
 use crate::output::{bytes, text};
 use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_pieces};
@@ -113,6 +113,7 @@ impl CoreTokenizer {
         skip_special_tokens: bool,
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let errors = decode_errors(errors)?;
+        refuse_set("batch", batch)?;
         let rows = batch.try_iter()?.enumerate().map(|(index, row)| {
             let ids = row?.extract::<Ids>();
             ids.map(|ids| ids.0).map_err(|error| in_list(py, index, &error))
@@ -325,12 +326,7 @@ impl CoreTokenizer {
     /// >>> tokenizer.token_to_id_hf("Ġ"), tokenizer.token_to_id(" ")
     /// (220, 220)
     fn token_to_id_hf(&self, token: &str) -> Option<TokenId> {
-        let parts = self.0.parts();
-        let mut named = parts
-            .vocabulary
-            .iter()
-            .filter(|(_, held)| published_name(&parts.units, *held) == token);
-        named.next().map(|(id, _)| id)
+        self.0.id_of_published(token)
     }
 
     /// A hash of everything that decides what this tokenizer does, in hexadecimal.

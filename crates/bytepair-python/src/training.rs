@@ -10,10 +10,10 @@ use bytepair::{
     CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
     PieceCounts, Scope, Stop, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
 };
-use pyo3::exceptions::PyOverflowError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use crate::convert::{Text, extract, n_threads, target};
 use crate::dialect::Dialect;
@@ -500,6 +500,10 @@ fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
         let problem = CountProblem::OutOfRange { count: count.to_string() };
         to_python(&ErrorKind::Count { piece: piece.bytes().to_vec(), problem }.into())
     };
+    if count.is_instance_of::<PyBool>() {
+        let message = format!("a count must be a whole number, not {count}");
+        return Err(PyTypeError::new_err(message));
+    }
     count.extract().map_err(|error: PyErr| {
         if error.is_instance_of::<PyOverflowError>(count.py()) { out_of_range() } else { error }
     })

@@ -1,7 +1,7 @@
 //! The core for a page in a browser: requests in JSON, each with bytes behind it, and answers of the same form.
 //!
-//! A module of WebAssembly can only be handed numbers. So the page asks for memory ([`allocate`]), writes a request
-//! there, calls [`call`], reads the answer and gives both back ([`release`]). A message is
+//! A module of WebAssembly can only be handed numbers. So the page asks for memory ([`bytepair_allocate`]), writes a request
+//! there, calls [`bytepair_call`], reads the answer and gives both back ([`bytepair_release`]). A message is
 //!
 //! ```text
 //! length of all that follows, u32   only in answers
@@ -47,23 +47,26 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
 }
 
 /// Gives memory for a request of so many bytes; its first byte is at this place.
-#[expect(unsafe_code, reason = "a name that JavaScript finds")]
 // SAFETY: no other function has this name.
-#[unsafe(no_mangle)]
-pub extern "C" fn allocate(n_bytes: usize) -> *mut u8 {
+#[cfg_attr(
+    target_arch = "wasm32",
+    expect(unsafe_code, reason = "a name that JavaScript finds"),
+    unsafe(no_mangle)
+)]
+pub extern "C" fn bytepair_allocate(n_bytes: usize) -> *mut u8 {
     let memory = vec![0_u8; n_bytes].into_boxed_slice();
     Box::into_raw(memory).cast()
 }
 
-/// Takes memory back that [`allocate`] or [`call`] gave.
+/// Takes memory back that [`bytepair_allocate`] or [`bytepair_call`] gave.
 ///
 /// # Safety
 /// `start` is what one of the two returned, and was not taken back before. `n_bytes` is the size that was asked for, or
 /// the whole length of the answer with the four bytes that say it.
 #[expect(unsafe_code, reason = "memory that JavaScript held")]
 // SAFETY: no other function has this name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn release(start: *mut u8, n_bytes: usize) {
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub unsafe extern "C" fn bytepair_release(start: *mut u8, n_bytes: usize) {
     let memory = std::ptr::slice_from_raw_parts_mut(start, n_bytes);
     // SAFETY: by the contract, this is a box of so many bytes that was made into a pointer.
     drop(unsafe { Box::from_raw(memory) });
@@ -72,11 +75,11 @@ pub unsafe extern "C" fn release(start: *mut u8, n_bytes: usize) {
 /// Answers the request that lies at a place; gives the place of the answer, which begins with the length of what follows.
 ///
 /// # Safety
-/// `start` is what [`allocate`] returned for `n_bytes`, and was not taken back.
+/// `start` is what [`bytepair_allocate`] returned for `n_bytes`, and was not taken back.
 #[expect(unsafe_code, reason = "memory that JavaScript wrote")]
 // SAFETY: no other function has this name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn call(start: *const u8, n_bytes: usize) -> *mut u8 {
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub unsafe extern "C" fn bytepair_call(start: *const u8, n_bytes: usize) -> *mut u8 {
     // SAFETY: by the contract, so many bytes lie there, and nothing writes to them during the call.
     let request = unsafe { std::slice::from_raw_parts(start, n_bytes) };
     let answer = answer(request);

@@ -15,6 +15,20 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// An id, without the bits that such a number does not hold.
     fn cut(id: TokenId) -> Self;
 
+    /// Refuses ids that are no such number.
+    ///
+    /// # Errors
+    /// Where one is too large.
+    fn check(ids: &[TokenId]) -> Result<()> {
+        // Has a bit beyond the largest if any id has one.
+        let bits = ids.iter().fold(0, |bits, id| bits | id);
+        if bits <= Self::MAX {
+            return Ok(());
+        }
+        let large = ids.iter().find(|&&id| id > Self::MAX).unwrap_or(&bits);
+        Err(Error::option("dtype", format!("the id {large} does not fit uint16")))
+    }
+
     /// Appends ids to a row of such numbers.
     ///
     /// # Errors
@@ -44,12 +58,7 @@ impl Number for u16 {
     }
 
     fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
-        // Has a bit beyond sixteen if any id has one.
-        let bits = ids.iter().fold(0, |bits, id| bits | id);
-        if Self::try_from(bits).is_err() {
-            let large = ids.iter().find(|&&id| Self::try_from(id).is_err()).unwrap_or(&bits);
-            return Err(Error::option("dtype", format!("the id {large} does not fit uint16")));
-        }
+        Self::check(ids)?;
         row.extend(ids.iter().copied().map(Self::cut));
         Ok(())
     }

@@ -87,7 +87,25 @@ pub enum Sequence {
     Second,
 }
 
+impl Sequence {
+    /// Its place among the two.
+    pub(crate) fn place(self) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Second => 1,
+        }
+    }
+}
+
 impl TemplatePiece {
+    /// The text that stands here, if one does.
+    pub(crate) fn text(&self) -> Option<Sequence> {
+        match self {
+            Self::Text { which, .. } => Some(*which),
+            Self::Special { .. } => None,
+        }
+    }
+
     /// Special tokens, named as in the vocabulary.
     pub fn special(ids: Vec<TokenId>, type_id: u32) -> Self {
         Self::Special { ids, type_id, names: Vec::new() }
@@ -116,32 +134,9 @@ impl Template {
         Self { single: first, pair }
     }
 
-    /// The ids before and after a single text.
-    pub fn sides(&self) -> (Vec<TokenId>, Vec<TokenId>) {
-        let mut sides = (Vec::new(), Vec::new());
-        let mut is_after = false;
-        for piece in &self.single {
-            match piece {
-                TemplatePiece::Text { .. } => is_after = true,
-                TemplatePiece::Special { ids, .. } if is_after => sides.1.extend_from_slice(ids),
-                TemplatePiece::Special { ids, .. } => sides.0.extend_from_slice(ids),
-            }
-        }
-        sides
-    }
-
     /// The pieces for one text, or for two.
     pub fn pieces(&self, is_pair: bool) -> &[TemplatePiece] {
         if is_pair { &self.pair } else { &self.single }
-    }
-
-    /// The number of special tokens around one text, or around two.
-    pub fn n_added(&self, is_pair: bool) -> usize {
-        let lens = self.pieces(is_pair).iter().map(|piece| match piece {
-            TemplatePiece::Text { .. } => 0,
-            TemplatePiece::Special { ids, .. } => ids.len(),
-        });
-        lens.sum()
     }
 
     /// The ids of all its special tokens.
@@ -234,8 +229,41 @@ pub struct Truncation {
     pub side: Side,
 }
 
+/// What the pieces of a template hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// The number of special tokens.
+    pub(crate) n_added: usize,
+    /// How often the first text stands there, and the second.
+    pub(crate) copies: (usize, usize),
+}
+
+impl Contents {
+    /// Counts pieces.
+    pub(crate) fn of<'p>(pieces: impl IntoIterator<Item = &'p TemplatePiece>) -> Self {
+        let mut contents = Self::default();
+        for piece in pieces {
+            match piece {
+                TemplatePiece::Special { ids, .. } => contents.n_added += ids.len(),
+                TemplatePiece::Text { which: Sequence::First, .. } => contents.copies.0 += 1,
+                TemplatePiece::Text { which: Sequence::Second, .. } => contents.copies.1 += 1,
+            }
+        }
+        contents
+    }
+
+    /// The number of ids where the texts have so many.
+    pub(crate) fn n_ids(&self, (first, second): (usize, usize)) -> usize {
+        let n_firsts = first.saturating_mul(self.copies.0);
+        let n_seconds = second.saturating_mul(self.copies.1);
+        n_firsts.saturating_add(n_seconds).saturating_add(self.n_added)
+    }
+}
+
 impl Truncation {
-    /// How many ids are left of one text, or of two, where `n_added` special tokens come to them.
+    /// How many ids are left of one text, or of two, so that a template with these contents has at most `max_length`
+    /// ids. Each copy of a text has the same ids; a text that the template leaves out counts as if it stood there once,
+    /// as for the library that reads `tokenizer.json`.
     ///
     /// # Errors
     /// Where the special tokens alone are too many, the text that is to be cut is not there or too short, or
@@ -244,9 +272,12 @@ impl Truncation {
         &self,
         n_first: usize,
         n_second: Option<usize>,
-        n_added: usize,
+        contents: Contents,
     ) -> Result<(usize, usize)> {
         let lens = (n_first, n_second.unwrap_or_default());
+        let n_added = contents.n_added;
+        let copies = (contents.copies.0.max(1), contents.copies.1.max(1));
+        let texts = Contents { n_added: 0, copies };
         let max_len = self.max_length.checked_sub(n_added).ok_or_else(|| {
             let problem = format!(
                 "max_length is {}, but there are {n_added} special tokens",
@@ -254,10 +285,10 @@ impl Truncation {
             );
             Error::option("truncation", problem)
         })?;
-        if lens.0 + lens.1 <= max_len {
+        if texts.n_ids(lens) <= max_len {
             return Ok(lens);
         }
-        let left = self.left(lens, n_second.is_some(), max_len)?;
+        let left = self.left(lens, copies, n_second.is_some(), max_len)?;
         for (len, left) in [(lens.0, left.0), (lens.1, left.1)] {
             if 0 < left && left < len && left <= self.stride {
                 let stride = self.stride;
@@ -271,36 +302,56 @@ impl Truncation {
     }
 
     /// How many ids of each text are left if the texts are too long.
-    fn left(&self, lens: (usize, usize), is_pair: bool, max_len: usize) -> Result<(usize, usize)> {
+    fn left(
+        &self,
+        lens: (usize, usize),
+        copies: (usize, usize),
+        is_pair: bool,
+        max_len: usize,
+    ) -> Result<(usize, usize)> {
         let too_short = |which: &str| {
             Error::option(
                 "truncation",
                 format!("the {which} text is too short to cut it to max_length"),
             )
         };
+        // What is left of one text if the other stays whole.
+        let rest = |(n_copies, other_len, n_others): (usize, usize, usize)| {
+            let rest = max_len.saturating_sub(other_len.saturating_mul(n_others)) / n_copies;
+            Some(rest).filter(|&rest| rest > 0)
+        };
         match self.strategy {
             _ if max_len == 0 => Ok((0, 0)),
-            TruncationStrategy::LongestFirst if is_pair => Ok(longest_first(lens, max_len)),
-            TruncationStrategy::LongestFirst => Ok((max_len, 0)),
-            TruncationStrategy::OnlyFirst if lens.1 < max_len => Ok((max_len - lens.1, lens.1)),
-            TruncationStrategy::OnlyFirst => Err(too_short("first")),
+            TruncationStrategy::LongestFirst if is_pair => Ok(longest_first(lens, copies, max_len)),
+            TruncationStrategy::LongestFirst => Ok((max_len / copies.0, 0)),
+            TruncationStrategy::OnlyFirst => {
+                let first = rest((copies.0, lens.1, copies.1)).ok_or_else(|| too_short("first"))?;
+                Ok((first, lens.1))
+            }
             TruncationStrategy::OnlySecond if !is_pair => {
                 Err(Error::option("truncation", "the second text is to be cut, but there is none"))
             }
-            TruncationStrategy::OnlySecond if lens.0 < max_len => Ok((lens.0, max_len - lens.0)),
-            TruncationStrategy::OnlySecond => Err(too_short("second")),
+            TruncationStrategy::OnlySecond => {
+                let second =
+                    rest((copies.1, lens.0, copies.0)).ok_or_else(|| too_short("second"))?;
+                Ok((lens.0, second))
+            }
         }
     }
 }
 
-/// Cuts the longer text until both fit, or both in half.
-fn longest_first((first, second): (usize, usize), max_len: usize) -> (usize, usize) {
-    let shorter = first.min(second);
-    let (short, long) = match max_len.checked_sub(shorter) {
-        Some(rest) if rest >= shorter => (shorter, rest),
-        _ => (max_len / 2, max_len - max_len / 2),
-    };
-    if first > second { (long, short) } else { (short, long) }
+/// Cuts the longer text until both fit, or both to the same length, but that the longer one gets what is left over.
+fn longest_first(
+    (first, second): (usize, usize),
+    copies: (usize, usize),
+    max_len: usize,
+) -> (usize, usize) {
+    let is_first_longer = first > second;
+    let (shorter, longer) = if is_first_longer { (second, first) } else { (first, second) };
+    let (n_shorts, n_longs) = if is_first_longer { (copies.1, copies.0) } else { copies };
+    let short = shorter.min(max_len / n_shorts.saturating_add(n_longs));
+    let long = longer.min((max_len - short * n_shorts) / n_longs);
+    if is_first_longer { (long, short) } else { (short, long) }
 }
 
 /// Paddings beyond this many ids are taken for mistakes: each id takes memory.
@@ -387,4 +438,56 @@ pub struct OffsetRules {
     pub trim: bool,
     /// Whether a space is put in front of texts, which the first span never had.
     pub prefix_space: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: both grow id by id up to the length of the shorter, then the longer one alone.
+    fn slow_longest_first(
+        lens: (usize, usize),
+        copies: (usize, usize),
+        max_len: usize,
+    ) -> (usize, usize) {
+        let fits = |left: (usize, usize)| left.0 * copies.0 + left.1 * copies.1 <= max_len;
+        let mut left = (0, 0);
+        while left.0 < lens.0.min(lens.1) && fits((left.0 + 1, left.1 + 1)) {
+            left = (left.0 + 1, left.1 + 1);
+        }
+        let more = if lens.0 > lens.1 { (1, 0) } else { (0, 1) };
+        while left.0 + more.0 <= lens.0
+            && left.1 + more.1 <= lens.1
+            && fits((left.0 + more.0, left.1 + more.1))
+        {
+            left = (left.0 + more.0, left.1 + more.1);
+        }
+        left
+    }
+
+    proptest! {
+        #[test]
+        fn texts_of_a_pair_are_cut_to_fit_however_often_they_stand_in_the_template(
+            lens in (0..20_usize, 0..20_usize),
+            (copies, n_added) in ((0..4_usize, 0..4_usize), 0..4_usize),
+            max_length in 0..60_usize,
+            strategy in prop::sample::select(vec![
+                TruncationStrategy::LongestFirst,
+                TruncationStrategy::OnlyFirst,
+                TruncationStrategy::OnlySecond,
+            ]),
+        ) {
+            let truncation = Truncation { max_length, stride: 0, strategy, side: Side::Right };
+            let contents = Contents { n_added, copies };
+            let Ok(left) = truncation.lens(lens.0, Some(lens.1), contents) else { return Ok(()) };
+            prop_assert!(left.0 <= lens.0 && left.1 <= lens.1);
+            prop_assert!(contents.n_ids(left) <= max_length);
+            if strategy == TruncationStrategy::LongestFirst {
+                let copies = (copies.0.max(1), copies.1.max(1));
+                let expected = slow_longest_first(lens, copies, max_length - n_added);
+                prop_assert_eq!(left, expected);
+            }
+        }
+    }
 }

@@ -60,7 +60,7 @@ use crate::parallel::pool::Pool;
 use crate::segment::Segment;
 use crate::sink::{Batch, Sink};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
-use crate::units::Missing;
+use crate::units::{Missing, published_name, tokens_named};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_split::Splitter;
 
@@ -129,6 +129,7 @@ impl Tokenizer {
     /// Where an added token is not in the vocabulary, or is a whole piece although no token is, or a scaffold token is not what
     /// its own units are merged to.
     pub fn new(parts: Parts) -> Result<Self> {
+        parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
         let encoder = tokenizer.encoder();
         if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
@@ -462,6 +463,20 @@ impl Tokenizer {
             vocabulary.id(Token { kind: TokenKind::Byte, bytes: &[value] })
         };
         found.or_else(|| vocabulary.id(self.parts.units.parse(written))).or_else(byte)
+    }
+
+    /// The smallest id whose token a published file names so, as [`published_name`] does.
+    pub fn id_of_published(&self, name: &str) -> Option<TokenId> {
+        let Parts { vocabulary, units, .. } = &self.parts;
+        if name.contains(char::REPLACEMENT_CHARACTER) {
+            // It may stand for bytes that are no character.
+            let mut all = vocabulary.iter();
+            let found = all.find(|(_, token)| published_name(units, *token) == name);
+            return found.map(|(id, _)| id);
+        }
+        let ids = tokens_named(units, name)
+            .filter_map(|(kind, bytes)| vocabulary.id(Token { kind, bytes: &bytes }));
+        ids.min()
     }
 
     /// This tokenizer with another template, truncation and padding.

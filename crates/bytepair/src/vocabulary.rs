@@ -23,6 +23,7 @@ use self::merge_list::MergeList;
 use self::merge_table::PackedMerges;
 use crate::error::{ErrorKind, Result};
 use crate::hash::HashKey;
+use crate::memory::ask_to_grow;
 use crate::memory::prefetch::prefetch;
 
 /// The number of a token.
@@ -261,6 +262,7 @@ impl Vocabulary {
             return Err(ErrorKind::IdTaken { id }.into());
         }
         if self.entries.len() <= id as usize {
+            ask_to_grow(&self.entries, id as usize + 1 - self.entries.len())?;
             self.entries.resize(id as usize + 1, Entry::HOLE);
         }
         let is_known = self.id(token).is_some();

@@ -13,7 +13,9 @@ use pyo3::types::{PyList, PyTuple};
 
 use super::CoreTokenizer;
 use super::input_texts::{Source, Sources};
-use crate::convert::{Added, SpecialNames, Text, extend_by_each, is_in_characters, n_threads_for};
+use crate::convert::{
+    Added, Probability, Seed, SpecialNames, Text, extend_by_each, is_in_characters, n_threads_for,
+};
 use crate::error::{raise, to_python};
 use crate::output::Lists;
 use crate::recycled::recycled_for;
@@ -46,8 +48,8 @@ pub(crate) fn full_options<'n>(
     py: Python<'_>,
     options: EncodeOptions<'n>,
     fit_length: Option<bool>,
-    dropout: Option<f64>,
-    seed: Option<u64>,
+    dropout: Option<Probability>,
+    seed: Option<Seed>,
 ) -> PyResult<EncodeOptions<'n>> {
     let dropout = match (dropout, seed) {
         (None, None) => None,
@@ -55,8 +57,8 @@ pub(crate) fn full_options<'n>(
             let message = "seed decides what dropout leaves out; give dropout too".to_owned();
             return Err(raise("TokenizerError", message));
         }
-        (Some(probability), Some(seed)) => Some(Dropout { probability, seed }),
-        (Some(probability), None) => {
+        (Some(Probability(probability)), Some(Seed(seed))) => Some(Dropout { probability, seed }),
+        (Some(Probability(probability)), None) => {
             let drawn = py.import("os")?.call_method1("urandom", (size_of::<u64>(),))?;
             let seed = u64::from_le_bytes(drawn.extract()?);
             Some(Dropout { probability, seed })

@@ -8,18 +8,18 @@ use bytepair::{AddedToken, Template, TokenId};
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;
-use crate::convert::{self, extract};
+use crate::convert::{self, Length, MaxLength, MultipleOf, Stride, TypeId, extract, number};
 use crate::error::to_python;
 use crate::template::{self, WrittenPiece, read_pieces};
 
 #[pymethods]
 impl CoreTokenizer {
     /// Return this tokenizer with truncation to a length; ``None`` takes it away.
-    #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", side="right"))]
+    #[pyo3(signature = (max_length, *, stride=Stride(0), strategy="longest_first", side="right"))]
     fn _with_truncation(
         &self,
-        max_length: Option<&Bound<'_, PyAny>>,
-        stride: usize,
+        max_length: Option<MaxLength>,
+        stride: Stride,
         strategy: &str,
         side: &str,
     ) -> PyResult<Self> {
@@ -29,14 +29,14 @@ impl CoreTokenizer {
     }
 
     /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
-    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=0))]
+    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)))]
     fn _with_padding(
         &self,
         id: Option<&Bound<'_, PyAny>>,
-        length: Option<usize>,
-        multiple_of: Option<usize>,
+        length: Option<Length>,
+        multiple_of: Option<MultipleOf>,
         side: &str,
-        type_id: u32,
+        type_id: TypeId,
     ) -> PyResult<Self> {
         let parts = self.0.parts();
         let padding = match id {
@@ -46,11 +46,11 @@ impl CoreTokenizer {
                 let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
                 let token = published_name(&parts.units, token);
                 Some(Padding {
-                    length,
-                    multiple_of,
+                    length: length.map(|length| length.0),
+                    multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
                     side: template::side(side)?,
                     id,
-                    type_id,
+                    type_id: type_id.0,
                     token,
                 })
             }
@@ -79,7 +79,12 @@ impl CoreTokenizer {
 
     /// Return this tokenizer with more special tokens, each of which may name its id.
     fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
-        let tokens = tokens.iter().map(|token| extract("special token", token));
+        let tokens = tokens.iter().map(|token| {
+            let (name, id) = extract::<(String, Bound<'_, PyAny>)>("special token", token)?;
+            let id =
+                if id.is_none() { None } else { Some(number("the id of a special token", &id)?) };
+            Ok((name, id))
+        });
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
         let changed = self.0.with_special_tokens(&tokens).map_err(|error| to_python(&error))?;
         Ok(Self(Arc::new(changed)))

@@ -14,7 +14,7 @@ use super::CoreTokenizer;
 use super::calls::{batch_by, each_of, full_options, one_or_two, options, slices};
 use super::input_texts::Source;
 use crate::convert::{
-    Added, Given, SpecialNames, Text, Threads, extract, n_threads, n_threads_for,
+    Added, Given, Probability, Seed, SpecialNames, Text, Threads, n_threads, n_threads_for, number,
 };
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
@@ -136,8 +136,8 @@ impl CoreTokenizer {
         added_tokens: Added,
         add_special_tokens: bool,
         fit_length: Option<bool>,
-        dropout: Option<f64>,
-        seed: Option<u64>,
+        dropout: Option<Probability>,
+        seed: Option<Seed>,
     ) -> PyResult<Encoding> {
         let options =
             options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
@@ -172,8 +172,8 @@ impl CoreTokenizer {
         added_tokens: Added,
         add_special_tokens: bool,
         fit_length: Option<bool>,
-        dropout: Option<f64>,
-        seed: Option<u64>,
+        dropout: Option<Probability>,
+        seed: Option<Seed>,
         threads: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Encoding>> {
         let options =
@@ -500,7 +500,7 @@ impl CoreTokenizer {
         added_tokens: Added,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = options(&allowed_special, &disallowed_special, added_tokens, false);
-        let max_tokens: usize = extract("max_tokens", max_tokens)?;
+        let max_tokens: usize = number("max_tokens", max_tokens)?;
         let kept = py
             .detach(|| self.0.truncate(text.bytes, max_tokens, options))
             .map_err(|error| to_python(&error))?;

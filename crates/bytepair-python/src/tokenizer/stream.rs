@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
-use crate::convert::{Ids, decode_errors, id};
+use crate::convert::{Ids, decode_errors, id, plain_id};
 use crate::error::to_python;
 
 /// Ids in, text out, never half a character.
@@ -95,10 +95,10 @@ impl DecodeStream {
     /// EncodingError
     ///     The bytes are not UTF-8, and the stream's ``errors`` is ``"strict"``.
     fn push(&self, ids: &Bound<'_, PyAny>) -> PyResult<String> {
-        let ids = match ids.extract::<TokenId>() {
-            Ok(id) => vec![id],
-            Err(_) if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
-            Err(_) => vec![id(ids)?],
+        let ids = match plain_id(ids) {
+            Some(id) => vec![id],
+            None if ids.try_iter().is_ok() => ids.extract::<Ids>()?.0,
+            None => vec![id(ids)?],
         };
         self.changed(|state| state.push(&self.tokenizer.get().0, &ids))
     }

@@ -2,5 +2,5 @@
 import { readFile } from "node:fs/promises";
 
 const { instance } = await WebAssembly.instantiate(await readFile(process.argv[2]), {});
-instance.exports.vectors_hold();
+instance.exports.bytepair_vectors_hold();
 console.log("All vectors hold in WebAssembly.");

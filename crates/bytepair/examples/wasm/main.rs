@@ -8,10 +8,13 @@
 mod vectors;
 
 /// Splits, trains and encodes, and compares the results with those of the readable reference.
-#[expect(unsafe_code, reason = "a name that JavaScript finds")]
 // SAFETY: no other function has this name.
-#[unsafe(no_mangle)]
-pub extern "C" fn vectors_hold() {
+#[cfg_attr(
+    target_arch = "wasm32",
+    expect(unsafe_code, reason = "a name that JavaScript finds"),
+    unsafe(no_mangle)
+)]
+pub extern "C" fn bytepair_vectors_hold() {
     vectors::split_vectors_hold();
     vectors::train_vectors_hold();
     vectors::encode_vectors_hold();

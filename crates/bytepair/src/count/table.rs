@@ -26,6 +26,7 @@ use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_
 use crate::piece::{
     Starts,
     row::{PieceRow, STEP_LEN},
+    vectors::{TwoWords, Vectors},
 };
 use bytepair_split::Boundaries;
 
@@ -125,6 +126,11 @@ impl Total {
         Ok(Sum { piece, count, position: self.first })
     }
 }
+
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "vectors read all bytes of a total")]
+// SAFETY: it is two words without padding between them.
+unsafe impl TwoWords for Total {}
 
 /// A short piece. The place of its total is the smallest position at which it was counted.
 pub(super) type Short = Keyed<Total>;
@@ -236,12 +242,13 @@ impl CountTable {
     ) -> u64 {
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Eight
+            Kernel::Eight(vectors)
                 if self.tables.short.n_bytes() <= MAX_LEN_FOR_EIGHT
                     && block.dropped().is_none() =>
             {
                 let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
-                self.tables.add_eight_at_a_time(Text { bytes: text, position, count }, &starts);
+                let text = Text { bytes: text, position, count };
+                self.tables.add_eight_at_a_time(vectors, text, &starts);
                 block.starts().iter().map(|word| u64::from(word.count_ones())).sum()
             }
             _ => {
@@ -507,8 +514,8 @@ impl Tables {
         unsafe_code,
         reason = "vector instructions; splitting and counting take a fifth less time"
     )]
-    fn add_eight_at_a_time(&mut self, text: Text<'_>, starts: &Starts<'_>) {
-        // SAFETY: a table has this kernel only where [`crate::piece::vectors::are_here`] found these instructions.
+    fn add_eight_at_a_time(&mut self, _: Vectors, text: Text<'_>, starts: &Starts<'_>) {
+        // SAFETY: whoever has `Vectors` has a processor with these instructions.
         unsafe { self.add_words(text, starts) }
     }
 

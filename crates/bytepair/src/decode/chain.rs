@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::DecodeErrors;
 use super::rules::replaced;
 use super::utf8::Utf8Buffer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::Growth;
 use crate::units::bytes_of_printable;
 use bytepair_split::unicode::UnicodeTables;
@@ -126,20 +126,34 @@ pub struct Compiled {
     pub(crate) chain: DecodeChain,
     /// By step: what finds its matches.
     matchers: Vec<Option<Splitter>>,
+    /// By step: the borders of the text that it replaces.
+    pub(crate) borders: Vec<Vec<usize>>,
 }
 
 impl Compiled {
     /// Compiles the patterns of a chain.
     ///
     /// # Errors
-    /// A pattern that is refused.
+    /// A pattern that is refused, and an empty text that is to be replaced.
     pub fn new(chain: DecodeChain) -> Result<Self> {
+        let is_empty =
+            |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
+        if chain.steps.iter().any(is_empty) {
+            return Err(Error::option(
+                "decoder",
+                "replaces an empty text, which stands everywhere",
+            ));
+        }
         let matcher = |step: &DecodeStep| match step {
             DecodeStep::ReplacePattern { pattern, .. } => matches_of(pattern).map(Some),
             _ => Ok(None),
         };
         let matchers = chain.steps.iter().map(matcher).collect::<Result<_>>()?;
-        Ok(Self { chain, matchers })
+        let borders = chain.steps.iter().map(|step| match step {
+            DecodeStep::Replace { from, .. } => borders(from.as_bytes()),
+            _ => Vec::new(),
+        });
+        Ok(Self { borders: borders.collect(), chain, matchers })
     }
 
     /// The text of all tokens.
@@ -220,6 +234,20 @@ impl Compiled {
             | DecodeStep::Fuse => token,
         }))
     }
+}
+
+/// By length of a beginning of a text: how long the longest shorter beginning is that this one ends with.
+fn borders(text: &[u8]) -> Vec<usize> {
+    let mut borders = vec![0; text.len() + 1];
+    let mut len = 0;
+    for end in 1..text.len() {
+        while len > 0 && text[len] != text[end] {
+            len = borders[len];
+        }
+        len += usize::from(text[len] == text[end]);
+        borders[end + 1] = len;
+    }
+    borders
 }
 
 /// What finds the matches of a pattern: each is a piece, and the rest is dropped.
@@ -383,6 +411,14 @@ mod tests {
     fn strip_takes_no_more_than_there_is() {
         let step = DecodeStep::Strip { content: ' ', start: 2, stop: 1 };
         assert_eq!(text(vec![step], &["   a  ", " ", "", " b"]), " a b");
+    }
+
+    #[test]
+    fn an_empty_text_is_not_replaced() {
+        let step = DecodeStep::Replace { from: String::new(), to: "x".to_owned() };
+        let chain = DecodeChain { steps: vec![DecodeStep::Fuse, step], separator: String::new() };
+        let error = Compiled::new(chain).unwrap_err().to_string();
+        assert!(error.contains("an empty text"), "{error}");
     }
 
     #[test]

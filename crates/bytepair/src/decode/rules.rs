@@ -108,12 +108,16 @@ impl Joiner {
     }
 }
 
+/// Where a text stands in a token. One that is longer is not even looked at, however long it is.
+pub(crate) fn find(token: &[u8], text: &[u8]) -> Option<usize> {
+    (token.len() >= text.len()).then(|| memchr::memmem::find(token, text))?
+}
+
 /// A text with every occurrence of `from`, from left to right, replaced; an empty `from` occurs nowhere.
 pub(crate) fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut rest = bytes;
     let mut changed = Vec::with_capacity(bytes.len());
-    while let Some(place) = memchr::memmem::find(rest, from.as_bytes()).filter(|_| !from.is_empty())
-    {
+    while let Some(place) = find(rest, from.as_bytes()).filter(|_| !from.is_empty()) {
         changed.extend_from_slice(&rest[..place]);
         changed.extend_from_slice(to.as_bytes());
         rest = &rest[place + from.len()..];

@@ -13,6 +13,7 @@ use super::DecodeErrors;
 use super::chain::{
     Compiled, DecodeStep, Invalid, byte_level, byte_of, replaced_text, tokens_of_run,
 };
+use super::rules::find;
 use super::utf8::Utf8Buffer;
 use crate::error::Result;
 
@@ -55,8 +56,8 @@ struct Tail {
     /// How many characters were stripped, until something else came.
     n_stripped: usize,
     has_begun: bool,
-    /// What may be the beginning of a text that is replaced.
-    pending: Vec<u8>,
+    /// How many bytes of a text that is replaced are matched. They wait, and are the beginning of that text.
+    n_matched: usize,
 }
 
 impl ChainStream {
@@ -91,9 +92,12 @@ impl ChainStream {
         }
         let rest = self.buffer.take(true)?;
         self.tail(0, rest.into_bytes());
+        let chain = Arc::clone(&self.chain);
         for step in 0..self.tails.len() {
-            let pending = std::mem::take(&mut self.tails[step].pending);
-            self.tail(step + 1, pending);
+            let n_matched = std::mem::take(&mut self.tails[step].n_matched);
+            if let DecodeStep::Replace { from, .. } = &chain.chain.steps[self.joint + 1 + step] {
+                self.tail(step + 1, from.as_bytes()[..n_matched].to_vec());
+            }
         }
         if let Some(mut waiting) = self.waiting.take() {
             for step in self.joint + 1..self.chain.chain.steps.len() {
@@ -157,9 +161,7 @@ impl ChainStream {
 
     /// Passes on a held token that is the same whether it is the last or not.
     fn let_go(&mut self, step: usize, suffix: &str) -> Result<()> {
-        let carries = |token: &Vec<u8>| {
-            suffix.is_empty() || memchr::memmem::find(token, suffix.as_bytes()).is_some()
-        };
+        let carries = |token: &Vec<u8>| find(token, suffix.as_bytes()).is_some();
         match self.heads[step].held.take_if(|token| !carries(token)) {
             Some(token) => self.head(step + 1, token),
             None => Ok(()),
@@ -244,7 +246,10 @@ impl ChainStream {
                 replaced_text(&text, replacement.encode_utf8(&mut [0; 4]), to)
             }
             DecodeStep::Strip { content, start, .. } => tail.strip(&text, *content, *start),
-            DecodeStep::Replace { from, to } => tail.replace(&text, from, to),
+            DecodeStep::Replace { from, to } => {
+                let borders = &chain.borders[self.joint + 1 + step];
+                tail.replace(&text, (from.as_bytes(), borders), to.as_bytes())
+            }
             _ => text,
         };
         self.tail(step + 1, text);
@@ -274,20 +279,25 @@ impl Tail {
         rest.to_vec()
     }
 
-    fn replace(&mut self, text: &[u8], from: &str, to: &str) -> Vec<u8> {
-        self.pending.extend_from_slice(text);
-        let from = from.as_bytes();
-        let (mut changed, mut start) = (Vec::new(), 0);
-        while let Some(place) = memchr::memmem::find(&self.pending[start..], from) {
-            changed.extend_from_slice(&self.pending[start..start + place]);
-            changed.extend_from_slice(to.as_bytes());
-            start += place + from.len();
+    /// Replaces a text, whose borders tell how much of it still matches where the next byte does not: each byte is looked at
+    /// once, and given out once.
+    fn replace(&mut self, text: &[u8], (from, borders): (&[u8], &[usize]), to: &[u8]) -> Vec<u8> {
+        let mut changed = Vec::with_capacity(text.len());
+        for &byte in text {
+            while self.n_matched > 0 && from[self.n_matched] != byte {
+                let n_kept = borders[self.n_matched];
+                changed.extend_from_slice(&from[..self.n_matched - n_kept]);
+                self.n_matched = n_kept;
+            }
+            match from[self.n_matched] == byte {
+                true => self.n_matched += 1,
+                false => changed.push(byte),
+            }
+            if self.n_matched == from.len() {
+                changed.extend_from_slice(to);
+                self.n_matched = 0;
+            }
         }
-        let rest = &self.pending[start..];
-        let may_begin = |len: &usize| rest.ends_with(&from[..*len]);
-        let n_held = (1..from.len()).rev().find(may_begin).unwrap_or(0);
-        changed.extend_from_slice(&rest[..rest.len() - n_held]);
-        self.pending = rest[rest.len() - n_held..].to_vec();
         changed
     }
 }
@@ -360,6 +370,28 @@ mod tests {
             text += &stream.finish().unwrap();
             prop_assert_eq!(text, String::from_utf8(whole).unwrap());
         }
+    }
+
+    #[test]
+    fn the_beginning_of_a_long_text_that_is_replaced_takes_no_longer_than_other_text() {
+        const LEN: usize = 200_000;
+        let from = "a".repeat(LEN) + "b";
+        let steps = [
+            DecodeStep::Replace { from: from.clone(), to: "c".to_owned() },
+            DecodeStep::Suffix { suffix: from.clone() },
+            DecodeStep::Fuse,
+            DecodeStep::Replace { from, to: "c".to_owned() },
+        ];
+        let chain = DecodeChain { steps: steps.to_vec(), separator: String::new() };
+        let chain = Arc::new(Compiled::new(chain).unwrap());
+        let begin = std::time::Instant::now();
+        let mut stream = ChainStream::new(Arc::clone(&chain), DecodeErrors::Replace);
+        let text: String = (0..LEN).map(|_| stream.push(b"a".to_vec()).unwrap()).collect();
+        assert_eq!((text.as_str(), stream.push(b"b".to_vec()).unwrap().as_str()), ("", "c"));
+        let tokens = vec![b"a".to_vec(); LEN];
+        let whole = chain.text(tokens, Invalid::Become(DecodeErrors::Replace)).unwrap();
+        assert_eq!(whole.len(), LEN);
+        assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
     }
 
     #[test]

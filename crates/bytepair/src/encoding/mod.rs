@@ -63,13 +63,6 @@ impl Encoding {
         }
     }
 
-    /// Gives all its ids a type.
-    pub(crate) fn with_type(mut self, type_id: u32) -> Self {
-        self.type_ids.fill(type_id);
-        self.overflowing.iter_mut().for_each(|part| part.type_ids.fill(type_id));
-        self
-    }
-
     /// Appends what follows. Each part that overflows here is followed by each there.
     pub(crate) fn join(&mut self, next: &Self) {
         let with = |part: &Self, next: &Self| {
@@ -107,7 +100,15 @@ impl Encoding {
         }
     }
 
-    fn append(&mut self, next: &Self) {
+    /// Appends ids, to all of which a type is given.
+    pub(crate) fn append_as(&mut self, next: &Self, type_id: u32) {
+        let n_before = self.ids.len();
+        self.append(next);
+        self.type_ids[n_before..].fill(type_id);
+    }
+
+    /// Appends ids, without what overflows.
+    pub(crate) fn append(&mut self, next: &Self) {
         let n_before = self.ids.len();
         let moved = |(index, found): &(usize, String)| (n_before + index, found.clone());
         self.found_as.extend(next.found_as.iter().map(moved));

@@ -54,8 +54,8 @@ impl Plain {
     /// How long the plain characters are that a text begins with.
     pub(super) fn run_len(&self, text: &[u8]) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if crate::piece::vectors::are_here() {
-            let (len, has_ended) = vectors::run_len(self, text);
+        if let Some(all) = crate::piece::vectors::Vectors::detect() {
+            let (len, has_ended) = vectors::run_len(all, self, text);
             let rest = if has_ended { &[] } else { &text[len..] };
             return len + self.run_len_by_characters(rest);
         }

@@ -5,6 +5,8 @@
 //! in one byte over and over, as indents and rules do: its first eight bytes and its length are all there is to it.
 
 use crate::hash::fold;
+#[cfg(target_arch = "x86_64")]
+use crate::piece::vectors::Vectors;
 
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
@@ -43,15 +45,15 @@ pub(crate) enum Kernel {
     OneByOne,
     /// Several at once, by vectors (`piece_row`).
     #[cfg(target_arch = "x86_64")]
-    Eight,
+    Eight(Vectors),
 }
 
 impl Kernel {
     /// The fastest that this processor has.
     pub(crate) fn fast() -> Self {
         #[cfg(target_arch = "x86_64")]
-        if crate::piece::vectors::are_here() {
-            return Self::Eight;
+        if let Some(vectors) = Vectors::detect() {
+            return Self::Eight(vectors);
         }
         Self::OneByOne
     }

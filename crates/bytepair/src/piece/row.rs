@@ -28,7 +28,7 @@ use crate::memory::prefetch::prefetch;
 use crate::piece::key::{
     FACTORS, Keyed, MARK, MAX_KEY_LEN, N_BEFORE_RUN, high_hash, key_of_run, run_key,
 };
-use crate::piece::vectors::{load, load_row, store};
+use crate::piece::vectors::{TwoWords, load, load_row, store};
 use crate::piece::{WORD_LEN, Word};
 
 /// Pieces in a step.
@@ -127,7 +127,7 @@ impl PieceRow {
     /// Where the table has become larger since they were taken in, they are hardly found.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn find<V>(&self, slots: &[Keyed<V>], number: usize) -> EightSlots {
+    pub(crate) fn find<V: TwoWords>(&self, slots: &[Keyed<V>], number: usize) -> EightSlots {
         self.compare(slots, number, self.homes(number))
     }
 
@@ -151,7 +151,7 @@ impl PieceRow {
     /// Looks for those that are not in their homes in the other slots of these lines; a bit for each that is there.
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    pub(crate) fn look_beside<V>(
+    pub(crate) fn look_beside<V: TwoWords>(
         &self,
         slots: &[Keyed<V>],
         number: usize,
@@ -169,7 +169,7 @@ impl PieceRow {
 
     #[target_feature(enable = "avx512f,avx512dq")]
     #[inline]
-    fn compare<V>(
+    fn compare<V: TwoWords>(
         &self,
         slots: &[Keyed<V>],
         number: usize,
@@ -189,7 +189,11 @@ impl PieceRow {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,popcnt")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "numbers of places in a window")]
-    pub(crate) fn push<V>(&mut self, slots: &[Keyed<V>], (text, word): (&[u8], Word)) -> u64 {
+    pub(crate) fn push<V: TwoWords>(
+        &mut self,
+        slots: &[Keyed<V>],
+        (text, word): (&[u8], Word),
+    ) -> u64 {
         let window = window(text, word.start);
         let n_starts = word.bits.count_ones() as usize;
         // Places and lengths as bytes. A length that fits none is cut, and still too long for a key.
@@ -229,7 +233,7 @@ impl PieceRow {
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of a key")]
-    pub(crate) fn name_runs<V>(
+    pub(crate) fn name_runs<V: TwoWords>(
         &mut self,
         slots: &[Keyed<V>],
         (text, word): (&[u8], Word),
@@ -302,7 +306,7 @@ fn homes(keys: [__m512i; 2], shift: u32) -> __m512i {
 /// Eight slots as four vectors, each of one word of all: the halves of their keys, and of their values.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn words<V>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
+fn words<V: TwoWords>(slots: &[Keyed<V>], places: [usize; STEP_LEN]) -> [__m512i; 4] {
     transposed(|lane| slot(slots, places[lane]))
 }
 
@@ -332,7 +336,7 @@ fn transposed(row: impl Fn(usize) -> __m256i) -> [__m512i; 4] {
 /// The four words of a slot; the number of slots is a power of two, and places beyond it are those that remain.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn slot<V>(slots: &[Keyed<V>], place: usize) -> __m256i {
+fn slot<V: TwoWords>(slots: &[Keyed<V>], place: usize) -> __m256i {
     load_row(&slots[place & (slots.len() - 1)])
 }
 
@@ -430,7 +434,7 @@ mod tests {
                 place + word.len()
             });
             let starts = Starts::new(&bits, n_before..text.len());
-            if crate::piece::vectors::are_here() {
+            if crate::piece::vectors::Vectors::detect().is_some() {
                 // SAFETY: the processor has the instructions.
                 let found = unsafe { keys_in_rows(text.as_bytes(), &starts) };
                 let key = |word: &String| match key_or_none(word.as_bytes(), 0, word.len()) {

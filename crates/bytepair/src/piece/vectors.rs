@@ -11,6 +11,8 @@ use std::arch::x86_64::{
     __m256i, __m512i, _mm256_loadu_si256, _mm512_loadu_si512, _mm512_storeu_si512,
 };
 
+use super::key::Keyed;
+
 /// Bytes of a vector.
 pub(crate) const VECTOR_LEN: usize = 64;
 
@@ -20,8 +22,27 @@ impl Number for u8 {}
 impl Number for u32 {}
 impl Number for u64 {}
 
-/// Whether the processor has the instructions of all vectors of this crate.
-pub(crate) fn are_here() -> bool {
+/// Says that the processor has the instructions of all vectors of this crate: only [`Self::detect`] makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vectors(());
+
+impl Vectors {
+    /// This, if the processor has them.
+    pub(crate) fn detect() -> Option<Self> {
+        are_here().then_some(Self(()))
+    }
+}
+
+/// A value of two words whose bytes are all those of its fields: it has no padding.
+///
+/// # Safety
+/// A type that has padding must not be one of these: the bytes are read.
+pub(crate) unsafe trait TwoWords {}
+
+// SAFETY: a number has no padding.
+unsafe impl TwoWords for u128 {}
+
+fn are_here() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
@@ -56,11 +77,13 @@ pub(crate) fn store<T: Number>(vector: __m512i, numbers: &mut [T]) {
     unsafe { _mm512_storeu_si512(numbers.as_mut_ptr().cast(), vector) };
 }
 
-/// A row of four words, which has no padding.
+/// The four words of a slot.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(crate) fn load_row<T>(row: &T) -> __m256i {
-    const { assert!(size_of::<T>() == VECTOR_LEN / 2, "a row is four words") };
-    // SAFETY: a row is the 32 bytes that are read. They need no alignment.
+pub(crate) fn load_row<V: TwoWords>(row: &Keyed<V>) -> __m256i {
+    const { assert!(size_of::<Keyed<V>>() == VECTOR_LEN / 2, "a row is four words") };
+    const { assert!(size_of::<V>() == size_of::<u128>(), "half of them are the value") };
+    // SAFETY: a row is the 32 bytes that are read: a number, and behind it a value of as many bytes without padding. They
+    // need no alignment.
     unsafe { _mm256_loadu_si256((&raw const *row).cast()) }
 }

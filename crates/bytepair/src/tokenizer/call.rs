@@ -10,6 +10,7 @@
 //! same automaton.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::blocks::append_text;
@@ -23,10 +24,11 @@ use crate::batch;
 use crate::encode::{Dropout, Dropping};
 use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
+use crate::memory::ask_to_grow;
 use crate::memory::prefetch::prefetch_beginning;
 use crate::segment::Segment;
 use crate::sink::Sink;
-use crate::template::{Lengths, Padding, Side, TemplatePiece, Truncation};
+use crate::template::{Contents, Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
 use bytepair_split::Splitter;
 
@@ -141,8 +143,29 @@ impl<'c> Call<'c> {
         self.dropout.map(|dropout| with_seed(dropout).start())
     }
 
-    pub(super) fn n_added(&self, is_pair: bool) -> usize {
-        if self.add_special_tokens { self.tokenizer.parts.template.n_added(is_pair) } else { 0 }
+    /// Whether the ids are more than those of the text.
+    fn is_arranged(&self) -> bool {
+        self.add_special_tokens || self.fits_length
+    }
+
+    /// The pieces of the template that count. A call that asks neither for special tokens nor for lengths takes each text
+    /// once.
+    pub(super) fn pieces(&self, is_pair: bool) -> impl Iterator<Item = &'c TemplatePiece> {
+        let (is_arranged, adds_special_tokens) = (self.is_arranged(), self.add_special_tokens);
+        let mut taken = Vec::new();
+        self.tokenizer.parts.template.pieces(is_pair).iter().filter(move |piece| match piece {
+            TemplatePiece::Special { .. } => adds_special_tokens,
+            TemplatePiece::Text { .. } if is_arranged => true,
+            TemplatePiece::Text { which, .. } => {
+                let is_new = !taken.contains(which);
+                taken.push(*which);
+                is_new
+            }
+        })
+    }
+
+    pub(super) fn contents(&self, is_pair: bool) -> Contents {
+        Contents::of(self.pieces(is_pair))
     }
 
     /// Appends the ids of a text, whose place in a batch is `index`.
@@ -153,34 +176,39 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         team: &mut Team<'_>,
     ) -> Result<()> {
-        let mut encode_text = |ids: &mut Vec<TokenId>| match self.truncation() {
-            None => self.encode_text(text, index, ids, team),
-            Some(truncation) => {
-                let n_before = ids.len();
-                self.encode_text(text, index, ids, team)?;
-                let n_ids = ids.len() - n_before;
-                let (left, _) = truncation.lens(n_ids, None, self.n_added(false))?;
-                let first = if truncation.side == Side::Left { n_before } else { n_before + left };
-                ids.drain(first..first + (n_ids - left));
-                Ok(())
-            }
-        };
-        if !self.add_special_tokens && !self.fits_length {
-            return encode_text(ids);
+        if !self.is_arranged() {
+            return self.encode_text(text, index, ids, team);
         }
         let n_before = ids.len();
-        for piece in &self.tokenizer.parts.template.single {
-            match piece {
-                TemplatePiece::Special { ids: special, .. } if self.add_special_tokens => {
-                    ids.extend_from_slice(special);
+        let mut copied = None;
+        for piece in self.pieces(false) {
+            match (piece, copied.clone()) {
+                (TemplatePiece::Special { ids: special, .. }, _) => ids.extend_from_slice(special),
+                (TemplatePiece::Text { .. }, Some(copied)) => {
+                    ask_to_grow(ids, Range::len(&copied))?;
+                    ids.extend_from_within(copied);
                 }
-                TemplatePiece::Special { .. } => {}
-                TemplatePiece::Text { .. } => encode_text(ids)?,
+                (TemplatePiece::Text { .. }, None) => {
+                    let start = ids.len();
+                    self.encode_text(text, index, ids, team)?;
+                    self.truncate(start, ids)?;
+                    copied = Some(start..ids.len());
+                }
             }
         }
         if let Some(padding) = self.padding() {
             padding.fill(padding.len(ids.len() - n_before), n_before, ids);
         }
+        Ok(())
+    }
+
+    /// Cuts the ids of a text, which begin at a place, so that all ids are as many as wanted.
+    fn truncate(&self, start: usize, ids: &mut Vec<TokenId>) -> Result<()> {
+        let Some(truncation) = self.truncation() else { return Ok(()) };
+        let n_ids = ids.len() - start;
+        let (left, _) = truncation.lens(n_ids, None, self.contents(false))?;
+        let first = if truncation.side == Side::Left { start } else { start + left };
+        ids.drain(first..first + (n_ids - left));
         Ok(())
     }
 

@@ -16,10 +16,9 @@ use crate::error::Result;
 use crate::memory::prefetch::prefetch_beginning;
 use crate::normalize::character_length;
 use crate::segment::Segment;
-use crate::template::TemplatePiece;
 
 /// The ids of shorter texts are made in one go, in bytes.
-const MAX_SHORT_LEN: usize = 16 << 10;
+const MAX_SHORT_LEN: usize = if cfg!(test) { 16 } else { 16 << 10 };
 
 impl Tokenizer {
     /// The number of ids of a text, found on `n_threads` threads.
@@ -77,16 +76,12 @@ impl Call<'_> {
             return Ok(ids.len());
         }
         let n_ids = self.count_by(Segment::whole(text), team)?;
-        if !self.add_special_tokens && self.truncation().is_none() && self.padding().is_none() {
-            return Ok(n_ids);
-        }
+        let contents = self.contents(false);
         let n_ids = match self.truncation() {
-            Some(truncation) => truncation.lens(n_ids, None, self.n_added(false))?.0,
+            Some(truncation) => truncation.lens(n_ids, None, contents)?.0,
             None => n_ids,
         };
-        let pieces = self.tokenizer.parts.template.single.iter();
-        let n_texts = pieces.filter(|piece| matches!(piece, TemplatePiece::Text { .. })).count();
-        let n_ids = n_ids * n_texts + self.n_added(false);
+        let n_ids = contents.n_ids((n_ids, 0));
         Ok(self.padding().map_or(n_ids, |padding| n_ids.max(padding.len(n_ids))))
     }
 }

@@ -72,10 +72,12 @@ impl<W: Write + Seek> IdFile<W> {
 
 impl<W: Write> Sink for IdFile<W> {
     fn push(&mut self, ids: &[TokenId]) -> Result<()> {
+        if !self.format.is_wide {
+            u16::check(ids)?;
+        }
         for ids in ids.chunks(N_AT_ONCE) {
             match self.format.is_wide {
                 true => to_bytes(ids, &mut self.numbers, u32::to_le_bytes),
-                // The vocabulary has no larger id.
                 false => to_bytes(ids, &mut self.numbers, |id| u16::cut(id).to_le_bytes()),
             }
             self.writer.write_all(&self.numbers)?;

@@ -107,7 +107,7 @@ struct Found {
 }
 
 impl Usage {
-    /// Nothing yet, for a vocabulary of so many ids.
+    /// Nothing yet, for a vocabulary of so many ids; one of more ids makes room for them.
     pub fn new(n_ids: usize) -> Self {
         let zeros = vec![0; n_ids];
         Self { made: zeros.clone(), kept: zeros, n_pieces: 0, pieces: PieceCounts::new() }
@@ -124,6 +124,7 @@ impl Usage {
             let end = texts.len().min((part + 1) * n_each);
             tokenizer.pieces_of(&texts[part * n_each..end], part * n_each)
         });
+        self.make_room(tokenizer.parts().vocabulary.len());
         for found in found {
             let found = found?;
             for id in found.added {
@@ -149,7 +150,8 @@ impl Usage {
         let pieces = std::mem::take(&mut self.pieces);
         let n_each = pieces.len().div_ceil(n_threads.max(1)).max(1);
         let n_parts = pieces.len().div_ceil(n_each);
-        let n_ids = self.made.len();
+        let n_ids = tokenizer.parts().vocabulary.len();
+        self.make_room(n_ids);
         let sums = in_parallel(n_threads, n_parts, |part| {
             let places = part * n_each..pieces.len().min((part + 1) * n_each);
             tokenizer.course_of(places.map(|place| pieces.get(place)), n_ids)
@@ -160,6 +162,12 @@ impl Usage {
             self.kept.iter_mut().zip(kept).for_each(|(sum, more)| *sum += more);
         }
         Ok(())
+    }
+
+    fn make_room(&mut self, n_ids: usize) {
+        for sums in [&mut self.made, &mut self.kept] {
+            sums.resize(sums.len().max(n_ids), 0);
+        }
     }
 }
 

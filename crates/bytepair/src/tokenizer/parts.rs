@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use crate::added::AddedToken;
 use crate::decode::Decode;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
 use crate::template::{OffsetRules, Padding, Template, TemplatePiece, Truncation};
 use crate::units::Units;
-use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, TokenId, TokenKind, Vocabulary};
 use bytepair_split::Splitter;
 
 /// Everything that a tokenizer is.
@@ -82,6 +82,17 @@ impl Parts {
         self.check_scaffold()?;
         self.check_lengths()?;
         self.check_growth()
+    }
+
+    /// Refuses merges of ids that the vocabulary does not have.
+    pub(super) fn check_merges(&self) -> Result<()> {
+        let ids = |merge: &Merge| [merge.left, merge.right, merge.result];
+        let n_ids = self.vocabulary.len();
+        let unknown = |id: &TokenId| *id as usize >= n_ids;
+        match self.vocabulary.merges().iter().flat_map(ids).find(unknown) {
+            Some(id) => Err(ErrorKind::UnknownId { id: id.into(), n_ids }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Refuses scaffold tokens that are not text, or that are emitted by other means.

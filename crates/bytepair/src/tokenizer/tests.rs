@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::id_file::{IdFile, IdFormat};
 use super::stream::Reading;
 use super::threads::Team;
-use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer, Usage};
 use crate::added::{AddedToken, Specials};
 use crate::count::CorpusCounter;
 use crate::dialect::Dialect;
@@ -18,9 +18,13 @@ use crate::normalize::{
     BertRules, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm,
 };
 use crate::pretokenize::{PreTokenizer, Round};
-use crate::template::{Lengths, Padding, Side, Template, Truncation, TruncationStrategy};
+use crate::sink::Sink;
+use crate::template::{
+    Lengths, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
+};
 use crate::train::{Target, TrainProgress, train};
-use crate::vocabulary::{Token, TokenId, TokenKind};
+use crate::units::published_name;
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
@@ -263,6 +267,55 @@ fn truncated(tokenizer: &Tokenizer, text: &[u8], n_ids: usize) -> Vec<u8> {
     text[..ends.into_iter().find(fits).unwrap()].to_vec()
 }
 
+/// Pieces of a template for one text or two, each of which stands there once or more often.
+fn template_pieces(n_texts: usize) -> impl Strategy<Value = Vec<TemplatePiece>> {
+    let text = |which| TemplatePiece::Text { which, type_id: 0 };
+    let all = [Sequence::First, Sequence::Second][..n_texts].to_vec();
+    let which = prop::sample::select(all.clone()).prop_map(text);
+    let special = prop::collection::vec(0..9_u32, 0..3);
+    let piece = prop_oneof![which, special.prop_map(|ids| TemplatePiece::special(ids, 1))];
+    prop::collection::vec(piece, 0..5).prop_map(move |mut pieces| {
+        let missing = all.iter().map(|&which| text(which));
+        let missing: Vec<_> = missing.filter(|text| !pieces.contains(text)).collect();
+        pieces.extend(missing);
+        pieces
+    })
+}
+
+fn truncation() -> impl Strategy<Value = Truncation> {
+    let sides = prop::sample::select(vec![Side::Left, Side::Right]);
+    (0..30_usize, sides).prop_map(|(max_length, side)| Truncation {
+        max_length,
+        stride: 0,
+        strategy: TruncationStrategy::default(),
+        side,
+    })
+}
+
+/// The ids of a text in a template, from which each copy of the text loses an id until all are few enough.
+fn arranged(
+    template: &[TemplatePiece],
+    adds: bool,
+    text: &[TokenId],
+    truncation: Option<&Truncation>,
+) -> Vec<TokenId> {
+    let piece = |piece: &TemplatePiece| match piece {
+        TemplatePiece::Text { .. } => text.to_vec(),
+        TemplatePiece::Special { ids, .. } if adds => ids.clone(),
+        TemplatePiece::Special { .. } => Vec::new(),
+    };
+    let ids: Vec<_> = template.iter().flat_map(piece).collect();
+    match (truncation, text) {
+        (Some(cut), [_, rest @ ..]) if cut.max_length < ids.len() && cut.side == Side::Left => {
+            arranged(template, adds, rest, truncation)
+        }
+        (Some(cut), [rest @ .., _]) if cut.max_length < ids.len() => {
+            arranged(template, adds, rest, truncation)
+        }
+        _ => ids,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -347,6 +400,60 @@ proptest! {
     }
 
     #[test]
+    fn a_template_is_put_around_the_ids_however_often_it_has_the_text(
+        which: prop::sample::Index,
+        texts in prop::collection::vec(text(), 1..4),
+        single in template_pieces(1),
+        pair in template_pieces(2),
+        truncation in prop::option::of(truncation()),
+        multiple_of in prop::option::of(1..5_usize),
+        (adds, fits) in any::<(bool, Option<bool>)>(),
+    ) {
+        let tokenizer = &tokenizers()[which.index(tokenizers().len())];
+        let template = Template { single, pair };
+        let (id, token) = (5, String::new());
+        let padding = multiple_of.map(|_| {
+            Padding { length: None, multiple_of, side: Side::Left, id, type_id: 0, token }
+        });
+        let with_lengths =
+            tokenizer.with_lengths(template.clone(), truncation.clone(), padding).unwrap();
+        let all = EncodeOptions { add_special_tokens: adds, fit_length: fits, ..options(true) };
+        let mut are_all_right = true;
+        for text in &texts {
+            let found = message(with_lengths.encode(text, all));
+            let full = message(with_lengths.encode_full(text, None, all));
+            prop_assert_eq!(full.map(|full| full.ids), found.clone());
+            let n_ids = message(with_lengths.count(text, all, 2));
+            prop_assert_eq!(n_ids, found.clone().map(|ids| ids.len()));
+            are_all_right &= found.is_ok();
+            let (Ok(ids), Ok(plain)) = (found, tokenizer.encode(text, options(true))) else {
+                continue;
+            };
+            let cuts = fits.unwrap_or(adds);
+            let truncation = truncation.as_ref().filter(|_| cuts);
+            let expected = match adds || cuts {
+                true => arranged(&template.single, adds, &plain, truncation),
+                false => plain,
+            };
+            let n_filled = if cuts { ids.len() - expected.len() } else { 0 };
+            prop_assert!(ids[..n_filled].iter().all(|&id| id == 5));
+            prop_assert!(n_filled < multiple_of.unwrap_or(1).max(1));
+            prop_assert_eq!(&ids[n_filled..], expected.as_slice());
+        }
+        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
+        let batch = with_lengths.count_batch(&texts, all, 2);
+        prop_assert_eq!(batch.is_ok(), are_all_right);
+        if let (Ok(batch), Ok(rows)) = (batch, with_lengths.encode_batch(&texts, all, 2)) {
+            prop_assert_eq!(batch, rows.texts().map(<[_]>::len).collect::<Vec<_>>());
+        }
+        let pairs = with_lengths.encode_full(texts[0], Some(texts[texts.len() - 1]), all);
+        if let (Some(cut), Ok(found)) = (truncation.filter(|_| fits.unwrap_or(adds)), pairs) {
+            let longest = cut.max_length.next_multiple_of(multiple_of.unwrap_or(1).max(1));
+            prop_assert!(found.ids.len() <= longest);
+        }
+    }
+
+    #[test]
     fn ids_in_memory_used_again_are_those_of_the_text(
         which: prop::sample::Index,
         texts in prop::collection::vec((text(), any::<bool>()), 1..5),
@@ -421,6 +528,67 @@ proptest! {
         let (Ok(written), Ok(ids)) = (written, expected) else { return Ok(()) };
         let bytes = ids.iter().flat_map(|id| id.to_le_bytes()[..if is_wide { 4 } else { 2 }].to_vec());
         prop_assert_eq!(written, bytes.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn zeros_are_numbers_like_others() {
+    let tokenizer = &tokenizers()[0];
+    let (texts, options): ([&[u8]; 2], _) = ([b"low lower", b""], EncodeOptions::default());
+    let all: Vec<_> = texts.iter().map(|text| tokenizer.encode(text, options).unwrap()).collect();
+    let lens: Vec<_> = all.iter().map(Vec::len).collect();
+    assert_eq!(tokenizer.encode_in(Vec::new(), texts[0], options, 0).unwrap(), all[0]);
+    assert_eq!(tokenizer.count_batch(&texts, options, 0).unwrap(), lens);
+    let batch = tokenizer.encode_batch(&texts, options, 0).unwrap();
+    assert!(batch.texts().eq(all.iter().map(Vec::as_slice)));
+    let pairs = texts.map(|text| (text, None));
+    let full = tokenizer.encode_full_batch(&pairs, options, 0).unwrap();
+    assert!(full.iter().map(|full| &full.ids).eq(&all));
+    let words = [(&texts[..], None)];
+    assert_eq!(tokenizer.encode_words_batch(&words, true, options, 0).unwrap().len(), 1);
+    let mut usage = Usage::new(0);
+    usage.add(tokenizer, &texts, 0).unwrap();
+    usage.settle(tokenizer, 0).unwrap();
+    assert_eq!(usage.kept.iter().sum::<u64>(), lens.iter().sum::<usize>() as u64);
+}
+
+#[test]
+fn a_merge_of_an_id_that_no_token_has_is_refused() {
+    let parts = tokenizers()[0].parts();
+    let n_ids = TokenId::try_from(parts.vocabulary.len()).unwrap();
+    for merge in [(n_ids, 0, 0), (0, n_ids, 0), (0, 0, n_ids)] {
+        let (left, right, result) = merge;
+        let mut vocabulary = (*parts.vocabulary).clone();
+        vocabulary.push_merge_to(Merge { left, right, result });
+        let parts = Parts { vocabulary: Arc::new(vocabulary), ..parts.clone() };
+        assert!(Tokenizer::new(parts).is_err(), "{merge:?}");
+    }
+}
+
+#[test]
+fn an_id_that_a_file_of_small_numbers_does_not_hold_is_refused() {
+    let format = IdFormat { is_wide: false, has_header: false };
+    let mut file = IdFile::new(Cursor::new(Vec::new()), format, 9).unwrap();
+    file.push(&[65_535]).unwrap();
+    let error = file.push(&[1, 70_000]).unwrap_err().to_string();
+    assert!(error.contains("the id 70000 does not fit uint16"), "{error}");
+    assert_eq!(file.finish().unwrap(), 1);
+}
+
+#[test]
+fn a_published_name_has_the_smallest_id_that_is_named_so() {
+    for tokenizer in tokenizers() {
+        let parts = tokenizer.parts();
+        let name = |(id, token)| (published_name(&parts.units, token), id);
+        let all: Vec<_> = parts.vocabulary.iter().map(name).collect();
+        for (name, _) in &all {
+            let first = all.iter().find(|(other, _)| other == name).map(|(_, id)| *id);
+            assert_eq!(tokenizer.id_of_published(name), first, "{name}");
+            for other in [format!("{name}\u{2581}"), format!("#{name}"), name.replace('l', "é")] {
+                let first = all.iter().find(|(name, _)| *name == other).map(|(_, id)| *id);
+                assert_eq!(tokenizer.id_of_published(&other), first, "{other}");
+            }
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
 use crate::segment::Segment;
-use crate::template::{OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
+use crate::template::{Contents, OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -53,7 +53,7 @@ impl Tokenizer {
         let call = self.call(options)?;
         let len = |(text, pair): &(&[u8], Option<&[u8]>)| text.len() + pair.map_or(0, <[_]>::len);
         let lens: Vec<_> = texts.iter().map(len).collect();
-        let encodings = batch::map(&lens, &mut vec![(); n_threads], false, |index, _| {
+        let encodings = batch::map(&lens, &mut vec![(); n_threads.max(1)], false, |index, _| {
             call.encode_full(texts[index].0, texts[index].1, index as u64)
         })?;
         Ok(call.filled_up(encodings))
@@ -90,19 +90,19 @@ impl Call<'_> {
         rules: OffsetRules,
     ) -> Result<Encoding> {
         let n_second = second.as_ref().map(|(row, _)| row.ids.len());
+        let contents = self.contents(second.is_some());
         let truncation = self.truncation();
         let lens = match truncation {
-            Some(truncation) => {
-                truncation.lens(first.ids.len(), n_second, self.n_added(second.is_some()))?
-            }
+            Some(truncation) => truncation.lens(first.ids.len(), n_second, contents)?,
             None => (first.ids.len(), n_second.unwrap_or_default()),
         };
         if let Some(truncation) = truncation {
-            self.check_parts(truncation, (first.ids.len(), n_second.unwrap_or_default()), lens)?;
+            let from = (first.ids.len(), n_second.unwrap_or_default());
+            self.check_parts(truncation, contents, from, lens)?;
         }
         // Parts share ids, as far as that was not refused; each is copied once more.
-        ask(Encoding::LEN_OF_ID
-            .saturating_mul(2 * (first.ids.len() + n_second.unwrap_or_default())))?;
+        let n_ids = contents.n_ids((first.ids.len(), n_second.unwrap_or_default()));
+        ask(Encoding::LEN_OF_ID.saturating_mul(2).saturating_mul(n_ids))?;
         let first = first.into_encoding((text, 0), rules, lens.0, truncation);
         let second =
             second.map(|(row, pair)| row.into_encoding((pair, 1), rules, lens.1, truncation));
@@ -118,11 +118,17 @@ impl Call<'_> {
     fn check_parts(
         &self,
         truncation: &Truncation,
+        contents: Contents,
         from: (usize, usize),
         to: (usize, usize),
     ) -> Result<()> {
-        let n_parts =
-            n_windows(from.0, to.0, truncation).saturating_mul(n_windows(from.1, to.1, truncation));
+        let n_parts_of =
+            |from, to, n_copies| if n_copies == 0 { 1 } else { n_windows(from, to, truncation) };
+        let n_parts = n_parts_of(from.0, to.0, contents.copies.0).saturating_mul(n_parts_of(
+            from.1,
+            to.1,
+            contents.copies.1,
+        ));
         let part_len = self.padding().map_or(truncation.max_length, |padding| {
             padding.len(truncation.max_length).max(truncation.max_length)
         });
@@ -149,27 +155,26 @@ impl Call<'_> {
         (self.tokenizer.written(padding.id) != name).then_some(name)
     }
 
-    /// The texts and special tokens in the order of the template.
+    /// The texts and special tokens in the order of the template. What overflows is arranged alike: each part of a text,
+    /// in all places of the text, beside each part of the other one. The text that stands first changes slowest.
     fn arranged(&self, first: &Encoding, second: Option<&Encoding>) -> Encoding {
-        let mut encoding = Encoding::default();
-        for piece in self.tokenizer.parts.template.pieces(second.is_some()) {
-            match piece {
-                TemplatePiece::Special { ids, type_id, names } if self.add_special_tokens => {
-                    let mut special = Encoding::special(ids, *type_id);
-                    special.found_as = names.iter().cloned().enumerate().collect();
-                    encoding.join(&special);
-                }
-                TemplatePiece::Special { .. } => {}
-                TemplatePiece::Text { which, type_id } => {
-                    let text = match which {
-                        Sequence::First => Some(first),
-                        Sequence::Second => second,
-                    };
-                    text.into_iter()
-                        .for_each(|text| encoding.join(&text.clone().with_type(*type_id)));
-                }
-            }
-        }
+        let pieces: Vec<_> = self.pieces(second.is_some()).collect();
+        let parts = [parts_of(first), second.map(parts_of).unwrap_or_default()];
+        let arrange = |places: [usize; 2]| {
+            let part = |text: usize| parts[text].get(places[text]).copied();
+            in_order(&pieces, [part(0), part(1)])
+        };
+        let texts = pieces.iter().filter_map(|piece| piece.text());
+        let texts: Vec<_> = texts.map(Sequence::place).collect();
+        let n_parts = |place: usize| if texts.contains(&place) { parts[place].len() } else { 1 };
+        let slow = texts.first().copied().unwrap_or_default();
+        let (n_slow, n_fast) = (n_parts(slow), n_parts(1 - slow).max(1));
+        let of_slow = (1..n_slow).flat_map(|part| (0..n_fast).map(move |other| (part, other)));
+        let rest = of_slow.chain((1..n_fast).map(|other| (0, other)));
+        let mut encoding = arrange([0, 0]);
+        encoding.overflowing = rest
+            .map(|(part, other)| arrange(if slow == 0 { [part, other] } else { [other, part] }))
+            .collect();
         encoding
     }
 
@@ -269,6 +274,30 @@ impl Call<'_> {
     }
 }
 
+/// Special tokens and parts of the texts, as pieces of a template say.
+fn in_order(pieces: &[&TemplatePiece], parts: [Option<&Encoding>; 2]) -> Encoding {
+    let mut encoding = Encoding::default();
+    for piece in pieces {
+        match piece {
+            TemplatePiece::Special { ids, type_id, names } => {
+                let mut special = Encoding::special(ids, *type_id);
+                special.found_as = names.iter().cloned().enumerate().collect();
+                encoding.append(&special);
+            }
+            TemplatePiece::Text { which, type_id } => {
+                let part = parts[which.place()];
+                part.into_iter().for_each(|part| encoding.append_as(part, *type_id));
+            }
+        }
+    }
+    encoding
+}
+
+/// What is kept of a text, and each part that overflows.
+fn parts_of(text: &Encoding) -> Vec<&Encoding> {
+    std::iter::once(text).chain(&text.overflowing).collect()
+}
+
 /// The words of a text, and those of a second one.
 pub type WordsOrPair<'t> = (&'t [&'t [u8]], Option<&'t [&'t [u8]]>);
 
@@ -290,7 +319,7 @@ impl Tokenizer {
         let n_bytes = |words: &[&[u8]]| words.iter().map(|word| word.len()).sum::<usize>();
         let lens: Vec<_> =
             texts.iter().map(|(words, pair)| n_bytes(words) + pair.map_or(0, n_bytes)).collect();
-        let encodings = batch::map(&lens, &mut vec![(); n_threads], false, |index, _| {
+        let encodings = batch::map(&lens, &mut vec![(); n_threads.max(1)], false, |index, _| {
             let (words, pair) = texts[index];
             let first = call.trace_words(words, in_characters)?;
             let second = pair.map(|pair| call.trace_words(pair, in_characters)).transpose()?;

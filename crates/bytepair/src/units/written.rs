@@ -105,6 +105,28 @@ pub fn published_name(units: &Units, token: Token<'_>) -> String {
     }
 }
 
+/// The tokens that have a published name: the inverse of [`published_name`] for all tokens that are Unicode.
+pub(crate) fn tokens_named<'n>(
+    units: &Units,
+    name: &'n str,
+) -> impl Iterator<Item = (TokenKind, Cow<'n, [u8]>)> {
+    let forms = [Form::Unmarked, Form::Ends, Form::Continues, Form::ContinuesAndEnds];
+    let texts = forms.into_iter().filter_map(move |form| {
+        let prefix = units.continuing_prefix.as_deref().filter(|_| form.continues());
+        let mark = units.end_mark.as_ref().filter(|_| form.ends()).map(|mark| mark.text.as_str());
+        let text = name.strip_prefix(prefix.unwrap_or(""))?.strip_suffix(mark.unwrap_or(""))?;
+        Some((TokenKind::Text(form), units.text_of_name(text)?))
+    });
+    let byte = || {
+        let digits = name.strip_prefix("<0x")?.strip_suffix('>')?;
+        let byte = u8::from_str_radix(digits, 16).ok()?;
+        (byte_name(byte) == name).then(|| (TokenKind::Byte, Cow::Owned(vec![byte])))
+    };
+    let whole = [TokenKind::Unknown, TokenKind::Added];
+    let whole = whole.map(|kind| (kind, Cow::Borrowed(name.as_bytes())));
+    texts.chain(byte()).chain(whole)
+}
+
 impl Units {
     /// The bytes of text that a token of this name in a file is written with, marks included; `None` where the
     /// units are bytes and a character of the name stands for none.

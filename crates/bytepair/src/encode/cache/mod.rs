@@ -168,9 +168,9 @@ impl PieceCache {
     ) -> bool {
         match self.kernel {
             #[cfg(target_arch = "x86_64")]
-            Kernel::Eight if pending.block_len >= MIN_BLOCK_LEN => {
+            Kernel::Eight(vectors) if pending.block_len >= MIN_BLOCK_LEN => {
                 let mut row = self.row.take().unwrap_or_default();
-                let has_stopped = vector_lookup::append(self, &mut row, pending, known);
+                let has_stopped = vector_lookup::append(vectors, self, &mut row, pending, known);
                 self.row = Some(row);
                 has_stopped
             }

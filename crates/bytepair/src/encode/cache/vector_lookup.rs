@@ -39,7 +39,7 @@ use super::table::{ABSENT, MORE};
 use super::{Known, Miss, Pending, PieceCache};
 use crate::piece::Word;
 use crate::piece::row::{EightSlots, PieceRow, STEP_LEN};
-use crate::piece::vectors::store;
+use crate::piece::vectors::{Vectors, store};
 use crate::vocabulary::TokenId;
 
 /// Ids that a vector holds.
@@ -48,12 +48,13 @@ const VECTOR_IDS: usize = 16;
 /// Appends the ids of the pieces that the cache knows, and notes the others as misses. Stops after a row with a
 /// short piece among these; returns whether it did.
 pub(super) fn append(
+    _: Vectors,
     cache: &mut PieceCache,
     row: &mut PieceRow,
     pending: &mut Pending<'_, impl Iterator<Item = Word>>,
     known: &mut Known<'_>,
 ) -> bool {
-    // SAFETY: callers come here only where [`crate::piece::vectors::are_here`] found these instructions.
+    // SAFETY: whoever has `Vectors` has a processor with these instructions.
     unsafe { append_words(cache, row, pending, known) }
 }
 

@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 };
 
 use super::Plain;
-use crate::piece::vectors::{VECTOR_LEN, load};
+use crate::piece::vectors::{VECTOR_LEN, Vectors, load};
 
 /// A vector, and the byte behind it.
 const AROUND_LEN: usize = VECTOR_LEN + 1;
@@ -28,10 +28,9 @@ const AROUND_LEN: usize = VECTOR_LEN + 1;
 const N_WORDS: usize = VECTOR_LEN / 8;
 
 /// How long the plain characters are that a text begins with, as far as whole vectors go, and whether one that is not
-/// plain follows. Call only where the instructions [are here](crate::piece::vectors::are_here).
-pub(super) fn run_len(plain: &Plain, text: &[u8]) -> (usize, bool) {
-    debug_assert!(crate::piece::vectors::are_here(), "vectors that the processor lacks");
-    // SAFETY: callers come here only where `vectors::are_here` found these instructions.
+/// plain follows.
+pub(super) fn run_len(_: Vectors, plain: &Plain, text: &[u8]) -> (usize, bool) {
+    // SAFETY: whoever has `Vectors` has a processor with these instructions.
     unsafe { by_vectors(plain, text) }
 }
 
