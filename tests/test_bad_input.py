@@ -525,7 +525,7 @@ def test_wrong_arguments_of_decoding_are_errors(tokenizer):
             tokenizer.id_to_token(id_)
 
 
-@pytest.mark.parametrize("wrong", [5, 1.5, True, [1], object(), np.array([1, 2])])
+@pytest.mark.parametrize("wrong", [1.5, True, [1], object(), np.array([1, 2])])
 def test_what_makes_another_tokenizer_names_what_it_takes(tokenizer, wrong):
     """A value of another type is a ``TypeError`` that says what was expected."""
     calls = {
@@ -533,8 +533,8 @@ def test_what_makes_another_tokenizer_names_what_it_takes(tokenizer, wrong):
         "format must be the name": lambda: bytepair.Tokenizer.from_bytes(
             b"{}", format=wrong
         ),
-        "single must be a template": lambda: tokenizer.with_template(wrong),
-        "pair must be a template": lambda: tokenizer.with_template("$A", pair=wrong),
+        "single": lambda: tokenizer.with_template([wrong, "$A"]),
+        "pair": lambda: tokenizer.with_template("$A", pair=[wrong, "$A", "$B"]),
         "a text or an AddedToken, not": lambda: tokenizer.with_added_tokens([wrong]),
     }
     for message, call in calls.items():
@@ -552,6 +552,62 @@ def test_a_stream_goes_on_after_an_error(tokenizer):
     with pytest.raises(UnknownTokenError):
         stream.push(9999)
     assert stream.push(65) + stream.finish() == "b"
+
+
+def _numbers(tokenizer):
+    """Give calls with one whole number, by the name of its argument."""
+    full = tokenizer.encode_full("abc")
+    return {
+        "max_length": tokenizer.with_truncation,
+        "stride": lambda n: tokenizer.with_truncation(9, stride=n),
+        "length": lambda n: tokenizer.with_padding(0, length=n),
+        "multiple_of": lambda n: tokenizer.with_padding(0, multiple_of=n),
+        "type_id": lambda n: tokenizer.with_padding(0, type_id=n),
+        "threads": lambda n: tokenizer.encode_batch(["a"], threads=n),
+        "max_tokens": lambda n: tokenizer.truncate("abc", n),
+        "seed": lambda n: tokenizer.encode_full("a", dropout=0.5, seed=n),
+        "pad_id": lambda n: full.pad(9, pad_id=n),
+        "token_index": full.token_to_word,
+        "char_pos": full.char_to_token,
+        "sequence_id": full.set_sequence_id,
+        "min_count": lambda n: train(merges=1, min_count=n),
+        "n_most": lambda n: bytepair.analyze.compare(
+            tokenizer, tokenizer, texts=["a"], n_most=n
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", _numbers(train(merges=1)))
+def test_a_number_that_an_argument_cannot_be_is_told_with_its_name(tokenizer, name):
+    """A boolean is no number, though Python counts with it; one of numpy is."""
+    call = _numbers(tokenizer)[name]
+    for wrong in (True, np.bool_(True), 1.0):
+        with pytest.raises(TypeError, match=f"{name}.* must be a whole number, not"):
+            call(wrong)
+    with pytest.raises(TokenizerError, match=rf"^{name} must be .*-{HUGE}"):
+        call(-HUGE)
+    call(np.int64(2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tokenizer: tokenizer.decode([True]),
+        lambda tokenizer: tokenizer.decode_bytes([64, False]),
+        lambda tokenizer: tokenizer.decode(np.array([True])),
+        lambda tokenizer: tokenizer.decode_batch([[True]]),
+        lambda tokenizer: tokenizer.decode_stream().push(True),
+        lambda tokenizer: tokenizer.id_to_token(True),
+        lambda tokenizer: tokenizer.with_padding(True),
+        lambda tokenizer: tokenizer.encode_full("a", dropout=True),
+        lambda tokenizer: tokenizer.with_template(["$A", ("<s>", True)]),
+        lambda _: bytepair.train_from_counts({"ab": True}, merges=1),
+    ],
+)
+def test_a_boolean_is_no_id_and_no_number(tokenizer, call):
+    """True would be taken for the id 1 or the probability 1."""
+    with pytest.raises(TypeError):
+        call(tokenizer)
 
 
 WRONG_SPECIAL = [

@@ -276,6 +276,70 @@ def test_a_template_is_applied_where_special_tokens_are_asked_for(tokenizer):
     assert changed.with_template(None).encode("a", add_special_tokens=True) == [a]
 
 
+def test_a_template_can_name_every_special_token(tmp_path):
+    """A list has names with spaces and colons, pairs with types, and ids; every format keeps them."""
+    names = ["lang:1", "lang", "a b", "<s>"]
+    base = bytepair.train_from_iterator(["ab"], merges=0, special_tokens=names)
+    ids = base.special_tokens
+    parts = ["<s>", "a b", ("lang:1", 0), ("lang", 1), ids["<s>"], "$A:2", ("<s>", 3)]
+    made = base.with_template(parts)
+    expected = [(ids["<s>"], 0), (ids["a b"], 0), (ids["lang:1"], 0), (ids["lang"], 1)]
+    expected += [(ids["<s>"], 0), (base.encode("a")[0], 2), (ids["<s>"], 3)]
+    for ending in ("bytepair", "bytepair-compiled", "json"):
+        made.save(tmp_path / f"a.{ending}")
+        again = Tokenizer.from_file(tmp_path / f"a.{ending}")
+        found = again.encode_full("a", add_special_tokens=True)
+        assert list(zip(found.ids, found.type_ids, strict=True)) == expected
+        assert again.template == made.template
+    tokenizers = pytest.importorskip("tokenizers")
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json")).encode("a")
+    assert list(zip(theirs.ids, theirs.type_ids, strict=True)) == expected
+    assert base.with_template("lang $A") == base.with_template(["lang", "$A"])
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("lang:1 $A", r"'lang:1' is a special token, and 'lang' with the type 1"),
+        ("lang:99999999999999 $A", "must be between 0 and 4,294,967,295, not 99,999"),
+        (["$A", ("lang", -1)], "must be between 0 and 4,294,967,295, not -1"),
+        (["$A", ("lang:2", 0)], "'lang:2' is not a special token"),
+        ([0, "$A"], "no special token of this tokenizer has the id 0"),
+        ("", "expected"),
+        ([], "expected"),
+    ],
+)
+def test_a_template_that_names_no_token_or_two_is_refused(template, problem):
+    """The error has the part, and says how to write it where it may be either."""
+    names = ["lang:1", "lang"]
+    base = bytepair.train_from_iterator(["ab"], merges=0, special_tokens=names)
+    with pytest.raises(bytepair.TokenizerError, match=problem):
+        base.with_template(template)
+
+
+def test_a_text_that_stands_twice_in_a_template_is_counted_and_cut_twice():
+    """``count`` is the number of ids, beyond 16 KiB too, and ``max_length`` is that of all."""
+    base = bytepair.train_from_iterator(["ab"], merges=0, special_tokens=["<s>"])
+    twice = base.with_template("<s> $A")._with_template(
+        [(0, [], 0), (0, [], 1)], [(0, [], 0), (1, [], 1)]
+    )
+    for text in ("ab", "ab" * 9000):
+        for tokenizer in (twice, twice._with_truncation(7)):
+            tokenizer = Tokenizer(tokenizer)
+            for adds in (False, True):
+                ids = tokenizer.encode(text, add_special_tokens=adds)
+                assert tokenizer.count(text, add_special_tokens=adds) == len(ids)
+                full = tokenizer.encode_full(text, add_special_tokens=adds)
+                assert full.ids == ids
+                assert not adds or tokenizer.truncation is None or len(ids) <= 7
+    short = Tokenizer(twice._with_truncation(7)).encode_full(
+        "abcdefgh", fit_length=True
+    )
+    found = [base.decode(part.ids) for part in (short, *short.overflowing)]
+    assert found == ["abcabc", "defdef", "ghgh"]
+    assert short.overflowing[1].type_ids == [0, 0, 1, 1]
+
+
 @pytest.mark.parametrize("template", ["<s>", "$A $A", "$B", "$A $B"])
 def test_a_template_without_its_text_is_refused(tokenizer, template):
     """A template for one text has that text once."""

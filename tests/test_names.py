@@ -1,5 +1,6 @@
-"""Lists of special tokens: their order gives the ids, so what has no order is refused."""
+"""Lists whose order shows in the result: special tokens, files, texts. What has no order is refused."""
 
+import importlib
 import subprocess
 import sys
 
@@ -28,6 +29,14 @@ def counted(tmp_path, names):
     scale = pytest.importorskip("bytepair.scale")
     (tmp_path / "text.txt").write_text(TEXTS[0])
     return scale.count(tmp_path / "text.txt", special_tokens=names)
+
+
+def modules():
+    """Give the package with its modules that need pyarrow."""
+    pytest.importorskip("pyarrow")
+    for name in ("analyze", "scale", "segmentation", "surgery"):
+        importlib.import_module(f"bytepair.{name}")
+    return bytepair
 
 
 def adapted():
@@ -68,13 +77,48 @@ ENTRY_POINTS = {
     ),
     "settings": lambda _, names: with_settings(extra_special_tokens=names),
     "settings of old": lambda _, names: with_settings(additional_special_tokens=names),
+    "with_added_tokens": lambda _, names: trained().with_added_tokens(names),
+    "with_template": lambda _, names: trained().with_template(names),
+    "train on files": lambda _, names: bytepair.train(names, merges=1),
+    "train on texts": lambda _, names: bytepair.train_from_iterator(names, merges=1),
+    "encode_batch": lambda _, names: trained().encode_batch(names),
+    "count_batch": lambda _, names: trained().count_batch(names),
+    "encode_full_batch": lambda _, names: trained().encode_full_batch(names),
+    "encode_batch_to_numpy": lambda _, names: trained().encode_batch_to_numpy(names),
+    "decode": lambda _, names: trained().decode(names),
+    "decode_batch": lambda _, names: trained().decode_batch(names),
+    "verify": lambda _, names: bytepair.verify(trained(), trained(), texts=names),
+    "convert": lambda path, names: bytepair.convert(
+        trained(), path / "a.json", texts=names
+    ),
+    "count files": lambda _, names: modules().scale.count(names),
+    "scale.tokenize": lambda path, names: modules().scale.tokenize(
+        trained(), names, path / "out"
+    ),
+    "merge_files": lambda _, names: modules().scale.merge_files(names),
+    "measure": lambda _, names: modules().analyze.measure(trained(), names),
+    "measure_texts": lambda _, names: modules().analyze.measure_texts(trained(), names),
+    "stats": lambda path, names: modules().analyze.stats(names, path),
+    "compare": lambda _, names: modules().analyze.compare(
+        trained(), trained(), texts=names
+    ),
+    "diagnose": lambda _, names: modules().analyze.diagnose(trained(), corpus=names),
+    "extend": lambda _, names: modules().surgery.extend(trained(), texts=names, add=1),
+    "extend by strings": lambda _, names: modules().surgery.extend(
+        trained(), strings=names
+    ),
+    "prune": lambda _, names: modules().surgery.prune(trained(), texts=names, to=256),
+    "verify_extension": lambda _, names: modules().surgery.verify_extension(
+        trained(), trained(), texts=names
+    ),
+    "count_words": lambda _, names: modules().segmentation.count_words(names),
 }
 
 
 @pytest.mark.parametrize("kind", [set, frozenset])
 @pytest.mark.parametrize("name", ENTRY_POINTS)
-def test_a_set_of_special_tokens_is_refused(tmp_path, name, kind):
-    """Wherever tokens get ids by their order, a set is an error that says why."""
+def test_a_set_is_refused(tmp_path, name, kind):
+    """Wherever the order of tokens, files or texts shows in the result, a set is an error that says why."""
     says = "is a set, whose order changes|must be a list of tokens"
     with pytest.raises((TypeError, bytepair.TokenizerError), match=says):
         ENTRY_POINTS[name](tmp_path, kind(NAMES))

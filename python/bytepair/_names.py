@@ -1,8 +1,10 @@
-"""Lists of tokens whose order gives them their ids."""
+"""Lists whose order shows in the result, such as tokens that get their ids in order."""
 
 from collections.abc import Iterable
 
 __all__ = ["in_order", "refuse_set"]
+
+UNORDERED: tuple[type, ...] = (set, frozenset, type(iter(set())))
 
 
 def in_order(option: str, tokens: Iterable[str]) -> list[str]:
@@ -26,11 +28,11 @@ def in_order(option: str, tokens: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(tokens))
 
 
-def refuse_set(option: str, tokens: object) -> None:
-    """Refuse a set of tokens, which would give them other ids in each process."""
-    if isinstance(tokens, (set, frozenset)):
+def refuse_set(option: str, items: object, result: str = "the ids") -> None:
+    """Refuse a set, or an iterator of one: ``result`` would differ from process to process."""
+    if isinstance(items, UNORDERED):
         message = (
-            f"{option} is a set, whose order changes from one process to the next, and the "
-            "ids with it; give a list"
+            f"{option} is a set, whose order changes from one process to the next, and "
+            f"{result} with it; give a list"
         )
         raise TypeError(message)

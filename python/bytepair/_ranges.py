@@ -1,10 +1,18 @@
 """Numbers that make no sense, refused by the name of their option."""
 
+import operator
 from typing import SupportsIndex
 
 from .errors import TrainingError
 
-__all__ = ["MAX_COUNT", "check_count", "check_index", "check_range", "check_whole"]
+__all__ = [
+    "MAX_COUNT",
+    "check_count",
+    "check_index",
+    "check_range",
+    "check_whole",
+    "whole",
+]
 
 MAX_COUNT = (1 << 63) - 1
 
@@ -21,10 +29,24 @@ def check_range(**numbers: int | None) -> None:
 def check_whole(**numbers: object) -> None:
     """Refuse what is no whole number, and booleans, which are taken for one by mistake."""
     for name, number in numbers.items():
-        is_whole = isinstance(number, SupportsIndex) and not isinstance(number, bool)
-        if number is not None and not is_whole:
+        if number is not None and whole(number) is None:
             message = f"{name} must be a whole number, not {number!r}"
             raise TypeError(message)
+
+
+def whole(number: object) -> int | None:
+    """Give a whole number of Python or numpy; ``None`` for anything else, a boolean too.
+
+    >>> import numpy as np
+    >>> whole(3), whole(np.int16(3)), whole(True), whole(3.0), whole(np.array([3, 4]))
+    (3, 3, None, None, None)
+    """
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+        return None
+    try:
+        return operator.index(number)
+    except TypeError:  # an array, which has the method
+        return None
 
 
 def check_index(**numbers: object) -> None:

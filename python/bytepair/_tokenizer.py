@@ -12,9 +12,10 @@ from . import _core
 from ._added import AddedToken, added_token, added_tokens
 from ._io import hub, loading, pretrained, saving, token_files
 from ._io.files import StrPath, refuse_no_name
-from ._names import in_order
+from ._names import in_order, refuse_set
 from ._ranges import check_range
-from .errors import SpecialTokenError, TokenizerError
+from ._template import Template, read_template
+from .errors import TokenizerError
 
 if TYPE_CHECKING:
     from .views._showing import Shown
@@ -374,6 +375,7 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(tokens, Iterable) or isinstance(tokens, bytes):
             message = f"expected a list of tokens, not {type(tokens).__name__}"
             raise TypeError(message)
+        refuse_set("tokens", tokens)
         wanted = [added_token(token) for token in tokens]
         flags = [(token.content, token.flags()) for token in wanted]
         changed, _ = self._with_added_tokens(flags)
@@ -473,13 +475,15 @@ class Tokenizer(_core.CoreTokenizer):
         return type(self)(changed)
 
     def with_template(
-        self, single: str | None, *, pair: str | None = None
+        self, single: Template | None, *, pair: Template | None = None
     ) -> "Tokenizer":
         """Make a tokenizer that puts special tokens around texts; ``None`` takes none.
 
-        A template is written with spaces between its parts: ``$A`` is the text, ``$B`` the
-        second one, anything else a special token, each with ``:1`` behind it if its type
-        is 1. Without ``pair``, the second text has the type 1 and no special tokens.
+        A template is a text with spaces between its parts, or a list of them: ``$A`` is the
+        text, ``$B`` the second one, anything else a special token, each with ``:1`` behind it
+        if its type is 1. In a list, a special token may also be given by its id, and a pair
+        such as ``("lang:1", 0)`` is a token, ``$A`` or ``$B`` as it is, and its type. Without
+        ``pair``, the second text has the type 1 and no special tokens.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(
@@ -489,46 +493,22 @@ class Tokenizer(_core.CoreTokenizer):
         >>> ids = tokenizer.encode("abc", add_special_tokens=True)
         >>> tokenizer.decode(ids)
         '<s>abc</s>'
+        >>> tokenizer.with_template([257, "$A", ("</s>", 1)]).template[0]
+        [(None, [257], 0), (0, [], 0), (None, [256], 1)]
 
         Raises
         ------
         TokenizerError
-            A text is missing, stands twice or does not belong there.
+            A text is missing, stands twice or does not belong there, or a type is out of range.
         SpecialTokenError
-            A special token is not one of this tokenizer.
+            A special token is not one of this tokenizer, or may be one or another.
         """
-        for name, template in {"single": single, "pair": pair}.items():
-            if not isinstance(template, (str, type(None))):
-                message = f"{name} must be a template such as '$A', not {template!r}"
-                raise TypeError(message)
-        one = self._template_pieces(single or "$A", "A")
-        two = self._template_pieces(pair or f"{single or '$A'} $B:1", "AB")
+        special = self.special_tokens
+        one = read_template("single", "$A" if single is None else single, special)
+        two = [*one, (1, [], 1)]
+        if pair is not None:
+            two = read_template("pair", pair, special)
         return type(self)(self._with_template(one, two))
-
-    def _template_pieces(
-        self, template: str, texts: str
-    ) -> list[tuple[int | None, list[int], int]]:
-        """Read a template in which each of ``texts`` stands once."""
-        pieces: list[tuple[int | None, list[int], int]] = []
-        special_tokens = self.special_tokens
-        found = ""
-        for part in template.split():
-            name, colon, number = part.rpartition(":")
-            if not (colon and number.isdecimal() and name):
-                name, number = part, "0"
-            if name in {"$A", "$B"}:
-                found += name[1]
-                pieces.append(("AB".index(name[1]), [], int(number)))
-            elif name in special_tokens:
-                pieces.append((None, [special_tokens[name]], int(number)))
-            else:
-                message = f"{name!r} is not a special token of this tokenizer"
-                raise SpecialTokenError(message)
-        if sorted(found) != list(texts):
-            wanted = " and ".join(f"${text}" for text in texts)
-            message = f"template {template!r}: expected {wanted}, once"
-            raise TokenizerError(message)
-        return pieces
 
     def show(
         self,

@@ -19,6 +19,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import NamedTuple
 
+from bytepair._names import refuse_set
+from bytepair._ranges import check_range, check_whole
+
 from . import _core
 from ._io import recognising
 from ._io.files import StrPath, read, write
@@ -89,6 +92,7 @@ class Segmenter:
         separator: str = "@@",
         merges: int | None = None,
     ) -> None:
+        check_range(threshold=threshold, merges=merges)
         if threshold is not None and vocabulary is None:
             message = "a threshold needs a vocabulary"
             raise TokenizerError(message)
@@ -101,6 +105,7 @@ class Segmenter:
         self._ids = {token: number for number, token in enumerate(allowed)}
         self._core = _core.CoreSegmenter(_codes_of(codes), merges, separator, allowed)
         self._separator = separator
+        refuse_set("glossaries", glossaries, "the result")
         self._glossaries = list(glossaries)
         self._whole = _any_of(self._glossaries)
 
@@ -161,7 +166,9 @@ class Segmenter:
         TokenizerError
             ``dropout`` is not from 0 to 1, or there is a ``seed`` without it.
         """
+        refuse_set("texts", texts, "the result")
         chance = _chance(dropout, seed)
+        check_range(threads=threads)
         n_threads = threads or os.cpu_count() or 1
         numbered = _numbered(texts)
         with ThreadPoolExecutor(n_threads) as pool:
@@ -186,6 +193,7 @@ class Segmenter:
         >>> Segmenter(tokenizer, separator="+").segment_words(["lower", "low"])
         ['lo+', 'we+', 'r', 'low']
         """
+        refuse_set("words", words, "the result")
         return self._separated(words, _Chance(0.0, 0), 0)
 
     def encode(self, text: str) -> list[int]:
@@ -283,6 +291,7 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
     >>> count_words(["low low\n", "lo@@ w\n"])
     Counter({'low': 2, 'lo@@': 1, 'w': 1})
     """
+    refuse_set("texts", texts, "the result")
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(_WORD.findall(text))
@@ -347,7 +356,11 @@ def _chance(dropout: float | None, seed: int | None) -> _Chance:
     if dropout is None and seed is not None:
         message = "seed= decides what dropout= leaves out; give dropout= too"
         raise TokenizerError(message)
+    check_whole(seed=seed)
     dropout = 0.0 if dropout is None else dropout
+    if isinstance(dropout, bool):
+        message = f"dropout must be a number, not {dropout}"
+        raise TypeError(message)
     if not 0 <= dropout <= 1:
         message = f"dropout is a probability from 0 to 1, not {dropout}"
         raise TokenizerError(message)

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from bytepair._names import refuse_set
 from bytepair.errors import FileError
 
 from .locks import HAS_LOCKS, is_kept, is_still, lock, open_folder
@@ -39,6 +40,7 @@ def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
 
     A glob stands for its matches in sorted order; ``-`` is standard input.
     """
+    refuse_set("files", files, "the result")
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     try:

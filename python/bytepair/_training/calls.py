@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from bytepair._expected import refuse_unknown
-from bytepair._names import in_order
+from bytepair._names import in_order, refuse_set
 from bytepair._ranges import check_range
 from bytepair.errors import TrainingError
 
@@ -227,6 +227,7 @@ def train(
     """
     _refuse_unknown("train", options)
     _check_target(vocab_size, merges)
+    refuse_set("files", files, "the result")
     if not isinstance(files, (str, os.PathLike, Mapping)):
         files = list(files) if isinstance(files, Iterable) else [files]
     _refuse_overwriting(files, options)
@@ -296,6 +297,7 @@ def train_from_iterator(
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
     _refuse_unknown("train_from_iterator", options)
+    refuse_set("texts", texts, "the result")
     _check_target(vocab_size, merges)
     learner = Learner(
         dialect,

@@ -19,7 +19,7 @@ from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._plurals import amount
-from bytepair._ranges import check_count, check_range
+from bytepair._ranges import check_count, check_range, check_whole
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TrainingError, TrainingInterrupted
 
@@ -81,6 +81,7 @@ class Learner:
         self.alphabet = {name: parts.pop(name, None) for name in ALPHABET}
         self.characters = character_limits(**self.alphabet)
         self.min_piece_count = parts.pop("min_piece_count", None)
+        check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
         self.earlier = earlier(parts.pop("resume", None), dialect, parts.get("pattern"))
         self.resume = self.earlier.tokenizer if self.earlier else None

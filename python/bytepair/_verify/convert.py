@@ -35,6 +35,7 @@ from bytepair._io.files import (
     write_together,
 )
 from bytepair._io.overwriting import refuse_overwriting
+from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError, TokenizerError
 
@@ -100,6 +101,7 @@ def convert(
     refuse_no_name(target)
     if not isinstance(source, Tokenizer):
         refuse_overwriting([source], [target])
+    refuse_set("texts", texts, "the result")
     tokenizer = source if isinstance(source, Tokenizer) else Tokenizer.from_file(source)
     target = Path(target)
     name = saving.format_of(target, format)

@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from bytepair._io.files import StrPath
+from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
@@ -158,6 +159,7 @@ def compare(
     first: Tokenizer, second: Tokenizer, texts: Iterable[str], terms: Terms
 ) -> Difference | None:
     """Give the first difference in what must agree, as :func:`verify` does."""
+    refuse_set("texts", texts, "the result")
     names = [*first.special_tokens, *second.special_tokens]
     around = torture.around(list(dict.fromkeys(names))[:N_SPECIAL])
     for group in (torture.TEXTS, texts, around):

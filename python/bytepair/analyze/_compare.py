@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from bytepair._ranges import check_index
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
@@ -260,6 +261,10 @@ def compare(
     >>> found.corpus.first_tokens, found.corpus.second_tokens, found.corpus.n_changed
     (4, 4, 0)
     """
+    check_index(n_most=n_most)
+    if n_most < 0:
+        message = f"n_most must be at least 0, not {n_most}"
+        raise TokenizerError(message)
     first, second = _loaded(first), _loaded(second)
     if corpus is not None and texts is not None:
         message = "give either a corpus or texts, not both"

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from bytepair import _core
 from bytepair._io import token_files
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.data._opening import open_source
@@ -423,6 +424,7 @@ def compare_texts(
     )
     totals = _Totals(n_most)
     if is_texts:
+        refuse_set("texts", corpus, "the result")
         n_texts = 0
         for data, offsets in _batches(corpus):
             _add_rows(pair, totals, "", n_texts, data, offsets)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from bytepair._expected import expect_tokenizer, expect_tokenizers
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair.data._readers import (
     Part,
@@ -350,6 +351,7 @@ def _add_texts(meter: Meter, texts: Iterable[str | bytes], group: str | None) ->
     if isinstance(texts, (str, bytes)):
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
+    refuse_set("texts", texts, "the result")
     name = None if group is None else group.encode(errors="surrogateescape")
     for batch in _batches(texts):
         data = np.frombuffer(b"".join(batch), np.uint8)

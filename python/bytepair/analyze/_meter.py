@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.errors import PatternError, TokenizerError
@@ -216,6 +217,7 @@ class Meter:
     ) -> None:
         if isinstance(segmenter, str):
             segmenter = Segmenter.named(segmenter)
+        refuse_set("tokenizers", tokenizers, "the result")
         named = tokenizers if isinstance(tokenizers, Mapping) else None
         self.names = [""] * len(tokenizers) if named is None else list(named)
         self.tokenizers: list[Tokenizer] = list(named.values() if named else tokenizers)  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bytepair._numpy import np
+from bytepair._ranges import check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,4 +137,5 @@ def _shares(counts: ArrayLike) -> NDArray[np.float64]:
 
 
 def _n_types(counts: ArrayLike, n_types: int | None) -> int:
+    check_whole(n_types=n_types)
     return int(np.count_nonzero(np.asarray(counts))) if n_types is None else n_types

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from bytepair import Tokenizer, train_from_counts, train_from_iterator
 from bytepair._added import AddedToken, added_token
+from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError, TrainingError
 
 __all__ = ["retrained"]
@@ -291,7 +292,9 @@ def _byte_characters() -> Iterator[str]:
 
 def _flat(texts: Iterable[Any]) -> Iterator[str]:
     """Give the texts of an iterator of texts, or of batches of texts."""
+    refuse_set("texts", texts, "the result")
     for text in texts:
+        refuse_set("texts", text, "the result")
         if isinstance(text, str):
             yield text
         else:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bytepair._numpy import np
+from bytepair._ranges import check_whole
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import read_manifest
@@ -58,6 +59,7 @@ class TokenDataset:
     def __init__(
         self, folder: StrPath, *, window: int | None = None, check_sums: bool = False
     ) -> None:
+        check_whole(window=window)
         if window is not None and window < 1:
             message = "window must be at least 1"
             raise TokenizerError(message)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._io.files import StrPath, expand, refuse_no_name
 from bytepair._io.overwriting import files_below
+from bytepair._names import refuse_set
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._opening import first_bytes, first_content, naming
@@ -129,6 +130,7 @@ def list_sources(
 
 def listed(corpus: Corpus) -> list[StrPath | Source]:
     """List what a corpus names."""
+    refuse_set("the corpus", corpus, "the result")
     is_one = isinstance(corpus, (str, os.PathLike, Source))
     return [corpus] if is_one else list(corpus)  # type: ignore[arg-type,list-item]
 

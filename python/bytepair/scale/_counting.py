@@ -16,8 +16,8 @@ from bytepair._expected import refuse_unknown
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._io.temporary import TemporaryFolder
-from bytepair._names import in_order
-from bytepair._ranges import check_count
+from bytepair._names import in_order, refuse_set
+from bytepair._ranges import check_count, check_whole
 from bytepair._training.calls import DialectOptions
 from bytepair._training.limits import longest_within
 from bytepair.data._counts import (
@@ -166,6 +166,7 @@ def count(
     """
     special_tokens = tuple(in_order("special_tokens", special_tokens))
     refuse_unknown("count", options, DialectOptions.__annotations__)
+    check_whole(processes=processes, threads=threads, task_bytes=task_bytes)
     refuse_processes(engine, processes)
     longest = longest_within(memory_limit)
     reading = ReadOptions(
@@ -233,6 +234,7 @@ def merge_files(
     TrainingError
         They were counted in different ways.
     """
+    refuse_set("paths", paths, "the result")
     paths = list(paths)
     refuse_output(output, paths)
     info: CountsInfo | None = None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from bytepair import Tokenizer
 from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
+from bytepair._ranges import check_whole
 from bytepair.data._manifest import Dataset, commit
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import Part, ReadOptions, Tally, read_part
@@ -245,6 +246,12 @@ def tokenize(
     """
     refuse_no_name(output)
     options = ReadOptions(field, lines, separator, skip_bad)
+    check_whole(
+        shard_tokens=shard_tokens,
+        processes=processes,
+        threads=threads,
+        task_bytes=task_bytes,
+    )
     refuse_processes(engine, processes)
     marks = marks_of(begin_of_document, end_of_document, mark_at)
     spec = shard_spec(

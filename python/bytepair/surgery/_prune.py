@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
+from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range
@@ -188,6 +189,7 @@ def prune(
     check_choice("numbering", numbering, Numbering)
     if min_count is not None:
         check_count(min_count=min_count)
+    refuse_set("texts", texts, "the result")
     given = {"corpus": corpus, "texts": texts, "counts": counts}
     has_corpus = any(value is not None for value in given.values())
     reading = (input_format, field, lines, separator, skip_bad, memory_limit)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
 from bytepair._expected import expect_tokenizer
+from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
 from . import (
@@ -160,6 +161,7 @@ def _as_list(codes: Iterable[str] | None) -> list[str] | None:
 def _paths(config: "StrPath | Iterable[StrPath]") -> list[Path]:
     if isinstance(config, (str, Path)):
         return [Path(config)]
+    refuse_set("config", config, "the result")
     return [Path(path) for path in config]  # type: ignore[union-attr]
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
 
 from bytepair import Tokenizer, _core
+from bytepair._names import refuse_set
 from bytepair._numpy import NDArray, np
 from bytepair.errors import (
     EncodingError,
@@ -625,6 +626,7 @@ def _check_threads(n_threads: int) -> None:
 
 def _listed(texts: Iterable[str]) -> Sequence[str]:
     """Give texts that can be gone over twice."""
+    refuse_set("texts", texts, "the result")
     return texts if isinstance(texts, Sequence) else list(texts)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair._io import recognising
 from bytepair._io.beside import added_beside
+from bytepair._names import refuse_set
 from bytepair._plurals import amount
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError
@@ -214,6 +215,7 @@ def check(
 
     A file of our own writer, which compares what it wrote, needs fewer texts and no other program.
     """
+    refuse_set("texts", texts, "the result")
     pairing = Pairing(base, new)
     base_format, new_format = map(_format_of, (base_path, new_path))
     is_same_format = base_format == new_format
