@@ -94,7 +94,7 @@ WRONG_VALUES = [
     ({"normalize": "nfx"}, TokenizerError, "nfc, nfd"),
     ({"normalize": [("replace", "", "x")]}, TokenizerError, "normalize"),
     ({"normalize": [("replace", "x")]}, TokenizerError, "normalize"),
-    ({"colour": "red"}, TokenizerError, "colour"),
+    ({"colour": "red"}, TypeError, "unexpected keyword argument .colour."),
     ({"special_tokens": [""]}, TokenizerError, "empty"),
     ({"separator": ""}, TokenizerError, "empty"),
     ({"unknown_token": "", "dialect": "sennrich"}, TokenizerError, "empty"),

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Collection, Iterable, Mapping
 
 from ._core import CoreTokenizer
+from ._names import refuse_set
 
 __all__ = ["expect_tokenizer", "expect_tokenizers", "refuse_unknown"]
 
@@ -23,13 +24,14 @@ def expect_tokenizer(value: object) -> None:
 
 
 def expect_tokenizers(value: object) -> None:
-    """Refuse what is neither a tokenizer nor several, in a list or by name.
+    """Refuse what is neither a tokenizer nor several, in a list or by name; a set has no order.
 
     Raises
     ------
     TypeError
         It is something else, or one of them is.
     """
+    refuse_set("tokenizers", value, "the result")
     several = value.values() if isinstance(value, Mapping) else value
     is_many = isinstance(several, Iterable) and not isinstance(several, (str, bytes))
     for one in several if is_many else [several]:  # type: ignore[attr-defined]

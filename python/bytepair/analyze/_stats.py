@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
 from bytepair._expected import expect_tokenizers
-from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.data._optional import load
@@ -461,7 +460,6 @@ def _named(
     """Give tokenizers by name, or by number if they have no names."""
     if isinstance(tokenizers, Mapping):
         return tokenizers
-    refuse_set("tokenizers", tokenizers, "the result")
     several = [tokenizers] if isinstance(tokenizers, Tokenizer) else tokenizers
     return {str(number): tokenizer for number, tokenizer in enumerate(several, 1)}
 
