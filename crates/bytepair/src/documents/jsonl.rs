@@ -11,6 +11,7 @@
 mod plain;
 
 use std::fmt;
+use std::iter::repeat_n;
 
 use memchr::memchr;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -172,7 +173,8 @@ fn in_place_of_non_numbers(line: &str, values: [&str; 3]) -> Option<String> {
         let len = match (character, word) {
             (_, Some(place)) => {
                 let len = NON_NUMBERS[place].len();
-                replaced.push_str(&format!("{:len$}", values[place]));
+                replaced.push_str(values[place]);
+                replaced.extend(repeat_n(' ', len - values[place].len()));
                 has_any = true;
                 len
             }
