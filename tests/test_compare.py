@@ -5,11 +5,10 @@ import gzip
 import itertools
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests import commands
 
 import bytepair
 from bytepair import Tokenizer
@@ -18,13 +17,13 @@ from bytepair.analyze import _compare, _compare_texts, compare
 TEXTS = ["low lower lowest", "it's newer, newest", "widest wide", "", "🙂 low 🙂", "é"]
 
 
-def trained(text: str, vocab_size: int, **options: Any) -> Tokenizer:
+def trained(text, vocab_size, **options):
     """Train a small tokenizer."""
     return bytepair.train_from_iterator([text] * 3, vocab_size=vocab_size, **options)
 
 
 @pytest.fixture(scope="module")
-def pair() -> tuple[Tokenizer, Tokenizer]:
+def pair():
     """Two tokenizers of bytes that learned different texts, with different patterns."""
     first = trained("low lower lowest wide wider it's", 270, special_tokens=["<a>"])
     second = trained("newer newest widest low", 268, dialect="gpt2")
@@ -34,9 +33,7 @@ def pair() -> tuple[Tokenizer, Tokenizer]:
 # Vocabularies and merges
 
 
-def test_tokens_of_one_alone_and_other_ids_are_those_of_the_lists(
-    pair: tuple[Tokenizer, Tokenizer],
-) -> None:
+def test_tokens_of_one_alone_and_other_ids_are_those_of_the_lists(pair):
     """Sets of the two lists of tokens give the same rows."""
     found = compare(*pair).vocabulary
     here, there = (
@@ -45,21 +42,16 @@ def test_tokens_of_one_alone_and_other_ids_are_those_of_the_lists(
     )
     there.pop(None, None)
     assert (found.n_first, found.n_second) == (len(here), len(there))
-    assert found.n_common == len(here.keys() & there.keys())
-    assert dict(found.only_in_first) == {t: here[t] for t in here.keys() - there.keys()}
-    assert dict(found.only_in_second) == {
-        t: there[t] for t in there.keys() - here.keys()
-    }
-    assert {t: (a, b) for t, (a,), (b,) in found.moved} == {
-        t: (here[t], there[t])
-        for t in here.keys() & there.keys()
-        if here[t] != there[t]
-    }
-    assert found.moved
-    assert not found.is_same
+    common = here.keys() & there.keys()
+    assert found.n_common == len(common)
+    assert dict(found.only_in_first) == {t: here[t] for t in here.keys() - common}
+    assert dict(found.only_in_second) == {t: there[t] for t in there.keys() - common}
+    moved = {t: (here[t], there[t]) for t in common if here[t] != there[t]}
+    assert {t: (a, b) for t, (a,), (b,) in found.moved} == moved
+    assert (bool(moved), found.is_same) == (True, False)
 
 
-def test_merges_are_those_of_the_lists(pair: tuple[Tokenizer, Tokenizer]) -> None:
+def test_merges_are_those_of_the_lists(pair):
     """The first that differs, those of one alone, and how many stand in another order."""
     found = compare(*pair).merges
     here, there = pair[0].merges, pair[1].merges
@@ -67,30 +59,26 @@ def test_merges_are_those_of_the_lists(pair: tuple[Tokenizer, Tokenizer]) -> Non
     assert [m[1:] for m in found.only_in_first] == [m for m in here if m not in there]
     assert [m[1:] for m in found.only_in_second] == [m for m in there if m not in here]
     assert all(here[m.rank] == m[1:] for m in found.only_in_first)
-    n_alike = next(n for n, (a, b) in enumerate(zip(here, there)) if a != b)  # noqa: B905
-    assert found.n_alike == n_alike
-    assert found.first_difference == (
-        _compare.MergeAt(n_alike, *here[n_alike]),
-        _compare.MergeAt(n_alike, *there[n_alike]),
-    )
+    n = next(n for n, (a, b) in enumerate(zip(here, there)) if a != b)  # noqa: B905
+    assert found.n_alike == n
+    difference = _compare.MergeAt(n, *here[n]), _compare.MergeAt(n, *there[n])
+    assert found.first_difference == difference
     assert found.n_common == len(set(here) & set(there))
 
 
-def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one() -> None:
+def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
     """All merges are alike, and then one has no more."""
     large = trained("low lower lowest", 262)
     small = large.truncated(259)
     found = compare(small, large)
     assert found.merges.n_alike == 3
-    assert found.merges.first_difference == (
-        None,
-        _compare.MergeAt(3, *large.merges[3]),
-    )
+    next_merge = _compare.MergeAt(3, *large.merges[3])
+    assert found.merges.first_difference == (None, next_merge)
     assert [token.id for token in found.vocabulary.only_in_second] == [259, 260, 261]
     assert found.vocabulary.only_in_first == found.vocabulary.moved == ()
 
 
-def test_the_order_of_merges_is_the_longest_rise() -> None:
+def test_the_order_of_merges_is_the_longest_rise():
     """Beside the longest of all subsequences that rise, for each order of five numbers."""
     for numbers in itertools.permutations(range(5)):
         rises = (
@@ -113,29 +101,21 @@ MERGES = {
 """Merges of a + b and b + a in the same vocabulary, and their ranks."""
 
 
-def with_ranks(name: str) -> Tokenizer:
+def with_ranks(name):
     """Write a .bytepair file with these merges, and read it."""
     file = json.loads(trained("abcd", 257, dialect="byte-stream").to_bytes())
     merges, ranks = MERGES[name]
-    tokens = ["a", "b", "c", "d", "ab", "ba"]
-    file |= {
-        "tokens": tokens,
-        "merges": merges,
-        "priorities": ranks,
-        "merge_counts": [],
-    }
+    file |= {"tokens": ["a", "b", "c", "d", "ab", "ba"], "merges": merges}
+    file |= {"priorities": ranks, "merge_counts": []}
     file["units"]["unit"] = "character"
     return Tokenizer.from_bytes(json.dumps(file).encode())
 
 
 @pytest.mark.parametrize("name", MERGES)
-def test_merges_are_the_same_exactly_if_they_merge_alike(name: str) -> None:
+def test_merges_are_the_same_exactly_if_they_merge_alike(name):
     """Ranks decide, not the order of the list; of a pair's two merges, the later one counts."""
-    texts = [
-        "".join(letters)
-        for n in range(1, 6)
-        for letters in itertools.product("ab", repeat=n)
-    ]
+    rows = (itertools.product("ab", repeat=n) for n in range(1, 6))
+    texts = ["".join(letters) for row in rows for letters in row]
     first, second = with_ranks("its own"), with_ranks(name)
     is_alike = [first.encode(t) for t in texts] == [second.encode(t) for t in texts]
     found = compare(first, second)
@@ -143,7 +123,7 @@ def test_merges_are_the_same_exactly_if_they_merge_alike(name: str) -> None:
     assert is_alike == (name in ("its own", "gaps", "stored in another order"))
 
 
-def test_merges_have_the_same_ranks_everywhere() -> None:
+def test_merges_have_the_same_ranks_everywhere():
     """Text, JSON and ``trace`` count from 0; a tokenizer's own ranks are given as they are."""
     from bytepair.analyze import trace
     from bytepair.views import _compare as views
@@ -154,33 +134,26 @@ def test_merges_have_the_same_ranks_everywhere() -> None:
     last = piece.steps[-1].rank
     assert last == 1
     lines = [line.plain for line in views.as_lines(found, ("A", "B"), 9)]
-    assert [line.split(maxsplit=3)[3] for line in lines if "then in B" in line] == [
-        f"rank {last} lo + w"
-    ]
+    [shown] = [line.split(maxsplit=3)[3] for line in lines if "then in B" in line]
+    assert shown == f"rank {last} lo + w"
     merges = views.as_object(found, ("A", "B"), 9)["merges"]
     assert merges["only_in_b"] == [{"rank": last, "pair": ["lo", "w"]}]
     assert merges["first_difference"] == {"a": None, "b": merges["only_in_b"][0]}
     own = compare(with_ranks("gaps"), with_ranks("ranks swapped")).merges
-    assert own.first_difference == (
-        _compare.MergeAt(3, "a", "b"),
-        _compare.MergeAt(0, "b", "a"),
-    )
+    expected = _compare.MergeAt(3, "a", "b"), _compare.MergeAt(0, "b", "a")
+    assert own.first_difference == expected
 
 
-def test_nothing_differs_from_itself(pair: tuple[Tokenizer, Tokenizer]) -> None:
+def test_nothing_differs_from_itself(pair):
     """Every list is empty, and every text the same."""
     found = compare(pair[0], pair[0], texts=TEXTS)
-    assert found.has_same_vocabulary
-    assert found.merges.is_same
+    assert (found.has_same_vocabulary, found.merges.is_same) == (True, True)
     assert found.merges.n_other_order == 0
     assert found.added == found.parts == ()
-    assert found.corpus is not None
     assert (found.corpus.n_changed, found.corpus.most) == (0, ())
 
 
-def test_added_tokens_and_parts_that_differ_are_listed(
-    pair: tuple[Tokenizer, Tokenizer],
-) -> None:
+def test_added_tokens_and_parts_that_differ_are_listed(pair):
     """Ids, properties, and each part of the description but those that are counted."""
     first = pair[0].with_added_tokens([bytepair.AddedToken("<c>", lstrip=True)])
     second = pair[1].with_added_tokens([bytepair.AddedToken("<c>")])
@@ -193,7 +166,7 @@ def test_added_tokens_and_parts_that_differ_are_listed(
     assert parts == {n: (here[n], there[n]) for n in ("split", "loses")}
 
 
-def test_tokens_of_bytes_and_of_characters_are_compared_by_bytes() -> None:
+def test_tokens_of_bytes_and_of_characters_are_compared_by_bytes():
     """``▁low`` is `` low``, a byte token is its byte, and the basis says so."""
     first = trained("low low low", 260)
     second = trained("low low low", 263, dialect="sentencepiece")
@@ -208,14 +181,10 @@ def test_tokens_of_bytes_and_of_characters_are_compared_by_bytes() -> None:
 
 
 @pytest.mark.slow
-def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(
-    shared: Callable[[str], Path],
-) -> None:
+def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(shared):
     """The keys of both published files give the numbers."""
-    paths = (
-        shared("vocabularies/gpt2/tokenizer.json"),
-        shared("vocabularies/qwen3/tokenizer.json"),
-    )
+    names = ("gpt2", "qwen3")
+    paths = [shared(f"vocabularies/{name}/tokenizer.json") for name in names]
     files = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     here, there = (file["model"]["vocab"] for file in files)
     here.pop("<|endoftext|>")
@@ -230,12 +199,12 @@ def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(
 # Texts
 
 
-def meaning(tokenizer: Tokenizer, text: str) -> list[Any]:
+def meaning(tokenizer, text):
     """List what the ids of a text stand for."""
     return [tokenizer.id_to_token(id_) for id_ in tokenizer.encode(text)]
 
 
-def random_texts() -> list[str]:
+def random_texts():
     """Make texts of parts of words, some of them empty."""
     chance = random.Random(7)
     parts = ["low", "er", " new", "est", " wide", "é", "🙂", "<a>", "'s", "  "]
@@ -243,60 +212,44 @@ def random_texts() -> list[str]:
 
 
 @pytest.mark.parametrize("batch_len", [1, 100, 1 << 20])
-def test_texts_are_compared_one_by_one(
-    batch_len: int,
-    pair: tuple[Tokenizer, Tokenizer],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_texts_are_compared_one_by_one(batch_len, pair, monkeypatch):
     """Totals and the texts that differ most, beside the tokens of each text alone."""
     monkeypatch.setattr(_compare_texts, "BATCH_LEN", batch_len)
     texts = random_texts()
     found = compare(*pair, texts=texts, n_most=5).corpus
-    assert found is not None
     rows = [(meaning(pair[0], text), meaning(pair[1], text)) for text in texts]
     lens = [(len(here), len(there)) for here, there in rows]
     changed = [n for n, (here, there) in enumerate(rows, 1) if here != there]
     assert found.n_texts == 300
     assert found.n_bytes == sum(len(text.encode()) for text in texts)
-    assert (found.first_tokens, found.second_tokens) == tuple(
-        map(sum, zip(*lens, strict=True))
-    )
+    totals = tuple(map(sum, zip(*lens, strict=True)))
+    assert (found.first_tokens, found.second_tokens) == totals
     assert found.n_changed == len(changed)
-    assert found.first_changed is not None
     assert found.first_changed.number == changed[0]
     assert found.ratio == found.second_tokens / found.first_tokens
     by_size = sorted(changed, key=lambda n: (-abs(lens[n - 1][0] - lens[n - 1][1]), n))
     assert [text.number for text in found.most] == by_size[:5]
 
 
-def test_ids_with_the_same_meaning_are_no_difference(
-    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
+def test_ids_with_the_same_meaning_are_no_difference(pair, tmp_path):
     """A tokenizer whose ids were dealt out anew makes the same tokens of every text."""
     path = tmp_path / "t.json"
     pair[0].save(path)
     file = json.loads(path.read_text())
     vocabulary = file["model"]["vocab"]
-    last = max(id_ for token, id_ in vocabulary.items() if token != "<a>")
-    file["model"]["vocab"] = {
-        token: id_ if token == "<a>" else last - id_
-        for token, id_ in vocabulary.items()
-    }
+    last = max(vocabulary.values())
+    file["model"]["vocab"] = {token: last - id_ for token, id_ in vocabulary.items()}
     path.write_text(json.dumps(file))
     other = Tokenizer.from_file(path)
     found = compare(pair[0], other, texts=random_texts())
     assert pair[0].encode("low") != other.encode("low")
     assert len(found.vocabulary.moved) == found.vocabulary.n_common - (last % 2 == 0)
-    assert found.corpus is not None
     assert found.corpus.n_changed == 0
 
 
-def test_a_first_difference_is_where_tokens_begin_to_differ(
-    pair: tuple[Tokenizer, Tokenizer],
-) -> None:
+def test_a_first_difference_is_where_tokens_begin_to_differ(pair):
     """The tokens before are the same, and the rows behind stand for the same text."""
     found = compare(*pair, texts=random_texts(), n_most=300).corpus
-    assert found is not None
     texts = random_texts()
     assert len(found.most) == found.n_changed > 50
     for text in found.most:
@@ -311,20 +264,16 @@ def test_a_first_difference_is_where_tokens_begin_to_differ(
         assert b"".join(first) == b"".join(second)
 
 
-def test_a_difference_without_an_end_is_cut() -> None:
+def test_a_difference_without_an_end_is_cut():
     """Where the texts of tokens never meet again, some tokens of each are shown."""
     lower = trained("low", 256, dialect="gpt4", normalize=["lowercase"])
     found = compare(trained("low", 256), lower, texts=["A" * 50]).corpus
-    assert found is not None
-    assert found.first_changed is not None
     difference = found.first_changed.difference
     assert (len(difference.first), len(difference.second)) == (12, 12)
     assert not difference.is_whole
 
 
-def test_every_reader_gives_the_same_numbers(
-    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
+def test_every_reader_gives_the_same_numbers(pair, tmp_path):
     """Lines, JSON lines, CSV, Parquet and gzip hold the same texts; files are told apart."""
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
@@ -337,29 +286,19 @@ def test_every_reader_gives_the_same_numbers(
         csv.writer(file).writerows([["text"], *([text] for text in texts)])
     (tmp_path / "c.txt").write_text("\n".join(texts))
     expected = compare(*pair, texts=texts).corpus
-    assert expected is not None
     for name in ("c.jsonl", "c.jsonl.gz", "c.parquet", "c.csv", "c.txt"):
         found = compare(*pair, tmp_path / name, lines=name == "c.txt").corpus
-        assert found is not None
-        assert found.n_texts == len(texts)
-        assert found.n_changed == expected.n_changed
+        assert (found.n_texts, found.n_changed) == (len(texts), expected.n_changed)
         assert found.first_tokens == expected.first_tokens
         assert [t.number for t in found.most] == [t.number for t in expected.most]
     both = compare(*pair, [tmp_path / "c.jsonl", tmp_path / "c.csv"]).corpus
-    assert both is not None
-    assert [(file.n_texts, file.n_changed) for file in both.files] == [
-        (len(texts), expected.n_changed)
-    ] * 2
+    counts = [(file.n_texts, file.n_changed) for file in both.files]
+    assert counts == [(len(texts), expected.n_changed)] * 2
     assert both.first_tokens == 2 * expected.first_tokens
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_a_long_text_is_compared_by_files(
-    is_packed: bool,
-    pair: tuple[Tokenizer, Tokenizer],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_long_text_is_compared_by_files(is_packed, pair, tmp_path, monkeypatch):
     """In blocks of few ids, the outcome is that of the text as a whole."""
     data = " ".join(random_texts()).encode()
     path = tmp_path / ("c.txt.gz" if is_packed else "c.txt")
@@ -367,22 +306,18 @@ def test_a_long_text_is_compared_by_files(
     whole = compare(*pair, path).corpus
     monkeypatch.setattr(_compare_texts, "LARGE_TEXT_LEN", 8)
     monkeypatch.setattr(_compare_texts, "BLOCK_LEN", 7)
-    steps: list[tuple[int, int]] = []
+    steps = []
     found = compare(*pair, path, progress=lambda *step: steps.append(step))
     assert found.corpus == whole
     size = path.stat().st_size
     assert steps == sorted(steps)
     assert steps[-1] == (size, size)
-    assert whole is not None
     assert (whole.n_texts, whole.n_changed, whole.n_bytes) == (1, 1, len(data))
     same = compare(pair[0], pair[0], path).corpus
-    assert same is not None
     assert (same.n_changed, same.first_tokens) == (0, whole.first_tokens)
 
 
-def test_a_text_that_is_refused_names_the_tokenizer_and_the_file(
-    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path
-) -> None:
+def test_a_text_that_is_refused_names_the_tokenizer_and_the_file(pair, tmp_path):
     """The second of the two, which works on characters, is told where bytes are no text."""
     path = tmp_path / "c.txt"
     path.write_bytes(b"low \xff")
@@ -395,9 +330,7 @@ def test_a_text_that_is_refused_names_the_tokenizer_and_the_file(
 
 
 @pytest.fixture
-def files(
-    pair: tuple[Tokenizer, Tokenizer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def files(pair, tmp_path, monkeypatch):
     """Write both tokenizers and a corpus in the working directory."""
     monkeypatch.chdir(tmp_path)
     pair[0].save("a.bytepair")
@@ -406,12 +339,9 @@ def files(
     return tmp_path
 
 
-def run(*arguments: str) -> Any:
+def run(*arguments, code=0):
     """Run the command, and give its outcome."""
-    typer_testing = pytest.importorskip("typer.testing", reason="runs the command line")
-    from bytepair.cli.app import app
-
-    return typer_testing.CliRunner().invoke(app, ["compare", *arguments])
+    return commands.run("compare", *arguments, code=code)
 
 
 @pytest.mark.parametrize(
@@ -430,36 +360,28 @@ def run(*arguments: str) -> Any:
     ],
     ids=str,
 )
-def test_limits_set_the_exit_code(limits: list[str], code: int, files: Path) -> None:
+def test_limits_set_the_exit_code(limits, code, files):
     """Tokens grow from 3 + 5 + 3 + 1 to 5 + 2 + 3 + 4, and three of four texts differ."""
-    found = run("a.bytepair", "b.bytepair", "c.txt", "--lines", *limits)
-    assert found.exit_code == code, found.stderr
+    both = ("a.bytepair", "b.bytepair", "c.txt", "--lines")
+    found = run(*both, *limits, code=code)
     assert found.stderr.startswith("bytepair: ") == (code == 3)
-    as_json = run("a.bytepair", "b.bytepair", "c.txt", "--lines", "--json", *limits)
-    assert as_json.exit_code == code
+    as_json = run(*both, "--json", *limits, code=code)
     assert bool(json.loads(as_json.stdout)["exceeded"]) == (code == 3)
 
 
-def test_the_same_tokenizer_in_two_files_is_within_all_limits(files: Path) -> None:
+def test_the_same_tokenizer_in_two_files_is_within_all_limits(files):
     """Exit code 0, and one line says that nothing differs."""
     Tokenizer.from_file("a.bytepair").save("a.json")
     limits = ["--max-growth", "0%", "--max-changed-texts", "0", "--same-vocabulary"]
-    found = run("a.bytepair", "a.json", "c.txt", *limits)
-    assert found.exit_code == 0
-    assert "no difference" in found.stdout
-    found = run("a.bytepair", "a.json", "--quiet")
-    assert (found.exit_code, found.stdout, found.stderr) == (0, "", "")
+    assert "no difference" in run("a.bytepair", "a.json", "c.txt", *limits).stdout
+    assert run("a.bytepair", "a.json", "--quiet").output == ""
 
 
-def test_json_has_the_numbers_of_the_function(files: Path) -> None:
+def test_json_has_the_numbers_of_the_function(files):
     """Lists are as long as ``--limit`` says, and counts are of all."""
-    found = json.loads(
-        run(
-            "a.bytepair", "b.bytepair", "c.txt", "--lines", "--json", "--limit", "2"
-        ).stdout
-    )
-    expected = compare("a.bytepair", "b.bytepair", "c.txt", lines=True)
-    assert expected.corpus is not None
+    both = ("a.bytepair", "b.bytepair", "c.txt")
+    found = json.loads(run(*both, "--lines", "--json", "--limit", "2").stdout)
+    expected = compare(*both, lines=True)
     assert found["tokens"]["n_only_in_a"] == len(expected.vocabulary.only_in_first)
     assert len(found["tokens"]["only_in_a"]) == len(found["corpus"]["most"]) == 2
     assert found["corpus"]["ratio"] == expected.corpus.ratio
@@ -478,12 +400,9 @@ def test_json_has_the_numbers_of_the_function(files: Path) -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_has_no_meaning_is_refused(
-    arguments: list[str], message: str, files: Path
-) -> None:
+def test_what_has_no_meaning_is_refused(arguments, message, files):
     """Wrong usage, with the option as it is typed."""
-    found = run("a.bytepair", "b.bytepair", *arguments)
-    assert found.exit_code == 2
+    found = run("a.bytepair", "b.bytepair", *arguments, code=2)
     shown = " ".join(found.stderr.split())
     assert message in shown
     assert next(a for a in arguments if a.startswith("--")) in shown
