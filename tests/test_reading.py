@@ -7,6 +7,7 @@ import bz2
 import contextlib
 import csv
 import gzip
+import io
 import json
 import lzma
 import pickle
@@ -22,11 +23,10 @@ from functools import partial
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from typer.testing import CliRunner
+from tests.commands import refused, run, run_process
 
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
-from bytepair.cli.app import app
 from bytepair.data import _members, _opening, list_sources
 from bytepair.data._recognise import signature
 
@@ -51,25 +51,19 @@ COMPRESSIONS = {
 }
 
 
-def run(*arguments, stdin=None):
-    """Run a command in this process, and give its exit code and output."""
-    arguments = [str(argument) for argument in arguments]
-    return CliRunner().invoke(app, arguments, input=stdin)
-
-
 def write_as(path, texts):
     """Write texts in the format that the ending of a path says."""
     kind = path.name.split(".")[1]
-    if kind == "jsonl":
-        data = "".join(json.dumps({"text": t}) + "\n" for t in texts).encode()
-    elif kind == "parquet":
+    if kind == "parquet":
         parquet.write_table(pa.table({"text": texts}), path)
         return path
+    file = io.StringIO()
+    if kind == "jsonl":
+        file.writelines(json.dumps({"text": text}) + "\n" for text in texts)
     else:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, delimiter="\t" if kind == "tsv" else ",")
-            writer.writerows([["id", "text"], *([1, text] for text in texts)])
-        data = path.read_bytes()
+        writer = csv.writer(file, delimiter="\t" if kind == "tsv" else ",")
+        writer.writerows([["id", "text"], *([1, text] for text in texts)])
+    data = file.getvalue().encode()
     path.write_bytes(COMPRESSIONS.get(path.suffix, bytes)(data))
     return path
 
@@ -94,10 +88,7 @@ def test_training_on_documents_is_training_on_their_counts(tmp_path, dialect):
 
 @pytest.mark.parametrize(
     "ending",
-    [
-        "parquet",
-        *(f"{kind}{end}" for kind in ("jsonl", "csv", "tsv") for end in COMPRESSIONS),
-    ],
+    ["parquet"] + [k + end for k in ("jsonl", "csv", "tsv") for end in COMPRESSIONS],
 )
 def test_every_kind_of_file_gives_the_same_tokenizer(tmp_path, ending):
     """Documents in any format and compression teach what they teach from memory."""
@@ -142,9 +133,8 @@ def test_separators_and_special_tokens_cut_alike_in_counts_and_in_training(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("bytepair.data._readers.BLOCK_LEN", block_len)
         counts = scale.count(path, separator=separator, **options)
-    assert (
-        bytepair.train_from_counts(counts, merges=9).to_bytes() == expected.to_bytes()
-    )
+    counted = bytepair.train_from_counts(counts, merges=9)
+    assert counted.to_bytes() == expected.to_bytes()
 
 
 def test_a_separator_cuts_text_files_alone(tmp_path):
@@ -170,7 +160,7 @@ def test_weights_folders_and_addresses_are_for_every_kind_of_file(tmp_path):
     assert bytepair.train({one: 4, two: 1}, merges=4).merges == expected
     files = [f"{one}@4", two]
     out = tmp_path / "t.bytepair"
-    assert run("train", *files, "-o", out, "--merges", 4).exit_code == 0
+    run("train", *files, "-o", out, "--merges", 4)
     assert bytepair.Tokenizer.from_file(out).merges == expected
     out.unlink()
     both = bytepair.train_from_iterator(["ab ab", "cd cd cd"], merges=4)
@@ -199,7 +189,7 @@ def mistaken(folder):
         "j.json": (
             b'{\n "text": "low"\n}',
             "JSON lines",
-            "one JSON value over several lines",
+            "one JSON value over several",
         ),
         "k.jsonl.bz2": (bz2.compress(b"low lower"), "JSON lines in bz2", "text in bz2"),
         "l.txt.gz": (gzip.compress(gzip.compress(b"low")), "text in gzip", "gzip in"),
@@ -239,10 +229,9 @@ def test_the_command_line_names_its_own_option(tmp_path):
     """What to do is said as it is typed there; nothing is written."""
     path = tmp_path / "mix.txt"
     path.write_bytes(gzip.compress(b"low"))
-    found = run("train", path, "-o", tmp_path / "t.json", "--merges", 1)
-    assert found.exit_code == 1
-    assert "the name says text, but the first bytes look like gzip" in found.stderr
-    assert "pass --input-format to set the format" in found.stderr
+    told = refused("train", path, "-o", tmp_path / "t.json", "--merges", 1)
+    assert "the name says text, but the first bytes look like gzip" in told
+    assert "pass --input-format to set the format" in told
     assert not (tmp_path / "t.json").exists()
 
 
@@ -272,8 +261,7 @@ def test_input_format_is_asked_instead_of_the_name(tmp_path):
         bytepair.train(path, input_format="yaml")
     for option in ("--input-format", "--corpus-format"):
         out = tmp_path / "counts.parquet"
-        done = run("count-pieces", path, "-o", out, option, "jsonl", "--processes", 1)
-        assert done.exit_code == 0, done.stderr
+        run("count-pieces", path, "-o", out, option, "jsonl", "--processes", 1)
     assert "--corpus-format" not in run("count-pieces", "--help").stdout
 
 
@@ -345,26 +333,27 @@ def test_wide_characters_without_a_byte_order_mark_are_no_text(tmp_path, encodin
             bytepair.train(tmp_path / name, merges=1)
 
 
-@pytest.mark.parametrize(
-    ("head", "kind"),
-    [
-        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a picture"),
-        (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00", "a picture"),
-        (b"GIF89a\x01\x00\x01\x00", "a picture"),
-        (b"RIFF\x24\x00\x00\x00WEBPVP8 ", "a picture"),
-        (b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00", "a video"),
-        (b"\x7fELF\x02\x01\x01\x00", "a program"),
-        (b"\x89HDF\r\n\x1a\n\x00\x00", "HDF5"),
-        (b"GGUF\x03\x00\x00\x00", "GGUF"),
-        (b'\x40\x00\x00\x00\x00\x00\x00\x00{"__metadata__"', "safetensors"),
+HEADS = {
+    "a picture": [
+        *(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", b"\xff\xd8\xff\xe0\x00\x10JFIF\x00"),
+        *(b"GIF89a\x01\x00\x01\x00", b"RIFF\x24\x00\x00\x00WEBPVP8 "),
     ],
-)
-def test_what_else_lies_in_folders_is_no_text(tmp_path, head, kind):
+    "a video": [b"\x00\x00\x00\x20ftypisom\x00\x00\x02\x00"],
+    "a program": [b"\x7fELF\x02\x01\x01\x00"],
+    "HDF5": [b"\x89HDF\r\n\x1a\n\x00\x00"],
+    "GGUF": [b"GGUF\x03\x00\x00\x00"],
+    "safetensors": [b'\x40\x00\x00\x00\x00\x00\x00\x00{"__metadata__"'],
+}
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_what_else_lies_in_folders_is_no_text(tmp_path, kind):
     """Pictures, models and programs are refused by name, and not learned from."""
     (tmp_path / "a.txt").write_text("low low")
-    (tmp_path / "b").write_bytes(head)
-    with pytest.raises(FormatError, match=f"first bytes look like {kind}"):
-        bytepair.train(tmp_path, merges=1)
+    for head in HEADS[kind]:
+        (tmp_path / "b").write_bytes(head)
+        with pytest.raises(FormatError, match=f"first bytes look like {kind}"):
+            bytepair.train(tmp_path, merges=1)
 
 
 def test_a_damaged_table_is_named_by_all(tmp_path):
@@ -375,68 +364,47 @@ def test_a_damaged_table_is_named_by_all(tmp_path):
     for command in ("train", "count"):
         out = tmp_path / ("t.json" if command == "train" else "c.parquet")
         size = ["--merges", "1"] if command == "train" else []
-        done = run(command, str(tmp_path / "a.parquet"), "-o", str(out), *size)
-        assert done.exit_code == 1
-        assert "a.parquet: Parquet magic bytes not found" in done.output
+        told = refused(command, tmp_path / "a.parquet", "-o", out, *size)
+        assert "a.parquet: Parquet magic bytes not found" in told
 
 
-def test_standard_input_may_be_a_table_and_is_read_once(tmp_path):
-    """Parquet is read from its end, so it is kept; a second ``-`` would be empty."""
-    parquet.write_table(pa.table({"text": ["low low"]}), tmp_path / "a.parquet")
-    out = tmp_path / "t.bytepair"
-    command = [sys.executable, "-m", "bytepair", "train", "-o", str(out), "--quiet"]
-    command += ["--vocab-size", "258", "--input-format", "parquet", "-"]
-    data = (tmp_path / "a.parquet").read_bytes()
-    done = subprocess.run(command, input=data, capture_output=True)
-    assert done.returncode == 0, done.stderr
-    expected = bytepair.train_from_iterator(["low low"], vocab_size=258)
-    assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
-    done = subprocess.run([*command, "-"], input=data, capture_output=True)
-    assert (done.returncode, b"named twice" in done.stderr) == (1, True)
+TABLE = pa.BufferOutputStream()
+parquet.write_table(pa.table({"text": ["low low"]}), TABLE)
+PACKED = gzip.compress(b"low", mtime=0)
+STANDARD_INPUTS = [
+    ("-", TABLE.getvalue().to_pybytes(), "--input-format parquet", ["low low"]),
+    ("-", b"low low\xff", "", [b"low low\xff"]),
+    ("-", b'{"t": "low low"}', "--input-format jsonl --field t", ["low low"]),
+    ("-", gzip.compress(b"text\nlow low\n"), "--input-format csv", ["low low"]),
+    ("-", PACKED, "--input-format text", [PACKED]),
+    ("/dev/stdin", b"low\nlow", "--lines", ["low", "low"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "stdin", "options", "texts"),
-    [
-        ("-", b"low low\xff", [], [b"low low\xff"]),
-        (
-            "-",
-            b'{"t": "low low"}',
-            ["--input-format", "jsonl", "--field", "t"],
-            ["low low"],
-        ),
-        (
-            "-",
-            gzip.compress(b"text\nlow low\n", mtime=0),
-            ["--input-format", "csv"],
-            ["low low"],
-        ),
-        (
-            "-",
-            gzip.compress(b"low", mtime=0),
-            ["--input-format", "text"],
-            [gzip.compress(b"low", mtime=0)],
-        ),
-        ("/dev/stdin", b"low\nlow", ["--lines"], ["low", "low"]),
-        ("/dev/stdin", b"", ["--input-format", "jsonl"], None),
-        ("-", gzip.compress(b"low", mtime=0), [], None),
-    ],
-)
+@pytest.mark.parametrize(("name", "stdin", "options", "texts"), STANDARD_INPUTS)
 def test_standard_input_is_read_as_it_is_said_to_be(
     tmp_path, name, stdin, options, texts
 ):
-    """As text without a word; compressed bytes are refused, and undone for a named format."""
+    """As text without a word; compressed bytes are undone for a named format; a table is kept."""
     out = tmp_path / "t.bytepair"
-    command = [sys.executable, "-m", "bytepair", "train", name, "-o", out, *options]
-    command += ["--vocab-size", "258", "--quiet"]
-    done = subprocess.run(list(map(str, command)), input=stdin, capture_output=True)
-    if texts is None:
-        assert done.returncode == 1
-        assert b"the first bytes look like gzip" in done.stderr or not stdin
-        return
-    assert done.returncode == 0, done.stderr
+    command = ["train", name, "-o", out, *options.split(), "--vocab-size", 258, "-q"]
+    run_process(*command, stdin=stdin)
     expected = bytepair.train_from_iterator(texts, vocab_size=258)
     assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("typed", "stdin", "message"),
+    [
+        ("- -", b"low", "named twice"),  # the second would be empty
+        ("/dev/stdin --input-format jsonl", b"", ""),
+        ("-", PACKED, "the first bytes look like gzip"),
+    ],
+)
+def test_standard_input_that_cannot_be_read_is_refused(tmp_path, typed, stdin, message):
+    """As a file of the same bytes is."""
+    command = ["train", *typed.split(), "-o", tmp_path / "t.json", "--merges", 1, "-q"]
+    assert message in run_process(*command, stdin=stdin, code=1).stderr
 
 
 # What is told
@@ -458,9 +426,7 @@ def test_the_first_line_says_what_was_recognised(tmp_path):
         ["count-pieces", *files, "-o", tmp_path / "c.parquet", "--processes", 1],
         ["shard", tmp_path / "t.bytepair", *files, "-o", out, "--processes", 1],
     ):
-        done = run(*command)
-        assert done.exit_code == 0, done.stderr
-        assert done.stderr.splitlines()[0] == line
+        assert run(*command).stderr.splitlines()[0] == line
         assert line not in run(*command, "--quiet").stderr
 
 
@@ -469,18 +435,16 @@ def test_lines_without_a_text_are_refused_or_left_out_and_told(tmp_path):
     path = write_as(tmp_path / "a.jsonl", ["low low"] * 3)
     with path.open("a") as file:
         file.write('{"other": 1}\n')
-    with pytest.raises(
-        FormatError, match=r"a\.jsonl, line 4: no field text; .*skip_bad"
-    ):
+    told = r"a\.jsonl, line 4: no field text; .*skip_bad"
+    with pytest.raises(FormatError, match=told):
         bytepair.train(path, merges=1)
     steps = []
     found = bytepair.train(path, merges=1, skip_bad=True, progress=steps.append)
-    assert (
-        found.merges == bytepair.train_from_iterator(["low low"] * 3, merges=1).merges
-    )
+    expected = bytepair.train_from_iterator(["low low"] * 3, merges=1)
+    assert found.merges == expected.merges
     assert (steps[-1].report["bad"], steps[-1].report["texts"]) == (1, 3)
     command = ["train", path, "-o", tmp_path / "t.json", "--merges", 1]
-    assert "skip such lines: --skip-bad" in run(*command).stderr
+    assert "skip such lines: --skip-bad" in refused(*command)
     assert "left out: 1 line without a text" in run(*command, "--skip-bad").stderr
 
 
@@ -509,11 +473,8 @@ def test_an_option_that_no_file_has_a_use_for_is_refused(
     tmp_path, name, options, problem
 ):
     """By everything that reads a corpus, in the same words."""
-    path = tmp_path / name
-    if name == "a.txt":
-        path.write_text("low")
-    else:
-        write_as(path, TEXTS)
+    (tmp_path / "a.txt").write_text("low")
+    path = tmp_path / name if name == "a.txt" else write_as(tmp_path / name, TEXTS)
     tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     readers = (
         bytepair.train,
@@ -526,8 +487,8 @@ def test_an_option_that_no_file_has_a_use_for_is_refused(
         partial(analyze.stats, [tokenizer]),
         partial(analyze.compare, tokenizer, tokenizer),
         partial(analyze.describe, {"t": tokenizer}),
-        lambda corpus, **reading: analyze.diagnose(
-            tokenizer, corpus=corpus, reading=reading
+        lambda path, **options: analyze.diagnose(
+            tokenizer, corpus=path, reading=options
         ),
     )
     for read in readers:
@@ -549,11 +510,8 @@ def test_sums_of_files_refuse_options_of_groups_and_words(tmp_path):
     """Each file is measured as a whole, so nothing is grouped."""
     (tmp_path / "a.txt").write_text("low")
     tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
-    for name, value in {
-        "group": "lang",
-        "by_file": True,
-        "segmenter": "letters",
-    }.items():
+    options = {"group": "lang", "by_file": True, "segmenter": "letters"}
+    for name, value in options.items():
         for measured in (analyze.file_sums, analyze.file_tokens):
             with pytest.raises(TypeError, match=f"^{name}= has no effect here"):
                 measured([tokenizer], tmp_path, **{name: value})
@@ -583,15 +541,8 @@ def test_counts_are_trained_on_alone_and_without_options_for_text(tmp_path):
             bytepair.train(counts, merges=9, **options)
     with pytest.raises(FormatError, match="counts of pieces, not documents"):
         scale.count(counts)
-    merge = [
-        "count-pieces",
-        "--merge",
-        counts,
-        "-o",
-        tmp_path / "two.parquet",
-        "--lines",
-    ]
-    assert "--lines has no effect on --merge" in run(*merge).stderr
+    merge = ["count-pieces", "--merge", counts, "-o", tmp_path / "two.parquet"]
+    assert "--lines has no effect on --merge" in refused(*merge, "--lines")
 
 
 # What is needed
@@ -617,12 +568,10 @@ def test_training_asks_for_no_library_that_it_can_do_without(
     else:
         write_as(path, TEXTS)
     command = [sys.executable, "-c", WITHOUT_LIBRARIES, path]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True)
     if compression == ".zst" and sys.version_info < (3, 14):
-        wanted = (
-            f"{path}: zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
-        )
-        assert wanted in done.stderr
+        wanted = "zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
+        assert f"{path}: {wanted}" in done.stderr
         return
     texts = ["".join(TEXTS)] if kind == "txt" else TEXTS
     expected = bytepair.train_from_iterator(texts, merges=9).to_bytes().hex()
@@ -643,20 +592,17 @@ def test_zstd_is_read_by_a_module_like_that_of_python(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "compression.zstd", module)
     (source,) = list_sources(path, "text")
     as_zstd = type(source)(str(path), source.size, "text", "zstd")
-    with (
-        pytest.raises(FileError, match="a: damaged"),
-        _opening.open_source(as_zstd) as f,
-    ):
-        f.read()
+    damaged = pytest.raises(FileError, match="a: damaged")
+    with damaged, _opening.open_source(as_zstd) as file:
+        file.read()
 
 
-@pytest.mark.parametrize("how", ["jsonl", "text", "csv"])
+@pytest.mark.parametrize("how", ["jsonl", "txt", "csv"])
 def test_a_large_compressed_file_is_read_in_little_memory(tmp_path, how):
     """What is held does not grow with the file: 4 MB and 120 MB of documents."""
     pytest.importorskip("resource", reason="this system does not tell what is held")
     text = "low lower lowest " * 60
-    line = {"jsonl": f'{{"text": "{text}"}}\n', "text": text, "csv": f"1,{text}\n"}[how]
-    ending = {"jsonl": "jsonl", "text": "txt", "csv": "csv"}[how]
+    line = {"jsonl": f'{{"text": "{text}"}}\n', "txt": text, "csv": f"1,{text}\n"}[how]
     code = (
         "import sys, bytepair, resource\n"
         "bytepair.train(sys.argv[1], merges=3, threads=1)\n"
@@ -664,7 +610,7 @@ def test_a_large_compressed_file_is_read_in_little_memory(tmp_path, how):
     )
     peaks = []
     for n_blocks in (4, 120):
-        path = tmp_path / f"{n_blocks}.{ending}.gz"
+        path = tmp_path / f"{n_blocks}.{how}.gz"
         with gzip.open(path, "wb", compresslevel=1) as file:
             file.write(b"id,text\n" if how == "csv" else b"")
             for _ in range(n_blocks):
