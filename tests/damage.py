@@ -58,6 +58,29 @@ def read_as(target, folder, data):
     return Tokenizer.from_directory(folder)
 
 
+class Again(str):
+    """A key that an object has a second time."""
+
+    __slots__ = ()
+    __eq__, __hash__ = object.__eq__, object.__hash__
+
+
+def variants(value, values):
+    """Give what is like a value of JSON but for one place, of long lists one at the ends."""
+    yield from values
+    if isinstance(value, dict):
+        yield {**value, "unknown": 1}
+        for key in value:
+            yield {other: value[other] for other in value if other != key}
+            yield {Again(key): 0, **value}
+            yield from ({**value, key: new} for new in variants(value[key], values))
+    elif isinstance(value, list):
+        for place in {*range(len(value))[:2], *range(len(value))[-1:]}:
+            before, one, after = value[:place], value[place], value[place + 1 :]
+            yield from (before + after, [*before, one, one, *after])
+            yield from ([*before, new, *after] for new in variants(one, values))
+
+
 def flip_bits(data, chance):
     """Flip a few bits."""
     changed = bytearray(data)

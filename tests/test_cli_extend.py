@@ -4,13 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from tests import commands
 
 import bytepair
 from bytepair import surgery
-
-testing = pytest.importorskip("typer.testing", reason="runs the command line")
-
-from bytepair.cli.app import app  # noqa: E402 -- needs typer
 
 TEXT = "low lower lowest, the widest hats are wider than hats\n" * 9
 
@@ -27,15 +24,14 @@ def files(tmp_path, monkeypatch):
     return base
 
 
-def run(*arguments):
+def run(*arguments, code=0):
     """Run the command."""
-    return testing.CliRunner().invoke(app, ["extend", *arguments])
+    return commands.run("extend", *arguments, code=code)
 
 
 def test_it_writes_what_the_function_gives(files):
     """The file, the numbers as JSON, and lines for a reader with the curve above."""
     found = run("base.json", "c.txt", "--add", "12", "-o", "new.json", "--json")
-    assert found.exit_code == 0, found.stderr
     expected = surgery.extend("base.json", "c.txt", add=12)
     again = bytepair.Tokenizer.from_file("new.json")
     assert again.vocabulary == expected.tokenizer.vocabulary
@@ -55,97 +51,55 @@ def test_options_act(files):
     """Limits of tokens, of counts and of documents; --quiet says nothing."""
     limited = ["--max-token-bytes", "2", "--min-count", "20", "--lines"]
     found = run("base.json", "c.txt", "--add", "50", "-o", "n.bytepair", "-q", *limited)
-    assert (found.exit_code, found.output) == (0, "")
-    expected = surgery.extend(
-        "base.json", "c.txt", add=50, max_token_bytes=2, min_count=20, lines=True
-    )
+    assert found.output == ""
+    limits = {"max_token_bytes": 2, "min_count": 20, "lines": True}
+    expected = surgery.extend("base.json", "c.txt", add=50, **limits)
     assert 0 < expected.report.added < 50
     assert bytepair.Tokenizer.from_file("n.bytepair") == expected.tokenizer
 
 
 def test_nothing_added_is_a_copy(files):
     """The file has the same bytes, and the command says so."""
-    Path("base.json").write_text(
-        json.dumps(json.loads(Path("base.json").read_text()), indent=3)
-    )
+    base = Path("base.json")
+    base.write_text(json.dumps(json.loads(base.read_text()), indent=3))
     found = run("base.json", "c.txt", "--add", "0", "-o", "same.json")
-    assert found.exit_code == 0, found.stderr
-    assert Path("same.json").read_bytes() == Path("base.json").read_bytes()
+    assert Path("same.json").read_bytes() == base.read_bytes()
     assert "the same bytes as the file of the base" in found.stderr
 
 
+LEARN = "base.json c.txt --add 1 -o n.json"
+STRINGS = "base.json --strings c.txt -o n.json"
+ABSENT = "base.json absent.txt --add 1 -o"
 REFUSED = {
-    "--add must be at least 0": ["base.json", "c.txt", "--add", "-1", "-o", "n.json"],
-    "--add is missing": ["base.json", "c.txt", "-o", "n.json"],
-    "missing option --output": ["base.json", "c.txt", "--add", "1"],
-    "--strings: neither is given": ["base.json", "--add", "1", "-o", "n.json"],
-    "--strings: both are given": [
-        "base.json",
-        "c.txt",
-        "--strings",
-        "c.txt",
-        "-o",
-        "n.json",
-    ],
-    "--add is for learning": [
-        "base.json",
-        "--strings",
-        "c.txt",
-        "--add",
-        "1",
-        "-o",
-        "n.json",
-    ],
-    "--min-count is for learning": [
-        *["base.json", "--strings", "c.txt", "--min-count", "3", "-o", "n.json"]
-    ],
-    "--field is for learning from a corpus, not for --strings": [
-        *["base.json", "--strings", "c.txt", "--field", "text", "-o", "n.json"]
-    ],
-    "--skip-bad is for learning": [
-        *["base.json", "--strings", "c.txt", "--skip-bad", "-o", "n.json"]
-    ],
-    "--scope is for learning": [
-        *["base.json", "--strings", "c.txt", "--scope", "Thai", "-o", "n.json"]
-    ],
-    "--memory-limit is for learning": [
-        *["base.json", "--strings", "c.txt", "--memory-limit", "1GB", "-o", "n.json"]
-    ],
-    "--threads is for learning": [
-        *["base.json", "--strings", "c.txt", "--threads", "1", "-o", "n.json"]
-    ],
-    "--whole-characters is for learning": [
-        *["base.json", "--strings", "c.txt", "--whole-characters", "-o", "n.json"]
-    ],
-    "--allow-helpers is for --strings": [
-        *["base.json", "c.txt", "--add", "1", "--allow-helpers", "-o", "n.json"]
-    ],
-    "words.txt: No such file": ["base.json", "--strings", "words.txt", "-o", "n.json"],
-    "'Tai', but": [
-        "base.json",
-        "c.txt",
-        "--add",
-        "1",
-        "--scope",
-        "Tai",
-        "-o",
-        "n.json",
-    ],
-    "has any of its characters": [
-        *["base.json", "c.txt", "--add", "1", "--scope", "Thai", "-o", "n.json"]
-    ],
-    "cannot express": ["base.json", "absent.txt", "--add", "1", "-o", "n.model"],
-    "extension '.x'": ["base.json", "absent.txt", "--add", "1", "-o", "n.x"],
-    "no such file": ["base.json", "absent.txt", "--add", "1", "-o", "n.json"],
-    "No such file": ["base.json", "absent.txt", "--add", "1", "-o", "no/n.json"],
-    "standard output": ["base.json", "c.txt", "--add", "1", "-o", "-"],
+    "--add must be at least 0": "base.json c.txt --add -1 -o n.json",
+    "--add is missing": "base.json c.txt -o n.json",
+    "missing option --output": "base.json c.txt --add 1",
+    "--strings: neither is given": "base.json --add 1 -o n.json",
+    "--strings: both are given": "base.json c.txt --strings c.txt -o n.json",
+    "--add is for learning": f"{STRINGS} --add 1",
+    "--min-count is for learning": f"{STRINGS} --min-count 3",
+    "--field is for learning from a corpus, not for --strings": f"{STRINGS} --field text",
+    "--skip-bad is for learning": f"{STRINGS} --skip-bad",
+    "--scope is for learning": f"{STRINGS} --scope Thai",
+    "--memory-limit is for learning": f"{STRINGS} --memory-limit 1GB",
+    "--threads is for learning": f"{STRINGS} --threads 1",
+    "--whole-characters is for learning": f"{STRINGS} --whole-characters",
+    "--allow-helpers is for --strings": f"{LEARN} --allow-helpers",
+    "words.txt: No such file": "base.json --strings words.txt -o n.json",
+    "'Tai', but": f"{LEARN} --scope Tai",
+    "has any of its characters": f"{LEARN} --scope Thai",
+    "cannot express": f"{ABSENT} n.model",
+    "extension '.x'": f"{ABSENT} n.x",
+    "no such file": f"{ABSENT} n.json",
+    "No such file": f"{ABSENT} no/n.json",
+    "standard output": "base.json c.txt --add 1 -o -",
 }
 
 
 @pytest.mark.parametrize("message", REFUSED)
 def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
     """Also before the corpus is read, where the output is at fault."""
-    found = run(*REFUSED[message])
+    found = run(*REFUSED[message].split(), code=None)
     assert found.exit_code in (1, 2)
     assert message in found.stderr
     assert sorted(path.name for path in Path().iterdir()) == ["base.json", "c.txt"]
@@ -157,75 +111,56 @@ def test_ranks_without_their_pattern_are_extended_in_their_format(files):
     base.save("base.tiktoken")
     Path("base.tiktoken.json").unlink()
     options = ["--dialect", "gpt4", "-q"]
-    found = run("base.tiktoken", "c.txt", "--add", "5", "-o", "new.tiktoken", *options)
-    assert found.exit_code == 0, found.output
+    run("base.tiktoken", "c.txt", "--add", "5", "-o", "new.tiktoken", *options)
     check = surgery.verify_extension(base, "new.tiktoken")
     assert check, check.lines
     assert len(check.new_ids) == 5
 
 
-def verified(*arguments):
+def verified(*arguments, code=0):
     """Run the command that verifies."""
-    return testing.CliRunner().invoke(app, ["verify", *arguments])
+    return commands.run("verify", *arguments, code=code)
 
 
 def test_verify_tells_whether_a_file_extends_another(files):
     """The exit code says it, lines say why not, and --json has every case."""
-    assert (
-        run("base.json", "c.txt", "--add", "9", "-o", "new.json", "-q").exit_code == 0
-    )
+    run("base.json", "c.txt", "--add", "9", "-o", "new.json", "-q")
     found = verified("--extends", "base.json", "new.json", "--text", "c.txt")
-    assert (found.exit_code, found.stderr) == (0, "")
-    lines = found.stdout.splitlines()
-    assert lines[:2] == [
-        "new.json extends base.json",
-        "as in the base: 259 ids, 2 merges, 1 added token",
-    ]
-    n_before, n_after = (
-        len(bytepair.Tokenizer.from_file(name).encode(TEXT))
-        for name in ("base.json", "new.json")
-    )
+    assert found.stderr == ""
+    first, second, *lines = found.stdout.splitlines()
+    assert first == "new.json extends base.json"
+    assert second == "as in the base: 259 ids, 2 merges, 1 added token"
+    n_before = len(files.encode(TEXT))
+    n_after = len(bytepair.Tokenizer.from_file("new.json").encode(TEXT))
     assert f"1 text: {n_before:,} → {n_after:,} tokens, only joined" in lines
-    back = verified("--extends", "new.json", "base.json", "--json")
-    assert back.exit_code == 1
-    numbers = json.loads(back.stdout)
+    back = "--extends", "new.json", "base.json"
+    numbers = json.loads(verified(*back, "--json", code=1).stdout)
     check = surgery.verify_extension("new.json", "base.json")
     assert numbers == json.loads(json.dumps(check.to_json()))
-    assert [case["base_id"] for case in numbers["faults"][0]["cases"]] == list(
-        range(259, 268)
-    )
-    lines = verified("--extends", "new.json", "base.json").stdout.splitlines()
+    cases = numbers["faults"][0]["cases"]
+    assert [case["base_id"] for case in cases] == [*range(259, 268)]
+    lines = verified(*back, code=1).stdout.splitlines()
     assert lines == ["base.json does not extend new.json", *check.lines]
 
 
 def test_verify_tells_of_a_file_that_cannot_be_read_which_of_both_it_is(files):
     """A base that is no tokenizer is an error; a new file that is none extends nothing."""
     Path("broken.json").write_text("{}")
-    found = verified("--extends", "base.json", "broken.json")
-    assert found.exit_code == 1
-    assert found.stdout.startswith(
-        "broken.json does not extend base.json\nfile: broken"
-    )
-    found = verified("--extends", "broken.json", "base.json")
-    assert (found.exit_code, found.stdout) == (1, "")
-    assert "broken.json" in str(found.exception) + found.stderr
+    lines = verified("--extends", "base.json", "broken.json", code=1).stdout
+    assert lines.startswith("broken.json does not extend base.json\nfile: broken")
+    found = verified("--extends", "broken.json", "base.json", code=1)
+    assert found.stdout == ""
+    assert "broken.json" in found.stderr
 
 
 def test_verify_writes_a_difference_as_json(files):
     """Or that there is none."""
     files.with_special_tokens(["<|other|>"]).save("other.json")
-    found = verified("base.json", "base.json", "--json")
-    assert (found.exit_code, json.loads(found.stdout)) == (
-        0,
-        {"same": True, "difference": None},
-    )
-    found = verified("base.json", "other.json", "--json")
-    assert found.exit_code == 1
-    difference = bytepair.verify("base.json", "other.json")
-    assert json.loads(found.stdout) == {
-        "same": False,
-        "difference": difference._asdict(),
-    }
+    found = verified("base.json", "base.json", "--json").stdout
+    assert json.loads(found) == {"same": True, "difference": None}
+    found = verified("base.json", "other.json", "--json", code=1).stdout
+    difference = bytepair.verify("base.json", "other.json")._asdict()
+    assert json.loads(found) == {"same": False, "difference": difference}
 
 
 def test_a_scope_leaves_other_text_alone(files):
@@ -233,10 +168,8 @@ def test_a_scope_leaves_other_text_alone(files):
     Path("c.txt").write_text("नमस्ते दुनिया! hats”” hats””\n" * 9, "utf-8")
     scope = ["--scope", "Deva,U+0964", "--scope", "Thai"]
     found = run("base.json", "c.txt", "--add", "12", "-o", "n.json", "--json", *scope)
-    assert found.exit_code == 0, found.stderr
-    expected = surgery.extend(
-        "base.json", "c.txt", add=12, scope=["Devanagari", "Thai", "।"]
-    )
+    scope = ["Devanagari", "Thai", "।"]
+    expected = surgery.extend("base.json", "c.txt", add=12, scope=scope)
     again = bytepair.Tokenizer.from_file("n.json")
     assert again.vocabulary == expected.tokenizer.vocabulary
     name = "Devanagari and Thai and 1 character"
@@ -250,7 +183,6 @@ def test_strings_come_from_the_lines_of_a_file(files):
     lines = ["\ufeffwi", " hat", "hat\r", "", "zyx", "wide hat", "lo"]
     Path("w.txt").write_bytes("\n".join(lines).encode() + b"\nb\xff\n")
     found = run("base.json", "--strings", "w.txt", "-o", "n.json", "--json")
-    assert found.exit_code == 0, found.stderr
     strings = ["wi", " hat", "hat", "", "zyx", "wide hat", "lo", "b\udcff"]
     expected = surgery.extend("base.json", strings=strings)
     again = bytepair.Tokenizer.from_file("n.json")
@@ -267,9 +199,7 @@ def test_strings_come_from_the_lines_of_a_file(files):
         "'wide hat': cut",
     ]
     assert "--allow-helpers adds them" in found.stderr
-    helped = run(
-        "base.json", "--strings", "w.txt", "--allow-helpers", "-o", "m.json", "-q"
-    )
-    assert (helped.exit_code, helped.output) == (0, "")
+    options = "--allow-helpers", "-o", "m.json", "-q"
+    assert run("base.json", "--strings", "w.txt", *options).output == ""
     helped = bytepair.Tokenizer.from_file("m.json")
     assert [len(helped.encode(text)) for text in (" hat", "hat", "zyx")] == [1, 1, 1]

@@ -8,6 +8,7 @@ import json
 import random
 
 import pytest
+from tests.damage import variants
 
 import bytepair
 from bytepair import Tokenizer, TokenizerError
@@ -19,18 +20,10 @@ TEMPLATE = "{% for m in messages %}<s>{{ m['role'] }} {{ m['content'] }}{% endfo
 ADDED = {"content": "<new>", "lstrip": False, "normalized": True, "special": False}
 CHAT = [{"role": "user", "content": "low <think>"}]
 CLASSES = [
-    "PreTrainedTokenizerFast",
-    "GPT2TokenizerFast",
-    "Qwen2Tokenizer",
-    "LlamaTokenizerFast",
-    "RobertaTokenizer",
-    "CLIPTokenizer",
-    "BartTokenizerFast",
-    "WhisperTokenizer",
-    "CodeGenTokenizer",
-    "LayoutLMv3Tokenizer",
-    "GPTNeoXTokenizer",
-    "CohereTokenizerFast",
+    *("PreTrainedTokenizerFast", "GPT2TokenizerFast", "LlamaTokenizerFast"),
+    *("Qwen2Tokenizer", "RobertaTokenizer", "CLIPTokenizer", "BartTokenizerFast"),
+    *("WhisperTokenizer", "CodeGenTokenizer", "LayoutLMv3Tokenizer"),
+    *("GPTNeoXTokenizer", "CohereTokenizerFast"),
 ]
 VALUES = [
     *(None, True, False, 0, -1, 7, 1.5, float("inf"), 1 << 70),
@@ -64,17 +57,6 @@ def settings(kind):
     }
 
 
-def changed(value, chance):
-    """Change a value, or one that it holds."""
-    if isinstance(value, dict) and value and chance.random() < 0.8:
-        name = chance.choice([*value])
-        return {**value, name: changed(value[name], chance)}
-    if isinstance(value, list) and value and chance.random() < 0.5:
-        place = chance.randrange(len(value))
-        return [*value[:place], changed(value[place], chance), *value[place + 1 :]]
-    return chance.choice(VALUES)
-
-
 def use_shaped(tokenizer):
     """Encode, and render a chat."""
     tokenizer(["lo <s>", "o"], padding=True, truncation=True, max_length=8)
@@ -88,15 +70,8 @@ def use_ours(tokenizer):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize(
-    ("load", "use"),
-    [
-        (AutoTokenizer.from_pretrained, use_shaped),
-        (Tokenizer.from_directory, use_ours),
-    ],
-    ids=["shaped", "ours"],
-)
-def test_changed_settings_are_refused_by_file_or_work(load, use, kind, tmp_path):
+@pytest.mark.parametrize("use", [use_shaped, use_ours])
+def test_changed_settings_are_refused_by_file_or_work(use, kind, tmp_path):
     """Whatever value stands where, no other exception comes out."""
     chance = random.Random(f"{kind} {use.__name__}")
     base = bytepair.train_from_iterator(["low lower"], vocab_size=300, dialect="gpt2")
@@ -106,13 +81,18 @@ def test_changed_settings_are_refused_by_file_or_work(load, use, kind, tmp_path)
         if chance.random() < 0.5:
             files["tokenizer_config.json"]["added_tokens_decoder"] = {"301": ADDED}
         name = chance.choice([*files])
-        files[name] = changed(files[name], chance)
+        files[name] = chance.choice([*variants(files[name], VALUES)])
         for file, value in files.items():
             (tmp_path / file).write_text(json.dumps(value))
-        tokenizer = None
+        loaded = []
+        load = (
+            AutoTokenizer.from_pretrained
+            if use is use_shaped
+            else Tokenizer.from_directory
+        )
         try:
-            tokenizer = load(tmp_path)
-            use(tokenizer)
+            loaded.append(load(tmp_path))
+            use(*loaded)
         except TokenizerError as error:
-            is_told = tokenizer is not None or str(tmp_path) in str(error)
+            is_told = loaded or str(tmp_path) in str(error)
             assert is_told, files[name]
