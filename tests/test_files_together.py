@@ -5,10 +5,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from tests.commands import run
 
 import bytepair
 from bytepair import FileError, surgery
-from bytepair._io import files
+from bytepair._io import files, saving
 
 TEXTS = ["low lower lowest wide wider"] * 3
 
@@ -38,14 +39,7 @@ def test_all_appear(pairs, tmp_path):
 @pytest.mark.parametrize("n_before", [0, 1])
 def test_a_full_disk_leaves_what_was_there(n_before, pairs, tmp_path, monkeypatch):
     """Whichever file is the first that cannot be brought to the disk."""
-    brought = []
-
-    def fsync(handle):
-        if len(brought) == n_before:
-            raise OSError(28, "No space left on device")
-        brought.append(handle)
-
-    monkeypatch.setattr(os, "fsync", fsync)
+    broken_at(monkeypatch, n_before)
     with pytest.raises(FileError, match=r"[ab]\.txt: No space left on device"):
         files.write_together(pairs)
     assert listed(tmp_path) == {"a.txt": b"before"}
@@ -77,9 +71,8 @@ def test_a_name_that_cannot_be_had_gives_the_others_back(
     names, pairs, tmp_path, monkeypatch
 ):
     """As in a folder whose files belong to somebody else: what was there is there again."""
-    ordered = {
-        tmp_path / f"{name}.txt": pairs[tmp_path / f"{name}.txt"] for name in names
-    }
+    paths = (tmp_path / f"{name}.txt" for name in names)
+    ordered = {path: pairs[path] for path in paths}
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", refuse_at(1))
         with pytest.raises(FileError, match=rf"{names[1]}\.txt: Operation not"):
@@ -139,13 +132,6 @@ def test_two_names_of_one_file_are_refused(pairs, tmp_path):
     files.write_together({Path(os.devnull): b"y", Path("/dev", "null"): b"y"})
 
 
-def streamed(pairs):
-    """Write files as they are opened together."""
-    with files.writing_together(*pairs) as opened:
-        for file, data in zip(opened, pairs.values(), strict=True):
-            file.write(data)
-
-
 def test_files_that_are_opened_together_appear_together(pairs, tmp_path, monkeypatch):
     """Not before the block ends, and none if it fails, or the disk or a name does."""
     with files.writing_together(*pairs) as opened:
@@ -156,18 +142,20 @@ def test_files_that_are_opened_together_appear_together(pairs, tmp_path, monkeyp
     assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
     with pytest.raises(ZeroDivisionError), files.writing_together(*pairs):
         raise ZeroDivisionError
-    other = dict.fromkeys(pairs, b"other")
+
     for n_before in (0, 1):
         for breaks in (broken_at, broken_names_at):
             with monkeypatch.context() as patch:
                 breaks(patch, n_before)
-                with pytest.raises(FileError, match=r"[ab]\.txt: (No space|Operation)"):
-                    streamed(other)
+                told = pytest.raises(
+                    FileError, match=r"[ab]\.txt: (No space|Operation)"
+                )
+                with told, files.writing_together(*pairs) as opened:
+                    for file in opened:
+                        file.write(b"other")
             assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
-    with (
-        pytest.raises(FileError, match=r"a\.txt and .*b\.txt: Broken pipe"),
-        files.writing_together(*pairs),
-    ):
+    told = pytest.raises(FileError, match=r"a\.txt and .*b\.txt: Broken pipe")
+    with told, files.writing_together(*pairs):
         raise OSError(32, "Broken pipe")
     assert listed(tmp_path) == {"a.txt": b"one", "b.txt": b"two"}
 
@@ -191,7 +179,7 @@ def broken_at(monkeypatch, n_before):
     monkeypatch.setattr(os, "fsync", full)
 
 
-def saving(way, folder):
+def saver(way, folder):
     """Give a function that writes a tokenizer of several files."""
     dialect = "gpt2" if way in ("gpt2", "surgery gpt2") else "gpt4o"
     base = bytepair.train_from_iterator(TEXTS, merges=9, dialect=dialect)
@@ -215,33 +203,20 @@ def saving(way, folder):
 
 def commanded(base, suffix, folder):
     """Run a command that writes several files, such as an embedding map beside a tokenizer."""
-    testing = pytest.importorskip("typer.testing", reason="runs the command line")
-    from bytepair.cli.app import app
-
     with TemporaryDirectory() as elsewhere:
         written = base.to_bytes(format="huggingface")
         Path(elsewhere, "base.json").write_bytes(written)
         Path(elsewhere, "text").write_text("\n".join(TEXTS))
         codes = bytepair.train_from_iterator(TEXTS, merges=9, dialect="subword-nmt")
         Path(elsewhere, "codes").write_bytes(codes.to_bytes(format="subword-nmt"))
-        arguments = {
-            "segment": (
-                *("segment", f"{elsewhere}/codes", f"{elsewhere}/text"),
-                *("-o", f"{folder}/text", "--write-vocabulary", f"{folder}/words"),
-            ),
-            "train": (
-                *("train", f"{elsewhere}/text", "-o", f"{folder}/t.json"),
-                *("--merges", "9", "--log", f"{folder}/log"),
-            ),
-            "stats": (
-                *("stats", f"{elsewhere}/base.json", f"{elsewhere}/text"),
-                *("-o", f"{folder}/s.json", "-o", f"{folder}/s.csv"),
-            ),
-        }.get(suffix) or [
-            *("remove", f"{elsewhere}/base.json", "low", "-o", f"{folder}/t.tiktoken"),
-            *("--numbering", "holes", "--embedding-map", f"{folder}/rows{suffix}"),
-        ]
-        found = testing.CliRunner().invoke(app, arguments)
+        out = f"-o {folder}"
+        remove = f"remove base.json low --numbering holes {out}/t.tiktoken"
+        typed = {
+            "segment": f"segment codes text {out}/text --write-vocabulary {folder}/words",
+            "train": f"train text {out}/t.json --merges 9 --log {folder}/log",
+            "stats": f"stats base.json text {out}/s.json {out}/s.csv",
+        }.get(suffix, f"{remove} --embedding-map {folder}/rows{suffix}")
+        found = run(*typed.split(), code=None, cwd=elsewhere)
     if found.exit_code:
         raise bytepair.TokenizerError(found.stderr)
 
@@ -267,7 +242,7 @@ def test_a_tokenizer_of_several_files_appears_whole_or_not_at_all(
     way, tmp_path, monkeypatch
 ):
     """Wherever the disk is full, nothing is left in the folder, not even a folder."""
-    save = saving(way, tmp_path)
+    save = saver(way, tmp_path)
     for n_before in range(N_FILES[way]):
         with monkeypatch.context() as patch:
             broken_at(patch, n_before)
@@ -287,14 +262,11 @@ def test_a_tokenizer_of_several_files_appears_whole_or_not_at_all(
 )
 def test_one_name_for_both_files_is_refused(typed, tmp_path, monkeypatch):
     """Before anything is read: only one of the two would stay."""
-    testing = pytest.importorskip("typer.testing", reason="runs the command line")
-    from bytepair.cli.app import app
-
     monkeypatch.chdir(tmp_path)
     Path("text").write_text("\n".join(TEXTS))
     Path("codes").write_text("#version: 0.2\nl o\n")
     before = listed(tmp_path)
-    found = testing.CliRunner().invoke(app, typed.split())
+    found = run(*typed.split(), code=None)
     assert found.exit_code in (1, 2)
     assert "name another" in found.stderr
     assert listed(tmp_path) == before
@@ -304,9 +276,6 @@ def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
     tmp_path, monkeypatch
 ):
     """What only the result shows to be no file of that format is saved as .bytepair, with its log."""
-    testing = pytest.importorskip("typer.testing", reason="runs the command line")
-    from bytepair._io import saving
-    from bytepair.cli.app import app
 
     def refusing(tokenizer, path, format_name, **options):
         if format_name != "bytepair" and path.parent == Path():
@@ -319,9 +288,7 @@ def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
     monkeypatch.setattr(saving, "save", refusing)
     Path("text").write_text("\n".join(TEXTS))
     arguments = ["train", "text", "-o", "t.json", "--merges", "3", "--log", "log"]
-    found = testing.CliRunner().invoke(app, arguments)
-    assert found.exit_code == 1
-    assert "saved as t.bytepair instead" in found.stderr
+    assert "saved as t.bytepair instead" in run(*arguments, code=1).stderr
     assert set(listed(tmp_path)) == {"text", "t.bytepair", "log"}
     steps = bytepair.read_log("log").steps
     assert len(steps) == len(bytepair.Tokenizer.from_file("t.bytepair").merges) == 3

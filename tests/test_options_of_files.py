@@ -23,67 +23,60 @@ ACTING = {"ranks": {"dialect", "pattern", "special_tokens"}, "gguf": {"pattern"}
 TEXTS = ["low lower lowest, 123 a1b", "it's 12 low"] * 3
 
 
-def trained(dialect: str, **options: Any) -> Tokenizer:
+def trained(dialect, **options):
     """Learn a few merges."""
     return train_from_iterator(TEXTS, merges=12, dialect=dialect, **options)
 
 
-def ranks(folder: Path) -> Path:
-    """Write ranks, without the sidecar that says how they split."""
-    trained("gpt4").save(folder / "own.tiktoken")
-    (folder / "own.tiktoken.json").unlink()
-    return folder / "own.tiktoken"
-
-
-def described(folder: Path) -> Path:
-    """Write ranks with their sidecar."""
+def described(folder):
+    """Write ranks with their sidecar, which says how they split."""
     trained("gpt4").save(folder / "own.tiktoken")
     return folder / "own.tiktoken"
 
 
-def saved(name: str, dialect: str = "gpt2") -> Callable[[Path], Path]:
+def ranks(folder):
+    """Write ranks without their sidecar."""
+    path = described(folder)
+    path.with_name("own.tiktoken.json").unlink()
+    return path
+
+
+def saved(name, dialect="gpt2"):
     """Write a tokenizer to a file of this name."""
 
-    def write(folder: Path) -> Path:
+    def write(folder):
         trained(dialect).save(folder / name)
         return folder / name
 
     return write
 
 
-def pair(folder: Path) -> Path:
+def pair(folder):
     """Write a vocabulary and its merges."""
     trained("gpt2", special_tokens=["<|endoftext|>"]).save(folder, format="gpt2")
     return folder / "vocab.json"
 
 
-def codes(folder: Path) -> Path:
-    """Write codes of subword-nmt."""
-    (folder / "codes").write_text("#version: 0.2\nl o\nlo w</w>\n")
-    return folder / "codes"
+def codes(text):
+    """Give a function that writes codes of subword-nmt or fastBPE."""
+
+    def write(folder):
+        (folder / "codes").write_text(text)
+        return folder / "codes"
+
+    return write
 
 
-def counted_codes(folder: Path) -> Path:
-    """Write codes of fastBPE."""
-    (folder / "codes").write_text("l o 12\nlo w</w> 5\n")
-    return folder / "codes"
-
-
-def sentencepiece(folder: Path) -> Path:
+def sentencepiece(folder):
     """Train a model of SentencePiece."""
     spm = pytest.importorskip("sentencepiece", reason="trains a model")
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(TEXTS * 10),
-        model_prefix=str(folder / "own"),
-        model_type="bpe",
-        vocab_size=30,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
+    options = {"model_type": "bpe", "vocab_size": 30, "hard_vocab_limit": False}
+    options |= {"model_prefix": str(folder / "own"), "minloglevel": 2}
+    spm.SentencePieceTrainer.train(sentence_iterator=iter(TEXTS * 10), **options)
     return folder / "own.model"
 
 
-def gguf(folder: Path) -> Path:
+def gguf(folder):
     """Write the vocabulary of a GGUF file."""
     writing = pytest.importorskip("gguf", reason="writes files with gguf")
     model = json.loads(trained("gpt2").to_bytes(format="huggingface"))["model"]
@@ -106,22 +99,15 @@ FILES: dict[str, Callable[[Path], Path]] = {
     "bytepair": saved("tokenizer.bytepair"),
     "compiled": saved("own.bytepair-compiled"),
     "pair": pair,
-    "subword-nmt": codes,
-    "fastbpe": counted_codes,
+    "subword-nmt": codes("#version: 0.2\nl o\nlo w</w>\n"),
+    "fastbpe": codes("l o 12\nlo w</w> 5\n"),
     "sentencepiece": sentencepiece,
 }
 
 
-def in_folder(path: Path) -> Path:
-    """Give the folder of a file, which has no other."""
-    return path.parent
-
-
 @pytest.mark.parametrize("name", OPTIONS)
 @pytest.mark.parametrize("kind", FILES)
-def test_an_option_acts_or_is_refused_by_its_name(
-    kind: str, name: str, tmp_path: Path
-) -> None:
+def test_an_option_acts_or_is_refused_by_its_name(kind, name, tmp_path):
     """Nothing that a caller asks for is passed over in silence."""
     path = FILES[kind](tmp_path)
     options = {name: OPTIONS[name]}
@@ -142,7 +128,7 @@ def test_an_option_acts_or_is_refused_by_its_name(
     assert f"{name}=" in str(caught.value)
     if kind not in ("compiled", "subword-nmt", "fastbpe"):
         with pytest.raises(TokenizerError, match=f"{name}="):
-            Tokenizer.from_file(in_folder(path), **options)
+            Tokenizer.from_file(path.parent, **options)
 
 
 @pytest.mark.parametrize(
@@ -155,16 +141,14 @@ def test_an_option_acts_or_is_refused_by_its_name(
     ],
     ids=str,
 )
-def test_options_that_do_not_go_together_are_refused(
-    options: dict[str, Any], named: str, tmp_path: Path
-) -> None:
+def test_options_that_do_not_go_together_are_refused(options, named, tmp_path):
     """Of two that say the same thing neither is dropped."""
     for make in (ranks, described):
         with pytest.raises(TokenizerError, match=named):
             Tokenizer.from_file(make(tmp_path), **options)
 
 
-def test_special_tokens_have_ids(tmp_path: Path) -> None:
+def test_special_tokens_have_ids(tmp_path):
     """A set or a list would get ids by chance or by place."""
     path = ranks(tmp_path)
     for tokens in ({"<a>", "<b>"}, ["<a>"], "<a>"):
@@ -172,7 +156,7 @@ def test_special_tokens_have_ids(tmp_path: Path) -> None:
             Tokenizer.from_file(path, dialect="gpt4", special_tokens=tokens)
 
 
-def test_a_folder_passes_its_options_on(tmp_path: Path) -> None:
+def test_a_folder_passes_its_options_on(tmp_path):
     """Ranks in a folder are read as they are by their own path."""
     path = ranks(tmp_path)
     expected = Tokenizer.from_file(path, dialect="gpt4")
