@@ -19,6 +19,9 @@ import bytepair
 pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 pytest.importorskip("fcntl", reason="this system has no such locks")
 
+from tests.commands import run_process  # noqa: E402
+from tests.engines import OneByOne, stopped  # noqa: E402
+
 from bytepair import FileError, TokenizerError, scale  # noqa: E402
 from bytepair._io.json import written  # noqa: E402
 from bytepair.data import TokenDataset, check_dataset, read_counts  # noqa: E402
@@ -62,26 +65,11 @@ def tree(folder):
     return found
 
 
-def interrupted(corpus, tokenizer, out, n_tasks=2):
-    """Leave a folder as a run leaves it that ended after some tasks."""
-
-    def stop(progress):
-        if progress.done_tasks == n_tasks:
-            raise KeyboardInterrupt
-
+def interrupted(corpus, tokenizer, out):
+    """Leave a folder as a run leaves it that ended after two tasks."""
     with pytest.raises(KeyboardInterrupt):
-        scale.tokenize(
-            tokenizer, corpus, out, engine=OneByOne(), progress=stop, **OPTIONS
-        )
-    assert len(list(out.glob("_work/task-*.json"))) == n_tasks
-
-
-class OneByOne:
-    """An engine that does one task after the other, here."""
-
-    def run(self, work, tasks):
-        """Do the work."""
-        return ((task, work(task)) for task in tasks)
+        stopped(tokenizer, corpus, out, **OPTIONS)
+    assert len(list(out.glob("_work/task-*.json"))) == 2
 
 
 # What is not ours
@@ -189,6 +177,14 @@ def test_a_link_in_place_of_the_folder_is_refused(tmp_path, corpus, tokenizer):
             scale.tokenize(tokenizer, corpus, tmp_path / name)
     assert tree(tmp_path / "real") == {}
     assert not (tmp_path / "absent").exists()
+
+
+def ended(program, *arguments):
+    """Run a program to its end, and give what it writes."""
+    command = [sys.executable, "-c", program, *arguments]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr[-3000:]
+    return found.stdout
 
 
 @contextlib.contextmanager
@@ -323,20 +319,15 @@ def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
     tokenizer.save(path)
     out = tmp_path / "made" / "out"
     out.parent.mkdir()
+    train = "--merges", "5", "--quiet", "-o", f"{out}.json", "--log", f"{out}.log"
     commands = {
         "tokenize": [path, lines, "--quiet", "--shard-tokens", "300", "-o", out],
         "count": [lines, "--quiet", "-o", out.with_suffix(".parquet")],
-        "train": [
-            *(lines, "--merges", "5", "--quiet"),
-            *("-o", f"{out}.json", "--log", f"{out}.log"),
-        ],
+        "train": [lines, *train],
         "encode": [path, lines, "-o", f"{out}.npy"],
         "convert": [path, f"{out}.tiktoken"],
     }
-    command = [sys.executable, "-c", SWEEP, job, *commands[job], out]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[-3000:]
-    assert int(ended.stdout.split()[-1]) > 3
+    assert int(ended(SWEEP, job, *commands[job], out).split()[-1]) > 3
 
 
 # What is kept is what was written
@@ -349,74 +340,48 @@ def changed_notes(out):
     other = json.loads((out / "_work/task-00000.json").read_bytes())
     shards, files = note["shards"], note["shards"][0]["files"]
     name = next(iter(files))
-    yield "no shards", {**note, "shards": []}
-    for number in range(len(shards)):
-        left = shards[:number] + shards[number + 1 :]
-        yield f"without shard {number}", {**note, "shards": left}
-    yield "shards of another task", {**note, "shards": other["shards"]}
     yield "another task", other
-    yield "another number", {**note, "number": 0}
-    yield "another plan", {**note, "plan": "0" * 64}
-    yield "another tokenizer's", {key: note[key] for key in note if key != "plan"}
-    yield "no sum", {key: note[key] for key in note if key != "sum"}
-    yield "a wrong sum", {**note, "sum": "0" * 64}
-    yield "other parts", {**note, "parts": note["parts"][:-1]}
-    yield "another tally", {**note, "tally": {**note["tally"], "documents": 1}}
-    for key in shards[0]:
-        yield f"no {key}", {**note, "shards": [{**shards[0], key: None}]}
-    for value in (None, 1, "x", [], {}, {name: {}}, {name: {"bytes": 1, "sha256": 2}}):
-        yield f"files {value}", {**note, "shards": [{**shards[0], "files": value}]}
+    left = [shards[:number] + shards[number + 1 :] for number in range(len(shards))]
+    lost = [[{**shards[0], key: None}] for key in shards[0]]
+    values = [None, 1, "x", [], {}, {name: {}}, {name: {"bytes": 1, "sha256": 2}}]
+    broken = [[{**shards[0], "files": value}] for value in values]
+    for found in ([], *left, other["shards"], *lost, *broken):
+        yield "shards", {**note, "shards": found}
+    tally = {**note["tally"], "documents": 1}
+    changed = {"number": 0, "plan": "0" * 64, "sum": "0" * 64, "tally": tally}
+    for key, value in {**changed, "parts": note["parts"][:-1]}.items():
+        yield f"another {key}", {**note, key: value}
+    for lost in ("plan", "sum"):
+        yield f"no {lost}", {key: note[key] for key in note if key != lost}
     for value in (None, 1, "x", [], {}, [[]], {"number": 1}):
         yield f"{value}", value
 
 
-def test_notes_that_are_not_what_was_written_change_no_id(
-    tmp_path, corpus, tokenizer, whole
-):
-    """Such a task is done again: the dataset is that of an undisturbed run."""
-    interrupted(corpus, tokenizer, tmp_path / "half")
-    cases = list(changed_notes(tmp_path / "half"))
-    path = tmp_path / "half/_work/task-00001.json"
-    cases += [
-        ("cut", path.read_bytes()[:200]),
-        ("empty", b""),
-        ("deep", b"[" * 100_000),
-    ]
-    for name, note in cases:
-        out = tmp_path / "out"
-        shutil.copytree(tmp_path / "half", out)
-        data = note if isinstance(note, bytes) else written(note)
-        (out / "_work/task-00001.json").write_bytes(data)
-        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
-        assert tree(out) == whole, name
-        shutil.rmtree(out)
-
-
-def test_shards_that_are_not_what_was_noted_are_written_again(
-    tmp_path, corpus, tokenizer, whole
-):
-    """Removed, cut, longer, another byte, another shard's."""
-    interrupted(corpus, tokenizer, tmp_path / "half")
-    names = sorted(path.name for path in (tmp_path / "half").glob("shard-*"))
-    changes = {
-        "removed": lambda _data: None,
-        "cut": lambda data: data[:-1],
-        "longer": lambda data: data + b"\0",
-        "another byte": lambda data: data[:-1] + bytes([data[-1] ^ 1]),
-        "empty": lambda _data: b"",
-        "another shard's": lambda _data: whole[names[0]],
-    }
+def test_what_is_not_what_was_written_is_done_again(tmp_path, corpus, tokenizer, whole):
+    """Other notes, and shards that were removed, cut or changed: an undisturbed run's dataset."""
+    half, out = tmp_path / "half", tmp_path / "out"
+    interrupted(corpus, tokenizer, half)
+    note = "_work/task-00001.json"
+    cases = [(note, case, written(value)) for case, value in changed_notes(half)]
+    cases += [(note, "cut", (half / note).read_bytes()[:200])]
+    cases += [(note, "empty", b""), (note, "deep", b"[" * 100_000)]
+    names = sorted(path.name for path in half.glob("shard-*"))
     for name in names[1::5]:
-        for change in changes.values():
-            out = tmp_path / "out"
-            shutil.copytree(tmp_path / "half", out)
-            data = change((out / name).read_bytes())
-            (out / name).unlink()
-            if data is not None:
-                (out / name).write_bytes(data)
-            scale.tokenize(tokenizer, corpus, out, **OPTIONS)
-            assert tree(out) == whole
-            shutil.rmtree(out)
+        data = (half / name).read_bytes()
+        cases += [
+            *((name, "removed", None), (name, "cut", data[:-1]), (name, "empty", b"")),
+            (name, "longer", data + b"\0"),
+            (name, "another byte", data[:-1] + bytes([data[-1] ^ 1])),
+            (name, "another shard's", whole[names[0]]),
+        ]
+    for name, case, data in cases:
+        shutil.copytree(half, out)
+        (out / name).unlink()
+        if data is not None:
+            (out / name).write_bytes(data)
+        scale.tokenize(tokenizer, corpus, out, **OPTIONS)
+        assert tree(out) == whole, (name, case)
+        shutil.rmtree(out)
 
 
 def test_notes_of_another_plan_are_not_taken_over(tmp_path, corpus, tokenizer, whole):
@@ -437,14 +402,6 @@ def test_notes_of_another_plan_are_not_taken_over(tmp_path, corpus, tokenizer, w
 # Names
 
 
-def bytes_of_utf8_or_not(length):
-    """Give names of so many bytes, of letters and of bytes that are not UTF-8."""
-    return {
-        "letters": "n" * length,
-        "no UTF-8": os.fsdecode(b"\xff\xc3" * (length // 2)),
-    }
-
-
 @pytest.mark.parametrize("format_name", ["npy", "megatron", "parquet"])
 def test_sources_whose_names_are_not_utf8(tmp_path, corpus, tokenizer, format_name):
     """What was interrupted goes on, what is finished is read and compared with its corpus."""
@@ -455,14 +412,7 @@ def test_sources_whose_names_are_not_utf8(tmp_path, corpus, tokenizer, format_na
     options = {**OPTIONS, "format": format_name}
     for place in (out, tmp_path / "again"):
         with pytest.raises(KeyboardInterrupt):
-            scale.tokenize(
-                tokenizer,
-                folder,
-                place,
-                engine=OneByOne(),
-                progress=stop_at_two,
-                **options,
-            )
+            stopped(tokenizer, folder, place, **options)
         done = scale.tokenize(tokenizer, folder, place, **options)
         assert scale.tokenize(tokenizer, folder, place, **options) == done
     assert tree(out) == tree(tmp_path / "again")
@@ -476,42 +426,32 @@ def test_sources_whose_names_are_not_utf8(tmp_path, corpus, tokenizer, format_na
     bytepair.train_from_counts(again, merges=3)
 
 
-def stop_at_two(progress):
-    """End a run after two tasks."""
-    if progress.done_tasks == 2:
-        raise KeyboardInterrupt
-
-
-def test_names_as_long_as_the_system_takes(tmp_path, corpus, tokenizer):
+@pytest.mark.parametrize("unit", [b"nn", b"\xff\xc3"], ids=["letters", "no UTF-8"])
+def test_names_as_long_as_the_system_takes(tmp_path, corpus, tokenizer, unit):
     """What one command can write, all can: names of 255 bytes, of UTF-8 and not."""
     lines = corpus / "a.jsonl"
-    for kind in ("letters", "no UTF-8"):
-        folder = tmp_path / kind
-        folder.mkdir()
 
-        def named(ending, folder=folder, kind=kind):
-            return folder / (bytes_of_utf8_or_not(254 - len(ending))[kind] + ending)
+    def named(ending):
+        return tmp_path / (os.fsdecode(unit * ((254 - len(ending)) // 2)) + ending)
 
-        path = named(".bytepair")
-        bytepair.train([lines], merges=5, log=named(".log")).save(path)
-        again = bytepair.Tokenizer.from_file(path)
-        assert bytepair.read_log(named(".log")).steps
-        bytepair.convert(again, named(".json"))
-        converted = bytepair.Tokenizer.from_file(named(".json"))
-        assert converted.vocabulary == again.vocabulary
-        for ending in (".npy", ".bin"):
-            again.encode_file(lines, named(ending))
-        scale.count(lines, output=named(".parquet"))
-        assert read_counts(named(".parquet")).n_rows
-        scale.tokenize(again, lines, named(".out"))
-        assert len(TokenDataset(named(".out"))) == 12
-        for command, ending in (("train", ".model.json"), ("encode", ".2.npy")):
-            options = ["--merges", "5"] if command == "train" else []
-            source = [lines] if command == "train" else [path, lines]
-            run = [sys.executable, "-m", "bytepair", command, *source, *options]
-            subprocess.run([*run, "-o", named(ending)], check=True, capture_output=True)
-            assert named(ending).exists()
-        assert not list(folder.glob(".*"))
+    path = named(".bytepair")
+    bytepair.train([lines], merges=5, log=named(".log")).save(path)
+    again = bytepair.Tokenizer.from_file(path)
+    assert bytepair.read_log(named(".log")).steps
+    bytepair.convert(again, named(".json"))
+    converted = bytepair.Tokenizer.from_file(named(".json"))
+    assert converted.vocabulary == again.vocabulary
+    for ending in (".npy", ".bin"):
+        again.encode_file(lines, named(ending))
+    scale.count(lines, output=named(".parquet"))
+    assert read_counts(named(".parquet")).n_rows
+    scale.tokenize(again, lines, named(".out"))
+    assert len(TokenDataset(named(".out"))) == 12
+    for command, ending in (("train", ".model.json"), ("encode", ".2.npy")):
+        source = ["--merges", 5] if command == "train" else [path]
+        run_process(command, *source, lines, "-o", named(ending))
+        assert named(ending).exists()
+    assert not list(tmp_path.glob(".*"))
 
 
 UMASK = """
@@ -544,10 +484,8 @@ for path in sorted(out.rglob("*")):
 
 def test_modes_are_those_that_the_umask_gives(tmp_path, corpus):
     """Without asking for the umask, which is the process's; a file that was there keeps its own."""
-    command = [sys.executable, "-c", UMASK, corpus / "a.jsonl", tmp_path]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    modes = dict(line.split() for line in run.stdout.splitlines())
+    told = ended(UMASK, corpus / "a.jsonl", tmp_path)
+    modes = dict(line.split() for line in told.splitlines())
     kept = {"own.json": "0o600", "own.tiktoken": "0o604"}
     folders = {"npy": "0o750", "parquet": "0o750"}
     assert modes == {**dict.fromkeys(modes, "0o640"), **kept, **folders}
