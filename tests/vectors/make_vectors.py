@@ -9,6 +9,7 @@ describes the format.
 
 import json
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
 from bytepair import reference
@@ -23,16 +24,10 @@ FOLDER = Path(__file__).parent
 INVALID = b"abc\xff\xfe def\xe2\x80"
 
 SPLIT_TEXTS = [
-    b"",
-    b"a",
-    b" ",
-    b"\n",
+    *(b"", b"a", b" ", b"\n"),
     b"Let's see how this w0rks!",
     b"  two  spaces   and\ttabs\t\tand \n\n line\r\nends \r\n\r\n  ",
-    b"trailing space ",
-    b"trailing spaces   ",
-    b"a\n  ",
-    b"a \n b\n\n\n  c",
+    *(b"trailing space ", b"trailing spaces   ", b"a\n  ", b"a \n b\n\n\n  c"),
     b"1 22 333 4444 55555 1,234.5 v2.0",
     b"I'm we're they'LL it'S can't 'tis ''s o'clock 's",
     "I\u2019m \u017f's '\u017f '\u212a".encode(),
@@ -57,22 +52,10 @@ SPLIT_TEXTS = [
     b"\xffabc \xc3\x28 \xed\xa0\x80 \xf4\x90\x80\x80 \xf0\x9f\x98 \xc0\xaf",
 ]
 SPLIT_PATTERNS = [
-    r"\w+",
-    r"\W+",
-    r"\d+|\D",
-    r"\s+|\S+",
-    r".",
-    r".+",
-    r"(?s:.+)",
-    r"|a",
-    r"a*",
-    r"\n*$|e",
-    r"^.|s$",
+    *(r"\w+", r"\W+", r"\d+|\D", r"\s+|\S+", r".", r".+", r"(?s:.+)"),
+    *(r"|a", r"a*", r"\n*$|e", r"^.|s$"),
     r"\p{Han}+|\p{Script=Hiragana}+|\p{Katakana}+|\p{Hangul}+",
-    r"\pL\pM*",
-    r"[^\PL\p{Lu}]+",
-    r"[\p{Nd}\p{Nl}]+|\P{N}",
-    r"[\s\S]{1,3}",
+    *(r"\pL\pM*", r"[^\PL\p{Lu}]+", r"[\p{Nd}\p{Nl}]+|\P{N}", r"[\s\S]{1,3}"),
     r"(?i:S|É|ǆ|k)+",
     r"\p{L}+?|\p{N}{2,3}?",
     r"\s+(?!\S)|\s(?=\p{L})|\p{L}++",
@@ -81,11 +64,7 @@ SPLIT_PATTERNS = [
 ]
 
 NORMALIZE_STEPS = [
-    [["lowercase"]],
-    [["nfc"]],
-    [["nfd"]],
-    [["nfkc"]],
-    [["nfkd"]],
+    *([[name]] for name in ("lowercase", "nfc", "nfd", "nfkc", "nfkd")),
     [["nfkc"], ["replace", " ", "▁"]],
     [["lowercase"], ["replace", "aa", "a"], ["prepend", "▁"]],
 ]
@@ -107,6 +86,9 @@ RUNS = "a aa aaa aaaa aaaaa aaaaaa aaaaaaa aaaaaaaa abab ababab abababab aab aab
 MIXED = "Héllo wörld, 123 1234! 中文中文 😄😄 \n\n  indented\n\tcode();  Hello world's "
 TIES = "ba ab bb ba ab bb cab bac a_b _a "
 
+PATTERNS = ("gpt2", "gpt4", "gpt4o", "deepseek-v3", "letters-digits")
+ORDER = "\n\n \n\n ! !! \x7f\x7f !!"
+
 TRAIN_CASES = [
     # name, dialect, texts, keywords
     ("counts and ties of the paper", "sennrich", [WORDS], {}),
@@ -116,8 +98,7 @@ TRAIN_CASES = [
     ("course", "jurafsky-martin", ["low " * 5 + "Lowest " * 2 + "NEWER " * 6], {}),
     ("underscores", "jurafsky-martin", ["a_ a_ a a a __ _"], {}),
     (
-        "words end with lines",
-        "subword-nmt",
+        *("words end with lines", "subword-nmt"),
         ["low\nlow\r\nlow\rlow er\u2028er \u2028\tlow\tlow\xa0er\n\n  er\x0cer "],
         {"min_count": 1},
     ),
@@ -133,18 +114,9 @@ TRAIN_CASES = [
     ("ties, smallest ids", "sennrich", [TIES], {"ties": "smallest_ids"}),
     ("ties, first seen", "sennrich", [TIES], {"ties": "first_seen"}),
     ("ties, largest text", "sennrich", [TIES], {"ties": "largest_text"}),
-    ("ties, printable order", "gpt2", ["\n\n \n\n ! !! \x7f\x7f !!"], {}),
-    (
-        "ties, value order",
-        "gpt2",
-        ["\n\n \n\n ! !! \x7f\x7f !!"],
-        {"byte_ids": "value"},
-    ),
-    ("mixed", "gpt2", [MIXED * 2], {}),
-    ("mixed", "gpt4", [MIXED * 2], {}),
-    ("mixed", "gpt4o", [MIXED * 2], {}),
-    ("mixed", "deepseek-v3", [MIXED * 2], {}),
-    ("mixed", "letters-digits", [MIXED * 2], {}),
+    ("ties, printable order", "gpt2", [ORDER], {}),
+    ("ties, value order", "gpt2", [ORDER], {"byte_ids": "value"}),
+    *(("mixed", name, [MIXED * 2], {}) for name in PATTERNS),
     ("mixed", "sentencepiece", [MIXED * 2], {"merges": 30}),
     ("not UTF-8", "letters-digits", [INVALID * 3], {}),
     ("not UTF-8", "byte-stream", [INVALID * 3], {"merges": 12}),
@@ -157,34 +129,18 @@ TRAIN_CASES = [
 ]
 
 # Cases that add nothing to encoding, by words of their names.
-ONLY_TRAINED = (
-    "ties, ",
-    "nothing",
-    "min count",
-    "words end",
-    "many texts",
-    "first seen",
-    "gpt2: mixed",
-    "letters-digits: mixed",
-)
+ONLY_TRAINED = ["ties, ", "nothing", "min count", "words end", "many texts"]
+ONLY_TRAINED += ["first seen", "gpt2: mixed", "letters-digits: mixed"]
 ENCODE_CASES = [
     ("fused", "unknown-token", ["hug pug hugs"], {"fuse_unknown": True}),
     ("unknown before bytes", "sentencepiece", ["ab ab"], {"unknown_token": "<unk>"}),
     ("longest", "gpt2", ["abab"], {"special_tokens": ["<s>", "<s><s>", "s>b"]}),
 ]
+SUFFIX = {"end_mark": "</w>", "end_mark_kind": "suffix"}
+BOTH = {"end_mark": "_", "prefix": "##", "min_count": 3}
 UNITS_CASES = [
-    (
-        "bytes with a suffix",
-        "gpt2",
-        [WORDS],
-        {"end_mark": "</w>", "end_mark_kind": "suffix"},
-    ),
-    (
-        "bytes with a prefix and a mark",
-        "gpt2",
-        [WORDS],
-        {"end_mark": "_", "prefix": "##", "min_count": 3},
-    ),
+    ("bytes with a suffix", "gpt2", [WORDS], SUFFIX),
+    ("bytes with a prefix and a mark", "gpt2", [WORDS], BOTH),
     ("left out", "sennrich", [WORDS], {"missing": "drop"}),
 ]
 ENCODE_TEXTS = [
@@ -206,14 +162,12 @@ def main():
 
 def build():
     """Compute the text of every file, by its name."""
+    split_texts = [data.hex() for data in SPLIT_TEXTS]
+    normalize_texts = [to_hex(text) for text in NORMALIZE_TEXTS]
     return {
-        "split.json": to_json(
-            split_cases(), texts=[data.hex() for data in SPLIT_TEXTS]
-        ),
-        "normalize.json": to_json(
-            normalize_cases(), texts=[to_hex(text) for text in NORMALIZE_TEXTS]
-        ),
-        "train.json": to_json(train_cases()),
+        "split.json": to_json(split_cases(), texts=split_texts),
+        "normalize.json": to_json(normalize_cases(), texts=normalize_texts),
+        "train.json": to_json([train_case(*case) for case in TRAIN_CASES]),
         "encode.json": to_json(encode_cases()),
         "units.json": to_json(units_cases()),
     }
@@ -258,31 +212,20 @@ def spans(text, stages, start=0):
 
 def normalize_cases():
     """Normalize every text by every list of steps."""
-    return [
-        {
-            "steps": steps,
-            "normalized": [to_hex(normalize(text, steps)) for text in NORMALIZE_TEXTS],
-        }
-        for steps in NORMALIZE_STEPS
-    ]
-
-
-def train_cases():
-    """Train each case; the pieces are given too, for a trainer without a splitter."""
-    return [train_case(*case) for case in TRAIN_CASES]
+    cases = []
+    for steps in NORMALIZE_STEPS:
+        found = [to_hex(normalize(text, steps)) for text in NORMALIZE_TEXTS]
+        cases.append({"steps": steps, "normalized": found})
+    return cases
 
 
 def train_case(name, dialect, texts, keywords):
-    """Train once."""
+    """Train once; the pieces are given too, for a trainer without a splitter."""
     tokenizer = reference.train_from_iterator(texts, dialect=dialect, **keywords)
     specials = keywords.get("special_tokens", ())
-    pieces = count(
-        piece
-        for text in texts
-        for piece in cut_pieces(
-            text, tokenizer.dialect, special_tokens=specials, training=True
-        )
-    )
+    options = {"special_tokens": specials, "training": True}
+    cut = (cut_pieces(text, tokenizer.dialect, **options) for text in texts)
+    pieces = count(chain.from_iterable(cut))
     return {
         "name": f"{dialect}: {name}",
         "dialect": dialect,
@@ -299,57 +242,38 @@ def train_case(name, dialect, texts, keywords):
 
 def encode_cases():
     """Encode with trained vocabularies, and with some that no training makes."""
-    trained = {
-        f"{dialect}: {name}": (
-            dialect,
-            reference.train_from_iterator(texts, dialect=dialect, **keywords),
-            texts,
-        )
-        for name, dialect, texts, keywords in [*TRAIN_CASES, *ENCODE_CASES]
-    }
-    cases = [
-        encode_case(name, *case)
-        for name, case in trained.items()
-        if not any(word in name for word in ONLY_TRAINED)
-    ]
+    rows = [trained(*case) for case in (*TRAIN_CASES, *ENCODE_CASES)]
+    by_name = {name: rest for name, *rest in rows}
+    is_encoded = {name: not any(w in name for w in ONLY_TRAINED) for name in by_name}
+    cases = [encode_case(name, *by_name[name]) for name in by_name if is_encoded[name]]
     for name in ("gpt2: runs, smallest ids", "sennrich: song", "gpt4: mixed"):
-        dialect, tokenizer, texts = trained[name]
-        backwards = replace(tokenizer, learned=tokenizer.learned[::-1])
-        cases.append(
-            encode_case(f"{name}, merges backwards", dialect, backwards, texts)
-        )
+        dialect, tokenizer, texts = by_name[name]
         half = replace(tokenizer, learned=tokenizer.learned[::2])
-        cases.append(encode_case(f"{name}, half the merges", dialect, half, texts))
-        whole = replace(half, ignore_merges=True)
-        cases.append(encode_case(f"{name}, half, ignore", dialect, whole, texts))
+        for change, changed in (
+            ("merges backwards", replace(tokenizer, learned=tokenizer.learned[::-1])),
+            ("half the merges", half),
+            ("half, ignore", replace(half, ignore_merges=True)),
+        ):
+            cases.append(encode_case(f"{name}, {change}", dialect, changed, texts))
     return cases
+
+
+def trained(name, dialect, texts, keywords):
+    """Train once; give the whole name, the dialect, the tokenizer and the texts."""
+    tokenizer = reference.train_from_iterator(texts, dialect=dialect, **keywords)
+    return f"{dialect}: {name}", dialect, tokenizer, texts
 
 
 def units_cases():
     """Encode with bytes that carry marks, units left out, and shared priorities."""
-    trained = [
-        (
-            f"{dialect}: {name}",
-            dialect,
-            reference.train_from_iterator(texts, dialect=dialect, **keywords),
-            texts,
-        )
-        for name, dialect, texts, keywords in UNITS_CASES
-    ]
-    cases = [encode_case(*case) for case in trained]
-    for name, dialect, texts, keywords in TRAIN_CASES:
-        if name in ("runs, smallest ids", "song", "paper, suffix mark"):
-            tokenizer = reference.train_from_iterator(
-                texts, dialect=dialect, **keywords
-            )
-            shared = replace(tokenizer, priorities=priorities(len(tokenizer.learned)))
-            cases.append(
-                encode_case(f"{dialect}: {name}, shared", dialect, shared, texts)
-            )
-            whole = replace(shared, ignore_merges=True)
-            cases.append(
-                encode_case(f"{dialect}: {name}, whole", dialect, whole, texts)
-            )
+    cases = [encode_case(*trained(*case)) for case in UNITS_CASES]
+    names = ("runs, smallest ids", "song", "paper, suffix mark")
+    for case in (case for case in TRAIN_CASES if case[0] in names):
+        name, dialect, tokenizer, texts = trained(*case)
+        shared = replace(tokenizer, priorities=priorities(len(tokenizer.learned)))
+        cases.append(encode_case(f"{name}, shared", dialect, shared, texts))
+        whole = replace(shared, ignore_merges=True)
+        cases.append(encode_case(f"{name}, whole", dialect, whole, texts))
     return cases
 
 
@@ -390,12 +314,8 @@ def parts(dialect):
     units = asdict(dialect.units)
     if units["missing"] == "error":
         del units["missing"]
-    return {
-        **units,
-        "lowercase": dialect.lowercase,
-        "ties": dialect.ties,
-        "min_count": dialect.min_count,
-    }
+    others = ("lowercase", "ties", "min_count")
+    return {**units, **{name: getattr(dialect, name) for name in others}}
 
 
 def vocabulary(tokenizer):
