@@ -24,10 +24,7 @@ from bytepair.compat.transformers import (  # noqa: E402
     PreTrainedTokenizerFast,
 )
 
-MESSAGES = [
-    {"role": "user", "content": "hi"},
-    {"role": "assistant", "content": "yo"},
-]
+MESSAGES = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
 MEANT = {
     "{% for m in messages %}{{ m.role }}: {{ m['content']|trim }}{% if not loop.last %}, {% endif %}{% endfor %}": "user: hi, assistant: yo",
     "{% set ns = namespace(a='') %}{% for m in messages %}{% set ns.a = ns.a + m.content ~ 3 %}{% endfor %}{{ ns.a }}": "hi3yo3",
@@ -50,12 +47,9 @@ def test_templates_mean_what_they_meant(template):
     from jinja2.ext import loopcontrols
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    plain = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
-    )
-    plain.filters["tojson"] = lambda value, indent=None: json.dumps(
-        value, indent=indent
-    )
+    options = {"trim_blocks": True, "lstrip_blocks": True}
+    plain = ImmutableSandboxedEnvironment(extensions=[loopcontrols], **options)
+    plain.filters["tojson"] = json.dumps
     expected = plain.from_string(template).render(messages=MESSAGES)
     assert render(template, MESSAGES).text == expected == MEANT[template]
 
@@ -84,9 +78,7 @@ def test_loops_and_macros_without_end_are_refused_by_steps_and_by_time(
 
 ATTACKS = [
     "{% for i in range(10**9) %}x{% endfor %}",
-    "{{ 'x' * 10**9 }}",
-    "{{ 10**9 * 'x' }}",
-    "{{ [1] * 10**9 }}",
+    *("{{ 'x' * 10**9 }}", "{{ 10**9 * 'x' }}", "{{ [1] * 10**9 }}"),
     "{% set x = 10 ** 1000 %}{{ (x**1000)|string|length }}",
     "{% macro f(n) %}{{ f(n+1) }}{% endmacro %}{{ f(0) }}",
     "{% set ns=namespace(x='x') %}{% for i in range(100) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
@@ -96,43 +88,27 @@ ATTACKS = [
     "{% set ns=namespace(x=(1,)) %}{% for i in range(100) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}{{ {ns.x: 1} }}",
     "{% set ns=namespace(x=1) %}{% for i in range(100) %}{% set ns.x = dict(a=ns.x, b=ns.x) %}{% endfor %}{{ ns.x|tojson }}",
     "{% set ns=namespace() %}{% set ns.a = ns %}{{ ns }}{{ [ns]|tojson }}",
-    "{{ 'x'.center(10**9) }}",
-    "{{ 'x'|center(10**9) }}",
-    "{{ 'x'.ljust(10**9) }}",
-    "{{ 'x'.zfill(10**9) }}",
-    "{{ '\t'.expandtabs(10**9) }}",
-    "{{ '%1000000000d' % 1 }}",
-    "{{ '%*d' % (10**9, 1) }}",
-    "{{ '%1000000000d'|format(1) }}",
-    "{{ '{:1000000000}'.format(1) }}",
-    "{{ '{:{}}'.format(1, 10**9) }}",
-    "{{ '{:1000000000}'.format_map({}) }}",
+    *(f"{{{{ 'x'.{name}(10**9) }}}}" for name in ("center", "ljust", "zfill")),
+    *("{{ 'x'|center(10**9) }}", "{{ '\t'.expandtabs(10**9) }}"),
+    *("{{ '%1000000000d' % 1 }}", "{{ '%*d' % (10**9, 1) }}"),
+    *("{{ '%1000000000d'|format(1) }}", "{{ '{:1000000000}'.format(1) }}"),
+    *("{{ '{:{}}'.format(1, 10**9) }}", "{{ '{:1000000000}'.format_map({}) }}"),
     "{{ (1).to_bytes(10**9, 'big') }}",
     "{{ ('x'*10000)|replace('', 'y'*100000) }}",
     "{{ ('x'*10000).replace('', 'y'*100000) }}",
     "{{ ('y'*100000).join(['a']*100000) }}",
     "{{ (['a']*100000)|join('y'*100000) }}",
     "{{ range(100000)|map('string')|join('y'*100000) }}",
-    "{{ [1]|batch(10**9)|list }}",
-    "{{ [1]|slice(10**9)|list }}",
-    "{{ ('a\n'*100000)|indent(100000) }}",
-    "{{ [1]|tojson(indent=10**9) }}",
-    "{{ 1.5|round(10**9, 'ceil') }}",
-    "{{ lipsum(n=10**9) }}",
+    *("{{ [1]|batch(10**9)|list }}", "{{ [1]|slice(10**9)|list }}"),
+    *("{{ ('a\n'*100000)|indent(100000) }}", "{{ [1]|tojson(indent=10**9) }}"),
+    *("{{ 1.5|round(10**9, 'ceil') }}", "{{ lipsum(n=10**9) }}"),
     "{{ range(100000)|map('center', 100000)|list|length }}",
     "{% for i in range(100000) %}" + "x" * 100_000 + "{% endfor %}",
     "{% set ns=namespace(l=[]) %}{% for i in range(100000) %}{% set ns.l = ns.l + ['x'*1000000 ~ i] %}{% endfor %}",
     "{% set ns=namespace(l=1) %}{% for i in range(10**5) %}{% for j in range(10**5) %}{% set ns.l = ns.l * 3 %}{% endfor %}{% endfor %}",
-    "{{ 1/0 }}",
-    "{{ 1 + 'a' }}",
-    "{{ messages.foo.bar }}",
-    "{{ raise_exception('no') }}",
-    "{% for %}",
-    "{{",
-    "{% include 'x' %}",
-    "{% extends 'x' %}",
-    "{{ 'a'|nope }}",
-    "{{ nope() }}",
+    *("{{ 1/0 }}", "{{ 1 + 'a' }}", "{{ messages.foo.bar }}", "{% for %}", "{{"),
+    *("{{ raise_exception('no') }}", "{% include 'x' %}", "{% extends 'x' %}"),
+    *("{{ 'a'|nope }}", "{{ nope() }}", "{{ {[1]: 2} }}", "{{ -'a' }}"),
     "{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}",
     "{{ " + "[" * 5000 + "]" * 5000 + " }}",
     "{% if 1 %}" * 3000 + "{% endif %}" * 3000,
@@ -142,14 +118,9 @@ ATTACKS = [
     "{{ [].append(1) }}",
     "{{ 9999999999999999999999|string * 9**9 }}",
     "{{ ('9'*5000)|int }}{{ '9'*5000 + 1 }}",
-    "{{ range(10, 1, 0) }}",
-    "{{ strftime_now(1) }}",
+    *("{{ range(10, 1, 0) }}", "{{ strftime_now(1) }}", "{{ messages|sort }}"),
     "{{ {}.fromkeys(range(100000), 'x' * 100000)|string|length }}",
-    "{{ {[1]: 2} }}",
-    "{{ messages|sort }}",
-    "{{ -'a' }}",
-    "{{ 'é'.encode('ascii') }}",
-    "{{ 'a'.encode().decode('utf-16') }}",
+    *("{{ 'é'.encode('ascii') }}", "{{ 'a'.encode().decode('utf-16') }}"),
     "{{ [[1]]*100000|sum(start=[]) }}",
     "{{ ([[1]]*100000)|sum(start=[])|length }}",
     "{{ loop }}{% for a in [[1]] recursive %}{{ loop([[1]]) }}{% endfor %}",
@@ -177,14 +148,12 @@ LIMITED = {
 }
 
 
-@pytest.mark.parametrize("number", range(len(LIMITED)))
-def test_errors_name_the_limit(number):
+@pytest.mark.parametrize("template", LIMITED, ids=range(len(LIMITED)))
+def test_errors_name_the_limit(template):
     """Its size, and what it is of."""
-    template = list(LIMITED)[number]
-    with pytest.raises(TokenizerError) as caught:
-        render(template, MESSAGES)
     expected = f"limit of {LIMITED[template]} for chat templates"
-    assert expected in str(caught.value)
+    with pytest.raises(TokenizerError, match=expected):
+        render(template, MESSAGES)
 
 
 def test_long_chats_are_far_from_every_limit():
@@ -196,9 +165,8 @@ def test_long_chats_are_far_from_every_limit():
         "{% endfor %}{{ ns.n }}"
     )
     chat = [{"role": "user", "content": "word " * 200}] * 10_000
-    tools = [
-        {"name": f"f{n}", "parameters": {"a": {"type": "string"}}} for n in range(100)
-    ]
+    parameters = {"a": {"type": "string"}}
+    tools = [{"name": f"f{n}", "parameters": parameters} for n in range(100)]
     text = render(template, chat, {"tools": tools}).text
     assert text.endswith("10000")
     assert text.count("<|user|>") == 10_000
@@ -211,11 +179,17 @@ def test_long_chats_are_far_from_every_limit():
 def folder(tmp_path_factory):
     """Save a tokenizer with a chat template."""
     path = tmp_path_factory.mktemp("chat")
-    tokenizer = bytepair.train_from_iterator(
-        ["low lower"], vocab_size=260, special_tokens=["<s>"]
-    )
-    tokenizer.save_pretrained(path)
+    options = {"vocab_size": 260, "special_tokens": ["<s>"]}
+    bytepair.train_from_iterator(["low lower"], **options).save_pretrained(path)
     return path
+
+
+def copied(folder, target):
+    """Copy the files of a folder without templates, and give the settings among them."""
+    for path in folder.iterdir():
+        if path.is_file() and path.suffix != ".jinja":
+            (target / path.name).write_bytes(path.read_bytes())
+    return json.loads((target / "tokenizer_config.json").read_bytes())
 
 
 TEMPLATE = (
@@ -227,39 +201,19 @@ TEMPLATE = (
 
 def damaged(template, chance):
     """Damage a template: cut, parts moved or doubled, letters and words exchanged."""
-    kind = chance.randrange(5)
     start, stop = sorted(chance.sample(range(len(template)), 2))
-    if kind == 0:
-        return template[:stop]
-    if kind == 1:
-        return template[:start] + template[stop:]
-    if kind == 2:
-        return template[:stop] + template[start:]
-    if kind == 3:
-        letter = chance.choice(string.printable + "\ud800\0é\u2028")
-        return template[:start] + letter + template[start + 1 :]
-    words = [
-        "messages",
-        "loop",
-        "self",
-        "10**9",
-        "range(10**6)",
-        "x*99",
-        "[]",
-        "{}",
-        "none",
-        "ns",
+    letter = chance.choice(string.printable + "\ud800\0é\u2028")
+    words = ["messages", "loop", "self", "10**9", "range(10**6)", "x*99", "[]", "{}"]
+    words += ["none", "ns", "caller()", "|list", "|join", "|tojson", "namespace()"]
+    words += ["'a'*9**9", "m['x']['y']"]
+    ways = [
+        template[:stop],
+        template[:start] + template[stop:],
+        template[:stop] + template[start:],
+        template[:start] + letter + template[start + 1 :],
+        template[:start] + chance.choice(words) + template[stop:],
     ]
-    words += [
-        "caller()",
-        "|list",
-        "|join",
-        "|tojson",
-        "namespace()",
-        "'a'*9**9",
-        "m['x']['y']",
-    ]
-    return template[:start] + chance.choice(words) + template[stop:]
+    return chance.choice(ways)
 
 
 def test_damaged_templates_are_refused_or_rendered(folder):
@@ -279,11 +233,8 @@ def test_damaged_templates_are_refused_or_rendered(folder):
 
 
 WRONG = [1, True, 1.5, [], [1], [[]], {"a": 1}, {"default": None}, [{"name": "a"}]]
-WRONG += [
-    [{"name": [], "template": "x"}],
-    [{"name": "a", "template": 1}],
-    {"a": {"b": "c"}},
-]
+WRONG += [[{"name": [], "template": "x"}], [{"name": "a", "template": 1}]]
+WRONG.append({"a": {"b": "c"}})
 
 
 @pytest.mark.parametrize("value", WRONG)
@@ -291,18 +242,13 @@ def test_settings_that_are_no_templates_are_refused_with_their_file(
     folder, tmp_path, value
 ):
     """A list of names and texts, a text, or a mapping: nothing else is a chat template."""
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    config = json.loads((folder / "tokenizer_config.json").read_bytes())
-    (tmp_path / "tokenizer_config.json").write_text(
-        json.dumps({**config, "chat_template": value})
-    )
+    settings = {**copied(folder, tmp_path), "chat_template": value}
+    path = tmp_path / "tokenizer_config.json"
+    path.write_text(json.dumps(settings))
     if value == []:
         assert AutoTokenizer.from_pretrained(tmp_path).chat_template in ({}, None)
         return
-    with pytest.raises(
-        FormatError, match=rf"{tmp_path}/tokenizer_config.json: chat_template must be"
-    ):
+    with pytest.raises(FormatError, match=rf"{path}: chat_template must be"):
         AutoTokenizer.from_pretrained(tmp_path)
 
 
@@ -321,14 +267,10 @@ def test_errors_of_a_models_own_template_name_its_file(
     folder, tmp_path, file, template
 ):
     """And the line of the template; what was set later stands in no file."""
-    for path in folder.iterdir():
-        if path.is_file() and path.suffix != ".jinja":
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-    path = tmp_path / file
+    settings, path = copied(folder, tmp_path), tmp_path / file
     path.parent.mkdir(exist_ok=True)
     if path.suffix == ".json":
-        config = json.loads(path.read_bytes())
-        template = json.dumps({**config, "chat_template": template})
+        template = json.dumps({**settings, "chat_template": template})
     path.write_text(template)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     expected = f"^{path}: chat template, line 2: ZeroDivisionError"
@@ -342,15 +284,15 @@ def test_errors_of_a_models_own_template_name_its_file(
 NOTHING = [5, True, "x", "\ud800", [1], [["a"]], {"a": 1}, {"content": 3}, float("inf")]
 SETTINGS = {
     "tokenizer_config.json": [
+        *("padding_side", "truncation_side", "added_tokens", "bos_token"),
+        *("image_token", "extra_special_tokens", "additional_special_tokens"),
         *(
-            "padding_side",
-            "truncation_side",
-            "added_tokens",
-            "bos_token",
-            "image_token",
+            "model_max_length",
+            "max_len",
+            "model_input_names",
+            "chat_template",
+            "added_tokens_decoder",
         ),
-        *("extra_special_tokens", "additional_special_tokens", "model_max_length"),
-        *("max_len", "model_input_names", "chat_template", "added_tokens_decoder"),
         *("fast_tokenizer_files", "model_specific_special_tokens", "tokenizer_class"),
     ],
     "special_tokens_map.json": ["pad_token", "extra_special_tokens"],
@@ -376,8 +318,7 @@ def test_settings_that_mean_nothing_are_refused_with_their_file(folder, tmp_path
     errors = []
     for file, names in SETTINGS.items():
         for name, value in itertools.product(names, NOTHING):
-            for path in folder.iterdir():
-                (tmp_path / path.name).write_bytes(path.read_bytes())
+            copied(folder, tmp_path)
             plain = {"tokenizer_class": "PreTrainedTokenizerFast"}
             (tmp_path / "tokenizer_config.json").write_text(json.dumps(plain))
             (tmp_path / file).write_text(json.dumps({**plain, name: value}))
@@ -402,23 +343,20 @@ def test_a_token_with_spaces_is_put_around_texts():
         assert ids == [tokenizer.bos_token_id, *base.encode("low")]
 
 
+def added_as(flag):
+    """Give settings with a token of this property."""
+    return {"added_tokens_decoder": {"300": {"content": "<new>", **flag}}}
+
+
 @pytest.mark.parametrize(
     ("kind", "file", "change"),
     [
         ("LlamaTokenizerFast", "config.json", {"model_type": {"x": 1}}),
         ("WhisperTokenizer", "special_tokens_map.json", {"eos_token": "{% for %}"}),
         ("GPT2TokenizerFast", "added_tokens.json", {"<new>": 1 << 70}),
-        (
-            "GPT2TokenizerFast",
-            "special_tokens_map.json",
-            {"eos_token": {"content": []}},
-        ),
+        ("GPT2Tokenizer", "special_tokens_map.json", {"eos_token": {"content": []}}),
         *(
-            (
-                "GPT2TokenizerFast",
-                "tokenizer_config.json",
-                {"added_tokens_decoder": {"300": {"content": "<new>", **flag}}},
-            )
+            ("GPT2TokenizerFast", "tokenizer_config.json", added_as(flag))
             for flag in ({"lstrip": 1}, {"content": {"x": 1}}, {"special": []})
         ),
     ],
@@ -427,15 +365,10 @@ def test_values_of_another_kind_are_refused_for_every_class(
     folder, tmp_path, kind, file, change
 ):
     """Python's own errors never come out of a folder."""
-    for path in folder.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "tokenizer_config.json").write_text("{}")
-    for name, value in (
-        ("tokenizer_config.json", {"tokenizer_class": kind}),
-        (file, change),
-    ):
-        path = tmp_path / name
-        found = json.loads(path.read_bytes()) if path.exists() else {}
-        path.write_text(json.dumps({**found, **value}))
+    copied(folder, tmp_path)
+    files = {"tokenizer_config.json": {"tokenizer_class": kind}}
+    files[file] = {**files.get(file, {}), **change}
+    for name, value in files.items():
+        (tmp_path / name).write_text(json.dumps(value))
     messages = [refusal(tmp_path, load) for load in LOADERS]
     assert all(str(tmp_path) in message for message in messages if message)
