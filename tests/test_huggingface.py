@@ -101,6 +101,45 @@ def test_what_is_written_back_is_the_same_tokenizer(tmp_path, pre_tokenizer):
             assert list(tokenizer.encode(text, allowed_special="all")) == expected
 
 
+DIGITS = {"type": "Digits", "individual_digits": True}
+
+
+@pytest.mark.parametrize("decoder", DECODERS[:4])
+@pytest.mark.parametrize(
+    ("normalizer", "steps", "is_bytes"),
+    [
+        (None, [{"type": "ByteLevel", **BYTES}, DIGITS], True),
+        ({"type": "ByteLevel"}, [], True),
+        ({"type": "ByteLevel"}, [DIGITS], True),
+        (None, [{"type": "ByteLevel", **BYTES}, METASPACE], False),
+        ({"type": "ByteLevel"}, [METASPACE], False),
+    ],
+)
+def test_byte_level_is_found_wherever_it_stands(
+    tmp_path, normalizer, steps, is_bytes, decoder
+):
+    """Where only cuts follow, tokens are bytes of the text; ids, spans and decoded text are the library's."""
+    ours, theirs = both(
+        tmp_path,
+        made(
+            normalizer=normalizer,
+            pre_tokenizer={"type": "Sequence", "pretokenizers": steps},
+            decoder=decoder,
+        ),
+    )
+    for tokenizer in (ours, Tokenizer.from_bytes(ours.to_bytes())):
+        assert (tokenizer.id_to_token(11) == b" ") == is_bytes
+        for text in TEXTS:
+            expected = theirs.encode(text)
+            found = tokenizer.encode_full(text, allowed_special="all")
+            assert found.ids == expected.ids
+            assert found.tokens == expected.tokens
+            assert normalizer or found.offsets == expected.offsets
+            assert tokenizer.decode(found.ids) == theirs.decode(
+                expected.ids, skip_special_tokens=False
+            )
+
+
 OTHER_MODELS = {
     "Unigram": {"vocab": [["a", 0.0], ["b", -1.0]], "unk_id": 0},
     "WordPiece": {

@@ -116,6 +116,7 @@ pub fn normalize_step(step: &NormalizeStep) -> String {
         NormalizeStep::Bert(_) => "BERT's cleaning".to_owned(),
         NormalizeStep::Nmt => "controls removed, rare spaces made plain".to_owned(),
         NormalizeStep::ByteChars => "each byte as the character that stands for it".to_owned(),
+        NormalizeStep::CharBytes => "each such character as its byte".to_owned(),
         NormalizeStep::Precompiled(_) => {
             "a character map, looked up for clusters of characters".to_owned()
         }
@@ -282,7 +283,9 @@ fn losses(parts: &Parts) -> Vec<String> {
     if parts.added.iter().any(|token| token.lstrip || token.rstrip) {
         losses.push("white space beside some added tokens".to_owned());
     }
-    let changes = |round: &Round| !round.change.steps().is_empty();
+    let spells =
+        |step: &NormalizeStep| matches!(step, NormalizeStep::ByteChars | NormalizeStep::CharBytes);
+    let changes = |round: &Round| !round.change.steps().iter().all(spells);
     if parts.pre_tokenizer.rounds().iter().any(changes) {
         losses.push("what changing pieces changes".to_owned());
     }

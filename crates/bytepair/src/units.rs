@@ -12,8 +12,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 pub use self::alphabet::byte_order;
-pub(crate) use self::written::tokens_named;
 pub use self::written::{byte_name, bytes_of_printable, printable, printable_name, published_name};
+pub(crate) use self::written::{byte_of_printable, tokens_named};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 

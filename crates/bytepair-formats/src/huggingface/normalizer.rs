@@ -132,6 +132,13 @@ pub(super) struct Normalizing {
     pub(super) end_mark: Option<String>,
 }
 
+impl Normalizing {
+    /// Whether characters stand for bytes at the end.
+    pub(super) fn spells_bytes(&self) -> bool {
+        self.end_mark.is_none() && self.steps.last() == Some(&NormalizeStep::ByteChars)
+    }
+}
+
 /// Reads a normalizer.
 pub(super) fn normalizing(placed: &PlacedValue<'_>) -> Result<Normalizing> {
     let mut steps = Vec::new();
@@ -253,6 +260,9 @@ fn value_of(step: &NormalizeStep) -> Result<Value> {
         }
         NormalizeStep::Nmt => json!({"type": "Nmt"}),
         NormalizeStep::ByteChars => json!({"type": "ByteLevel"}),
+        NormalizeStep::CharBytes => {
+            return refuse("characters that become the bytes they stand for");
+        }
         NormalizeStep::SentencePiece(_) => {
             return refuse("the normalizer of SentencePiece");
         }

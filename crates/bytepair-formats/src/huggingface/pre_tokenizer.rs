@@ -2,8 +2,9 @@
 //!
 //! The order of the file is kept. `Metaspace` and the prefix space of `ByteLevel` change pieces, so they
 //! begin a new round once something has been cut. A `ByteLevel` at the end of the row means units of
-//! bytes. One before the end means that later cutters see the characters that stand for bytes: these are
-//! put in place of the bytes, and units are characters.
+//! bytes. One before the end, or at the end of the normalizer, means that cutters see the characters that stand for bytes:
+//! these are put in place of the bytes. If nothing else changes them, the last round puts the bytes back, and units are
+//! bytes here too: both directions are one to one, so pieces and merges are the same. Else units are characters.
 //!
 //! Each of the library's own cutters (`Digits`, `Punctuation`, `Whitespace` and their kin) is one stage with a pattern of
 //! the characters that the library's version of Unicode takes for digits and so on. Reading and writing share these
@@ -68,7 +69,7 @@ const MAX_FIXED: usize = 1000;
 #[derive(Default)]
 pub(super) struct Cutting {
     pub(super) rounds: Vec<Draft>,
-    /// Whether the last of the row makes bytes of the text.
+    /// Whether the last of the row makes bytes of the text, or they are put back.
     pub(super) is_byte_level: bool,
     n_read: usize,
 }
@@ -108,6 +109,16 @@ impl Cutting {
             [] => Some(&[]),
             [round] if round.steps.is_empty() => Some(&round.stages),
             _ => None,
+        }
+    }
+
+    /// Puts back the bytes that characters stand for, also if the normalizer has put these characters there.
+    pub(super) fn put_bytes_back(&mut self, normalizer_spells: bool) {
+        let last = self.rounds.iter().flat_map(|round| &round.steps).last();
+        let is_spelled = last.map_or(normalizer_spells, |step| *step == NormalizeStep::ByteChars);
+        if is_spelled && !self.is_byte_level {
+            self.rounds.push(Draft { steps: vec![NormalizeStep::CharBytes], ..Draft::default() });
+            self.is_byte_level = true;
         }
     }
 
@@ -281,6 +292,11 @@ impl Writer<'_> {
             return Ok(());
         }
         match self.rest[0] {
+            // What put the characters there says so.
+            Act::Change(NormalizeStep::CharBytes) if self.needs_bytes && self.rest.len() == 1 => {
+                (self.needs_bytes, self.rest) = (false, &[]);
+                Ok(())
+            }
             Act::Change(step) => {
                 refuse(format!("this change of pieces of text: {}", normalize_step(step)))
             }

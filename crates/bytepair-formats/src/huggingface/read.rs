@@ -67,7 +67,8 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     }
     let listed = listed(file.all("added_tokens"))?;
     let normalizing = row(file, "normalizer", normalizing)?.unwrap_or_default();
-    let cutting = row(file, "pre_tokenizer", cutting)?.unwrap_or_default();
+    let mut cutting = row(file, "pre_tokenizer", cutting)?.unwrap_or_default();
+    cutting.put_bytes_back(normalizing.spells_bytes());
     let mut finishing = row(file, "post_processor", finishing)?.unwrap_or_default();
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;

@@ -87,6 +87,7 @@ pub(super) enum StepRecord {
     Bert(BertRules),
     Nmt {},
     ByteChars {},
+    CharBytes {},
     Precompiled {
         charsmap: String,
     },
@@ -160,6 +161,7 @@ impl From<&NormalizeStep> for StepRecord {
             NormalizeStep::Bert(rules) => Self::Bert(rules),
             NormalizeStep::Nmt => Self::Nmt {},
             NormalizeStep::ByteChars => Self::ByteChars {},
+            NormalizeStep::CharBytes => Self::CharBytes {},
             NormalizeStep::Precompiled(map) => {
                 Self::Precompiled { charsmap: STANDARD.encode(map.to_bytes()) }
             }
@@ -192,6 +194,7 @@ impl TryFrom<StepRecord> for NormalizeStep {
             StepRecord::Bert(rules) => Self::Bert(rules),
             StepRecord::Nmt {} => Self::Nmt,
             StepRecord::ByteChars {} => Self::ByteChars,
+            StepRecord::CharBytes {} => Self::CharBytes,
             StepRecord::Precompiled { charsmap } => Self::Precompiled(characters(&charsmap)?),
             StepRecord::Sentencepiece(record) => Self::SentencePiece(record.into_step()?),
         })

@@ -50,6 +50,7 @@ pub(super) fn is_map(step: &NormalizeStep) -> bool {
         | NormalizeStep::ReplaceMatches { .. }
         | NormalizeStep::Strip { .. }
         | NormalizeStep::ByteChars
+        | NormalizeStep::CharBytes
         | NormalizeStep::Precompiled(_)
         | NormalizeStep::SentencePiece(_) => false,
     }

@@ -38,7 +38,7 @@ impl Symbol {
         self.character().map_or(1, char::len_utf8)
     }
 
-    fn push_to(self, text: &mut Vec<u8>) {
+    pub(super) fn push_to(self, text: &mut Vec<u8>) {
         match self {
             Self::Byte(byte) => text.push(byte),
             Self::Character(character) => {

@@ -23,6 +23,7 @@ pub use aligned::Aligned;
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
 pub(crate) use growth::{Growth, MAX_GROWTH, growth};
+pub(crate) use never::add_spaces_only;
 pub use pattern::TextPattern;
 pub use sentencepiece::SPACE_SYMBOL;
 pub(crate) use sentencepiece::character_length;
@@ -84,6 +85,8 @@ pub enum NormalizeStep {
     Nmt,
     /// Each byte becomes the character that stands for it in byte-level vocabularies.
     ByteChars,
+    /// Each character that stands for a byte becomes that byte; others stay. Undoes [`Self::ByteChars`].
+    CharBytes,
     /// Hugging Face's `Precompiled`: a character map that is looked up by grapheme clusters.
     Precompiled(CharsMap),
     /// What SentencePiece does to a text, all in one. It stands alone.

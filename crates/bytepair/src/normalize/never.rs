@@ -23,14 +23,6 @@ impl Normalizer {
         steps
     }
 
-    /// Whether it only puts `▁` in the place of spaces, and either in front.
-    pub(crate) fn adds_spaces_only(&self) -> bool {
-        self.steps.iter().all(|step| match step {
-            NormalizeStep::Prepend { text, .. } => text == " " || text == "▁",
-            step => is_spaces(step),
-        })
-    }
-
     /// Whether a text is another once it is normalized.
     ///
     /// # Errors
@@ -38,6 +30,19 @@ impl Normalizer {
     pub(crate) fn changes(&self, text: &[u8]) -> Result<bool> {
         Ok(*self.normalize(Segment::whole(text))? != *text)
     }
+}
+
+/// Whether steps only put `▁` in the place of spaces, and either in front; at the end they may put characters in the place
+/// of bytes, and the bytes back.
+pub(crate) fn add_spaces_only(steps: &[&NormalizeStep]) -> bool {
+    let steps = match steps {
+        [before @ .., NormalizeStep::ByteChars, NormalizeStep::CharBytes] => before,
+        _ => steps,
+    };
+    steps.iter().all(|step| match step {
+        NormalizeStep::Prepend { text, .. } => text == " " || text == "▁",
+        step => is_spaces(step),
+    })
 }
 
 /// A step that leaves all that the given one gives as it is, and every part of it: usually the step itself.

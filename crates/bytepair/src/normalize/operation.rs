@@ -32,6 +32,7 @@ pub(super) enum Operation {
     Prepend { text: String, only_first: bool, unless_there: bool },
     Strip { left: bool, right: bool },
     ByteChars,
+    CharBytes,
     Precompiled(CharsMap),
     SentencePiece(SentencePiece),
 }
@@ -55,6 +56,7 @@ pub(super) fn of_step(step: &NormalizeStep) -> Vec<Operation> {
         }
         NormalizeStep::Strip { left, right } => Operation::Strip { left, right },
         NormalizeStep::ByteChars => Operation::ByteChars,
+        NormalizeStep::CharBytes => Operation::CharBytes,
         NormalizeStep::Precompiled(map) => Operation::Precompiled(map),
         NormalizeStep::SentencePiece(step) => Operation::SentencePiece(step),
     };
@@ -99,6 +101,11 @@ impl Operation {
                 let characters = text.iter().map(|&byte| byte_character(byte));
                 Some(characters.collect::<String>().into_bytes())
             }
+            Self::CharBytes => {
+                let mut bytes = Vec::with_capacity(text.len());
+                symbols(text).for_each(|symbol| spelled_byte(symbol).push_to(&mut bytes));
+                Some(bytes)
+            }
             Self::Precompiled(map) => Some(precompiled(map, text)?),
             Self::SentencePiece(step) => Some(step.normalize(Segment { text, ..place })?),
         })
@@ -132,6 +139,11 @@ impl Operation {
                 aligned.spans = aligned.spans[kept].to_vec();
             }
             Self::ByteChars => align_byte_characters(aligned),
+            Self::CharBytes => {
+                let changes: Vec<_> =
+                    symbols(&aligned.text).map(|symbol| (spelled_byte(symbol), 0)).collect();
+                aligned.change(&changes, 0);
+            }
             Self::Precompiled(map) => align_precompiled(map, aligned),
             Self::SentencePiece(step) => {
                 let (text, spans) =
@@ -171,7 +183,8 @@ impl Operation {
         self.is_by_character() || matches!(self, Self::Form(_))
     }
 
-    /// Whether every character is changed on its own, whatever stands beside it; or something is put in front.
+    /// Whether every character is changed on its own, whatever stands beside it; or something is put in front. Bytes that
+    /// characters spell are one character again once they are beside each other.
     pub(super) fn is_by_character(&self) -> bool {
         match self {
             Self::Characters(_) | Self::ByteChars => true,
@@ -324,6 +337,12 @@ fn stripped(text: &[u8], left: bool, right: bool) -> Range<usize> {
         }
     }
     start..end
+}
+
+/// The byte that a character stands for; other symbols as they are.
+fn spelled_byte(symbol: Symbol) -> Symbol {
+    let byte = symbol.character().and_then(units::byte_of_printable);
+    byte.map_or(symbol, Symbol::Byte)
 }
 
 fn byte_character(byte: u8) -> char {

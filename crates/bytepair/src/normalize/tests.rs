@@ -235,6 +235,7 @@ fn any_step() -> impl Strategy<Value = NormalizeStep> {
         Just(NormalizeStep::StripAccents),
         Just(NormalizeStep::Nmt),
         Just(NormalizeStep::ByteChars),
+        Just(NormalizeStep::CharBytes),
         Just(NormalizeStep::Precompiled(characters_map())),
         bert,
         pattern,

@@ -16,8 +16,10 @@ use crate::added::Part;
 use crate::count::PieceCounts;
 use crate::encode::Scratch;
 use crate::error::{Error, ErrorKind, Result};
+use crate::normalize::{NormalizeStep, add_spaces_only};
 use crate::parallel::in_parallel;
 use crate::segment::Segment;
+use crate::units::printable_name;
 use crate::vocabulary::TokenId;
 
 /// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
@@ -46,7 +48,8 @@ impl Tokenizer {
     /// As for encoding these texts.
     pub fn never_normalized(&self, texts: &[&[u8]]) -> Result<Vec<bool>> {
         let Parts { normalizer, pre_tokenizer, .. } = &self.parts;
-        let is_last = pre_tokenizer.rounds().iter().all(|round| round.change.adds_spaces_only());
+        let later = pre_tokenizer.rounds().iter().flat_map(|round| round.change.steps());
+        let is_last = add_spaces_only(&later.collect::<Vec<_>>());
         let steps = if is_last { normalizer.closed_steps() } else { Vec::new() };
         let is_never = |text: &&[u8]| {
             let mut changes = steps.iter().map(|step| step.changes(text));
@@ -58,13 +61,18 @@ impl Tokenizer {
 
     /// For each text, which is UTF-8 and not empty: whether it is proven that the split pattern cuts it wherever it stands.
     pub fn never_held(&self, texts: &[&[u8]]) -> Vec<bool> {
-        let mut never = vec![false; texts.len()];
+        let spelled: Vec<_> = texts.iter().map(|text| printable_name(text)).collect();
+        let spelled: Vec<_> = spelled.iter().map(String::as_bytes).collect();
+        let (mut never, mut is_spelled) = (vec![false; texts.len()], false);
         for round in self.parts.pre_tokenizer.rounds().iter().rev() {
-            let found = round.splitter.never_hold(texts);
+            let found = round.splitter.never_hold(if is_spelled { &spelled } else { texts });
             never.iter_mut().zip(found).for_each(|(never, found)| *never |= found);
-            if !round.change.steps().is_empty() {
-                break; // what was split before had other texts
-            }
+            is_spelled = match (round.change.steps(), is_spelled) {
+                ([], _) => is_spelled,
+                ([NormalizeStep::CharBytes], false) => true,
+                ([NormalizeStep::ByteChars], true) => false,
+                _ => break, // what was split before had other texts
+            };
         }
         never
     }

@@ -147,6 +147,11 @@ pub fn printable_name(bytes: &[u8]) -> String {
 
 /// The bytes of a token of this name; `None` where a character stands for no byte.
 pub fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
+    name.chars().map(byte_of_printable).collect()
+}
+
+/// The byte that a character stands for in published byte-level vocabularies; `None` for other characters.
+pub(crate) fn byte_of_printable(character: char) -> Option<u8> {
     static BYTES: OnceLock<Vec<Option<u8>>> = OnceLock::new();
     let bytes = BYTES.get_or_init(|| {
         let mut bytes = vec![None; LAST_PRINTABLE + 1];
@@ -155,7 +160,7 @@ pub fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
         }
         bytes
     });
-    name.chars().map(|character| bytes.get(character as usize).copied().flatten()).collect()
+    bytes.get(character as usize).copied().flatten()
 }
 
 /// The character that stands for a byte in published byte-level vocabularies.

@@ -39,7 +39,7 @@ class Partial:
             return None
         left = self._left_by(self.subject.tokenizer._never_normalized, found)
         n_changed = len(found) - len(left)
-        left = self._left_by(self.subject.never_held, left)
+        left = self._left_by(self.subject.tokenizer._never_held, left)
         n_cut = len(found) - n_changed - len(left)
         if left and not self._has_units_of_bytes:
             return None

@@ -109,7 +109,6 @@ def _stage(
 ) -> str:
     """Name the finding for the last stage of the pipeline that a token reaches whole."""
     own = subject.tokens[id_][1]
-    in_piece = subject.in_piece(own)
     code = "BP501"
     for text in texts.around(id_, contexts):
         try:
@@ -119,14 +118,10 @@ def _stage(
             pieces = subject.tokenizer.split(text)
         except TokenizerError:
             continue
-        if any(in_piece in _as_bytes(piece) for piece in pieces):
+        if any(own in piece for piece in pieces):
             return "BP104"
         code = "BP502"
     return code
-
-
-def _as_bytes(piece: str | bytes) -> bytes:
-    return piece.encode() if isinstance(piece, str) else piece
 
 
 def _with_ids(subject: Subject, texts: Texts, ids: set[int]) -> tuple[FoundToken, ...]:

@@ -30,7 +30,6 @@ __all__ = [
     "bytes_of_name",
     "column",
     "is_utf8",
-    "name_of_bytes",
     "plain",
 ]
 
@@ -56,14 +55,8 @@ class Subject:
 
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
-        """The kind of each token, and the bytes of text that it stands for, without marks."""
-        tokens = self.tokenizer._tokens()
-        if not self.spells_bytes:
-            return tokens
-        return [
-            (kind, bytes_of_name(own) or own) if kind < BYTE else (kind, own)
-            for kind, own in tokens
-        ]
+        """The kind and the bytes of each token, without marks."""
+        return self.tokenizer._tokens()
 
     @cached_property
     def written(self) -> list[Any]:
@@ -72,30 +65,13 @@ class Subject:
 
     @cached_property
     def rules(self) -> dict[str, Any]:
-        """The rules by which text becomes units; characters that spell bytes are bytes."""
-        rules = self.tokenizer._rules()
-        return {**rules, "is_bytes": True} if self.spells_bytes else rules
-
-    @cached_property
-    def spells_bytes(self) -> bool:
-        """Whether a step spells the bytes of a text in characters, and others cut it then."""
-        changes = (
-            step for round_ in self._parts["rounds"] for step in round_["change"]
-        )
-        return any(step["type"] == "byte_chars" for step in changes)
+        """The rules by which text becomes units."""
+        return self.tokenizer._rules()
 
     def is_unknown(self, id_: int) -> bool:
         """Tell whether a token stands for units outside the alphabet."""
         is_named = plain(self.written[id_]) == self.rules["unknown"]
         return self.tokens[id_][0] == UNKNOWN or is_named
-
-    def in_piece(self, text: bytes) -> bytes:
-        """Write a text as pieces have it."""
-        return name_of_bytes(text).encode() if self.spells_bytes else text
-
-    def never_held(self, texts: list[bytes]) -> list[bool]:
-        """Tell for each text whether it is proven that the pattern always cuts it."""
-        return self.tokenizer._never_held([self.in_piece(text) for text in texts])
 
     @cached_property
     def added(self) -> "dict[int, AddedToken]":
@@ -224,19 +200,9 @@ class Subject:
 
 _PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
-_NAMES = {byte: chr(byte) for byte in _PRINTABLE} | {
-    byte: chr(0x100 + number) for number, byte in enumerate(_OTHERS)
+_BYTES = {chr(byte): byte for byte in _PRINTABLE} | {
+    chr(0x100 + number): byte for number, byte in enumerate(_OTHERS)
 }
-_BYTES = {name: byte for byte, name in _NAMES.items()}
-
-
-def name_of_bytes(text: bytes) -> str:
-    """Spell bytes as GPT-2's vocabulary does.
-
-    >>> name_of_bytes(" é".encode())
-    'ĠÃ©'
-    """
-    return "".join(map(_NAMES.__getitem__, text))
 
 
 def bytes_of_name(name: bytes) -> bytes | None:

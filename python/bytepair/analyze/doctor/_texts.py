@@ -132,7 +132,7 @@ class Texts:
     @cached_property
     def cut(self) -> set[int]:
         """The other tokens of whole characters that the pattern always cuts: proven."""
-        return self._proven(self.subject.never_held, self.changed)
+        return self._proven(self.subject.tokenizer._never_held, self.changed)
 
     def _proven(
         self, is_never: Callable[[list[bytes]], list[bool]], others: set[int]
