@@ -253,6 +253,7 @@ def rows_of_commands():
     return [[cell.strip().replace("\\|", "|") for cell in row] for row in cells]
 
 
+@pytest.mark.slow
 def test_commands_of_subword_nmt_write_what_ours_write(shared, tmp_path):
     """Row by row, each in a folder of its own, with what the rows before wrote."""
     pytest.importorskip("subword_nmt")

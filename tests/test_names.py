@@ -104,9 +104,6 @@ ENTRY_POINTS = {
     ),
     "diagnose": lambda _, names: modules().analyze.diagnose(trained(), corpus=names),
     "extend": lambda _, names: modules().surgery.extend(trained(), texts=names, add=1),
-    "extend by strings": lambda _, names: modules().surgery.extend(
-        trained(), strings=names
-    ),
     "prune": lambda _, names: modules().surgery.prune(trained(), texts=names, to=256),
     "verify_extension": lambda _, names: modules().surgery.verify_extension(
         trained(), trained(), texts=names

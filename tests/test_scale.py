@@ -598,7 +598,7 @@ def test_other_settings_for_a_folder_are_refused(tmp_path, corpus, texts, tokeni
         scale.tokenize(tokenizer, corpus / "a.jsonl", tmp_path / "out")
     with pytest.raises(TokenizerError, match="format: 'npy' then, 'bin' now"):
         scale.tokenize(tokenizer, corpus, tmp_path / "out", format="bin")
-    with pytest.raises(FileError, match="something else"):
+    with pytest.raises(FileError, match="which is read as a corpus"):
         scale.tokenize(tokenizer, corpus, corpus)
 
 

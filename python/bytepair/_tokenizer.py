@@ -493,8 +493,8 @@ class Tokenizer(_core.CoreTokenizer):
         >>> ids = tokenizer.encode("abc", add_special_tokens=True)
         >>> tokenizer.decode(ids)
         '<s>abc</s>'
-        >>> tokenizer.with_template([257, "$A", ("</s>", 1)]).template[0]
-        [(None, [257], 0), (0, [], 0), (None, [256], 1)]
+        >>> tokenizer.with_template([256, "$A", ("</s>", 1)]).template[0]
+        [(None, [256], 0), (0, [], 0), (None, [257], 1)]
 
         Raises
         ------

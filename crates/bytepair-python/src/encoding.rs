@@ -131,7 +131,10 @@ impl Encoding {
     /// ------
     /// TokenizerError
     ///     ``stride`` is not below ``max_length``.
-    #[pyo3(signature = (max_length, stride=Stride(0), direction="right"))]
+    #[pyo3(
+        signature = (max_length, stride=Stride(0), direction="right"),
+        text_signature = "($self, max_length, stride=0, direction='right')"
+    )]
     fn truncate(&self, max_length: MaxLength, stride: Stride, direction: &str) -> PyResult<()> {
         let truncation = Truncation {
             max_length: max_length.0,

@@ -12,7 +12,6 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from bytepair._names import refuse_set
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -175,7 +174,6 @@ def _listed(strings: Iterable[str]) -> list[str]:
     if isinstance(strings, (str, bytes)):
         message = "strings must be a list of strings, not one string"
         raise TypeError(message)
-    refuse_set("strings", strings, "the result")
     given = list(strings)
     for place, text in enumerate(given):
         if not isinstance(text, str):

@@ -15,7 +15,10 @@ use crate::template::{self, WrittenPiece, read_pieces};
 #[pymethods]
 impl CoreTokenizer {
     /// Return this tokenizer with truncation to a length; ``None`` takes it away.
-    #[pyo3(signature = (max_length, *, stride=Stride(0), strategy="longest_first", side="right"))]
+    #[pyo3(
+        signature = (max_length, *, stride=Stride(0), strategy="longest_first", side="right"),
+        text_signature = "($self, max_length, *, stride=0, strategy='longest_first', side='right')"
+    )]
     fn _with_truncation(
         &self,
         max_length: Option<MaxLength>,
