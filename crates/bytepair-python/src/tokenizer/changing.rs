@@ -32,7 +32,10 @@ impl CoreTokenizer {
     }
 
     /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
-    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)))]
+    #[pyo3(
+        signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)),
+        text_signature = "($self, id, *, length=None, multiple_of=None, side='right', type_id=0)"
+    )]
     fn _with_padding(
         &self,
         id: Option<&Bound<'_, PyAny>>,
