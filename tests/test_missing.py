@@ -4,9 +4,9 @@ import json
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
+from tests.commands import run
 from tests.made_up import hugging_face, vocabulary
-from typer.testing import CliRunner
 
 import bytepair
 from bytepair import TokenizerError, UnknownTokenError
@@ -22,7 +22,6 @@ from bytepair.analyze import (
     trace,
     why,
 )
-from bytepair.cli.app import app
 from bytepair.segmentation import Segmenter
 from bytepair.views._html import cut_html
 from bytepair.views._showing import Shown
@@ -35,18 +34,28 @@ TEXT = "low naïve löw\nwest سلام 👩‍👩‍👧 é\n"
 LETTERS = st.text(alphabet="lowernidst \nïسé\u0301", max_size=30)
 
 
+def learned(text):
+    """Learn codes of subword-nmt."""
+    return bytepair.train_from_iterator([text], dialect="subword-nmt", merges=8)
+
+
 @pytest.fixture(scope="module")
 def codes():
-    """Give codes of subword-nmt."""
-    return bytepair.train_from_iterator([CORPUS], dialect="subword-nmt", merges=8)
+    """Give codes of a corpus without umlauts."""
+    return learned(CORPUS)
+
+
+@pytest.fixture(scope="module")
+def other():
+    """Give codes that know one umlaut."""
+    return learned(CORPUS + " löw")
 
 
 @pytest.fixture(scope="module")
 def dropping():
     """Give a tokenizer.json without an unknown token, whose library leaves characters out."""
-    return hugging_face(
-        {"vocab": vocabulary(*"lower ", "lo", "low"), "merges": ["l o", "lo w"]}
-    )
+    vocab = vocabulary(*"lower ", "lo", "low")
+    return hugging_face({"vocab": vocab, "merges": ["l o", "lo w"]})
 
 
 @pytest.fixture
@@ -55,13 +64,6 @@ def files(tmp_path, codes):
     codes.save(tmp_path / "codes.bpe", format="subword-nmt")
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     return tmp_path / "codes.bpe", tmp_path / "text.txt"
-
-
-def run(*arguments):
-    """Run a command, and give what it prints."""
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def symbols(codes, text):
@@ -75,10 +77,8 @@ def symbols(codes, text):
 
 
 @given(text=LETTERS)
-@settings(max_examples=40)
-def test_a_character_without_a_token_is_a_symbol_of_its_own(text):
+def test_a_character_without_a_token_is_a_symbol_of_its_own(codes, text):
     """Views and metrics have the symbols of subword-nmt, of which those that encode refuses have no id."""
-    codes = bytepair.train_from_iterator([CORPUS], dialect="subword-nmt", merges=8)
     words = symbols(codes, text)
     found = cut(codes, text)
     by_piece: list[list[str]] = [[] for _ in range(found.n_pieces)]
@@ -106,29 +106,19 @@ def test_a_character_without_a_token_is_a_symbol_of_its_own(text):
 def test_what_is_left_out_is_no_token_but_is_counted(dropping, tmp_path):
     """Ids are those of encode, whose neighbours merge, and the missing characters are counted beside them."""
     text = "low löoxw"
-    assert dropping.tokenize(text) == ["low", " ", "low"]
-    assert [token.written for token in cut(dropping, text).tokens] == [
-        "low",
-        " ",
-        "low",
-    ]
-    (tmp_path / "text.txt").write_text(text)
-    for found in (
-        measure_texts(dropping, [text]),
-        measure(dropping, tmp_path / "text.txt"),
-        measure(dropping, tmp_path / "text.txt", lines=True),
-    ):
+    written = [token.written for token in cut(dropping, text).tokens]
+    assert dropping.tokenize(text) == written == ["low", " ", "low"]
+    path = tmp_path / "text.txt"
+    path.write_text(text)
+    measured = [measure(dropping, path), measure(dropping, path, lines=True)]
+    for found in [*measured, measure_texts(dropping, [text])]:
         assert found.total.tokens == 3
         assert found.total.missing == {"ö".encode(): 1, b"x": 1}
     compared = compare(dropping, dropping, texts=[text]).corpus
     assert (compared.first_tokens, compared.first_missing) == (3, 2)
-    [finding] = diagnose(
-        dropping, corpus=tmp_path / "text.txt", select=["BP604"]
-    ).findings
-    assert [(token.text, token.detail) for token in finding.tokens] == [
-        ("x", "1 time"),
-        ("ö", "1 time"),
-    ]
+    [finding] = diagnose(dropping, corpus=path, select=["BP604"]).findings
+    told = [(token.text, token.detail) for token in finding.tokens]
+    assert told == [("x", "1 time"), ("ö", "1 time")]
     assert "dropped" in finding.message
 
 
@@ -163,27 +153,28 @@ def test_texts_that_encode_have_no_sign_of_it(codes, tmp_path):
     assert "missing" not in found.to_json()
     compared = compare(codes, codes, path).corpus
     assert (compared.first_missing, compared.second_missing) == (0, 0)
-    for command in ("stats", "count-tokens"):
-        text = run(command, tmp_path / "codes.bpe", path, "--quiet")
+    own = tmp_path / "codes.bpe"
+    for command in (["stats", own], ["count-tokens", own], ["compare", own, own]):
+        text = run(*command, path, "--quiet").stdout
         assert "without" not in text.replace("are not counted without", "")
-    shown = run(
-        "compare", tmp_path / "codes.bpe", tmp_path / "codes.bpe", path, "--quiet"
-    )
-    assert "without" not in shown
+
+
+def drawn(codes, text):
+    """Draw a text in one row."""
+    return str(Shown([cut(codes, text)])).splitlines()
 
 
 def test_show_draws_it_in_braces(codes):
     """Neighbours share the braces, a part of a cluster has its own, and no id is a dash."""
-    shown = str(Shown([cut(codes, "löïw é سلام")])).splitlines()
-    assert shown[0].startswith("9 tokens (7 without an id), 11 characters")
-    assert shown[1] == "[l]{öï}[w] {é} {سلام}"
-    cluster = str(Shown([cut(codes, "le\u0301w")])).splitlines()[1]
-    assert cluster == "[l][e\u0301\u2039e|{◌\u0301}\u203a][w]"
+    first, second = drawn(codes, "löïw é سلام")[:2]
+    assert first.startswith("9 tokens (7 without an id), 11 characters")
+    assert second == "[l]{öï}[w] {é} {سلام}"
+    assert drawn(codes, "le\u0301w")[1] == "[l][e\u0301\u2039e|{◌\u0301}\u203a][w]"
 
 
 def test_show_writes_bytes_and_no_id_below(files):
     """The bytes are those of the text, and the id is a dash or null."""
-    text = run("show", files[0], "--ids", "--bytes", "--text", "löïw")
+    text = run("show", files[0], "--ids", "--bytes", "--text", "löïw").stdout
     tokenizer = bytepair.Tokenizer.from_file(files[0])
     first, [last] = tokenizer.token_to_id("l"), tokenizer.encode("w")
     assert text.splitlines()[1:] == [
@@ -191,20 +182,14 @@ def test_show_writes_bytes_and_no_id_below(files):
         "6c c3 b6 c3 af 77",
         f"{first}  -     -     {last}",
     ]
-    [group] = json.loads(run("show", files[0], "--json", "--text", "ö"))["groups"]
-    [token] = group["tokens"]
-    assert (token["id"], token["kind"], token["bytes"]) == (
-        None,
-        "missing",
-        [0xC3, 0xB6],
-    )
+    shown = run("show", files[0], "--json", "--text", "ö").stdout
+    [token] = json.loads(shown)["groups"][0]["tokens"]
+    assert (token["id"], token["kind"]) == (None, "missing")
+    assert token["bytes"] == [0xC3, 0xB6]
 
 
-def test_a_row_with_the_character_differs_from_one_without_it(codes):
+def test_a_row_with_the_character_differs_from_one_without_it(codes, other):
     """Beside a tokenizer that has a token for it, the character is drawn apart in the one without."""
-    other = bytepair.train_from_iterator(
-        [CORPUS + " löw"], dialect="subword-nmt", merges=8
-    )
     rows = [cut(tokenizer, "löw") for tokenizer in (codes, other)]
     lines = str(Shown(rows, ("codes", "other"))).splitlines()
     assert "{ö}" in lines[-2]
@@ -218,7 +203,7 @@ def test_an_end_mark_without_a_token_has_its_name(tmp_path):
     path = tmp_path / "codes.bpe"
     path.write_text("a b\n")
     codes = bytepair.Tokenizer.from_file(path)
-    assert str(Shown([cut(codes, "ab é")])).splitlines()[1] == "[ab]{</w>} {é}{</w>}"
+    assert drawn(codes, "ab é")[1] == "[ab]{</w>} {é}{</w>}"
     text = str(Traced(trace(codes, "ab")))
     assert "1 ab {</w>}" in text
     assert "</w>: not in the alphabet" in text
@@ -256,10 +241,10 @@ def test_metrics_list_it(codes, files):
     rows = found.missing()
     assert rows[0].counts[0] == max(total.missing.values())
     assert sum(row.counts[0] for row in rows) == total.n_missing
-    lines = [line.text for line in as_lines(found, 80)]
-    assert any(line.startswith("  characters without a token") for line in lines)
-    assert any(line.startswith("Characters without a token") for line in lines)
-    assert any("codes cannot encode these texts" in line for line in lines)
+    text = "\n".join(line.text for line in as_lines(found, 80))
+    assert "\n  characters without a token" in text
+    assert "\nCharacters without a token" in text
+    assert "codes cannot encode these texts" in text
     assert json.loads(found.to_json())["tokenizers"][0]["missing"]["ï"] == 1
 
 
@@ -272,22 +257,16 @@ def test_a_word_that_is_one_such_character_is_no_type_in_one_token(codes):
 def test_count_tokens_says_how_many_have_no_id(codes, files):
     """Below the counts is the number, with the most frequent characters; JSON has it by file."""
     [(path, [sums])] = file_sums([codes], files[1])
-    first, line = run("count-tokens", *files, "--quiet").splitlines()
+    first, line = run("count-tokens", *files, "--quiet").stdout.splitlines()
     assert first == f"{sums.tokens} {path}"
     assert line.startswith(f"{sums.n_missing} characters without an id: ")
-    found = json.loads(run("count-tokens", *files, "--json"))
-    assert (
-        found["missing"]
-        == found["files"][0]["missing"]
-        == {"codes.bpe": sums.n_missing}
-    )
+    found = json.loads(run("count-tokens", *files, "--json").stdout)
+    expected = {"codes.bpe": sums.n_missing}
+    assert found["missing"] == found["files"][0]["missing"] == expected
 
 
-def test_compare_counts_it_and_tells_texts_apart(codes):
+def test_compare_counts_it_and_tells_texts_apart(codes, other):
     """A character that only one has a token for is a difference; one that both lack is none."""
-    other = bytepair.train_from_iterator(
-        [CORPUS + " löw"], dialect="subword-nmt", merges=8
-    )
     found = compare(codes, other, texts=["löw", "wïw"]).corpus
     assert (found.first_missing, found.second_missing) == (2, 1)
     assert found.first_tokens == found.second_tokens == 6

@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -100,20 +101,13 @@ def alone(tmp_path, monkeypatch):
 def test_only_what_is_ours_is_removed(alone):
     """Another name, another file in it, a link, and what is held stay as they are."""
     names = [f"bytepair-{n:016x}" for n in range(6)]
-    (alone / names[0]).mkdir()
-    (alone / names[0] / "thesis.txt").write_text("mine")
-    (alone / "bytepair-notes").mkdir()
-    (alone / names[1]).write_text("a file")
-    target = alone / "elsewhere"
-    target.mkdir()
-    (target / MARK).touch()
-    (alone / names[2]).symlink_to(target)
-    (alone / names[3]).mkdir()  # abandoned before it was marked
-    (alone / names[4]).mkdir()
-    for name in (MARK, "rows"):
-        (alone / names[4] / name).touch()
-    (alone / names[5]).mkdir()
-    (alone / names[5] / MARK).touch()
+    # The fourth was abandoned before it was marked.
+    for name in ("bytepair-notes", "elsewhere", names[0], *names[3:]):
+        (alone / name).mkdir()
+    marked = [f"{name}/{MARK}" for name in ("elsewhere", *names[4:])]
+    for name in (*marked, f"{names[4]}/rows", f"{names[0]}/thesis.txt", names[1]):
+        (alone / name).touch()
+    (alone / names[2]).symlink_to(alone / "elsewhere")
     held = os.open(alone / names[5], os.O_RDONLY)
     assert temporary.lock(held)
     with TemporaryFolder() as folder:
@@ -122,7 +116,7 @@ def test_only_what_is_ours_is_removed(alone):
     os.close(held)
     stays = {names[0], "bytepair-notes", names[1], names[2], names[5], "elsewhere"}
     assert found == {*stays, own}
-    assert (target / MARK).exists()
+    assert (alone / "elsewhere" / MARK).exists()
     assert {path.name for path in alone.iterdir()} == stays
 
 
@@ -159,11 +153,8 @@ def test_a_folder_that_cannot_be_made_is_an_error(alone, monkeypatch):
 def test_nothing_else_makes_temporary_files_with_names():
     """A name outlives its process; what has none, or is in a folder of ours, does not."""
     for path in PACKAGE.rglob("*.py"):
-        calls = (
-            node.func
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.Call)
-        )
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         names = {getattr(call, "attr", getattr(call, "id", "")) for call in calls}
         named = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp"}
         assert not names & named, path
@@ -175,20 +166,14 @@ def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
     """Another process may remove it between the moments at which it is made and locked."""
     made = []
 
-    def open_folder(path):
+    def open_folder(path, *, is_late=False):
         made.append(path)
+        handle = locks.open_folder(path) if is_late else None
         if len(made) % 2:
             path.rmdir()
-        return locks.open_folder(path)
+        return handle or locks.open_folder(path)
 
-    def opened_late(path):
-        handle = locks.open_folder(path)
-        made.append(path)
-        if len(made) % 2:
-            path.rmdir()
-        return handle
-
-    for opener in (open_folder, opened_late):
+    for opener in (open_folder, partial(open_folder, is_late=True)):
         made.clear()
         monkeypatch.setattr(files, "open_folder", opener)
         with files.folder_beside(tmp_path / "own.json") as folder:
@@ -196,7 +181,7 @@ def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
             assert folder.is_dir()
         assert len(made) == 2
         assert list(tmp_path.iterdir()) == []
-    for opener in (open_folder, opened_late):
+    for opener in (open_folder, partial(open_folder, is_late=True)):
         made.clear()
         monkeypatch.setattr(temporary, "open_folder", opener)
         with TemporaryFolder() as name:

@@ -14,14 +14,8 @@ import pytest
 import bytepair
 
 N_THREADS = 8
-TEXTS = [
-    "the cat sat on the mat",
-    "naïve café, déjà vu " * 200,
-    "你好世界" * 300,
-    "👋🏽 𐍈𐌰𐌹 " * 200,
-    "low lower lowest " * 500,
-    "",
-]
+TEXTS = ["the cat sat on the mat", "naïve café, déjà vu " * 200, "你好世界" * 300]
+TEXTS += ["👋🏽 𐍈𐌰𐌹 " * 200, "low lower lowest " * 500, ""]
 
 
 @pytest.fixture(scope="module")
@@ -190,13 +184,9 @@ print(beside(lambda: corpus.add_stream(read), lambda: corpus.set_weight(2)))
 @pytest.mark.parametrize("what", ASKED)
 def test_nobody_waits_with_the_gil_for_a_thread_that_reads(what):
     """A thread that reads a corpus by a function of Python's needs the GIL to go on."""
-    done = subprocess.run(
-        [sys.executable, "-c", BEGIN + ASKED[what]],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [sys.executable, "-c", BEGIN + ASKED[what]]
+    options = {"capture_output": True, "text": True, "timeout": 60, "check": False}
+    done = subprocess.run(command, **options)
     assert done.returncode == 0, done.stderr
     answers = {"groups of a measure": "[b'g']", "sums of a measure": "9"}
     assert done.stdout.strip() == answers.get(what, "None")
