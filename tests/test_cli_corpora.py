@@ -47,12 +47,12 @@ def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):
     """The same command again does nothing; a field that is missing is told with its line."""
     tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     tokenizer.save(tmp_path / "t.bytepair")
-    command = ["shard", tmp_path / "t.bytepair", corpus, "-o", tmp_path / "out"]
-    command += ["--format", "megatron", "--processes", 1, "--json"]
+    command = ["shard", tmp_path / "t.bytepair", corpus, "--format", "megatron"]
+    command += ["--processes", 1, "--json", "-o", tmp_path / "out"]
     assert "docs.jsonl, line 1: no field text" in refused(*command)
     skipped = run(*command, "--skip-bad", "--quiet")
     assert json.loads(skipped.stdout)["bad"] == 20
-    command[4] = tmp_path / "other"
+    command[-1] = tmp_path / "other"
     for _ in range(2):
         assert "20 documents, 320 bytes" in run(*command, "--field", "body").stderr
     found = TokenDataset(tmp_path / "other")

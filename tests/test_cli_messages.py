@@ -177,14 +177,9 @@ def test_names_do_not_act_on_a_terminal(command, tmp_path):
     paths = [tmp_path / f"{evil}.bytepair", tmp_path / "other.bytepair"]
     for n_merges, path in enumerate(paths, 2):
         bytepair.train_from_iterator(["low lower"], merges=n_merges).save(path)
-    names = {
-        "evil": evil,
-        "tokenizer": str(paths[0]),
-        "other": str(paths[1]),
-        "corpus": str(corpus),
-        "missing": str(tmp_path / f"{evil}.json"),
-        "saved": str(tmp_path / f"new {evil}").replace(" ", "\xa0"),
-    }
+    names = {"evil": evil, "tokenizer": paths[0], "other": paths[1], "corpus": corpus}
+    names["missing"] = tmp_path / f"{evil}.json"
+    names["saved"] = tmp_path / f"new\xa0{evil}"
     found = run(*(word.format(**names) for word in command.split()), code=None)
     assert not set("\x1b\x9b\u202e") & set(found.stdout + found.stderr)
     assert found.stdout + found.stderr

@@ -88,28 +88,20 @@ def put_link(path):
     path.symlink_to(out.parent / "elsewhere")
 
 
-FOREIGN = {
-    "a file in _work": ("_work/precious.txt", put_file),
-    "a plan in _work": ("_work/plan.json", put_file),
-    "a lock in _work": ("_work/lock", put_file),
-    "our lock with another content": ("_work/bytepair.lock", put_file),
-    "a note in _work": ("_work/task-00000.json", put_file),
-    "a folder in _work": ("_work/deep/er/precious.txt", put_file),
-    "an empty _work": ("_work", Path.mkdir),
-    "a file that is called _work": ("_work", put_file),
-    "a link that is called _work": ("_work", put_link),
-    "a hidden file": (".precious", put_file),
-    "a file": ("precious.txt", put_file),
-    "a shard": ("shard-00000-000.npy", put_file),
-    "a folder": ("folder/precious.txt", put_file),
-    "a folder like a temporary one": (".bytepair-x/precious.txt", put_file),
-}
+FILES = ("precious.txt", ".precious", "folder/precious.txt", "_work/precious.txt")
+FOREIGN = [
+    *FILES,
+    *("_work", "_work/plan.json", "_work/lock", "_work/bytepair.lock"),
+    *("_work/task-00000.json", "_work/deep/er/precious.txt", "shard-00000-000.npy"),
+    ".bytepair-x/precious.txt",  # like a temporary folder
+]
+FOREIGN = [*((path, put_file) for path in FOREIGN), ("_work", put_link)]
+FOREIGN.append(("_work", Path.mkdir))
 
 
-@pytest.mark.parametrize("name", FOREIGN)
-def test_what_others_wrote_is_refused_by_name(tmp_path, corpus, tokenizer, name):
+@pytest.mark.parametrize(("path", "put"), FOREIGN)
+def test_what_others_wrote_is_refused_by_name(tmp_path, corpus, tokenizer, path, put):
     """The message names it, and nothing in the folder or beside it is touched."""
-    path, put = FOREIGN[name]
     out = tmp_path / "out"
     out.mkdir()
     put(out / path)
@@ -121,25 +113,22 @@ def test_what_others_wrote_is_refused_by_name(tmp_path, corpus, tokenizer, name)
     assert tree(tmp_path) == before
 
 
-LATER = {
-    **{name: FOREIGN[name] for name in ("a file", "a hidden file", "a folder")},
-    "a file in _work": ("_work/precious.txt", put_file),
-    "a shard in _work": ("_work/shard-00000-000.npy.abcd", put_file),
-    "a folder in _work": ("_work/deep/precious.txt", put_file),
-    "a folder like a note": ("_work/task-00099.json/precious.txt", put_file),
-    "a link in _work": ("_work/task-00099.json", put_link),
-    "a shard that no note tells of": ("shard-00099-000.npy", put_file),
-    "a link in place of a shard": ("shard-00099-000.npy", put_link),
-    "one more shard of a task that is done": ("shard-00000-099.npy", put_file),
-}
+LATER = [
+    *FILES,
+    *("_work/shard-00000-000.npy.abcd", "_work/deep/precious.txt"),
+    "_work/task-00099.json/precious.txt",  # a folder like a note
+    "shard-00099-000.npy",  # no note tells of it
+    "shard-00000-099.npy",  # one more of a task that is done
+]
+LATER = [(path, put_file) for path in LATER]
+LATER += [(path, put_link) for path in ("_work/task-00099.json", "shard-00099-000.npy")]
 
 
-@pytest.mark.parametrize("name", LATER)
+@pytest.mark.parametrize(("path", "put"), LATER)
 def test_what_others_wrote_since_is_refused_by_name(
-    tmp_path, corpus, tokenizer, whole, name
+    tmp_path, corpus, tokenizer, whole, path, put
 ):
     """A run that goes on says what it found; without it the run ends as it would have."""
-    path, put = LATER[name]
     out = tmp_path / "out"
     interrupted(corpus, tokenizer, out)
     put(out / path)
