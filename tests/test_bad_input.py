@@ -383,9 +383,10 @@ def test_unknown_characters_are_named(words):
         refuses(UnknownTokenError, None, getattr(words, method), "zebra")
 
 
-@pytest.mark.parametrize(
-    "method", ["encode", "encode_ordinary", "count", "tokenize", "split"]
-)
+METHODS = ["encode", "encode_ordinary", "count", "tokenize", "split"]
+
+
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("text", [None, 3, 1.5, ["a"], bytearray(b"a"), object()])
 def test_texts_of_wrong_types_are_type_errors(tokenizer, method, text):
     """The message names the type."""
@@ -571,10 +572,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
 def test_a_corpus_in_the_place_of_a_tokenizer_is_told(tmp_path):
     """The two are easily named in the wrong order."""
     (tmp_path / "docs.jsonl").write_text('{"text": "low"}\n{"text": "lower"}\n')
-    with pytest.raises(
-        FormatError, match="JSON lines are a corpus; name the tokenizer"
-    ):
-        bytepair.Tokenizer.from_file(tmp_path / "docs.jsonl")
+    told = "JSON lines are a corpus; name the tokenizer"
+    refuses(FormatError, told, bytepair.Tokenizer.from_file, tmp_path / "docs.jsonl")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")

@@ -53,50 +53,45 @@ def test_a_folder_in_the_place_of_a_file_is_refused_first(pairs, tmp_path):
     assert listed(tmp_path) == {"a.txt": b"before"}
 
 
-def refuse_at(n_before):
-    """Give a way of renaming that the system refuses once, after so many files."""
+REFUSED = OSError(1, "Operation not permitted")
+
+
+def breaking_at(n_before, error=REFUSED):
+    """Give a way of renaming that fails once, after so many files; Ctrl-C comes when it is done."""
     replace, asked = Path.replace, []
 
-    def refusing(draft, target):
+    def breaking(draft, target):
         asked.append(target)
-        if len(asked) == n_before + 1:
-            raise OSError(1, "Operation not permitted")
-        return replace(draft, target)
+        is_last = len(asked) == n_before + 1
+        if not is_last or error is not REFUSED:
+            replace(draft, target)
+        if is_last:
+            raise error
 
-    return refusing
+    return breaking
 
 
-@pytest.mark.parametrize("names", ["ab", "ba"])
-def test_a_name_that_cannot_be_had_gives_the_others_back(
-    names, pairs, tmp_path, monkeypatch
+@pytest.mark.parametrize(
+    ("names", "n_before", "error", "told"),
+    [
+        ("ab", 1, REFUSED, r"b\.txt: Operation not"),
+        ("ba", 1, REFUSED, r"a\.txt: Operation not"),
+        ("ab", 0, KeyboardInterrupt(), ""),
+        ("ab", 1, KeyboardInterrupt(), ""),
+    ],
+)
+def test_a_name_that_cannot_be_had_and_ctrl_c_give_all_back(
+    names, n_before, error, told, pairs, tmp_path, monkeypatch
 ):
     """As in a folder whose files belong to somebody else: what was there is there again."""
     paths = (tmp_path / f"{name}.txt" for name in names)
     ordered = {path: pairs[path] for path in paths}
+    expected = pytest.raises((FileError, KeyboardInterrupt), match=told or None)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", refuse_at(1))
-        with pytest.raises(FileError, match=rf"{names[1]}\.txt: Operation not"):
+        patch.setattr(Path, "replace", breaking_at(n_before, error))
+        with expected as found:
             files.write_together(ordered)
-    assert listed(tmp_path) == {"a.txt": b"before"}
-
-
-@pytest.mark.parametrize("n_renamed", [1, 2])
-def test_ctrl_c_while_files_get_their_names_gives_all_back(
-    n_renamed, pairs, tmp_path, monkeypatch
-):
-    """Between two of them, and right after the last one."""
-    replace, asked = Path.replace, []
-
-    def interrupted(draft, target):
-        replace(draft, target)
-        asked.append(target)
-        if len(asked) == n_renamed:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            files.write_together(pairs)
+    assert isinstance(found.value, FileError) == (error is REFUSED)
     assert listed(tmp_path) == {"a.txt": b"before"}
 
 
@@ -106,7 +101,7 @@ def test_folders_are_made_if_asked_for_and_go_again_if_it_fails(tmp_path, monkey
     with pytest.raises(FileError, match="No such file"):
         files.write_together(pairs)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", refuse_at(0))
+        patch.setattr(Path, "replace", breaking_at(0))
         with pytest.raises(FileError, match="Operation not permitted"):
             files.write_together(pairs, makes_folders=True)
     assert list(tmp_path.iterdir()) == []
@@ -162,7 +157,7 @@ def test_files_that_are_opened_together_appear_together(pairs, tmp_path, monkeyp
 
 def broken_names_at(monkeypatch, n_before):
     """Let the system refuse one name, after so many files."""
-    monkeypatch.setattr(Path, "replace", refuse_at(n_before))
+    monkeypatch.setattr(Path, "replace", breaking_at(n_before))
 
 
 def broken_at(monkeypatch, n_before):

@@ -104,9 +104,9 @@ def test_compressed_text_is_text(tmp_path, compression, how):
     text = "low lower<|end|>lowest\r\nlow low<|end|>\n\nnewer low"
     path = tmp_path / f"a.txt{compression}"
     path.write_bytes(COMPRESSIONS[compression](text.encode()))
-    cut = {"lines": lambda: text.replace("\r", "").split("\n")}
-    cut["separator"] = lambda: text.split("<|end|>")
-    texts = cut.get(next(iter(how), ""), lambda: [text])()
+    texts = text.split(how.get("separator", "<no separator>"))
+    if "lines" in how:
+        texts = text.replace("\r", "").split("\n")
     options = {"dialect": "byte-stream", "merges": 20}
     expected = bytepair.train_from_iterator(texts, **options)
     assert bytepair.train(path, **options, **how).to_bytes() == expected.to_bytes()
@@ -158,9 +158,8 @@ def test_weights_folders_and_addresses_are_for_every_kind_of_file(tmp_path):
     texts = ["ab ab"] * 4 + ["cd cd cd"]
     expected = bytepair.train_from_iterator(texts, merges=4).merges
     assert bytepair.train({one: 4, two: 1}, merges=4).merges == expected
-    files = [f"{one}@4", two]
     out = tmp_path / "t.bytepair"
-    run("train", *files, "-o", out, "--merges", 4)
+    run("train", f"{one}@4", two, "-o", out, "--merges", 4)
     assert bytepair.Tokenizer.from_file(out).merges == expected
     out.unlink()
     both = bytepair.train_from_iterator(["ab ab", "cd cd cd"], merges=4)
@@ -186,11 +185,7 @@ def mistaken(folder):
         "g.jsonl.gz": (line, "gzip", "text"),
         "h.jsonl.zst": (gzip.compress(line), "zstd", "gzip"),
         "i.jsonl": (b'  [{"text": "low"}]', "JSON lines", "a JSON array"),
-        "j.json": (
-            b'{\n "text": "low"\n}',
-            "JSON lines",
-            "one JSON value over several",
-        ),
+        "j.json": (b'{\n "text": "low"\n}', "JSON lines", "one JSON value over"),
         "k.jsonl.bz2": (bz2.compress(b"low lower"), "JSON lines in bz2", "text in bz2"),
         "l.txt.gz": (gzip.compress(gzip.compress(b"low")), "text in gzip", "gzip in"),
         "m.parquet": (line, "Parquet", "text"),
@@ -223,14 +218,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused_by_all(tmp_path):
             assert f"the first bytes look like {bytes_say}" in message, message
             assert "input_format=" in message
         assert not (tmp_path / "out").exists()
-
-
-def test_the_command_line_names_its_own_option(tmp_path):
-    """What to do is said as it is typed there; nothing is written."""
-    path = tmp_path / "mix.txt"
-    path.write_bytes(gzip.compress(b"low"))
     told = refused("train", path, "-o", tmp_path / "t.json", "--merges", 1)
-    assert "the name says text, but the first bytes look like gzip" in told
     assert "pass --input-format to set the format" in told
     assert not (tmp_path / "t.json").exists()
 
@@ -291,13 +279,12 @@ def test_every_signature_is_that_of_a_real_file(tmp_path):
     parquet.write_table(table, tmp_path / "Parquet")
     with pa.ipc.new_file(tmp_path / "Arrow", table.schema) as writer:
         writer.write(table)
-    (tmp_path / "low").write_text("low")
     with zipfile.ZipFile(tmp_path / "a zip archive", "w") as file:
-        file.write(tmp_path / "low")
+        file.write(__file__)
     with tarfile.open(tmp_path / "a tar archive", "w") as file:
-        file.add(tmp_path / "low")
-    np.save(tmp_path / "numpy.npy", np.arange(3))
-    (tmp_path / "numpy.npy").rename(tmp_path / "a numpy array")
+        file.add(__file__)
+    with (tmp_path / "a numpy array").open("wb") as file:
+        np.save(file, np.arange(3))
     with contextlib.closing(sqlite3.connect(tmp_path / "SQLite")) as database:
         database.execute("create table low (text)")
     packed = {
@@ -315,7 +302,6 @@ def test_every_signature_is_that_of_a_real_file(tmp_path):
         file.writeframes(b"low!")
     for name, data in packed.items():
         (tmp_path / name).write_bytes(data)
-    (tmp_path / "low").unlink()
     for path in tmp_path.iterdir():
         assert signature(path.read_bytes()) == path.name
         with pytest.raises(FormatError, match=f"the first bytes look like {path.name}"):
