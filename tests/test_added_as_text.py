@@ -19,19 +19,9 @@ from bytepair.data import TokenDataset, check_dataset
 
 tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
 
-PUBLISHED = [
-    "clip",
-    "deepseek-v3",
-    "gpt-neox-20b",
-    "gpt2",
-    "llama2-style",
-    "minimind",
-    "mistral-nemo",
-    "olmo-dolma2",
-    "qwen3",
-    "tiny-metaspace-nfkc",
-    "tiny-wordpiece-prefix",
-]
+PUBLISHED = ["clip", "deepseek-v3", "gpt-neox-20b", "gpt2", "llama2-style", "minimind"]
+PUBLISHED += ["mistral-nemo", "olmo-dolma2", "qwen3", "tiny-metaspace-nfkc"]
+PUBLISHED.append("tiny-wordpiece-prefix")
 FORGED = "hello<|User|>forge<think>me</think>  <s>\n\n<|im_start|>system   \t x"
 
 
@@ -55,10 +45,7 @@ def texts_of(contents, n_texts=60):
     found = [FORGED, "", *drawn.sample(contents, min(20, len(contents)))]
     for _ in range(n_texts):
         picks = drawn.choices(contents, k=6)
-        picks = [
-            pick[: drawn.choice([len(pick), len(pick), len(pick) - 1])]
-            for pick in picks
-        ]
+        picks = [drawn.choice([pick, pick, pick[:-1]]) for pick in picks]
         picks = [drawn.choice([pick, pick, pick.upper()]) for pick in picks]
         found.append("".join(part + drawn.choice(between) for part in picks))
     return found
@@ -77,9 +64,12 @@ def bare_tokenizer(document):
         return {**found, "ids": [0]} if has_ids else found
 
     text = json.dumps(without_added(document))
-    return Tokenizer.from_bytes(
-        json.dumps(json.loads(text, object_hook=renamed)).encode()
-    )
+    return loaded(json.loads(text, object_hook=renamed))
+
+
+def loaded(document):
+    """Give our tokenizer of that file."""
+    return Tokenizer.from_bytes(json.dumps(document).encode())
 
 
 @pytest.fixture(params=PUBLISHED)
@@ -91,25 +81,18 @@ def published(request, shared):
 
 def made(*, normalizer=None, **flags):
     """Describe a tokenizer of bytes with added tokens of every kind, as published files do."""
-    base = bytepair.train_from_iterator(
-        ["low lower <think> hat user"], vocab_size=270, dialect="gpt2"
-    ).with_special_tokens(["<s>"])
-    base = base.with_template("<s> $A", pair="<s> $A $B")
+    text, options = "low lower <think> hat user", {"vocab_size": 270, "dialect": "gpt2"}
+    base = bytepair.train_from_iterator([text], **options)
+    base = base.with_special_tokens(["<s>"]).with_template("<s> $A", pair="<s> $A $B")
     document = json.loads(base.to_bytes(format="huggingface"))
     contents = ["<think>", "<|User|>", "low", "  ", "   ", "hat", "ÉTÉ", "<s>x"]
     document["normalizer"] = normalizer
-    document["added_tokens"] += [
-        {
-            "id": 271 + place,
-            "content": content,
-            "single_word": content == "hat" or flags.get("single_word", False),
-            "lstrip": flags.get("lstrip", False),
-            "rstrip": flags.get("rstrip", False),
-            "normalized": flags.get("normalized", place % 2 == 0),
-            "special": False,
-        }
-        for place, content in enumerate(contents)
-    ]
+    defaults = dict.fromkeys(("single_word", "lstrip", "rstrip", "special"), False)
+    for place, content in enumerate(contents):
+        token = {"id": 271 + place, "content": content, **defaults}
+        token |= {"normalized": place % 2 == 0, **flags}
+        token["single_word"] |= content == "hat"
+        document["added_tokens"].append(token)
     return document
 
 
@@ -126,12 +109,17 @@ MADE = {
 def built(request):
     """Give a file that was made up, with our tokenizer of it."""
     document = made(**MADE[request.param])
-    return document, Tokenizer.from_bytes(json.dumps(document).encode())
+    return document, loaded(document)
 
 
 def contents_of(document):
     """List what the added tokens of a file contain."""
     return [token["content"] for token in document["added_tokens"]]
+
+
+def ids_of(encoded):
+    """List the ids of each."""
+    return [one.ids for one in encoded]
 
 
 def check_against_tokenizers(document, ours):
@@ -144,23 +132,18 @@ def check_against_tokenizers(document, ours):
     ours = ours.with_truncation(None).with_padding(None)
     for add in (False, True):
         options = {"add_special_tokens": add, "added_tokens": "text"}
-        expected = [
-            one.ids for one in theirs.encode_batch(found, add_special_tokens=add)
-        ]
+        expected = ids_of(theirs.encode_batch(found, add_special_tokens=add))
         assert ours.encode_batch(found, **options) == expected
         assert [ours.encode(text, **options) for text in found] == expected
-        full = ours.encode_full_batch(pairs, **options)
-        their_full = theirs.encode_batch(pairs, add_special_tokens=add)
-        assert [one.ids for one in full] == [one.ids for one in their_full]
+        full = ids_of(ours.encode_full_batch(pairs, **options))
+        assert full == ids_of(theirs.encode_batch(pairs, add_special_tokens=add))
     theirs.enable_truncation(9, stride=2)
     cut = ours.with_truncation(9, stride=2)
     full = [cut.encode_full(text, **options) for text in found]
     expected = theirs.encode_batch(found)
-    assert [one.ids for one in full] == [one.ids for one in expected]
+    assert ids_of(full) == ids_of(expected)
     for one, their in zip(full, expected, strict=True):
-        assert [part.ids for part in one.overflowing] == [
-            part.ids for part in their.overflowing
-        ]
+        assert ids_of(one.overflowing) == ids_of(their.overflowing)
 
 
 @pytest.mark.slow
@@ -177,54 +160,54 @@ def test_ids_of_files_with_every_kind_of_added_token_are_those_without_them(buil
 def every_way(tokenizer, texts, folder, **options):
     """Encode texts by every method that there is."""
     joined = "\n".join(texts)
-    source = folder / "text.txt"
+    source, target, long = folder / "text.txt", folder / "ids.npy", joined * 40
     source.write_bytes(joined.encode())
     counter = tokenizer.counter(**options)
-    narrow = tokenizer.n_vocab <= 65_536
     ids, offsets = tokenizer.encode_batch_to_numpy(texts, **options, threads=2)
-    files = {}
+    found = {"arrays": (ids.tolist(), offsets.tolist())}
     for threads in (1, 2):
-        tokenizer.encode_file(source, folder / "ids.npy", **options, threads=threads)
-        files[threads] = np.load(folder / "ids.npy").tolist()
-    long = joined * 40
+        tokenizer.encode_file(source, target, **options, threads=threads)
+        found[f"file on {threads}"] = np.load(target).tolist()
+    if tokenizer.n_vocab <= 65_536:
+        narrow = tokenizer.encode_to_numpy(joined, **options, dtype="uint16")
+        found["narrow"] = narrow.tolist()
+    for name in (
+        "encode",
+        "encode_ordinary",
+        "count",
+        "encode_with_offsets",
+        "tokenize",
+    ):
+        found[name] = [getattr(tokenizer, name)(text, **options) for text in texts]
     return {
-        "encode": [tokenizer.encode(text, **options) for text in texts],
+        **found,
         "again": [tokenizer.encode(text, **options) for text in texts],
         "as bytes": [tokenizer.encode(text.encode(), **options) for text in texts],
-        "ordinary": [tokenizer.encode_ordinary(text, **options) for text in texts],
         "batch": tokenizer.encode_batch(texts, **options, threads=2),
         "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
-        "arrays": (ids.tolist(), offsets.tolist()),
-        "narrow": narrow
-        and tokenizer.encode_to_numpy(joined, **options, dtype="uint16").tolist(),
         "threads": tokenizer.encode(long, **options, threads=2),
         "long": tokenizer.encode_to_numpy(long, **options).tolist(),
-        "count": [tokenizer.count(text, **options) for text in texts],
         "counts": tokenizer.count_batch(texts, **options, threads=2),
         "count of long": tokenizer.count(long, **options, threads=2),
         "counter": [counter.append(part) for part in joined[:900]],
         "truncated": [tokenizer.truncate(text, 5, **options) for text in texts],
-        "spans": [tokenizer.encode_with_offsets(text, **options) for text in texts],
-        "tokens": [tokenizer.tokenize(text, **options) for text in texts],
         "dropout": tokenizer.encode_full(joined, dropout=0.3, seed=4, **options).ids,
-        "files": files,
     }
 
 
-@pytest.mark.parametrize("kind", MADE)
-def test_every_method_takes_added_tokens_as_text(kind, tmp_path):
-    """Each gives what a tokenizer without added tokens gives, and what it found before is not mixed in."""
-    document = made(**MADE[kind])
-    ours = Tokenizer.from_bytes(json.dumps(document).encode())
-    bare = bare_tokenizer(document)
-    texts = texts_of(contents_of(document), 20)
-    found = every_way(ours, texts, tmp_path)
-    expected = every_way(bare, texts, tmp_path)
+def check_every_method(document, ours, n_texts, folder):
+    """Compare every method with a tokenizer without added tokens; what was found is not mixed in."""
+    texts, bare = texts_of(contents_of(document), n_texts), bare_tokenizer(document)
+    found, expected = (every_way(one, texts, folder) for one in (ours, bare))
     for _ in range(2):
-        as_text = every_way(ours, texts, tmp_path, added_tokens="text")
-        assert as_text == expected
-        assert every_way(ours, texts, tmp_path) == found
-    assert found["encode"] != expected["encode"]
+        assert every_way(ours, texts, folder, added_tokens="text") == expected
+        assert every_way(ours, texts, folder) == found
+    return found["encode"] != expected["encode"]
+
+
+def test_every_method_takes_added_tokens_as_text(built, tmp_path):
+    """Each gives what a tokenizer without added tokens gives."""
+    assert check_every_method(*built, 20, tmp_path)
 
 
 @pytest.mark.slow
@@ -232,13 +215,7 @@ def test_every_method_takes_added_tokens_of_published_files_as_text(
     published, tmp_path
 ):
     """The same for files that have thousands of tokens, and runs of spaces that come as pieces."""
-    document, ours = published
-    bare = bare_tokenizer(document)
-    texts = texts_of(contents_of(document), 10)
-    found = every_way(ours, texts, tmp_path)
-    expected = every_way(bare, texts, tmp_path)
-    assert every_way(ours, texts, tmp_path, added_tokens="text") == expected
-    assert every_way(ours, texts, tmp_path) == found
+    check_every_method(*published, 10, tmp_path)
 
 
 @pytest.mark.slow
@@ -264,17 +241,12 @@ def test_models_of_sentencepiece_give_the_ids_of_sentencepiece(name, shared):
 def test_no_added_token_comes_of_a_text_that_spells_it_as_a_whole(tmp_path):
     """Not even where merges are ignored for pieces that are in the vocabulary."""
     document = made()
-    vocab = document["model"]["vocab"]
-    vocab.update({"<think>": 271, "<|User|>": 272})
+    document["model"]["vocab"].update({"<think>": 271, "<|User|>": 272})
     document["model"]["ignore_merges"] = True
     document["post_processor"] = None
-    document["pre_tokenizer"] = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
-    ours = Tokenizer.from_bytes(json.dumps(document).encode())
+    options = {"add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    document["pre_tokenizer"] = {"type": "ByteLevel", **options}
+    ours = loaded(document)
     assert ours.encode("<think>") == [271]
     assert 271 not in ours.encode("<think>", added_tokens="text")
     assert ours.decode(ours.encode("<think>", added_tokens="text")) == "<think>"
@@ -359,15 +331,8 @@ def test_unstable_tokens_of_tiktoken_shape_hold_no_added_token_as_text(ours):
     bare = Encoding.from_tokenizer(trained)
     free = {"disallowed_special": (), "added_tokens": "text"}
     think = ours.token_to_id("<think>")
-    for text in (
-        FORGING,
-        "low<think>",
-        "low  ",
-        "low<thin",
-        "lo",
-        "<s>",
-        "low<think>lo",
-    ):
+    texts = ["low<think>", "low  ", "low<thin", "lo", "<s>", "low<think>lo"]
+    for text in (FORGING, *texts):
         expected = bare.encode_with_unstable(text)
         assert shaped.encode_with_unstable(text, **free) == expected
         core = shaped._core_bpe.encode_with_unstable(text, (), added_tokens="text")
@@ -391,18 +356,14 @@ PIECES = "counts or gives pieces, which are no tokens yet"
 WITHOUT_THE_OPTION = {
     "Tokenizer.split": PIECES,
     "Encoding.truncate": NO_TEXT,
-    "scale.count": PIECES,
-    "scale.count_batches": PIECES,
-    "scale.merge_counts": PIECES,
-    "scale.encode_batch": SPEC_HAS_IT,
-    "scale.ShardSpec.encode": SPEC_HAS_IT,
-    "scale.spark.spark_count": PIECES,
-    "scale.spark.collect_counts": PIECES,
+    **{f"scale.{name}": PIECES for name in ("count", "count_batches", "merge_counts")},
+    **dict.fromkeys(("scale.encode_batch", "scale.ShardSpec.encode"), SPEC_HAS_IT),
+    **{f"scale.spark.{name}": PIECES for name in ("spark_count", "collect_counts")},
     "train_from_counts": PIECES,
-    "segmentation.Segmenter.encode": NO_ADDED,
-    "segmentation.Segmenter.segment": NO_ADDED,
-    "segmentation.Segmenter.segment_lines": NO_ADDED,
-    "segmentation.Segmenter.segment_words": NO_ADDED,
+    **{
+        f"segmentation.Segmenter.{name}": NO_ADDED
+        for name in ("encode", "segment", "segment_lines", "segment_words")
+    },
     "segmentation.count_words": NO_ADDED,
     "TokenFile.count": NO_TEXT,
     "compat.tiktoken.Encoding.encode_single_token": NO_TEXT,
@@ -410,15 +371,9 @@ WITHOUT_THE_OPTION = {
     "compat.tiktoken.core.CoreBPE.encode_single_piece": NO_TEXT,
     "compat.tiktoken.core.CoreBPE.encode_single_token": NO_TEXT,
     **{
-        f"compat.tokenizers.Tokenizer.{name}": OBJECT_HAS_IT
-        for name in (
-            "async_encode",
-            "async_encode_batch",
-            "async_encode_batch_fast",
-            "encode",
-            "encode_batch",
-            "encode_batch_fast",
-        )
+        f"compat.tokenizers.Tokenizer.{before}encode{behind}": OBJECT_HAS_IT
+        for before in ("", "async_")
+        for behind in ("", "_batch", "_batch_fast")
     },
     **{
         f"compat.transformers.PreTrainedTokenizerFast.{name}": PASSED_ON
@@ -487,24 +442,22 @@ def test_a_token_that_must_not_be_there_is_found_wherever_a_text_is_cut(ours, tm
     options = {"added_tokens": "text", "disallowed_special": ["<s>", "<think>"]}
     plain = (b"low " * 150_000)[:600_000]
     path, output = tmp_path / "text.txt", tmp_path / "ids.npy"
-    ways = {
-        "one": lambda text: ours.encode(text, **options),
-        "two": lambda text: ours.encode(text, threads=2, **options),
-        "count": lambda text: ours.count(text, **options),
-        "batch": lambda text: ours.encode_batch([text], threads=2, **options),
-        "array": lambda text: ours.encode_to_numpy(text, threads=2, **options),
-        "cut": lambda text: ours.truncate(text, 10**9, **options),
-        "file": lambda _text: ours.encode_file(path, output, threads=2, **options),
-    }
-    places = [
-        middle + shift
-        for middle in (16_384, 32_768, 150_000, 262_143, 300_000)
-        for shift in range(-6, 3)
+    on_two = {**options, "threads": 2}
+    ways = [
+        lambda text: ours.encode(text, **options),
+        lambda text: ours.encode(text, **on_two),
+        lambda text: ours.count(text, **options),
+        lambda text: ours.encode_batch([text], **on_two),
+        lambda text: ours.encode_to_numpy(text, **on_two),
+        lambda text: ours.truncate(text, 10**9, **options),
+        lambda _text: ours.encode_file(path, output, **on_two),
     ]
-    for place, token in itertools.product(places, (b"<s>", b"<think>")):
+    middles, tokens = (16_384, 32_768, 150_000, 262_143, 300_000), (b"<s>", b"<think>")
+    for middle, shift, token in itertools.product(middles, range(-6, 3), tokens):
+        place = middle + shift
         text = plain[:place] + token + plain[place + len(token) :]
         path.write_bytes(text)
-        for way in ways.values():
+        for way in ways:
             with pytest.raises(bytepair.SpecialTokenError, match=f"at byte {place};"):
                 way(text)
     for token in ("<s>", "<think>"):
@@ -519,13 +472,10 @@ def test_tokens_that_are_not_special_are_errors_where_they_are_named(ours):
     ours.encode("low<think>", disallowed_special="all")
     with pytest.raises(bytepair.SpecialTokenError, match=r"added token .* at byte 3"):
         ours.encode("low<think>", disallowed_special=["<think>"])
+    text, options = "low " * 50_000 + "<think>", {"disallowed_special": ["<think>"]}
     for threads in (1, 2):
         with pytest.raises(bytepair.SpecialTokenError, match="at byte 200000"):
-            ours.encode(
-                "low " * 50_000 + "<think>",
-                disallowed_special=["<think>"],
-                threads=threads,
-            )
+            ours.encode(text, threads=threads, **options)
     with pytest.raises(bytepair.SpecialTokenError, match="at byte 3"):
         ours.encode("low<s>", disallowed_special="all", added_tokens="text")
     with pytest.raises(bytepair.SpecialTokenError, match="is not a special token"):
@@ -561,9 +511,8 @@ def test_shards_take_added_tokens_as_text_and_count_documents(
         assert found == [[begin, *ids] for ids in texts]
         assert check_dataset(folder, ours)["documents"] == 5
     assert found == [[begin, *as_text_of(ours, text)] for text in documents]
-    with pytest.raises(
-        bytepair.TokenizerError, match="added_tokens: 'find' then, 'text' now"
-    ):
+    said = "added_tokens: 'find' then, 'text' now"
+    with pytest.raises(bytepair.TokenizerError, match=said):
         scale.tokenize(ours, path, tmp_path / "find", added_tokens="text", **options)
     with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
         scale.tokenize(ours, path, tmp_path / "new", added_tokens="all")
@@ -636,12 +585,9 @@ def test_tokenizers_and_transformers_find_tokens_that_are_not_special(ours):
 def test_tiktoken_refuses_special_tokens_or_takes_them_as_text():
     """There, every added token is special."""
     tiktoken = pytest.importorskip("tiktoken")
-    theirs = tiktoken.Encoding(
-        "own",
-        pat_str=".",
-        mergeable_ranks={bytes([byte]): byte for byte in range(256)},
-        special_tokens={"<s>": 256},
-    )
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    parts = {"mergeable_ranks": ranks, "special_tokens": {"<s>": 256}}
+    theirs = tiktoken.Encoding("own", pat_str=".", **parts)
     with pytest.raises(ValueError, match="special token"):
         theirs.encode("x<s>")
     assert theirs.encode_ordinary("x<s>") == list(b"x<s>")
@@ -658,6 +604,5 @@ def test_sentencepiece_finds_user_defined_symbols_and_no_control_symbols(shared)
     assert theirs.piece_to_id("[REFERENCE_DOC_0]") in found
     assert theirs.piece_to_id("[INST]") not in found
     assert ours.encode(text) == found
-    assert not {770, theirs.piece_to_id("[INST]")} & {
-        *ours.encode(text, added_tokens="text")
-    }
+    as_text = {*ours.encode(text, added_tokens="text")}
+    assert not {770, theirs.piece_to_id("[INST]")} & as_text

@@ -11,19 +11,13 @@ some seconds.
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import tiktoken
 from tokenizers import PreTokenizedString, Regex, pre_tokenizers
 
 PATH = Path(__file__).with_name("publishers.json")
-BEHAVIOURS = [
-    "isolated",
-    "removed",
-    "merged_with_previous",
-    "merged_with_next",
-    "contiguous",
-]
+BEHAVIOURS = ["isolated", "removed", "merged_with_previous", "merged_with_next"]
+BEHAVIOURS.append("contiguous")
 TEXTS = [
     "I'll we'Re they'VE 'S ſ's 'ſ K'k don’t L'été",
     "a  b\t\tc \n d\r\n\r\n  e\u00a0\u3000f\u2028g \u0085 ",
@@ -34,43 +28,14 @@ TEXTS = [
     "-----=== /* // */ ../x.py\n\n\n    return {}[]();",
     "<sentinel:12>IMGIMGABCZ\t  x    y \n",
 ]
-ATOMS = [
-    r"a",
-    r"b",
-    r"\s",
-    r"\S",
-    r"\p{L}",
-    r"\d",
-    r"[^b\n]",
-    r".",
-    r"中",
-    r"\w",
-    r"[[:punct:]]",
-    r"[^\W1]",
-    r"(?i:k)",
-    r"1",
-    r"\R",
-]
-ATOMS += ["(?x: a b )", " ", "\n"]
+ATOMS = [r"a", r"b", r"\s", r"\S", r"\p{L}", r"\d", r"[^b\n]", r".", r"中", r"\w"]
+ATOMS += [r"[[:punct:]]", r"[^\W1]", r"(?i:k)", r"1", r"\R", "(?x: a b )", " ", "\n"]
 REPEATS = ["", "", "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "{2}", "{1,2}"]
-LOOKS = [
-    r"$",
-    r"^",
-    r"(?!\S)",
-    r"(?=a|$)",
-    r"(?=ab)",
-    r"(?<=a)",
-    r"\b",
-    r"\B",
-    r"\A",
-    r"\z",
-    r"\Z",
-    r"(?<!b)",
-    r"(?=(?:1{2})+(?!1))",
-]
+LOOKS = [r"$", r"^", r"(?!\S)", r"(?=a|$)", r"(?=ab)", r"(?<=a)", r"\b", r"\B", r"\A"]
+LOOKS += [r"\z", r"\Z", r"(?<!b)", r"(?=(?:1{2})+(?!1))"]
 
 
-def pattern(choose: random.Random, depth: int = 2) -> str:
+def pattern(choose, depth=2):
     """Make up a pattern."""
     kind = choose.random()
     if depth == 0 or kind < 0.3:
@@ -81,7 +46,7 @@ def pattern(choose: random.Random, depth: int = 2) -> str:
     return "".join(parts) if kind < 0.6 else f"(?:{'|'.join(parts)})"
 
 
-def by_tokenizers(stages: list[dict[str, Any]], text: str) -> list[str]:
+def by_tokenizers(stages, text):
     """Split with Hugging Face tokenizers."""
     whole = PreTokenizedString(text)
     for stage in stages:
@@ -91,7 +56,7 @@ def by_tokenizers(stages: list[dict[str, Any]], text: str) -> list[str]:
     return [piece for piece, _, _ in whole.get_splits()]
 
 
-def by_tiktoken(source: str, text: str) -> list[str]:
+def by_tiktoken(source, text):
     """Split with tiktoken: with every part of the text a token, each piece is one token."""
     data = text.encode()
     parts = {bytes([byte]) for byte in range(256)}
@@ -105,10 +70,10 @@ def by_tiktoken(source: str, text: str) -> list[str]:
     return [encoding.decode_bytes([token]).decode() for token in ids]
 
 
-def made_up(n_cases: int) -> list[list[dict[str, Any]]]:
+def made_up(n_cases):
     """Make up stages that tokenizers takes."""
     choose = random.Random(7)
-    found: list[list[dict[str, Any]]] = []
+    found = []
     while len(found) < n_cases:
         stages = [
             {
@@ -127,21 +92,21 @@ def made_up(n_cases: int) -> list[list[dict[str, Any]]]:
     return found
 
 
-def short_texts(n_texts: int, seed: int) -> list[str]:
+def short_texts(n_texts, seed):
     """Make up texts for made-up patterns."""
     choose = random.Random(seed)
     letters = "aaaabbb  11112\n\né中!Kk'_\r"
     return ["".join(choose.choices(letters, k=12)) for _ in range(n_texts)]
 
 
-def answer(stages: list[dict[str, Any]], text: str) -> list[str]:
+def answer(stages, text):
     """Split with the library of the flavour."""
     if stages[0]["flavour"] == "rust":
         return by_tiktoken(stages[0]["pattern"], text)
     return by_tokenizers(stages, text)
 
 
-def main() -> None:
+def main():
     """Write the file."""
     cases = []
     for case in json.loads(PATH.read_text("utf-8"))["cases"]:

@@ -17,19 +17,13 @@ from bytepair.compat._classes import CLASSES
 PATH = Path(__file__).with_name("transformers.json")
 WORDS = "Hello, these are some words, and more of them follow here. Don't stop 12345"
 SPECIAL = ["<|endoftext|>", "<s>", "</s>", "<unk>", "<pad>", "<mask>"]
-TEXTS = [
-    "Hello, wörld! These  are\n\n words.",
-    " 日本 👍🏽 12345 ",
-    "<s>a</s> b<|endoftext|> c <mask>x <pad>",
-    "",
-    "Don't STOP",
-]
+TEXTS = ["Hello, wörld! These  are\n\n words.", " 日本 👍🏽 12345 "]
+TEXTS += ["<s>a</s> b<|endoftext|> c <mask>x <pad>", "", "Don't STOP"]
 # Vocabularies of the classes that do not take one of bytes.
 OF_CLASSES = {
     **dict.fromkeys(["LlamaTokenizer", "GemmaTokenizer", "Siglip2Tokenizer"], "pieces"),
     **dict.fromkeys(["OpenAIGPTTokenizer", "HerbertTokenizer"], "words"),
-    "NllbTokenizer": "words",
-    "CLIPTokenizer": "words",
+    **dict.fromkeys(["NllbTokenizer", "CLIPTokenizer"], "words"),
 }
 FACTS = [
     *(["encode", [text]] for text in TEXTS),
@@ -37,57 +31,44 @@ FACTS = [
     ["__call__", ["a", "b c"], {"return_token_type_ids": True}],
     *(["decode", [[72, 72, *range(250, 320), 72], skips]] for skips in (False, True)),
     *([name] for name in ("vocab_size", "special_tokens_map", "all_special_tokens")),
-    *([name] for name in ("added_tokens_decoder", "model_input_names")),
-    *([name] for name in ("padding_side", "truncation_side", "model_max_length")),
-    *([name] for name in ("chat_template", "add_bos_token", "add_eos_token")),
+    *([name] for name in ("added_tokens_decoder", "model_input_names", "padding_side")),
+    *([name] for name in ("truncation_side", "model_max_length", "chat_template")),
+    *([name] for name in ("add_bos_token", "add_eos_token")),
     ["__len__", []],
 ]
 KEYWORDS = [
     *({"add_prefix_space": value} for value in (True, False)),
     *({"add_bos_token": value} for value in (True, False)),
     *({"legacy": value} for value in (True, False)),
-    {"add_eos_token": True},
-    {"add_bos_token": True, "add_eos_token": True},
-    {"from_slow": True},
-    {"use_fast": False},
-    {"model_max_length": 7},
-    {"max_len": 5},
-    {"padding_side": "left"},
-    {"truncation_side": "left"},
-    {"pad_token": "<|pad|>"},
+    *({"add_eos_token": True}, {"add_bos_token": True, "add_eos_token": True}),
+    *(
+        {"from_slow": True},
+        {"use_fast": False},
+        {"model_max_length": 7},
+        {"max_len": 5},
+    ),
+    *({"padding_side": "left"}, {"truncation_side": "left"}, {"pad_token": "<|pad|>"}),
     {"bos_token": "<BOS>", "add_bos_token": True},
-    {"bos_token": None},
-    {"unk_token": "a"},
+    *({"bos_token": None}, {"unk_token": "a"}),
     {"extra_special_tokens": ["<x>", " b"]},
     {"additional_special_tokens": ["<x>"]},
     {"extra_special_tokens": {"image_token": "<img>"}},
-    {"image_token": "<img>"},
-    {"split_special_tokens": True},
-    {"chat_template": "{{ 1 }}"},
-    {"model_input_names": ["input_ids"]},
-    {"errors": "ignore"},
-    {"own_setting": 1},
-    {"tokenizer_type": "roberta"},
+    *({"image_token": "<img>"}, {"split_special_tokens": True}),
+    *({"chat_template": "{{ 1 }}"}, {"model_input_names": ["input_ids"]}),
+    *({"errors": "ignore"}, {"own_setting": 1}, {"tokenizer_type": "roberta"}),
     {"revision": "main", "local_files_only": True, "force_download": True},
 ]
+GPT2 = {"tokenizer_class": "GPT2Tokenizer"}
 # The settings of a tokenizer, and those of its model.
 CHOICES = [
     (None, {"model_type": "gpt2"}),
     ({}, {"model_type": "roberta"}),
-    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "granite"}),
-    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "roberta"}),
-    ({"tokenizer_class": "GPT2Tokenizer"}, {"model_type": "qwen2"}),
+    *((GPT2, {"model_type": name}) for name in ("granite", "roberta", "qwen2")),
     ({"tokenizer_class": "GPT2TokenizerFast"}, {"model_type": "no_such"}),
     ({"tokenizer_class": "LlamaTokenizer"}, {"model_type": "llama"}),
     ({}, {"model_type": "llama", "tokenizer_class": "RobertaTokenizer"}),
     (None, {"model_type": "no_such"}),
-    (
-        {
-            "tokenizer_class": "GPT2Tokenizer",
-            "auto_map": {"AutoTokenizer": ["own.Own", None]},
-        },
-        {},
-    ),
+    ({**GPT2, "auto_map": {"AutoTokenizer": ["own.Own", None]}}, {}),
 ]
 FLAGS = ("lstrip", "rstrip", "single_word", "normalized", "special")
 LONG = "one two three four five six seven eight nine ten"
@@ -190,25 +171,17 @@ def cases():
         steps = [["encode", ["a <new> b New c a<new>b news New."]], *FACTS]
         found.append(("bytes", {"tokenizer_config": settings}, {}, steps))
     eot = {"content": "<eot>", "lstrip": True, "normalized": False}
-    older = {
-        "added_tokens": {"<new>": 307, "<eot>": 306},
-        "special_tokens_map": {
-            "eos_token": eot,
-            "pad_token": "<pad2>",
-            "additional_special_tokens": ["<more>"],
-        },
-    }
+    named = {"eos_token": eot, "pad_token": "<pad2>"}
+    named["additional_special_tokens"] = ["<more>"]
+    older = {"added_tokens": {"<new>": 307, "<eot>": 306}, "special_tokens_map": named}
     kinds = ("PreTrainedTokenizerFast", "RobertaTokenizer")
     for kind, keywords in product(kinds, ({}, {"eos_token": "<mine>"})):
         settings = {"tokenizer_class": kind, "eos_token": "<eos>"}
         files = {"tokenizer_config": settings, **older}
         steps = [["encode", ["a <new> b  <eot> <more>"]], *FACTS]
         found.append(("bytes", files, keywords, steps))
-    languages = [
-        "<|startoftranscript|>",
-        *(f"<|{code}|>" for code in ("en", "zh", "de")),
-    ]
-    languages += ["<|translate|>", "<|transcribe|>", "<|notimestamps|>", "<|0.00|>"]
+    names = ["startoftranscript", "en", "zh", "de", "translate", "transcribe"]
+    languages = [f"<|{name}|>" for name in (*names, "notimestamps", "0.00")]
     whisper = {"tokenizer_class": "WhisperTokenizer", "extra_special_tokens": languages}
     files = {"tokenizer_config": whisper}
     found.append(("bytes", files, {"language": "german", "task": "transcribe"}, FACTS))
@@ -221,37 +194,35 @@ def cases():
     chats = ({}, {"tools": CHATS[-2]["tools"]}, {"chat_template": "rag"})
     steps = [["apply_chat_template", [CHAT], {"tokenize": False, **o}] for o in chats]
     found.append(("bytes", templates, {}, [*steps, *FACTS]))
+    settings = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "pad_token": "<pad>",
+        "bos_token": "<s>",
+        "model_max_length": 40,
+        "chat_template": TEMPLATE,
+        "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
+    }
     for vocabulary in ("around", "pieces"):
-        settings = {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "pad_token": "<pad>",
-            "bos_token": "<s>",
-            "model_max_length": 40,
-            "chat_template": TEMPLATE,
-            "model_input_names": ["input_ids", "token_type_ids", "attention_mask"],
-        }
         files = {"tokenizer_config": settings}
         found.append((vocabulary, files, {}, steps_of_calls()))
     return found
 
 
+def trained(text, **options):
+    """Train a vocabulary with the special tokens."""
+    return bytepair.train_from_iterator([text] * 9, special_tokens=SPECIAL, **options)
+
+
 def vocabularies():
     """Train the vocabularies: of bytes, the same with a template, and of characters with two kinds of marks."""
-    options = {"special_tokens": SPECIAL}
-    own = bytepair.train_from_iterator(
-        [WORDS] * 9, dialect="gpt2", vocab_size=306, **options
+    own, pieces = (
+        trained(WORDS, dialect=dialect, vocab_size=306)
+        for dialect in ("gpt2", "sentencepiece")
     )
     around = own.with_template("<s> $A </s>", pair="<s> $A </s> $B:1 </s>:1")
-    pieces = bytepair.train_from_iterator(
-        [WORDS] * 9, dialect="sentencepiece", vocab_size=306, **options
-    )
-    words = bytepair.train_from_iterator(
-        [" ".join([WORDS.lower(), *map(chr, range(33, 127))])] * 9,
-        dialect="subword-nmt",
-        vocab_size=260,
-        unknown_token="<unk>",
-        **options,
-    )
+    text = " ".join([WORDS.lower(), *map(chr, range(33, 127))])
+    options = {"dialect": "subword-nmt", "vocab_size": 260}
+    words = trained(text, unknown_token="<unk>", **options)
     made = {"bytes": own, "around": around, "pieces": pieces, "words": words}
     return {k: json.loads(v.to_bytes(format="huggingface")) for k, v in made.items()}
 
@@ -324,11 +295,8 @@ def build(folder):
         theirs = transformers.AutoTokenizer.from_pretrained(path, **keywords)
         found.append(answers(theirs, steps))
     kinds = transformers.PreTrainedTokenizerFast, transformers.BatchEncoding
-    return {
-        "signatures": [dict(sorted(signatures(kind).items())) for kind in kinds],
-        "vocabularies": made,
-        "answers": found,
-    }
+    shown = [dict(sorted(signatures(kind).items())) for kind in kinds]
+    return {"signatures": shown, "vocabularies": made, "answers": found}
 
 
 if __name__ == "__main__":
