@@ -7,6 +7,8 @@ are those of Hugging Face ``tokenizers`` wherever the tokenizer can be written f
 import copy
 import json
 import random
+from functools import reduce
+from operator import getitem
 
 import pytest
 from hypothesis import given, strategies as st
@@ -18,21 +20,15 @@ DIALECTS = {
     "bytes": {"dialect": "gpt2", "vocab_size": 300},
     "values": {"dialect": "byte-stream", "vocab_size": 290},
     "suffix": {"dialect": "subword-nmt", "vocab_size": 60},
-    "prefix": {
-        "dialect": "unknown-token",
-        "continuing_prefix": "##",
-        "vocab_size": 70,
-    },
+    "prefix": {"dialect": "unknown-token", "continuing_prefix": "##", "vocab_size": 70},
     "sentencepiece": {"dialect": "sentencepiece", "vocab_size": 340},
 }
 
 
 def written(name):
     """Train a tokenizer of a dialect and give its file as values."""
-    options = dict(DIALECTS[name])
-    tokenizer = bytepair.train_from_iterator(
-        CORPUS, special_tokens=["<s>", "</s>"], **options
-    )
+    options = {**DIALECTS[name], "special_tokens": ["<s>", "</s>"]}
+    tokenizer = bytepair.train_from_iterator(CORPUS, **options)
     if name == "bytes":
         tokenizer = tokenizer.with_template("<s> $A </s>").with_truncation(20)
         tokenizer = tokenizer.with_padding(tokenizer.token_to_id("</s>"), length=4)
@@ -50,15 +46,14 @@ def read(fields):
 def changed(name, path, value):
     """Give the values of a file, one of them another."""
     fields = copy.deepcopy(FILES[name])
-    part = fields
-    for key in path[:-1]:
-        part = part[key]
-    part[path[-1]] = value
+    reduce(getitem, path[:-1], fields)[path[-1]] = value
     return fields
 
 
 TEXT = {"type": "first", "type_id": 0}
 OTHER = {"type": "second", "type_id": 1}
+START = {"type": "special", "ids": [1], "type_id": 0}
+SENTENCEPIECE = {"type": "sentencepiece", "leading": "stay", "unknown": ""}
 BAD = [
     ("bytes", ["format"], "other", "format"),
     ("bytes", ["version"], 1, "version"),
@@ -68,22 +63,12 @@ BAD = [
     ("bytes", ["template", "single"], [], "template"),
     ("bytes", ["template", "pair"], [], "template"),
     ("bytes", ["template", "single"], [TEXT, OTHER], "template"),
+    ("bytes", ["template", "single"], [START], "template"),
+    ("bytes", ["template", "single"], [TEXT, {**START, "ids": [9999]}], "9999"),
     (
         "bytes",
         ["template", "single"],
-        [{"type": "special", "ids": [1], "type_id": 0}],
-        "template",
-    ),
-    (
-        "bytes",
-        ["template", "single"],
-        [TEXT, {"type": "special", "ids": [9999], "type_id": 0}],
-        "9999",
-    ),
-    (
-        "bytes",
-        ["template", "single"],
-        [TEXT, {"type": "special", "ids": [1], "type_id": 0, "names": ["a", "b"]}],
+        [TEXT, {**START, "names": ["a", "b"]}],
         "template",
     ),
     ("bytes", ["padding", "length"], 1 << 40, "padding"),
@@ -117,17 +102,7 @@ BAD = [
     ("bytes", ["rounds", 0, "split", 0, "pattern"], "(", "pattern"),
     ("bytes", ["rounds", 0, "split", 0, "behaviour"], "kept", "kept"),
     ("bytes", ["decode"], {"type": "chain", "steps": [], "separator": 1}, "decode"),
-    (
-        "bytes",
-        ["decode"],
-        {
-            "type": "sentencepiece",
-            "leading": "stay",
-            "unknown": "",
-            "controls": ["b", "a"],
-        },
-        "decode",
-    ),
+    ("bytes", ["decode"], {**SENTENCEPIECE, "controls": ["b", "a"]}, "decode"),
 ]
 
 
@@ -154,25 +129,24 @@ def paths(value, before=()):
         for key in value:
             yield from paths(value[key], (*before, key))
     if isinstance(value, list):
-        for place in random.Random(len(value)).sample(
-            range(len(value)), min(6, len(value))
-        ):
+        places = random.Random(len(value)).sample(range(len(value)), min(6, len(value)))
+        for place in places:
             yield from paths(value[place], (*before, place))
 
 
 PLACES = [(name, path) for name in FILES for path in paths(FILES[name]) if path]
+KINDS = ["plain", "ending", "continuing", "continuing_ending", "added", "unknown"]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
     st.sampled_from([0, 1, 2, 3, 70, 300, 1 << 32, -1, 0.5, 1.0, 2.0]),
     st.sampled_from(["", "a", "##", "</w>", "<s>", "low", "lo", "Ġ", "plain"]),
     st.sampled_from([[], [0], [0, 1, 2], {}, [TEXT], [OTHER, TEXT]]),
-    st.builds(
-        lambda kind, text: {"kind": kind, "text": text},
-        st.sampled_from(
-            ["plain", "ending", "continuing", "continuing_ending", "added", "unknown"]
-        ),
-        st.sampled_from(["a", "low", "w", "zz", "##", ""]),
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(KINDS),
+            "text": st.sampled_from(["a", "low", "w", "zz", "##", ""]),
+        }
     ),
 )
 TEXTS = ["low lower", "lowest##w</w>", " a  b", "été 12<s>345</s>", "##low low##", ""]

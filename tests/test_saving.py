@@ -5,6 +5,7 @@ between ids. Each format either holds such a tokenizer or refuses it by name. Le
 large published vocabularies, which the tests of their formats show.
 """
 
+import base64
 import json
 
 import pytest
@@ -19,10 +20,7 @@ OPTIONS = {
     "byte-stream": {"dialect": "byte-stream"},
     "lowercase": {"dialect": "gpt2", "normalize": ["lowercase"]},
     "unknown-token": {"dialect": "unknown-token"},
-    "sentencepiece": {
-        "dialect": "sentencepiece",
-        "normalize": [("replace", " ", "▁")],
-    },
+    "sentencepiece": {"dialect": "sentencepiece", "normalize": [("replace", " ", "▁")]},
     "subword-nmt": {"dialect": "subword-nmt"},
     "sennrich": {"dialect": "sennrich"},
 }
@@ -31,22 +29,8 @@ BASES = {
     for name, options in OPTIONS.items()
 }
 
-PARTS = [
-    "é",
-    "ï",
-    "č",
-    "Ã©",
-    "Ġ",
-    "▁",
-    "</w>",
-    "<0x41>",
-    " ",
-    "a",
-    "B",
-    "한",
-    "<s>",
-    "w",
-]
+PARTS = ["é", "ï", "č", "Ã©", "Ġ", "▁", "</w>", "<0x41>", " ", "a", "B", "한", "<s>"]
+PARTS.append("w")
 contents = st.lists(st.sampled_from(PARTS), min_size=1, max_size=3).map("".join)
 flags = st.lists(st.booleans(), min_size=5, max_size=5)
 
@@ -71,11 +55,8 @@ def tokenizers(draw):
 
 def texts_around(names):
     """Put names into texts."""
-    return [
-        "low lower",
-        *names,
-        *(f"ab {name} low{name}x {name.upper()}" for name in names),
-    ]
+    around = [f"ab {name} low{name}x {name.upper()}" for name in names]
+    return ["low lower", *names, *around]
 
 
 def ids_of(tokenizer, text):
@@ -90,9 +71,8 @@ def answers(tokenizer, names):
     """Give the ids of texts, with added tokens found, and the text of every id."""
     texts = [ids_of(tokenizer, text) for text in texts_around(names)]
     ids = [id_ for id_, token in enumerate(tokenizer.vocabulary) if token is not None]
-    return texts, [
-        (tokenizer.decode([id_]), tokenizer.decode([id_, id_])) for id_ in ids
-    ]
+    decode = tokenizer.decode
+    return texts, [(decode([id_]), decode([id_, id_])) for id_ in ids]
 
 
 @pytest.mark.parametrize(
@@ -151,16 +131,11 @@ def test_tiktoken_decodes_and_finds_what_is_found_here(drawn):
         ranks, sidecar = bytepair._core.write_tiktoken(tokenizer)
     except FormatError:
         return
-    import base64
-
     lines = (line.split() for line in ranks.splitlines())
+    ranks = {base64.b64decode(text): int(rank) for text, rank in lines}
     described = json.loads(sidecar)
-    theirs = tiktoken.Encoding(
-        "own",
-        pat_str=described["pattern"],
-        mergeable_ranks={base64.b64decode(text): int(rank) for text, rank in lines},
-        special_tokens=described["special_tokens"],
-    )
+    parts = {"mergeable_ranks": ranks, "special_tokens": described["special_tokens"]}
+    theirs = tiktoken.Encoding("own", pat_str=described["pattern"], **parts)
     for text in texts_around(names):
         ids = tokenizer.encode(text, allowed_special="all")
         assert theirs.encode(text, allowed_special="all") == ids
@@ -179,12 +154,8 @@ def test_added_tokens_of_byte_letters_keep_their_text(tmp_path, names):
     tokenizer.save(tmp_path / "a.json")
     tokenizer.save_pretrained(tmp_path / "folder")
     bytepair.convert(tokenizer, tmp_path / "b.json")
-    paths = [
-        tmp_path / "a.json",
-        tmp_path / "folder/tokenizer.json",
-        tmp_path / "b.json",
-    ]
-    for path in paths:
+    for name in ("a.json", "folder/tokenizer.json", "b.json"):
+        path = tmp_path / name
         assert bytepair.verify(tokenizer, path) is None
         theirs = peer.Tokenizer.from_file(str(path))
         assert theirs.decode(ids, skip_special_tokens=False) == text
@@ -207,10 +178,9 @@ def test_a_token_that_would_come_back_as_other_text_is_refused_by_name(tmp_path)
         lambda: bytepair.convert(tokenizer, tmp_path / "b.json"),
         lambda: bytepair.convert(tokenizer, tmp_path / "c.json", ids_may_change=True),
     ]
+    said = r'"<▁>" .* decoded to "< >", not to "<▁>"'
     for write in writers:
-        with pytest.raises(
-            FormatError, match=r'"<▁>" .* decoded to "< >", not to "<▁>"'
-        ):
+        with pytest.raises(FormatError, match=said):
             write()
     assert list(tmp_path.rglob("*.json")) == []
 
@@ -239,14 +209,12 @@ def test_the_empty_token_of_a_rank_file_is_written_for_hugging_face(tmp_path):
     n_ranks = len(ranks.splitlines())
     path = tmp_path / "own.tiktoken"
     path.write_bytes(ranks + b"= %d\n" % n_ranks)
-    tokenizer = Tokenizer.from_file(
-        path, pattern="gpt2", special_tokens={"<|end|>": n_ranks + 1}
-    )
+    special, text = {"<|end|>": n_ranks + 1}, TEXTS[0] + "<|end|>"
+    tokenizer = Tokenizer.from_file(path, pattern="gpt2", special_tokens=special)
     written = tokenizer.to_bytes(format="huggingface")
     theirs = peer.Tokenizer.from_str(written.decode())
-    ids = tokenizer.encode(TEXTS[0] + "<|end|>", allowed_special="all")
-    assert ids[-1] == n_ranks + 1
-    assert theirs.encode(TEXTS[0] + "<|end|>").ids == ids
+    ids = tokenizer.encode(text, allowed_special="all")
+    assert (ids[-1], ids) == (n_ranks + 1, theirs.encode(text).ids)
     again = Tokenizer.from_bytes(written)
-    assert again.encode(TEXTS[0] + "<|end|>", allowed_special="all") == ids
+    assert again.encode(text, allowed_special="all") == ids
     assert again.decode([n_ranks]) == theirs.decode([n_ranks]) == ""
