@@ -116,10 +116,7 @@ def test_names_in_a_line_of_progress_do_not_act(monkeypatch):
     ],
 )
 def test_a_message_is_red_on_a_terminal_only(
-    stream,
-    environment,
-    is_painted,
-    monkeypatch,
+    stream, environment, is_painted, monkeypatch
 ):
     """There it takes the place of a line of progress; the text is the same everywhere."""
     monkeypatch.delenv("NO_COLOR", raising=False)

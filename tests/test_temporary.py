@@ -19,36 +19,30 @@ from bytepair._io.temporary import MARK, TemporaryFolder
 PACKAGE = Path(bytepair.__file__).parent
 KILLED = """
 import os, signal
-{before}
+import pyarrow, bytepair, bytepair.scale as scale, bytepair._training.learning as learning
+import bytepair.data._sums as sums, bytepair.scale._counting as counting
+from bytepair._io.temporary import TemporaryFolder
 def end(*_args, **_named):
     os.kill(os.getpid(), signal.SIGKILL)
 """
+# Where the process is killed, and what it does until then.
 WAYS = {
     "a folder": (
-        "from bytepair._io.temporary import TemporaryFolder\n"
-        "kept = TemporaryFolder()\n"
-        "open(kept.name + '/rows', 'w').close(); os.mkdir(kept.name + '/more')\n"
-        "open(kept.name + '/more/rows', 'w').close()",
+        "kept = TemporaryFolder(); os.mkdir(kept.name + '/more')",
+        "for name in ('/rows', '/more/rows'): open(kept.name + name, 'w').close()\n"
         "end()",
     ),
-    "count": (
-        "import bytepair.scale._counting as counting\nfrom bytepair import scale",
-        "counting.settled = end; scale.count({corpus!r}, dialect='gpt2')",
-    ),
+    "count": ("counting.settled = end", "scale.count({corpus!r}, dialect='gpt2')"),
     "count by processes": (
-        "import bytepair.scale._counting as counting\nfrom bytepair import scale",
-        "counting.settled = end\n"
-        "if __name__ == '__main__':\n"
+        "counting.settled = end\nif __name__ == '__main__':",
         "    scale.count({corpus!r}, dialect='gpt2', task_bytes=100_000, processes=2)",
     ),
     "train": (
-        "import bytepair, bytepair._training.learning as learning",
-        "learning.Learner.learn = end\n"
+        "learning.Learner.learn = end",
         "bytepair.train({corpus!r}, vocab_size=300, memory_limit=64 << 20, threads=1)",
     ),
     "rows": (
-        "import pyarrow, bytepair.scale as scale, bytepair.data._sums as sums",
-        "sums.CountSums.finish = end; scale.contract.CountSums.finish = end\n"
+        "sums.CountSums.finish = scale.contract.CountSums.finish = end",
         "batch = pyarrow.RecordBatch.from_pydict({{'text': ['low low', 'low']}})\n"
         "scale.count_batches([batch], scale.CountSpec('gpt2'))",
     ),
@@ -79,8 +73,8 @@ def test_a_killed_process_leaves_nothing_for_longer_than_the_next(
     pytest.importorskip("pyarrow")
     folder = tmp_path / "tmp"
     folder.mkdir()
-    before, then = WAYS[way]
-    program = KILLED.format(before=before) + then.format(corpus=str(corpus))
+    where, what = WAYS[way]
+    program = f"{KILLED}{where}\n{what.format(corpus=str(corpus))}"
     done = run(program, folder, tmp_path / "program.py")
     assert done.returncode == -signal.SIGKILL
     assert list(folder.iterdir())
