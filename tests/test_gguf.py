@@ -23,16 +23,8 @@ CORPUS = ["the cat's sat on the mat, 12345 é 日本 \n\n x-y ▁ <s>"] * 20
 PARTS = [
     *"abc AT \t\n\r09'.-▁éE\u0301\u200d\ufffd\0가\u3000中🙂",
     *"½٣ก\u0e31ກကᄀ、𠀀ʓ<",
-    "12345678",
-    "\r\n",
-    "    ",
-    "IMGIMGABZ",
-    "<sentinel:7>",
-    "<s>",
-    "</s>",
-    "the ",
-    "cat",
-    "  ",
+    *("12345678", "\r\n", "    ", "IMGIMGABZ", "<sentinel:7>", "<s>", "</s>", "the "),
+    *("cat", "  "),
 ]
 
 
@@ -179,32 +171,20 @@ PATTERNS = {
 }
 # Of these names the publisher composes characters; of those it takes a piece whole that is a token.
 COMPOSES = {"command-r", "olmo", "qwen2", "qwen35"}
-TAKES_WHOLE = {
-    "lfm2",
-    "youtu",
-    "llama-bpe",
-    "minicpm5",
-    "tekken",
-    "granite-embed-multi-97m",
-}
+TAKES_WHOLE = {"lfm2", "youtu", "llama-bpe", "minicpm5", "tekken"}
+TAKES_WHOLE.add("granite-embed-multi-97m")
 
 
 def split_by(*patterns: str) -> dict[str, Any]:
     """Cut by patterns one after the other, as the library writes it."""
+    options = {"behavior": "Isolated", "invert": False}
     cutters = [
-        {
-            "type": "Split",
-            "pattern": {"Regex": pattern},
-            "behavior": "Isolated",
-            "invert": False,
-        }
+        {"type": "Split", "pattern": {"Regex": pattern}, **options}
         for pattern in patterns
     ]
     last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-    return {
-        "type": "Sequence",
-        "pretokenizers": [*cutters, {**last, "use_regex": False}],
-    }
+    cutters.append({**last, "use_regex": False})
+    return {"type": "Sequence", "pretokenizers": cutters}
 
 
 def after_line_breaks(pattern: str) -> dict[str, Any]:
@@ -229,21 +209,17 @@ def greedy() -> dict[str, Any]:
 
 def write_bytes(path: Path, document: dict[str, Any], pre: str | None) -> None:
     """Write the vocabulary of a tokenizer.json."""
-    vocabulary = document["model"]["vocab"]
-    names = sorted(vocabulary, key=vocabulary.__getitem__)
-    values = {} if pre is None else {"tokenizer_pre": pre}
-    write(
-        path,
-        "gpt2",
-        **values,
-        token_list=names,
-        token_types=[NORMAL] * len(names),
-        token_merges=[
-            m if isinstance(m, str) else " ".join(m)
-            for m in document["model"]["merges"]
-        ],
-        add_bos_token=False,
-    )
+    write_model(path, document["model"], pre, add_bos_token=False)
+
+
+def write_model(path, model, pre, kinds=(), **values):
+    """Write tokens and merges; a token is of a kind that is named, or a normal one."""
+    names = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    kinds = dict(kinds)
+    values |= {"token_types": [kinds.get(name, NORMAL) for name in names]}
+    values |= {} if pre is None else {"tokenizer_pre": pre}
+    merges = [m if isinstance(m, str) else " ".join(m) for m in model["merges"]]
+    write(path, "gpt2", token_list=names, token_merges=merges, **values)
 
 
 PRE_TOKENIZERS = {
@@ -337,15 +313,7 @@ def test_a_token_that_stands_for_no_bytes_is_shown_as_it_stands(
     first = len(vocabulary)
     vocabulary |= {name: first + place for place, name in enumerate(names)}
     path = tmp_path / "own.gguf"
-    ordered = sorted(vocabulary, key=vocabulary.__getitem__)
-    write(
-        path,
-        "gpt2",
-        tokenizer_pre=pre,
-        token_list=ordered,
-        token_types=[kind if name in names else NORMAL for name in ordered],
-        token_merges=[" ".join(merge) for merge in document["model"]["merges"]],
-    )
+    write_model(path, document["model"], pre, dict.fromkeys(names, kind))
     ours = Tokenizer.from_file(path)
     for place, name in enumerate(names):
         assert ours.decode([first + place]) == name
@@ -357,48 +325,30 @@ def test_a_token_that_stands_for_no_bytes_is_shown_as_it_stands(
 @pytest.mark.parametrize(
     ("dialect", "pre"),
     [
-        ("gpt2", "gpt-2"),
-        ("llama3", "llama-bpe"),
-        ("gpt4o", "gpt-4o"),
+        *(("gpt2", "gpt-2"), ("llama3", "llama-bpe"), ("gpt4o", "gpt-4o")),
         ("deepseek-v3", "deepseek-v3"),
     ],
 )
-def test_a_file_of_bytes_gives_the_ids_it_was_made_from(
-    dialect: str, pre: str, tmp_path: Path
-) -> None:
+def test_a_file_of_bytes_gives_the_ids_it_was_made_from(dialect, pre, tmp_path):
     """Merges, split pattern and special tokens come through."""
-    own = train_from_iterator(
-        CORPUS, merges=80, dialect=dialect, special_tokens=["<s>", "</s>"]
-    )
+    options = {"dialect": dialect, "special_tokens": ["<s>", "</s>"]}
+    own = train_from_iterator(CORPUS, merges=80, **options)
     content = json.loads(own.to_bytes(format="huggingface"))
-    vocabulary = content["model"]["vocab"] | {
-        t["content"]: t["id"] for t in content["added_tokens"]
-    }
-    names = sorted(vocabulary, key=vocabulary.__getitem__)
-    write(
-        tmp_path / "own.gguf",
-        "gpt2",
-        tokenizer_pre=pre,
-        token_list=names,
-        token_types=[CONTROL if name in {"<s>", "</s>"} else NORMAL for name in names],
-        token_merges=[
-            m if isinstance(m, str) else " ".join(m) for m in content["model"]["merges"]
-        ],
-        bos_token_id=vocabulary["<s>"],
-        add_bos_token=True,
-    )
+    model, kinds = content["model"], dict.fromkeys(["<s>", "</s>"], CONTROL)
+    model["vocab"] |= {t["content"]: t["id"] for t in content["added_tokens"]}
+    begin = model["vocab"]["<s>"]
+    values = {"bos_token_id": begin, "add_bos_token": True}
+    write_model(tmp_path / "own.gguf", model, pre, kinds, **values)
     read = Tokenizer.from_file(tmp_path / "own.gguf")
     for text in texts():
         ids = list(own.encode(text, allowed_special="all", add_special_tokens=False))
         found = read.encode(text, allowed_special="all", add_special_tokens=False)
         assert list(found) == ids
         marked = read.encode(text, allowed_special="all", add_special_tokens=True)
-        assert list(marked) == [vocabulary["<s>"], *ids]
+        assert list(marked) == [begin, *ids]
 
 
-def test_two_texts_stand_around_the_separator_that_the_file_asks_for(
-    tmp_path: Path,
-) -> None:
+def test_two_texts_stand_around_the_separator_that_the_file_asks_for(tmp_path):
     """A file made from RoBERTa's tokenizer gives RoBERTa's pairs."""
     peer = pytest.importorskip("tokenizers", reason="compares with tokenizers")
     document = greedy()
@@ -414,23 +364,11 @@ def test_two_texts_stand_around_the_separator_that_the_file_asks_for(
     }
     parts = {"pre_tokenizer": split_by(GPT2), "post_processor": processor}
     theirs = peer.Tokenizer.from_str(json.dumps(document | parts))
-    names = sorted(vocabulary, key=vocabulary.__getitem__)
-    write(
-        tmp_path / "own.gguf",
-        "gpt2",
-        tokenizer_pre="roberta-bpe",
-        token_list=names,
-        token_types=[
-            CONTROL if name in {"<bos>", "<eos>"} else NORMAL for name in names
-        ],
-        token_merges=[" ".join(merge) for merge in document["model"]["merges"]],
-        bos_token_id=first,
-        eos_token_id=last,
-        sep_token_id=last,
-        add_bos_token=True,
-        add_eos_token=True,
-        add_sep_token=True,
-    )
+    kinds = dict.fromkeys(["<bos>", "<eos>"], CONTROL)
+    values = {"bos_token_id": first, "eos_token_id": last, "sep_token_id": last}
+    values |= {f"add_{name}_token": True for name in ("bos", "eos", "sep")}
+    path = tmp_path / "own.gguf"
+    write_model(path, document["model"], "roberta-bpe", kinds, **values)
     ours = Tokenizer.from_file(tmp_path / "own.gguf")
     for one, two in zip(texts()[:100], texts()[100:200], strict=True):
         single = theirs.encode(one)
@@ -445,17 +383,11 @@ def test_a_file_of_scores_gives_the_ids_of_sentencepiece(tmp_path: Path) -> None
     """Where spaces stay as they are, both merge alike."""
     spm = pytest.importorskip("sentencepiece", reason="compares with sentencepiece")
     prefix = tmp_path / "own"
-    spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS * 20),
-        model_prefix=str(prefix),
-        model_type="bpe",
-        vocab_size=330,
-        byte_fallback=True,
-        normalization_rule_name="identity",
-        remove_extra_whitespaces=False,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
+    options = {"model_type": "bpe", "vocab_size": 330, "byte_fallback": True}
+    options |= {"normalization_rule_name": "identity", "minloglevel": 2}
+    options |= {"remove_extra_whitespaces": False, "hard_vocab_limit": False}
+    source = {"sentence_iterator": iter(CORPUS * 20), "model_prefix": str(prefix)}
+    spm.SentencePieceTrainer.train(**source, **options)
     theirs = spm.SentencePieceProcessor(model_file=f"{prefix}.model")
     ids = range(len(theirs))
     kinds = [
@@ -464,24 +396,13 @@ def test_a_file_of_scores_gives_the_ids_of_sentencepiece(tmp_path: Path) -> None
         or (BYTE if theirs.is_byte(i) else NORMAL)
         for i in ids
     ]
-    write(
-        tmp_path / "own.gguf",
-        "llama",
-        token_list=[theirs.id_to_piece(i) for i in ids],
-        token_scores=[theirs.get_score(i) for i in ids],
-        token_types=kinds,
-    )
+    values = {"token_list": [theirs.id_to_piece(i) for i in ids], "token_types": kinds}
+    values["token_scores"] = [theirs.get_score(i) for i in ids]
+    write(tmp_path / "own.gguf", "llama", **values)
     # llama.cpp marks the beginning unless the file says otherwise, and needs to know with what.
     with pytest.raises(ValueError, match="bos_token_id"):
         Tokenizer.from_file(tmp_path / "own.gguf")
-    write(
-        tmp_path / "own.gguf",
-        "llama",
-        token_list=[theirs.id_to_piece(i) for i in ids],
-        token_scores=[theirs.get_score(i) for i in ids],
-        token_types=kinds,
-        bos_token_id=theirs.bos_id(),
-    )
+    write(tmp_path / "own.gguf", "llama", **values, bos_token_id=theirs.bos_id())
     read = Tokenizer.from_file(tmp_path / "own.gguf")
     for text in texts():
         found = theirs.encode(text)

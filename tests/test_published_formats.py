@@ -270,12 +270,9 @@ def test_the_hub_gives_the_files_of_a_model(monkeypatch, tmp_path):
     monkeypatch.setitem(__import__("sys").modules, "huggingface_hub", Hub)
     loaded = Tokenizer.from_hub("someone/model", revision="v1", local_files_only=True)
     assert loaded.n_vocab == 258
-    assert (asked["name"], asked["revision"], asked["local_files_only"]) == (
-        "someone/model",
-        "v1",
-        True,
-    )
-    assert "tokenizer.json" in asked["allow_patterns"]
+    assert "tokenizer.json" in asked.pop("allow_patterns")
+    expected = {"name": "someone/model", "revision": "v1", "local_files_only": True}
+    assert asked.items() >= expected.items()
 
 
 def test_a_compiled_tokenizer_survives_no_damage(tmp_path):
@@ -315,10 +312,8 @@ def test_the_published_segmentation_is_reached(shared):
     """subword-nmt's own reference, in one call."""
     segmenter = Segmenter(shared("vocabularies/subword-nmt/bpe.ref"))
     corpus = shared("vectors/subword-nmt/corpus.en").read_text(encoding="utf-8")
-    expected = shared("vectors/subword-nmt/corpus.bpe.ref.en").read_text(
-        encoding="utf-8"
-    )
-    assert segmenter.segment(corpus) == expected
+    expected = shared("vectors/subword-nmt/corpus.bpe.ref.en")
+    assert segmenter.segment(corpus) == expected.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -329,7 +324,7 @@ def test_the_published_segmentation_is_reached(shared):
         {},
         {"merges": 20, "separator": "￭"},
         {"threshold": 100_000},
-        {"threshold": 10**12},
+        {"threshold": 2**32 - 1},
         {"glossaries": ["the", r"\d+", "<w>", "in", "e[nr]"]},
         {"glossaries": ["and"], "threshold": 500},
     ],
@@ -338,22 +333,15 @@ def test_segments_are_those_of_subword_nmt(shared, codes, options):
     """Every option of apply_bpe but dropout gives the same text."""
     apply_bpe = pytest.importorskip("subword_nmt.apply_bpe")
     path = shared(f"vocabularies/subword-nmt/{codes}")
-    vocabulary = (
-        shared("vocabularies/subword-nmt/vocab.en") if "threshold" in options else None
-    )
-    ours = Segmenter(path, vocabulary=vocabulary, **options)
-    vocab = None
-    if vocabulary:
+    there = {name: value for name, value in options.items() if name != "threshold"}
+    if "threshold" in options:
+        vocabulary = shared("vocabularies/subword-nmt/vocab.en")
+        options = {**options, "vocabulary": vocabulary}
         with vocabulary.open(encoding="utf-8") as file:
-            vocab = apply_bpe.read_vocabulary(file, options["threshold"])
+            there["vocab"] = apply_bpe.read_vocabulary(file, options["threshold"])
+    ours = Segmenter(path, **options)
     with path.open(encoding="utf-8") as file:
-        theirs = apply_bpe.BPE(
-            file,
-            merges=options.get("merges", -1),
-            separator=options.get("separator", "@@"),
-            vocab=vocab,
-            glossaries=options.get("glossaries"),
-        )
+        theirs = apply_bpe.BPE(file, **there)
     corpus = shared("vectors/subword-nmt/corpus.en").read_text(encoding="utf-8")
     for line in [*corpus.splitlines(keepends=True)[:300], *lines_of_words(500)]:
         assert ours.segment(line) == theirs.process_line(line)
@@ -363,10 +351,8 @@ def test_codes_are_written_as_they_were_read(shared, tmp_path):
     """subword-nmt's codes come back line by line, and fastBPE's give the same words."""
     path = shared("vocabularies/subword-nmt/bpe.ref")
     tokenizer = Tokenizer.from_file(path)
-    assert (
-        tokenizer.to_bytes(format="subword-nmt").splitlines()
-        == path.read_bytes().splitlines()
-    )
+    written = tokenizer.to_bytes(format="subword-nmt")
+    assert written.splitlines() == path.read_bytes().splitlines()
     tokenizer.save(tmp_path / "codes", format="fastbpe")
     assert Tokenizer.from_file(tmp_path / "codes") == tokenizer
     segmenter = Segmenter(tmp_path / "codes")
@@ -379,25 +365,26 @@ def test_codes_are_written_as_they_were_read(shared, tmp_path):
 LOW_WORDS = "low lower lowest newer newest wide widest " * 9
 BETWEEN_SPACES_AND_LINES = {"pattern": r"[^\r\n ]+", "unmatched": "drop"}
 BETWEEN_SPACES = {"pattern": "[^ ]+", "unmatched": "drop"}
+WITH_UNKNOWN = {**BETWEEN_SPACES, "unknown_token": "[UNK]"}
 BREAKS = [" ", "  ", "\t", "\n", "\r\n", "\r", "\v", "\x1c", "\x85", "\xa0", "\u2028"]
 
 
 @pytest.mark.parametrize(
-    ("dialect", "options", "text"),
+    ("dialect", "options", "more"),
     [
-        ("sennrich", BETWEEN_SPACES_AND_LINES, LOW_WORDS),
-        ("subword-nmt", BETWEEN_SPACES_AND_LINES, LOW_WORDS),
-        ("subword-nmt", BETWEEN_SPACES_AND_LINES, LOW_WORDS + "a\tb \tc"),
-        ("subword-nmt", {}, LOW_WORDS),
-        ("subword-nmt", {}, LOW_WORDS + "a\tb \tc"),
-        ("subword-nmt", {}, LOW_WORDS + "a\nb"),
-        ("subword-nmt", {}, LOW_WORDS + "a\rb\u2028c"),
-        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS),
+        ("sennrich", BETWEEN_SPACES_AND_LINES, ""),
+        *(("subword-nmt", BETWEEN_SPACES_AND_LINES, more) for more in ("", "a\tb \tc")),
+        *(
+            ("subword-nmt", {}, more)
+            for more in ("", "a\tb \tc", "a\nb", "a\rb\u2028c")
+        ),
+        ("subword-nmt", BETWEEN_SPACES, ""),
     ],
 )
-def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, text):
+def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, more):
     """Of every text that has ids, whatever white space stands in it."""
-    ours = bytepair.train_from_iterator([text], dialect=dialect, merges=60, **options)
+    options = {"dialect": dialect, "merges": 60, **options}
+    ours = bytepair.train_from_iterator([LOW_WORDS + more], **options)
     ours.save(tmp_path / "codes", format="subword-nmt")
     again = Tokenizer.from_file(tmp_path / "codes")
     n_taken = 0
@@ -413,32 +400,23 @@ def test_codes_that_are_written_cut_the_same_words(tmp_path, dialect, options, t
 
 
 @pytest.mark.parametrize(
-    ("dialect", "options", "text", "named"),
+    ("dialect", "options", "more", "named"),
     [
-        ("sennrich", {}, LOW_WORDS, "not words between spaces"),
-        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS + "a\nb", "in which a line ends"),
-        ("subword-nmt", BETWEEN_SPACES, LOW_WORDS + "a\rb", "in which a line ends"),
-        (
-            "subword-nmt",
-            BETWEEN_SPACES_AND_LINES,
-            LOW_WORDS + "a\u2028b",
-            "in which a line ends",
-        ),
-        (
-            "subword-nmt",
-            {**BETWEEN_SPACES, "unknown_token": "[UNK]"},
-            LOW_WORDS,
-            "unknown character",
-        ),
-        ("subword-nmt", {"unmatched": "keep"}, LOW_WORDS, "not words between spaces"),
+        ("sennrich", {}, "", "not words between spaces"),
+        ("subword-nmt", BETWEEN_SPACES, "a\nb", "in which a line ends"),
+        ("subword-nmt", BETWEEN_SPACES, "a\rb", "in which a line ends"),
+        ("subword-nmt", BETWEEN_SPACES_AND_LINES, "a\u2028b", "in which a line ends"),
+        ("subword-nmt", WITH_UNKNOWN, "", "unknown character"),
+        ("subword-nmt", {"unmatched": "keep"}, "", "not words between spaces"),
     ],
 )
 @pytest.mark.parametrize("name", ["subword-nmt", "fastbpe"])
 def test_codes_that_would_cut_other_words_are_not_written(
-    tmp_path, name, dialect, options, text, named
+    tmp_path, name, dialect, options, more, named
 ):
     """Neither saved nor converted; the error names the pattern that codes are for."""
-    ours = bytepair.train_from_iterator([text], dialect=dialect, merges=30, **options)
+    options = {"dialect": dialect, "merges": 30, **options}
+    ours = bytepair.train_from_iterator([LOW_WORDS + more], **options)
     with pytest.raises(FormatError, match=named) as caught:
         ours.to_bytes(format=name)
     assert 'the pattern "subword-nmt"' in str(caught.value)
@@ -458,14 +436,12 @@ def test_codes_whose_order_matters_are_no_tokenizer(tmp_path):
 
 
 DAMAGED_CODES = [
-    (b"", "empty"),
-    (b"\n\n", "empty|neither"),
-    (b"  \n", "empty|neither"),
-    (b"\xef\xbb\xbf#version: 0.2\nl o\n", "byte order mark"),
-    (b"\xef\xbb\xbfl o 12\n", "byte order mark"),
-    (b"\xef\xbb\xbfl o\n", "byte order mark"),
-    (b"#version: 0.3\na b\n", "0.3"),
-    (b"#version: \na b\n", "version"),
+    *((b"", "empty"), (b"\n\n", "empty|neither"), (b"  \n", "empty|neither")),
+    *(
+        (b"\xef\xbb\xbf" + codes, "byte order mark")
+        for codes in (b"#version: 0.2\nl o\n", b"l o 12\n", b"l o\n")
+    ),
+    *((b"#version: 0.3\na b\n", "0.3"), (b"#version: \na b\n", "version")),
     (b"#version: 0.2\na b\nabc\n", "line 3"),
     (b"#version: 0.2\na b c\n", "line 2"),
     (b"#version: 0.2\na\tb\n", "line 2"),
@@ -474,14 +450,10 @@ DAMAGED_CODES = [
     (b"#version: 0.2\na \xff\n", "UTF-8"),
     ("#version: 0.2\na b\n".encode("utf-16"), "UTF-8|UTF-16|begins with"),
     (b"v3;false;true;false;<w>;</w>\na b\n", "OpenNMT"),
-    (b"a b 12\nab c many\n", "line 2"),
-    (b"a b 12\nab c -1\n", "line 2"),
-    (b"a b 12\nab c\n", "line 2"),
-    (b"a b 12\n\nab c 3\n", "line 2"),
-    (b"a b 12\na b 3\n", "twice"),
-    (b"the cat 12\n", "line 1|begins with"),
-    (b"low er\n", "line 1|begins with"),
-    (b"hello world\n", "line 1|begins with"),
+    *((b"a b 12\nab c many\n", "line 2"), (b"a b 12\nab c -1\n", "line 2")),
+    *((b"a b 12\nab c\n", "line 2"), (b"a b 12\n\nab c 3\n", "line 2")),
+    *((b"a b 12\na b 3\n", "twice"), (b"the cat 12\n", "line 1|begins with")),
+    *((line, "line 1|begins with") for line in (b"low er\n", b"hello world\n")),
     (b"<!DOCTYPE html>\n<html></html>\n", "line 1|begins with"),
 ]
 
@@ -499,13 +471,9 @@ def test_damaged_codes_are_refused_by_tokenizer_and_segmenter(tmp_path, content,
 @pytest.mark.parametrize(
     "content",
     [
-        b"#version: 0.2\n",
-        b"#version: 0.2 \r\na b\r\nab c</w>\r\n",
-        b"a b\nab </w>\n",
-        b"a </w>\n",
-        b"a b</w>\na b",
-        b"a b 12\nab c</w> 3",
-        b"a b</w> 12\r\n",
+        *(b"#version: 0.2\n", b"#version: 0.2 \r\na b\r\nab c</w>\r\n"),
+        *(b"a b\nab </w>\n", b"a </w>\n", b"a b</w>\na b"),
+        *(b"a b 12\nab c</w> 3", b"a b</w> 12\r\n"),
     ],
 )
 def test_sound_codes_are_read_by_tokenizer_and_segmenter(tmp_path, content):
@@ -535,9 +503,8 @@ def test_parts_are_numbered_by_the_vocabulary(shared, tmp_path):
     text = "the ingot against the hot steel"
     counts = collections.Counter(Segmenter(codes).segment(text).split())
     vocabulary = tmp_path / "vocabulary"
-    vocabulary.write_text(
-        "".join(f"{token} {count}\n" for token, count in counts.items())
-    )
+    lines = (f"{token} {count}\n" for token, count in counts.items())
+    vocabulary.write_text("".join(lines))
     segmenter = Segmenter(codes, vocabulary=vocabulary)
     ids = segmenter.encode(text)
     assert ids[0] == list(counts).index("the")
@@ -550,9 +517,8 @@ def test_parts_are_numbered_by_the_vocabulary(shared, tmp_path):
 def test_clip_is_the_published_tokenizer_json(shared):
     """The list of merges alone gives the ids of the file that is published beside it."""
     tokenizers = pytest.importorskip("tokenizers")
-    theirs = tokenizers.Tokenizer.from_file(
-        str(shared("vocabularies/clip/tokenizer.json"))
-    )
+    path = shared("vocabularies/clip/tokenizer.json")
+    theirs = tokenizers.Tokenizer.from_file(str(path))
     ours = Tokenizer.from_file(shared("vocabularies/clip/bpe_simple_vocab_16e6.txt.gz"))
     for text in strings(500):
         ids = ours.encode(text, allowed_special="all", add_special_tokens=True)
