@@ -237,24 +237,19 @@ mod tests {
     use proptest::prelude::*;
 
     fn ranks(tokens: &[&'static str]) -> Ranks<'static> {
-        (0..)
-            .zip(tokens)
-            .map(|(rank, token)| (rank, token.as_bytes()))
-            .map(|(rank, token)| (token, rank))
-            .collect()
+        (0..).zip(tokens).map(|(rank, token)| (token.as_bytes(), rank)).collect()
     }
 
     #[test]
-    fn the_last_two_parts_follow_the_ranks() {
-        let ranks = ranks(&["a", "b", "c", "bc", "ab", "abc"]);
-        assert_eq!(Steps::new(&ranks).last_pair(b"abc"), Some((0, 3)));
-        assert_eq!(Steps::new(&ranks).last_pair(b"bc"), Some((1, 2)));
-    }
-
-    #[test]
-    fn a_token_that_no_step_makes_has_no_parts() {
-        let ranks = ranks(&["a", "b", "c", "abc"]);
-        assert_eq!(Steps::new(&ranks).last_pair(b"abc"), None);
+    fn the_last_two_parts_follow_the_ranks_if_a_step_makes_the_token() {
+        let last_pair =
+            |tokens: &[&'static str], token| Steps::new(&ranks(tokens)).last_pair(token);
+        let tokens = ["a", "b", "c", "bc", "ab", "abc"];
+        assert_eq!(
+            [&b"abc"[..], b"bc"].map(|token| last_pair(&tokens, token)),
+            [Some((0, 3)), Some((1, 2))]
+        );
+        assert_eq!(last_pair(&["a", "b", "c", "abc"], b"abc"), None);
     }
 
     proptest! {

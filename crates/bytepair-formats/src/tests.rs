@@ -499,8 +499,6 @@ fn ranks_file(ranks: &[Vec<u8>]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn merges_from_any_ranks_do_what_tiktoken_does(
         tokens in prop::collection::vec("[abc]{2,7}", 0..40),
@@ -562,8 +560,6 @@ fn valid_files() -> &'static [Vec<u8>] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
     #[test]
     fn no_bytes_make_a_reader_panic(bytes: Vec<u8>) {
         read_all(&bytes);

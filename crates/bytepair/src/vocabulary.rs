@@ -519,15 +519,6 @@ mod tests {
     }
 
     #[test]
-    fn a_merge_keeps_the_left_start_and_the_right_end() {
-        let mut vocabulary = Vocabulary::new();
-        let left = vocabulary.push(Token::plain(b"lo")).unwrap();
-        let right = vocabulary.push(Token { kind: TokenKind::ENDING, bytes: b"w" }).unwrap();
-        let low = vocabulary.push_merge(left, right).unwrap();
-        assert_eq!(vocabulary.token(low), Some(Token { kind: TokenKind::ENDING, bytes: b"low" }));
-    }
-
-    #[test]
     fn a_table_of_content_that_is_made_late_finds_the_same() {
         let mut early = Vocabulary::new();
         let mut entries = Entries::with_capacity(0);

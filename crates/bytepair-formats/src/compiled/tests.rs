@@ -65,16 +65,14 @@ fn a_false_number_under_a_right_checksum_is_no_panic() {
     let file = file();
     let mut n_read = 0;
     for place in TABLE_AT..file.len() {
-        for value in [0, 1, 0x7F, 0xFF] {
-            let mut changed = file.clone();
-            changed[place] = value;
-            if let Ok(tokenizer) = read(&sealed(changed)) {
-                use_it(&tokenizer);
-                n_read += 1;
-            }
+        let mut changed = file.clone();
+        changed[place] = [0, 1, 0x7F, 0xFF][place / 3 % 4];
+        if let Ok(tokenizer) = read(&sealed(changed)) {
+            use_it(&tokenizer);
+            n_read += 1;
         }
     }
-    assert!(n_read > 1000, "the checksums are false: {n_read}");
+    assert!(n_read > 200, "the checksums are false: {n_read}");
     let mut longer = file;
     longer[TABLE_AT..TABLE_AT + 8].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(read(&sealed(longer)).unwrap_err().to_string().contains("lengths of the sections"));

@@ -424,26 +424,6 @@ fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn fields_are_read_as_they_were_written(number in 1_u64..1 << 29, value: u64, bytes: Vec<u8>, score: f32) {
-            let mut file = Vec::new();
-            put_number(&mut file, number, value);
-            put_bytes(&mut file, number, &bytes);
-            put_float(&mut file, number, score);
-            let mut fields = Fields::new("test", &file);
-            let found: Vec<_> = std::iter::from_fn(|| fields.next().unwrap()).map(|field| field.value).collect();
-            prop_assert_eq!(found, [Value::Varint(value), Value::Bytes(&bytes), Value::Fixed32(score.to_le_bytes())]);
-        }
-
-        #[test]
-        fn no_bytes_make_it_panic(file: Vec<u8>) {
-            let mut fields = Fields::new("test", &file);
-            while let Ok(Some(_)) = fields.next() {}
-        }
-    }
 
     #[test]
     fn a_length_beyond_the_file_is_refused() {

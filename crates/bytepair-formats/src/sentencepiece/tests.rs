@@ -4,9 +4,7 @@ use proptest::prelude::*;
 
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
 use super::{read, write};
-use crate::native;
 use bytepair::ErrorKind;
-use bytepair::decode::DecodeErrors;
 use bytepair::{EncodeOptions, Tokenizer};
 
 fn piece(text: &str, score: f32, kind: PieceKind) -> Piece {
@@ -43,46 +41,6 @@ fn tokenizer(model: &Model) -> Tokenizer {
 fn tokens(tokenizer: &Tokenizer, text: &[u8]) -> Vec<String> {
     let tokens = tokenizer.tokenize(text, EncodeOptions::default()).unwrap();
     tokens.into_iter().map(|token| String::from_utf8(token).unwrap()).collect()
-}
-
-#[test]
-fn the_leftmost_of_equal_scores_merges_first() {
-    let tokenizer = tokenizer(&model(&NORMAL));
-    assert_eq!(tokens(&tokenizer, b"abab"), ["▁ab", "ab"]);
-    assert_eq!(tokens(&tokenizer, b"babaaba"), ["▁", "ba", "ba", "aba"]);
-}
-
-#[test]
-fn user_defined_symbols_merge_with_nothing_and_controls_are_not_found() {
-    let tokenizer = tokenizer(&model(&NORMAL));
-    assert_eq!(tokens(&tokenizer, b"a<sep>b a"), ["▁a", "<sep>", "b", "▁a"]);
-    assert_eq!(tokenizer.encode_ordinary(b"a<s>b").unwrap(), [5, 0, 10]);
-}
-
-#[test]
-fn neighbouring_unknown_characters_are_one_token_and_bytes_that_are_no_text_are_unknown() {
-    let tokenizer = tokenizer(&model(&NORMAL));
-    let ids = tokenizer.encode_ordinary(b"axy\xFFb").unwrap();
-    assert_eq!(ids, [5, 0, 10]);
-    assert_eq!(tokenizer.decode(&ids, DecodeErrors::Strict, false).unwrap(), "a ⁇ b");
-}
-
-#[test]
-fn a_model_is_written_as_it_was_read_and_survives_the_native_format() {
-    let mut model = model(&NORMAL);
-    model.normalizer.removes_extra_whitespaces = false;
-    let first = tokenizer(&model);
-    let again = read(&write(&first).unwrap()).unwrap();
-    let native = native::read(&native::write(&first)).unwrap();
-    for other in [again, native] {
-        assert_eq!(native::fingerprint(&other), native::fingerprint(&first));
-        for text in ["", " ", "abab  baba<sep>", "xéy<s>"] {
-            let ids = first.encode_ordinary(text.as_bytes()).unwrap();
-            assert_eq!(other.encode_ordinary(text.as_bytes()).unwrap(), ids);
-            let decoded = first.decode(&ids, DecodeErrors::Replace, false).unwrap();
-            assert_eq!(other.decode(&ids, DecodeErrors::Replace, false).unwrap(), decoded);
-        }
-    }
 }
 
 #[test]

@@ -101,12 +101,12 @@ fn next((_, finder): &(Repeat, Finder<'_>), text: &[u8], from: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Splitter;
+    use crate::tests::{oniguruma, pieces_by_block, stage};
     use crate::unicode::UnicodeTables;
-    use crate::{Boundaries, Splitter};
     use proptest::prelude::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
         fn runs_are_found_as_the_pattern_of_their_stage_finds_them(
             space in (1..4_usize, 0..5_usize),
@@ -119,23 +119,13 @@ mod tests {
                 bounds.map(|(least, more)| Repeat { byte, least, most: least + more })
             };
             let repeats: Vec<_> = [repeat(b' ', Some(space)), repeat(b'\t', tab)].into_iter().flatten().collect();
-            let unicode = UnicodeTables::latest();
-            let stages = behind.map(|source| {
-                let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
-                Stage::matches(pattern, Unmatched::Keep)
-            });
-            let stages: Vec<_> = stages.into_iter().collect();
-            let splitter = Splitter::new(stages.clone(), &unicode).unwrap().behind(&repeats);
-            let all = [vec![Repeats::stage(&repeats)], stages].concat();
+            let splitter = behind.map_or_else(Splitter::whole, oniguruma).behind(&repeats);
+            let stages = behind.map(|source| stage(source, Flavour::Oniguruma, Unmatched::Keep));
+            let all: Vec<_> = [Repeats::stage(&repeats)].into_iter().chain(stages).collect();
             prop_assert_eq!(splitter.stages(), &all);
-            let naive = Splitter::naive(all, &unicode).unwrap();
-            let expected = naive.pieces(text.as_bytes()).unwrap();
-            let (mut boundaries, mut from, mut found) = (Boundaries::new(block_len), 0, Vec::new());
-            while from < text.len() {
-                from = splitter.split_block(text.as_bytes(), from, &mut boundaries).unwrap();
-                found.extend(boundaries.pieces().map(|piece| &text.as_bytes()[piece]));
-            }
-            prop_assert_eq!(found, expected);
+            let naive = Splitter::naive(all, &UnicodeTables::latest()).unwrap();
+            let expected = pieces_by_block(&naive, text.as_bytes(), usize::MAX);
+            prop_assert_eq!(pieces_by_block(&splitter, text.as_bytes(), block_len), expected);
         }
     }
 }

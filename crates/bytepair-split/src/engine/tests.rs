@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use crate::tests::{
-    by_name, by_windows, byte_texts, is_automaton, pieces_by_block, splitter, stage, stages, texts,
+    by_name, by_windows, byte_texts, is_automaton, pieces_by_block, splitter, stages, texts,
 };
 use crate::unicode::UnicodeTables;
-use crate::{ErrorKind, Flavour, Splitter, Unmatched};
+use crate::{ErrorKind, Splitter};
 
 #[test]
 fn look_around_goes_to_the_backtracker() {
@@ -43,8 +43,7 @@ fn many_costly_matches_share_one_limit_of_steps() {
         (r"(?>(?s:.)(?=(?>(?:a|aa)*)$))|(?s:.)", &letters),
     ];
     for (pattern, text) in patterns {
-        let stage = stage(pattern, Flavour::Rust, Unmatched::Keep);
-        let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+        let splitter = splitter(pattern);
         let error = splitter.pieces(text.as_bytes()).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::StepLimit { .. }), "{pattern}: {error}");
         let short = &text.as_bytes()[..300];
@@ -54,9 +53,7 @@ fn many_costly_matches_share_one_limit_of_steps() {
 
 #[test]
 fn backtracking_in_small_steps_has_no_limit() {
-    let source = r"(?<=a)b+|\d{1,3}(?=(?:\d{3})*\b)|(?s:.)";
-    let stage = stage(source, Flavour::Rust, Unmatched::Keep);
-    let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+    let splitter = splitter(r"(?<=a)b+|\d{1,3}(?=(?:\d{3})*\b)|(?s:.)");
     let text = format!("{}{}", "ab1234567 ,".repeat(100_000), "b".repeat(100_000));
     assert!(splitter.pieces(text.as_bytes()).is_ok());
 }
@@ -81,8 +78,6 @@ fn look_aheads_of_any_length_cost_linear_time() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
     #[test]
     fn both_engines_find_the_same_boundaries(stages in stages(), text in byte_texts(), block_len in 1_usize..40) {
         let unicode = UnicodeTables::latest();
@@ -91,11 +86,10 @@ proptest! {
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
             prop_assume!(expected.is_some());
-            prop_assert_eq!(pieces_by_block(&windows, &text, usize::MAX), expected.clone());
-            prop_assert_eq!(pieces_by_block(&windows, &text, block_len), expected.clone());
-            prop_assert_eq!(pieces_by_block(&splitter, &text, usize::MAX), expected.clone());
-            prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected.clone());
-            prop_assert_eq!(pieces_by_block(&naive, &text, block_len), expected);
+            for splitter in [windows, splitter, naive] {
+                prop_assert_eq!(pieces_by_block(&splitter, &text, usize::MAX), expected.clone());
+                prop_assert_eq!(pieces_by_block(&splitter, &text, block_len), expected.clone());
+            }
         }
     }
 }

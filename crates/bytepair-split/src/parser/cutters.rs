@@ -66,7 +66,8 @@ fn scripts(unicode: &UnicodeTables) -> Vec<CharSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Boundaries, Flavour, Splitter, Stage, Unmatched};
+    use crate::tests::pieces_by_block;
+    use crate::{Flavour, Splitter, Stage, Unmatched};
     use proptest::prelude::*;
     use std::ops::RangeInclusive;
     use std::sync::LazyLock;
@@ -131,20 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn the_cutter_is_an_automaton_and_leaves_something() {
+    fn the_cutter_is_an_automaton_and_leaves_something_and_another_name_is_refused() {
         assert!(splitter().explain()[0].starts_with("automaton"), "{:?}", splitter().explain());
         assert!(!splitter().covers_everything());
-    }
-
-    #[test]
-    fn another_name_is_refused() {
         let error = Splitter::new(stages("Scripts"), &UnicodeTables::hugging_face()).unwrap_err();
         assert!(error.to_string().contains(UNICODE_SCRIPTS), "{error}");
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(1000))]
-
         #[test]
         fn the_automaton_cuts_as_the_definition(
             characters in prop::collection::vec(characters(), 0..40), block_len in 1_usize..20,
@@ -154,15 +149,11 @@ mod tests {
                 [splitter(), naive.unwrap()]
             });
             let text = String::from_iter(characters);
-            let [splitter, backtracker] = &*BOTH;
-            let mut boundaries = Boundaries::new(block_len);
-            let (mut from, mut pieces) = (0, Vec::new());
-            while from < text.len() {
-                from = splitter.split_block(text.as_bytes(), from, &mut boundaries).unwrap();
-                pieces.extend(boundaries.pieces().map(|range| &text[range]));
+            for splitter in &*BOTH {
+                let pieces = pieces_by_block(splitter, text.as_bytes(), block_len).unwrap();
+                let pieces: Vec<_> = pieces.into_iter().map(|range| &text[range]).collect();
+                prop_assert_eq!(&pieces, &naive(&text));
             }
-            prop_assert_eq!(&pieces, &naive(&text));
-            prop_assert_eq!(backtracker.pieces(text.as_bytes()).unwrap(), splitter.pieces(text.as_bytes()).unwrap());
         }
     }
 }

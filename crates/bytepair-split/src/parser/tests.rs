@@ -95,8 +95,6 @@ fn large_patterns_are_refused_or_tried_step_by_step() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
-
     #[test]
     fn any_pattern_compiles_or_is_refused(source in r"[\[\](){}|?*+^$.&\\a-c:<>=!\-,0-3pPbwsSiéß~]{0,16}", text in byte_texts()) {
         for flavour in [Flavour::Rust, Flavour::Oniguruma] {

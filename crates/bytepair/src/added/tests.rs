@@ -5,7 +5,7 @@ use proptest::prelude::any;
 use super::*;
 
 fn token(id: TokenId, content: &str) -> AddedToken {
-    AddedToken { id, content: content.to_owned(), ..AddedToken::default() }
+    AddedToken { id, ..crate::test_support::added_token(content) }
 }
 
 fn matcher(tokens: &[AddedToken], pieces_are_text: bool) -> Matcher {
@@ -75,54 +75,21 @@ fn whole_pieces_are_left_out_where_no_token_must_be_a_word() {
 }
 
 #[test]
-fn white_space_beside_a_token_belongs_to_it_where_it_says_so() {
-    let both = AddedToken { lstrip: true, rstrip: true, ..token(1, "<a>") };
-    assert_eq!(
-        cut(&[both], "x \u{3000}<a>\n <a> y"),
-        ["[x]", "1= \u{3000}<a>\n ", "1=<a> ", "[y]"]
-    );
-}
-
-#[test]
-fn a_token_that_begins_with_white_space_that_was_taken_is_found_all_the_same() {
-    let tokens = [AddedToken { rstrip: true, ..token(1, "<a>") }, token(2, "  ")];
-    assert_eq!(cut(&tokens, "<a>   x"), ["1=<a>   ", "2=  ", "[ x]"]);
-}
-
-#[test]
-fn nothing_is_left_for_a_token_that_reaches_back_into_white_space_that_was_taken() {
-    let both = |content| AddedToken { lstrip: true, rstrip: true, ..token(1, content) };
-    assert_eq!(cut(&[both("  ")], "     x"), ["1=     ", "[x]"]);
-    assert_eq!(cut(&[both(" ")], "a  b"), ["[a]", "1=  ", "[b]"]);
-    let left = AddedToken { lstrip: true, ..token(2, "  ") };
-    let right = AddedToken { rstrip: true, ..token(1, "<a>") };
-    assert_eq!(cut(&[right, left], "<a>   b"), ["1=<a>   ", "[b]"]);
-}
-
-#[test]
 fn a_single_word_has_no_word_character_beside_it() {
     let word = AddedToken { single_word: true, ..token(1, "ab") };
+    let tokens = [word, token(2, "b_c")];
     for beside in ["c", "é", "_", "1", "\u{301}", "\u{200D}"] {
-        assert_eq!(
-            cut(std::slice::from_ref(&word), &format!("ab{beside} ab")).len(),
-            2,
-            "{beside:?}"
-        );
+        let parts = [format!("[ab{beside} ]"), "1=ab".to_owned()];
+        assert_eq!(cut(&tokens, &format!("ab{beside} ab")), parts);
     }
     for beside in ["-", "²", " ", "€"] {
-        assert_eq!(cut(std::slice::from_ref(&word), &format!("ab{beside}")).len(), 2, "{beside:?}");
         assert_eq!(
-            cut(std::slice::from_ref(&word), &format!("ab{beside}"))[0],
-            "1=ab",
-            "{beside:?}"
+            cut(&tokens, &format!("ab{beside}")),
+            ["1=ab".to_owned(), format!("[{beside}]")]
         );
     }
-}
-
-#[test]
-fn nothing_is_looked_for_where_a_single_word_was_none() {
-    let tokens = [AddedToken { single_word: true, ..token(1, "abc") }, token(2, "bc")];
-    assert_eq!(cut(&tokens, "abcd bc"), ["[abcd ]", "2=bc"]);
+    // Nothing is looked for where a single word was none.
+    assert_eq!(cut(&tokens, "ab_c b_c"), ["[ab_c ]", "2=b_c"]);
 }
 
 #[test]

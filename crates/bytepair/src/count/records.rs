@@ -222,43 +222,7 @@ fn beginning(piece: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use std::io::Seek;
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read(
-            rows: Vec<(Vec<u8>, u16, u64, u16, u64)>, group: u16, source: u16,
-        ) {
-            let mut file = tempfile::tempfile().unwrap();
-            let part = Part { group: group.into(), source: source.into() };
-            for (piece, group, count, source, offset) in &rows {
-                let first = First { source: (*source).into(), offset: *offset };
-                let row = RecordRef { piece, group: (*group).into(), count: *count, first };
-                write_record(&mut file, &row).unwrap();
-            }
-            file.rewind().unwrap();
-            let mut reader = RecordReader::new(file, 16, Order::Hash, part);
-            for (piece, group, count, source, offset) in rows {
-                let read = reader.read().unwrap().unwrap();
-                prop_assert_eq!((read.piece, read.count), (piece, count));
-                prop_assert_eq!(read.group, u32::from(group) + part.group);
-                let first = First { source: u32::from(source) + part.source, offset };
-                prop_assert_eq!(read.first, first);
-            }
-            prop_assert!(reader.read().unwrap().is_none());
-        }
-
-        #[test]
-        fn ranks_are_by_count_then_by_bytes(one: (u64, Vec<u8>), other: (u64, Vec<u8>)) {
-            let record = |(count, piece): &(u64, Vec<u8>)| {
-                let first = First { source: 0, offset: 0 };
-                Order::Rank.record(&RecordRef { piece, group: 0, count: *count, first })
-            };
-            let expected = other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1));
-            prop_assert_eq!(record(&one).cmp(&record(&other)), expected);
-        }
-    }
 
     #[test]
     fn a_length_or_a_group_that_no_file_has_is_an_error() {

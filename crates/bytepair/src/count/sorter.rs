@@ -394,7 +394,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn files_change_nothing_but_memory(
             rows in proptest::collection::vec(("[ab]{1,20}", 0..3_u32, 0..9_u64), 0..200),

@@ -276,7 +276,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn parts_together_are_the_whole(
             texts in proptest::collection::vec("[ab ]{0,60}", 1..12),

@@ -612,21 +612,7 @@ mod tests {
     use super::super::tables::contents;
     use super::*;
     use bytepair_split::unicode::UnicodeTables;
-    use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, named};
-
-    #[test]
-    fn growing_keeps_every_count() {
-        let text: Vec<u8> = (0..40_000_u32).flat_map(|n| format!("{n:05}").into_bytes()).collect();
-        let mut table = CountTable::new(usize::MAX);
-        for start in (0..text.len()).step_by(5) {
-            table.add(&text, start..start + 5, 1, start as u64);
-        }
-        let contents = contents(vec![table], 1);
-        assert_eq!(contents.iter().map(|(_, count, _)| count).sum::<i64>(), 40_000);
-        assert!(contents.iter().all(|(piece, _, first)| {
-            piece[..] == text[usize::try_from(*first).unwrap()..][..5]
-        }));
-    }
+    use bytepair_split::{Splitter, Unmatched, named};
 
     proptest::proptest! {
         #[test]
@@ -661,9 +647,7 @@ mod tests {
         fn a_piece_is_first_where_it_came_first_whatever_else_is_left_out(
             texts in proptest::collection::vec("[ab]{1,3}|[ab]{1,2} [ab]{1,2}|([ab]{1,2}[ 1]){0,40}|([ab]{16,17} ){0,12}", 1..20),
         ) {
-            let pattern = Pattern { source: "[a-z]+".to_owned(), flavour: Flavour::Rust };
-            let stages = vec![Stage::matches(pattern, Unmatched::Drop)];
-            let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
+            let splitter = crate::test_support::splitter("[a-z]+", Unmatched::Drop);
             let mut table = CountTable::new(usize::MAX);
             let mut expected = std::collections::BTreeMap::new();
             let mut position = 0;

@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_order_does_not_depend_on_tables_or_threads() {
-        let text: Vec<u8> = (0..90_000_u32).flat_map(|n| format!("{n:020}").into_bytes()).collect();
+        let text: Vec<u8> = (0..30_000_u32).flat_map(|n| format!("{n:020}").into_bytes()).collect();
         let of = |n_tables: usize, n_threads: usize| {
             let mut tables: Vec<_> = (0..n_tables).map(|_| CountTable::new(usize::MAX)).collect();
             for (n, start) in (0..text.len()).step_by(20).enumerate() {
@@ -223,7 +223,7 @@ mod tests {
             contents(tables, n_threads)
         };
         let expected = of(1, 1);
-        assert_eq!(expected.len(), 180_000);
+        assert_eq!(expected.len(), 60_000);
         for n_threads in [2, 3, 8] {
             assert!(of(n_threads, n_threads) == expected, "{n_threads} threads");
         }

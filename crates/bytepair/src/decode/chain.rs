@@ -376,62 +376,11 @@ fn cleaned(text: Vec<u8>) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn text(steps: Vec<DecodeStep>, tokens: &[&str]) -> String {
-        let chain = Compiled::new(DecodeChain { steps, separator: String::new() }).unwrap();
-        let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
-        let bytes = chain.text(tokens, Invalid::Become(DecodeErrors::Replace)).unwrap();
-        String::from_utf8(bytes).unwrap()
-    }
-
-    #[test]
-    fn byte_characters_are_bytes_and_other_tokens_themselves() {
-        assert_eq!(text(vec![DecodeStep::ByteLevel], &["Ġa", "Ã", "©", "｜é"]), " aé｜é");
-        assert_eq!(text(vec![DecodeStep::ByteLevel], &["é", "b"]), "\u{FFFD}b");
-    }
-
-    #[test]
-    fn a_run_of_bytes_counts_as_a_whole() {
-        let tokens = ["<0xC3>", "<0xa9>", "x", "<0xC3>", "<0x41>", "<0x+5>"];
-        assert_eq!(text(vec![DecodeStep::ByteFallback], &tokens), "éx\u{FFFD}\u{FFFD}\u{FFFD}");
-    }
-
-    #[test]
-    fn the_first_token_loses_every_metaspace() {
-        let step = DecodeStep::Metaspace { replacement: '▁', drops_first: true };
-        assert_eq!(text(vec![step], &["▁a▁b", "▁c"]), "ab c");
-    }
-
-    #[test]
-    fn a_suffix_is_a_space_but_in_the_last_token() {
-        let step = DecodeStep::Suffix { suffix: "</w>".to_owned() };
-        assert_eq!(text(vec![step], &["lo", "w</w>", "x</w>"]), "low x");
-    }
-
-    #[test]
-    fn strip_takes_no_more_than_there_is() {
-        let step = DecodeStep::Strip { content: ' ', start: 2, stop: 1 };
-        assert_eq!(text(vec![step], &["   a  ", " ", "", " b"]), " a b");
-    }
-
     #[test]
     fn an_empty_text_is_not_replaced() {
         let step = DecodeStep::Replace { from: String::new(), to: "x".to_owned() };
         let chain = DecodeChain { steps: vec![DecodeStep::Fuse, step], separator: String::new() };
         let error = Compiled::new(chain).unwrap_err().to_string();
         assert!(error.contains("an empty text"), "{error}");
-    }
-
-    #[test]
-    fn matches_of_a_pattern_are_replaced_in_each_token() {
-        let step =
-            DecodeStep::ReplacePattern { pattern: "[aeiou]+".to_owned(), to: "-".to_owned() };
-        assert_eq!(text(vec![step], &["queue", "xyz", "ab"]), "q-xyz-b");
-    }
-
-    #[test]
-    fn equal_neighbours_are_one_token_to_ctc() {
-        let step =
-            DecodeStep::Ctc { pad: "<pad>".to_owned(), delimiter: "|".to_owned(), cleanup: true };
-        assert_eq!(text(vec![step], &["h", "h", "<pad>", "i", "i", "|", "o"]), "hi o");
     }
 }

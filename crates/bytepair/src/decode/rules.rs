@@ -145,32 +145,6 @@ mod tests {
     }
 
     #[test]
-    fn an_end_mark_is_a_space_only_before_another_token() {
-        let low = Token { kind: TokenKind::ENDING, bytes: b"low" };
-        let rules = DecodeRules::default();
-        assert_eq!(joined(&[low], &rules, DecodeErrors::Strict).unwrap(), "low");
-        assert_eq!(joined(&[low, low], &rules, DecodeErrors::Strict).unwrap(), "low low");
-    }
-
-    #[test]
-    fn leading_spaces_are_taken_off_once() {
-        let rules = DecodeRules {
-            replacements: vec![("▁".to_owned(), " ".to_owned())],
-            n_leading_spaces: 1,
-            ..DecodeRules::default()
-        };
-        let tokens = ["▁", "▁a", "▁b"].map(|text| Token::plain(text.as_bytes()));
-        assert_eq!(joined(&tokens, &rules, DecodeErrors::Strict).unwrap(), " a b");
-    }
-
-    #[test]
-    fn the_first_token_loses_all_of_a_text_and_the_others_none() {
-        let rules = DecodeRules { first_without: Some("▁".to_owned()), ..DecodeRules::default() };
-        let tokens = ["▁a▁", "▁b"].map(|text| Token::plain(text.as_bytes()));
-        assert_eq!(joined(&tokens, &rules, DecodeErrors::Strict).unwrap(), "a▁b");
-    }
-
-    #[test]
     fn byte_tokens_count_together_only_where_the_rules_say_so() {
         let tokens = [byte(b"\xE2"), byte(b"A"), Token::plain(b"b")];
         let apart = DecodeRules::default();

@@ -350,7 +350,6 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
         fn a_stream_gives_what_the_whole_gives(
             steps in prop::collection::vec(step(), 0..5),

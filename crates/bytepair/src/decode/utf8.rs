@@ -103,15 +103,6 @@ mod tests {
     }
 
     #[test]
-    fn half_a_character_waits_for_the_other_half() {
-        let mut buffer = Utf8Buffer::new(DecodeErrors::Strict);
-        buffer.bytes_mut().extend_from_slice("aé".as_bytes().split_last().unwrap().1);
-        assert_eq!(buffer.take(false).unwrap(), "a");
-        buffer.bytes_mut().push(0xA9);
-        assert_eq!(buffer.take(false).unwrap(), "é");
-    }
-
-    #[test]
     fn a_strict_stream_says_where_the_bytes_are_wrong() {
         let mut buffer = Utf8Buffer::new(DecodeErrors::Strict);
         buffer.bytes_mut().extend_from_slice(b"abc");

@@ -439,16 +439,6 @@ mod tests {
         }
 
         #[test]
-        fn any_text_comes_back_from_its_json(all: Vec<String>) {
-            let lines: Vec<_> = all
-                .iter()
-                .map(|text| serde_json::json!({"a": [text], "text": text, "b": {"text": 1}}).to_string())
-                .collect();
-            let documents = read(lines.join("\n").as_bytes(), &["text"]);
-            prop_assert_eq!(texts(&documents), all);
-        }
-
-        #[test]
         fn lines_of_json_and_not_quite_json_are_read_as_by_the_definition(
             line in r#"\{("(a|b)": ?("x\\n?"|null|1|\[\]|\{"(a|b)": "y"\}|\{\}),? ?){0,4}\}"#
         ) {

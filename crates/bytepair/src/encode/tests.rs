@@ -2,6 +2,7 @@
 
 use super::merge::tests::shuffled_vocabulary;
 use super::*;
+use crate::test_support::texts_vocabulary;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Missing};
 use crate::vocabulary::{Form, TokenKind};
 use proptest::prelude::*;
@@ -10,11 +11,8 @@ use std::ops::Range;
 
 #[test]
 fn a_piece_that_is_a_token_needs_no_merges_where_they_are_ignored() {
-    let mut vocabulary = Vocabulary::new();
-    for text in ["a", "b", "ab"] {
-        vocabulary.push(Token::plain(text.as_bytes())).unwrap();
-    }
-    let (vocabulary, units) = (Arc::new(vocabulary), Units::bytes(ByteIds::Value));
+    let vocabulary = Arc::new(texts_vocabulary(&["a", "b", "ab"]));
+    let units = Units::bytes(ByteIds::Value);
     for (ignore_merges, expected) in [(true, vec![2]), (false, vec![0, 1])] {
         let encoder = Encoder::new(Arc::clone(&vocabulary), &units, ignore_merges);
         let mut ids = Vec::new();
@@ -69,7 +67,6 @@ fn any_token() -> impl Strategy<Value = (TokenKind, Vec<u8>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn spans_and_dropout_give_the_ids_of_encoding(
         tokens in prop::collection::vec(any_token(), 0..12),
@@ -239,23 +236,10 @@ fn a_piece_may_spell_a_name_or_a_mark_where_merges_are_ignored() {
     assert_eq!(ids("<s>"), [1, 1, 1]);
 }
 
-#[test]
-fn all_merges_are_dropped_at_probability_1() {
-    let vocabulary = Arc::new(shuffled_vocabulary(&[(0, 0), (3, 3)], &[], &[]));
-    let encoder = Encoder::new(vocabulary, &Units::characters(), false);
-    let mut dropping = Dropout { probability: 1.0, seed: 3 }.start();
-    let mut ids = Vec::new();
-    encoder.encode_dropout(b"aaaa", &mut dropping, &mut Scratch::default(), &mut ids).unwrap();
-    assert_eq!(ids, [0, 0, 0, 0]);
-}
-
 /// The frequencies are those of 200,000 draws of the library that reads `tokenizer.json`.
 #[test]
 fn merges_are_dropped_as_often_as_published_libraries_drop_them() {
-    let mut vocabulary = Vocabulary::new();
-    for token in ["a", "b", "c", "ab", "abc", "bc", "aa", "aab"] {
-        vocabulary.push(Token::plain(token.as_bytes())).unwrap();
-    }
+    let mut vocabulary = texts_vocabulary(&["a", "b", "c", "ab", "abc", "bc", "aa", "aab"]);
     for (left, right, result) in [(0, 1, 3), (1, 2, 5), (3, 2, 4), (0, 0, 6), (0, 3, 7)] {
         vocabulary.push_merge_to(crate::Merge { left, right, result });
     }
@@ -289,14 +273,5 @@ fn merges_are_dropped_as_often_as_published_libraries_drop_them() {
             let found = f64::from(counts[ids]) / f64::from(n_draws);
             assert!((found - expected).abs() < 0.006, "{probability} {ids:?}: {found} {expected}");
         }
-    }
-}
-
-proptest! {
-    #[test]
-    fn every_such_character_is_written_otherwise_and_nothing_else(piece in "[ab é▁]{0,20}") {
-        let spelled = Spelling { from: b' ', to: '▁' }.of(piece.as_bytes());
-        let expected = piece.contains(' ').then(|| piece.replace(' ', "▁").into_bytes());
-        prop_assert_eq!(spelled, expected);
     }
 }

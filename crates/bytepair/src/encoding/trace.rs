@@ -118,40 +118,12 @@ impl<'t> Traced<'t> {
 mod tests {
     use super::*;
     use crate::normalize::NormalizeStep;
-    use bytepair_split::unicode::UnicodeTables;
-
-    fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
-        Normalizer::new(steps, UnicodeTables::latest())
-    }
-
-    #[test]
-    fn a_copied_character_comes_from_its_bytes_and_another_from_the_whole() {
-        let text = Traced::of(Segment::whole("É é".as_bytes()));
-        let lower = text.changed(&normalizer(vec![NormalizeStep::Lowercase])).unwrap();
-        assert_eq!(&*lower.text, "é é".as_bytes());
-        let spans: Vec<_> = (0..5).map(|byte| lower.span(byte..byte + 1)).collect();
-        assert_eq!(spans, [(0, 2), (0, 2), (2, 3), (3, 4), (4, 5)]);
-    }
-
-    #[test]
-    fn what_is_put_in_front_comes_from_the_first_character() {
-        let prepend =
-            NormalizeStep::Prepend {
-                text: "▁".to_owned(), only_first: false, unless_there: false
-            };
-        let text = Traced::of(Segment::whole("xéa".as_bytes()));
-        let part = text.part(1..4);
-        let changed = part.changed(&normalizer(vec![prepend])).unwrap();
-        assert_eq!(
-            (changed.span(0..3), changed.span(3..4), changed.span(5..6)),
-            ((1, 3), (1, 2), (3, 4))
-        );
-    }
+    use crate::test_support::{normalizer, replace};
 
     #[test]
     fn spans_go_through_several_changes() {
         let lower = normalizer(vec![NormalizeStep::Lowercase]);
-        let replace = NormalizeStep::Replace { from: "i\u{307}b".to_owned(), to: "c".to_owned() };
+        let replace = replace("i\u{307}b", "c");
         let text = Traced::of(Segment::whole("aİBa".as_bytes()));
         let once = text.changed(&lower).unwrap();
         let twice = once.changed(&normalizer(vec![replace])).unwrap();

@@ -315,14 +315,4 @@ mod tests {
             assert!((0..).zip(&row).all(|(number, &value)| value == number));
         }
     }
-
-    #[test]
-    fn a_row_of_any_length_holds_its_values_and_takes_others() {
-        for len in [1, 1000, PAGE_LEN / 8, PAGE_LEN / 8 * 3 + 5] {
-            let mut row = HugePageRow::filled(7_u64, len);
-            assert!(row.len() == len && row.iter().all(|&value| value == 7));
-            row[len - 1] = 8;
-            assert_eq!(row.iter().sum::<u64>(), 7 * len as u64 + 1);
-        }
-    }
 }

@@ -72,11 +72,7 @@ mod tests {
 
     use super::*;
     use crate::normalize::UnicodeForm;
-    use bytepair_split::unicode::UnicodeTables;
-
-    fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
-        Normalizer::new(steps, UnicodeTables::latest())
-    }
+    use crate::test_support::{normalizer, replace};
 
     proptest! {
         #[test]
@@ -84,7 +80,7 @@ mod tests {
             text in "([a-cAİΣé ▁ﬁ각]|e\u{301}|\u{308}\u{301}|\u{1100}\u{1161}|\\PC){0,9}",
             (start, end) in (0..30_usize, 0..30_usize),
         ) {
-            let spaces = || NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+            let spaces = || replace(" ", "▁");
             let forms = [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
             let mut all = vec![vec![NormalizeStep::Lowercase], vec![NormalizeStep::StripAccents]];
             all.extend(forms.map(|form| vec![NormalizeStep::Form(form)]));
@@ -109,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_step_is_asked_only_where_nothing_behind_it_could_give_the_text() {
-        let spaces = || NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
+        let spaces = || replace(" ", "▁");
         let form = || NormalizeStep::Form(UnicodeForm::Nfkc);
         let strip = || NormalizeStep::Strip { left: true, right: true };
         for (steps, n_closed) in [

@@ -392,24 +392,6 @@ mod tests {
         (String::from_utf8(aligned).unwrap(), spans)
     }
 
-    #[test]
-    fn spaces_are_squeezed_and_written_as_the_symbol() {
-        assert_eq!(whole(rules(), b" \t a \t b ").0, "▁a▁b");
-        assert_eq!(whole(rules(), b" \t ").0, "");
-        assert_eq!(whole(rules(), b"").0, "");
-        let suffix = SentencePieceRules { space_is_suffix: true, ..rules() };
-        assert_eq!(whole(suffix, b" a b ").0, "a▁b▁");
-        let plain = SentencePieceRules { removes_extra_spaces: false, ..rules() };
-        assert_eq!(whole(plain, b" a  b ").0, "▁▁a▁▁b▁");
-        let unescaped = SentencePieceRules { escapes_spaces: false, ..rules() };
-        assert_eq!(whole(unescaped, b" a  b ").0, " a b");
-    }
-
-    #[test]
-    fn verbatim_texts_escape_the_map_but_not_the_symbol() {
-        assert_eq!(whole(rules(), "<a b>ﬁ<a\u{AD}".as_bytes()).0, "▁<a▁b>fi<a");
-    }
-
     proptest! {
         #[test]
         fn many_or_long_verbatim_texts_are_found_as_few_are(
@@ -426,23 +408,6 @@ mod tests {
             prop_assert!(matches!(compiled.0.verbatim, Verbatim::Many(_)));
             prop_assert_eq!(whole(few, text.as_bytes()), whole(many, text.as_bytes()));
         }
-    }
-
-    #[test]
-    fn each_byte_that_is_no_character_is_replaced() {
-        assert_eq!(
-            whole(rules(), b"a\xE2\x96\xFF\xC0\x80").0,
-            "▁a\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}"
-        );
-    }
-
-    #[test]
-    fn spans_reach_to_where_the_next_source_begins() {
-        let (text, spans) = whole(rules(), "ﬁ  b ".as_bytes());
-        assert_eq!(text, "▁fi▁b");
-        let starts: Vec<_> = spans.iter().map(|span| span.0).collect();
-        assert_eq!(starts, [0, 0, 0, 0, 0, 3, 3, 3, 5]);
-        assert_eq!(spans.last(), Some(&(5, 6)));
     }
 
     #[test]

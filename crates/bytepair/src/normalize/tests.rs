@@ -3,8 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::test_support::{pattern, prepend, replace};
+use bytepair_split::Flavour;
 use bytepair_split::unicode::{PublishedClass, TextClass, published_class};
-use bytepair_split::{Flavour, Pattern};
 
 fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
     Normalizer::new(steps, UnicodeTables::hugging_face())
@@ -23,17 +24,8 @@ fn spans(step: NormalizeStep, text: &str) -> Vec<(usize, usize)> {
     normalizer(vec![step]).normalize_aligned(whole(text.as_bytes())).unwrap().spans
 }
 
-fn replaced(from: &str, to: &str) -> NormalizeStep {
-    NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
-}
-
 fn text_pattern(source: &str) -> crate::error::Result<TextPattern> {
-    let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
-    TextPattern::new(pattern, &UnicodeTables::hugging_face())
-}
-
-fn prepended(text: &str) -> NormalizeStep {
-    NormalizeStep::Prepend { text: text.to_owned(), only_first: false, unless_there: false }
+    TextPattern::new(pattern(source, Flavour::Oniguruma), &UnicodeTables::hugging_face())
 }
 
 const BERT: BertRules = BertRules {
@@ -47,11 +39,6 @@ fn characters_map() -> CharsMap {
     let rules =
         [("\u{FB01}", "fi"), ("e\u{301}", "é"), ("\u{200B}", ""), ("\u{3000}", " "), ("\n", " ")];
     CharsMap::parse(&charsmap::tests::build(&rules)).unwrap()
-}
-
-#[test]
-fn lower_case_is_per_code_point() {
-    assert_eq!(normalized(NormalizeStep::Lowercase, "ΣΑΣ İ"), "σασ i\u{307}");
 }
 
 #[test]
@@ -75,12 +62,6 @@ fn a_form_leaves_alone_what_its_version_does_not_know() {
     assert_eq!(form(UnicodeTables::hugging_face(), "\u{105C9}é"), "\u{105C9}e\u{301}");
     let marks = "a\u{301}\u{1DF6}\u{316}";
     assert_eq!(form(UnicodeTables::hugging_face(), marks), marks);
-}
-
-#[test]
-fn sentencepiece_style_steps_apply_in_order() {
-    let steps = normalizer(vec![prepended("▁"), replaced(" ", "▁")]);
-    assert_eq!(*steps.normalize(whole(b"a b")).unwrap(), *"▁a▁b".as_bytes());
 }
 
 #[test]
@@ -116,6 +97,9 @@ fn what_a_pattern_matches_is_replaced() {
     assert_eq!(normalized(step(" {2,}"), "a  b   c d"), "a▁b▁c d");
     assert_eq!(spans(step(" {2,}"), "a  b"), [(0, 1), (2, 3), (2, 3), (2, 3), (3, 4)]);
     assert!(text_pattern(" *").is_err());
+    assert_eq!(normalized(step(r"^[ \t]+"), "  a b\n\t c"), "▁a b\n▁c");
+    assert_eq!(normalized(step(r"(?<=a)b(?!c)"), "abab abc"), "a▁a▁ abc");
+    assert_eq!(normalized(step(r"\bb\b"), "b ab b"), "▁ ab ▁");
 }
 
 #[test]
@@ -128,7 +112,7 @@ fn a_compiled_map_replaces_clusters_by_their_shortest_key() {
 
 #[test]
 fn spans_follow_what_stands_before() {
-    assert_eq!(spans(prepended("▁"), "ab"), [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2)]);
+    assert_eq!(spans(prepend("▁", false, false), "ab"), [(0, 1), (0, 1), (0, 1), (0, 1), (1, 2)]);
     let form = NormalizeStep::Form(UnicodeForm::Nfc);
     assert_eq!(spans(form, "e\u{301}x"), [(0, 1), (0, 1), (3, 4)]);
     let form = NormalizeStep::Form(UnicodeForm::Nfkd);
@@ -141,8 +125,9 @@ fn spans_follow_what_stands_before() {
 fn spans_of_a_piece_lead_to_the_segment() {
     let outer = normalizer(vec![NormalizeStep::Form(UnicodeForm::Nfkd)]);
     let outer = outer.normalize_aligned(whole("aﬁ b".as_bytes())).unwrap();
-    let inner =
-        normalizer(vec![prepended("▁")]).normalize_aligned(whole(&outer.text[1..3])).unwrap();
+    let inner = normalizer(vec![prepend("▁", false, false)])
+        .normalize_aligned(whole(&outer.text[1..3]))
+        .unwrap();
     let joined = outer.followed_by(1, &inner);
     assert_eq!(joined.spans, [(1, 4); 5]);
 }
@@ -171,28 +156,6 @@ fn in_two_parts(normalizer: &Normalizer, text: &[u8], cut: usize) -> Vec<u8> {
     let left = Segment { is_last: false, ..Segment::whole(&text[..cut]) };
     let right = Segment { is_first: false, is_rest: true, ..Segment::whole(&text[cut..]) };
     [normalizer.normalize(left).unwrap(), normalizer.normalize(right).unwrap()].concat()
-}
-
-#[test]
-fn cutting_before_ascii_changes_nothing() {
-    let steps = vec![NormalizeStep::Form(UnicodeForm::Nfc), NormalizeStep::Lowercase];
-    let normalizer = normalizer(steps);
-    let text = "E\u{301}A\u{30A} İb".as_bytes();
-    let all = normalizer.normalize(whole(text)).unwrap().into_owned();
-    for cut in (0..text.len()).filter(|&cut| normalizer.can_cut(text, cut)) {
-        assert_eq!(in_two_parts(&normalizer, text, cut), all);
-    }
-}
-
-#[test]
-fn anchors_and_look_around_are_replaced() {
-    let replaced = |source: &str, text| {
-        let pattern = text_pattern(source).unwrap();
-        normalized(NormalizeStep::ReplaceMatches { pattern, to: "_".to_owned() }, text)
-    };
-    assert_eq!(replaced(r"^[ \t]+", "  a b\n\t c"), "_a b\n_c");
-    assert_eq!(replaced(r"(?<=a)b(?!c)", "abab abc"), "a_a_ abc");
-    assert_eq!(replaced(r"\bb\b", "b ab b"), "_ ab _");
 }
 
 #[test]
@@ -225,12 +188,12 @@ fn any_step() -> impl Strategy<Value = NormalizeStep> {
         Just(NormalizeStep::Lowercase),
         prop::sample::select(forms.to_vec()).prop_map(NormalizeStep::Form),
         prop::sample::select(vec![(" ", "▁"), ("a", ""), ("é", "ab")])
-            .prop_map(|(from, to)| replaced(from, to)),
-        any::<(bool, bool)>().prop_map(|(only_first, unless_there)| NormalizeStep::Prepend {
-            text: "▁".to_owned(),
+            .prop_map(|(from, to)| replace(from, to)),
+        any::<(bool, bool)>().prop_map(|(only_first, unless_there)| prepend(
+            "▁",
             only_first,
             unless_there
-        }),
+        )),
         any::<(bool, bool)>().prop_map(|(left, right)| NormalizeStep::Strip { left, right }),
         Just(NormalizeStep::StripAccents),
         Just(NormalizeStep::Nmt),

@@ -84,24 +84,3 @@ impl Word {
         })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn pieces_lie_between_neighbouring_bits(gaps in proptest::collection::vec(1..200_usize, 1..100), before in 0..100_usize) {
-            let mut bits = vec![0_u64; 400];
-            let (mut place, mut expected) = (0, Vec::new());
-            for gap in gaps {
-                bits[place / 64] |= 1 << (place % 64);
-                expected.push(before + place..before + place + gap);
-                place += gap;
-            }
-            let starts = Starts::new(&bits, before..before + place);
-            let found: Vec<_> = starts.words().flat_map(Word::pieces).collect();
-            proptest::prop_assert_eq!(found, expected);
-        }
-    }
-}

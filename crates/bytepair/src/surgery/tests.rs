@@ -8,10 +8,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::added::AddedToken;
 use crate::count::PieceCounts;
-use crate::normalize::{NormalizeStep, Normalizer};
 use crate::template::{Padding, Side, Template};
+use crate::test_support::{added_token, bytes_vocabulary};
 use crate::tokenizer::{EncodeOptions, Parts, SegmentPart, TextPart, TokenCounter, Tokenizer};
-use crate::unicode::UnicodeTables;
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units, published_name};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
@@ -128,12 +127,7 @@ fn tokenizer(plan: &Plan) -> Tokenizer {
             some => grown.push_merge_with_priority(merge, some[place % some.len()]),
         }
     }
-    let added = |id, content: &str, special| AddedToken {
-        id,
-        content: content.to_owned(),
-        special,
-        ..AddedToken::default()
-    };
+    let added = |id, content, special| AddedToken { id, special, ..added_token(content) };
     let padding = Padding {
         length: None,
         multiple_of: None,
@@ -292,7 +286,6 @@ fn texts(most: usize) -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
     #[test]
     fn an_extension_keeps_all_that_was_and_only_joins_tokens(
         plan in any_plan(),
@@ -558,63 +551,12 @@ fn pruned_by_definition(
 
 /// Bytes, and merges of these strings' pairs in turn.
 fn of_bytes(merges: &[(&str, &str)]) -> Tokenizer {
-    let mut vocabulary = Vocabulary::new();
-    for byte in 0..=255 {
-        vocabulary.push(Token::plain(&[byte])).unwrap();
-    }
+    let mut vocabulary = bytes_vocabulary();
     for (left, right) in merges {
         let [left, right] = [left, right].map(|part| vocabulary.id(Token::plain(part.as_bytes())));
         vocabulary.push_merge(left.unwrap(), right.unwrap()).unwrap();
     }
     Tokenizer::new(Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary))).unwrap()
-}
-
-#[test]
-fn a_string_of_three_tokens_names_the_helper_that_it_needs() {
-    let base = of_bytes(&[("a", "b")]);
-    let refused = base.extend_with_strings(&["abcd"], false).unwrap();
-    assert_eq!(refused.reports[0].outcome, Outcome::NeedsHelpers);
-    assert_eq!(refused.reports[0].parts, [256, 99, 100]);
-    assert_eq!(refused.tokenizer.parts().vocabulary.len(), 257);
-    let helped = base.extend_with_strings(&["abcd"], true).unwrap();
-    assert_eq!((helped.reports[0].id, &helped.reports[0].helpers[..]), (Some(258), &[257][..]));
-    let one_by_one = base.extend_with_strings(&["abc", "abcd"], false).unwrap();
-    assert_same(&one_by_one.tokenizer.parts().vocabulary, &helped.tokenizer.parts().vocabulary);
-}
-
-#[test]
-fn a_string_that_is_written_like_a_special_token_is_refused() {
-    let base = of_bytes(&[]).with_special_tokens(&[("ab".to_owned(), None)]).unwrap();
-    let extended = base.extend_with_strings(&["ab", "ac"], false).unwrap();
-    let outcomes: Vec<_> = extended.reports.iter().map(|report| report.outcome).collect();
-    assert_eq!(outcomes, [Outcome::NameTaken, Outcome::Added]);
-}
-
-#[test]
-fn a_space_may_be_put_in_front_and_written_otherwise_but_no_letter() {
-    let mut vocabulary = Vocabulary::new();
-    for letter in ["a", "b", "▁"] {
-        vocabulary.push(Token::plain(letter.as_bytes())).unwrap();
-    }
-    let parts = Parts::new(Units::characters(), Arc::new(vocabulary));
-    let steps = |lowers: bool| {
-        let text = "▁".to_owned();
-        let prepend = NormalizeStep::Prepend { text, only_first: false, unless_there: false };
-        let replace = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };
-        let lower = lowers.then_some(NormalizeStep::Lowercase);
-        [lower, Some(prepend), Some(replace)].into_iter().flatten().collect()
-    };
-    for lowers in [false, true] {
-        let normalizer = Normalizer::new(steps(lowers), UnicodeTables::latest());
-        let base = Tokenizer::new(Parts { normalizer, ..parts.clone() }).unwrap();
-        let extended = base.extend_with_strings(&["a", "a b", "▁a", "A"], true).unwrap();
-        let outcomes: Vec<_> = extended.reports.iter().map(|report| report.outcome).collect();
-        let of_capital = if lowers { Outcome::Changed } else { Outcome::OutsideAlphabet };
-        assert_eq!(outcomes, [Outcome::Added, Outcome::Added, Outcome::Changed, of_capital]);
-        for (text, report) in ["a", "a b"].iter().zip(&extended.reports) {
-            assert_eq!(ids(&extended.tokenizer, text), report.id.map(|id| vec![id]));
-        }
-    }
 }
 
 /// The ids of a text, by splitting again and again what the tokenizer without scaffold tokens gives.
@@ -720,33 +662,4 @@ fn a_descendant_goes_with_its_part_or_is_made_another_way() {
         (graph.makers(257), graph.users(256), graph.users(258)),
         (&[1][..], &[1][..], &[][..])
     );
-}
-
-#[test]
-fn what_must_stay_is_refused_by_name() {
-    let plan = Plan {
-        units: Units {
-            byte_fallback: true,
-            unknown: Some("[UNK]".to_owned()),
-            ..Units::characters()
-        },
-        picks: vec![],
-        swaps: vec![],
-        priorities: vec![],
-        ignore_merges: false,
-    };
-    let base = tokenizer(&plan);
-    let id = |kind, bytes| base.parts().vocabulary.id(Token { kind, bytes }).unwrap();
-    for (id, reason) in [
-        (id(TokenKind::PLAIN, b"a"), "a unit of the alphabet"),
-        (id(TokenKind::Byte, b"a"), "a byte for fallback"),
-        (id(TokenKind::Unknown, b"[UNK]"), "the unknown token"),
-        (id(TokenKind::Added, b"<s>"), "the padding token"),
-    ] {
-        let error = base.without(&[id], Mode::Cascade, Numbering::Compact).unwrap_err();
-        assert!(error.to_string().contains(reason), "{error}");
-    }
-    let word = id(TokenKind::Added, b"<w>");
-    let removed = base.without(&[word], Mode::Cascade, Numbering::Compact).unwrap();
-    assert_eq!(removed.tokenizer.parts().added.len(), 1);
 }

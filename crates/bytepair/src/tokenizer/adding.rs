@@ -237,17 +237,14 @@ fn missing(earlier: &Vocabulary, id: TokenId) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::bytes_vocabulary;
     use crate::tokenizer::Parts;
     use crate::units::{ByteIds, Units};
-    use crate::vocabulary::Vocabulary;
     use proptest::prelude::*;
 
     /// Bytes, the token `ab`, and two added tokens.
     fn tokenizer() -> Tokenizer {
-        let mut vocabulary = Vocabulary::new();
-        for byte in 0..=255 {
-            vocabulary.push(Token::plain(&[byte])).unwrap();
-        }
+        let mut vocabulary = bytes_vocabulary();
         vocabulary.push_merge(97, 98).unwrap();
         let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
         let names = ["<a>", "<ab>"].map(|name| (name.to_owned(), None));

@@ -300,17 +300,12 @@ impl Unknown {
 mod tests {
     use super::*;
     use crate::encode::{PieceCache, Query, Scratch};
+    use crate::test_support::splitter;
     use crate::units::{ByteIds, Units};
     use crate::vocabulary::{Token, Vocabulary};
-    use bytepair_split::unicode::UnicodeTables;
-    use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
+    use bytepair_split::Unmatched;
     use proptest::prelude::*;
     use std::sync::Arc;
-
-    fn splitter(source: &str, unmatched: Unmatched) -> Splitter {
-        let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Rust };
-        Splitter::new(vec![Stage::matches(pattern, unmatched)], &UnicodeTables::latest()).unwrap()
-    }
 
     /// All bytes, and tokens made of the first letters and of one another.
     fn encoder(picks: &[(u8, u8)], ignore_merges: bool) -> Encoder {
@@ -337,59 +332,35 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_its_pieces_one_by_one_whatever_the_cache_remembers(
+        fn texts_are_their_pieces_one_by_one_whatever_a_worker_remembers_also_of_errors(
             picks: Vec<(u8, u8)>,
             ignore_merges: bool,
-            text in "([abc]{1,5}|[ab]{10,90}|[ .é]|[a-z]{3,17}|-{1,300}|\n{0,4} {10,80}){0,700}",
+            missing in prop::option::of(Just(b'z')),
+            texts in prop::collection::vec(
+                "([abc]{1,5}|[ab]{10,90}|[ .é中]{1,30}|[a-y]{3,17}|-{1,300}|\n{0,4} {10,80}){0,200}z?[ab]{0,20}",
+                1..6,
+            ),
         ) {
-            let encoder = encoder(&picks, ignore_merges);
+            let encoder = encoder_without(missing, &picks, ignore_merges);
             for splitter in [
                 splitter(r" ?\p{L}+|-+|\s+", Unmatched::Keep),
                 splitter(r"\p{L}+|-+", Unmatched::Drop),
                 splitter(".", Unmatched::Keep),
                 Splitter::whole(),
             ] {
-                let mut expected = Vec::new();
-                for piece in splitter.pieces(text.as_bytes()).unwrap() {
-                    encoder.encode(piece, &mut Scratch::default(), &mut expected).unwrap();
-                }
-                for cache in [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()] {
-                    let mut worker = Worker { cache, ..Worker::default() };
-                    for _ in 0..3 {
+                let mut workers = [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()]
+                    .map(|cache| Worker { cache, ..Worker::default() });
+                for text in texts.iter().flat_map(|text| [text.as_bytes(); 3]) {
+                    let (mut ids, mut scratch) = (Vec::new(), Scratch::default());
+                    let mut pieces = splitter.pieces(text).unwrap().into_iter();
+                    let all = pieces.try_for_each(|piece| encoder.encode(piece, &mut scratch, &mut ids));
+                    let expected = all.map(|()| ids).map_err(|error| error.to_string());
+                    for worker in &mut workers {
                         let mut ids = Vec::new();
-                        append_text(&encoder, &splitter, text.as_bytes(), &mut ids, &mut worker).unwrap();
-                        prop_assert_eq!(&ids, &expected);
+                        let all = append_text(&encoder, &splitter, text, &mut ids, worker);
+                        let found = all.map(|()| ids).map_err(|error| error.to_string());
+                        prop_assert_eq!(&found, &expected);
                     }
-                }
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_worker_goes_on_after_other_texts_and_after_errors(
-            picks: Vec<(u8, u8)>,
-            texts in prop::collection::vec(
-                "([abc]{1,5}|[ab]{10,90}|[ .é中]{1,30}|[a-y]{3,17}|\n{0,4} {10,80}){0,60}z?[ab]{0,20}",
-                1..6,
-            ),
-        ) {
-            let encoder = encoder_without(Some(b'z'), &picks, false);
-            let splitter = splitter(r" ?\p{L}+|\s+", Unmatched::Keep);
-            let mut workers = [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()]
-                .map(|cache| Worker { cache, ..Worker::default() });
-            for text in texts {
-                let (mut ids, mut scratch) = (Vec::new(), Scratch::default());
-                let pieces = splitter.pieces(text.as_bytes()).unwrap();
-                let all = pieces
-                    .into_iter()
-                    .try_for_each(|piece| encoder.encode(piece, &mut scratch, &mut ids));
-                let expected = all.map(|()| ids).map_err(|error| error.to_string());
-                for worker in &mut workers {
-                    let mut ids = Vec::new();
-                    let all = append_text(&encoder, &splitter, text.as_bytes(), &mut ids, worker);
-                    let found = all.map(|()| ids).map_err(|error| error.to_string());
-                    prop_assert_eq!(&found, &expected);
                 }
             }
         }

@@ -434,33 +434,18 @@ impl From<Specials<'_>> for Names {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::bytes_vocabulary;
     use crate::tokenizer::{EncodeOptions, Tokenizer};
     use crate::units::{ByteIds, Units};
-    use crate::vocabulary::{Token, TokenKind, Vocabulary};
     use proptest::prelude::*;
 
     const NAMES: [&str; 4] = ["<a>", "<b>", "<ab>", "<nothing>"];
 
     /// Bytes, and all names but the last as special tokens.
     fn tokenizer() -> Tokenizer {
-        let mut vocabulary = Vocabulary::new();
-        for byte in 0..=255 {
-            vocabulary.push(Token::plain(&[byte])).unwrap();
-        }
-        let mut added = Vec::new();
-        for name in &NAMES[..3] {
-            let token = Token { kind: TokenKind::Added, bytes: name.as_bytes() };
-            let id = vocabulary.push(token).unwrap();
-            let content = (*name).to_owned();
-            added.push(crate::added::AddedToken {
-                id,
-                content,
-                special: true,
-                ..Default::default()
-            });
-        }
-        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary));
-        Tokenizer::new(Parts { added, ..parts }).unwrap()
+        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(bytes_vocabulary()));
+        let names: Vec<_> = NAMES[..3].iter().map(|name| ((*name).to_owned(), None)).collect();
+        Tokenizer::new(parts).unwrap().with_special_tokens(&names).unwrap()
     }
 
     fn some() -> impl Strategy<Value = Vec<String>> {

@@ -242,7 +242,6 @@ mod tests {
     use crate::tokenizer::tests::tokenizers;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn what_is_kept_are_the_ids_of_the_texts_whatever_the_threads(
             texts in prop::collection::vec("[a-e lowr\n<s>1▁é中]{0,12}|(low |er|est ){0,9}", 0..20),

@@ -14,19 +14,18 @@ use crate::added::{AddedToken, Specials};
 use crate::count::CorpusCounter;
 use crate::dialect::Dialect;
 use crate::error::{ErrorKind, Result};
-use crate::normalize::{
-    BertRules, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm,
-};
+use crate::normalize::{BertRules, NormalizeStep, SentencePiece, SentencePieceRules, UnicodeForm};
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::sink::Sink;
 use crate::template::{
     Lengths, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
+use crate::test_support::{added_token, normalizer, pattern, replace};
 use crate::train::{Target, TrainProgress, train};
 use crate::units::published_name;
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use bytepair_split::{Flavour, Splitter, Stage, Unmatched};
 
 const CORPUS: &str =
     "low lower lowest newer wide  the cat's hat: 12 345 6789\n été 中文字。中文， да <s> low\n\n";
@@ -49,16 +48,8 @@ fn changed(name: &str, change: impl FnOnce(&mut Parts)) -> Tokenizer {
     Tokenizer::new(parts).unwrap()
 }
 
-fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
-    Normalizer::new(steps, UnicodeTables::latest())
-}
-
 fn prepend(only_first: bool) -> NormalizeStep {
-    NormalizeStep::Prepend { text: "▁".to_owned(), only_first, unless_there: false }
-}
-
-fn spaces() -> NormalizeStep {
-    NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() }
+    crate::test_support::prepend("▁", only_first, false)
 }
 
 fn add(parts: &mut Parts, token: AddedToken) {
@@ -90,7 +81,7 @@ fn with_normalizers() -> Vec<Tokenizer> {
     let steps = [
         vec![NormalizeStep::Form(UnicodeForm::Nfc)],
         vec![NormalizeStep::Form(UnicodeForm::Nfkd), NormalizeStep::StripAccents],
-        vec![prepend(false), spaces()],
+        vec![prepend(false), replace(" ", "▁")],
         vec![prepend(true), NormalizeStep::Lowercase],
         vec![NormalizeStep::Bert(bert)],
         vec![NormalizeStep::Strip { left: true, right: true }],
@@ -131,31 +122,28 @@ fn with_other_parts() -> Vec<Tokenizer> {
     // Stages that are not as one.
     all.push(changed("gpt4o", |parts| {
         let own = parts.pre_tokenizer.only_splitter().unwrap();
-        let first = ["\\p{N}{1,3}", "[一-龥]+"].map(|source| {
-            let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
-            Stage::matches(pattern, Unmatched::Keep)
-        });
+        let first = ["\\p{N}{1,3}", "[一-龥]+"]
+            .map(|source| Stage::matches(pattern(source, Flavour::Oniguruma), Unmatched::Keep));
         let stages = [&first[..], own.stages()].concat();
         let splitter = Splitter::new(stages, &UnicodeTables::latest()).unwrap();
         parts.pre_tokenizer = PreTokenizer::new(vec![round(Vec::new(), splitter)]);
     }));
-    let token = |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
     // Spaces come as pieces.
     all.push(changed("gpt2", |parts| {
         ["  ", "   ", "    "].into_iter().for_each(|content| {
-            add(parts, AddedToken { normalized: true, ..token(content) });
+            add(parts, AddedToken { normalized: true, ..added_token(content) });
         });
     }));
     all.push(changed("gpt4o", |parts| {
         parts.ignore_merges = true;
-        add(parts, AddedToken { whole_piece: true, ..token("hat") });
+        add(parts, AddedToken { whole_piece: true, ..added_token("hat") });
     }));
     for name in ["gpt2", "byte-stream"] {
         all.push(changed(name, |parts| {
-            add(parts, AddedToken { lstrip: true, rstrip: true, ..token("<m>") });
-            add(parts, AddedToken { single_word: true, ..token("hat") });
-            add(parts, AddedToken { normalized: true, ..token("LOW ") });
-            add(parts, token("  "));
+            add(parts, AddedToken { lstrip: true, rstrip: true, ..added_token("<m>") });
+            add(parts, AddedToken { single_word: true, ..added_token("hat") });
+            add(parts, AddedToken { normalized: true, ..added_token("LOW ") });
+            add(parts, added_token("  "));
             parts.normalizer = normalizer(vec![NormalizeStep::Lowercase, prepend(false)]);
         }));
     }
@@ -163,37 +151,10 @@ fn with_other_parts() -> Vec<Tokenizer> {
 }
 
 pub(super) fn text() -> impl Strategy<Value = Vec<u8>> {
-    let words = [
-        "low",
-        " lower",
-        "lowest ",
-        " ",
-        "  ",
-        "\n",
-        "the cat's",
-        " 12345",
-        ":",
-        "été",
-        "中文字",
-        "。",
-        "，",
-        " да",
-        "<s>",
-        "<m>",
-        " <m> ",
-        "hat",
-        "LOW ",
-        "low l",
-        "e\u{301}",
-        "\u{301}",
-        "▁",
-        "<|end|>",
-        "<|en",
-        "q\u{3000}",
-        "\0",
-    ];
+    let words = "low/ lower/lowest / /  /\n/the cat's/ 12345/:/été/中文字/。/，/ да/<s>/<m>/ <m> /hat/LOW /low l/e\u{301}/\u{301}/▁/<|end|>/<|en/q\u{3000}/\0";
+    let words: Vec<_> = words.split('/').collect();
     let word = prop_oneof![
-        12 => prop::sample::select(words.to_vec()).prop_map(|word| word.as_bytes().to_vec()),
+        12 => prop::sample::select(words).prop_map(|word| word.as_bytes().to_vec()),
         1 => prop::sample::select(vec![vec![0xFF], vec![0xE4, 0xB8], vec![0x80]]),
     ];
     prop::collection::vec(word, 0..24).prop_map(|words| words.concat())
@@ -317,8 +278,6 @@ fn arranged(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
     #[test]
     fn a_cut_changes_no_id(which: prop::sample::Index, text in text(), allows: bool) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];

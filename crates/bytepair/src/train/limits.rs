@@ -356,34 +356,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn filter(limits: TokenLimits, tokens: &[&[u8]]) -> TokenFilter {
-        let mut filter = TokenFilter::new(limits);
-        (0..).zip(tokens).for_each(|(id, token)| filter.learn(id, Token::plain(token)));
-        filter
-    }
-
-    #[test]
-    fn lengths_are_those_of_the_whole_token() {
-        let tokens: [&[u8]; 2] = [b"abc", "é".as_bytes()];
-        let bytes = filter(TokenLimits { max_bytes: Some(5), ..TokenLimits::default() }, &tokens);
-        assert!(bytes.allows(0, 1) && !bytes.allows(0, 0));
-        let characters =
-            filter(TokenLimits { max_characters: Some(4), ..TokenLimits::default() }, &tokens);
-        assert!(characters.allows(0, 1) && !characters.allows(0, 0));
-    }
-
-    #[test]
-    fn a_token_is_whole_characters_or_a_part_of_one() {
-        let tokens: [&[u8]; 6] = [b"a", b"\xe6", b"\x97", b"\xa5", b"\xe6\x97", "日".as_bytes()];
-        let limits = TokenLimits { whole_characters: true, ..TokenLimits::default() };
-        let filter = filter(limits, &tokens);
-        let allowed = [(0, 0), (0, 5), (1, 2), (2, 3), (4, 3), (5, 0), (5, 5)];
-        let refused = [(0, 1), (2, 0), (3, 1), (0, 4), (5, 1), (1, 1), (4, 1), (3, 5)];
-        assert!(allowed.iter().all(|&(left, right)| filter.allows(left, right)));
-        assert!(refused.iter().all(|&(left, right)| !filter.allows(left, right)));
-        assert!(filter.frees(4, 3) && !filter.frees(1, 2) && !filter.frees(0, 0));
-    }
-
     fn counts(pieces: &[(String, i64)]) -> PieceCounts {
         let mut counts = PieceCounts::new();
         for (piece, count) in pieces {

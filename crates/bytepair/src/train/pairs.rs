@@ -326,7 +326,6 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     #[test]
     fn pairs_that_are_chosen_for_one_place_lie_apart() {
@@ -340,29 +339,5 @@ mod tests {
         assert_eq!(ours.len(), 4000);
         let longest = ours.places.split(|&place| place == 0).map(<[_]>::len).max();
         assert!(longest < Some(400), "{longest:?} places in a row");
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn pairs_agree_with_the_standard_map(entries: Vec<(u8, u8, i8)>) {
-            let (mut ours, mut standard) = (Pairs::with_capacity(0), BTreeMap::<_, i64>::new());
-            for &(left, right, count) in &entries {
-                let (left, right) = (u32::from(left) << 24, u32::from(right));
-                if count < 0 {
-                    ours.decrease(left, right, -i64::from(count));
-                    standard.entry((left, right)).and_modify(|sum| *sum += i64::from(count));
-                } else {
-                    ours.add(left, right, count.into());
-                    *standard.entry((left, right)).or_default() += i64::from(count);
-                }
-            }
-            proptest::prop_assert_eq!(ours.len(), standard.len());
-            for PairCount { left, right, count } in ours.iter() {
-                proptest::prop_assert_eq!(standard.get(&(left, right)), Some(&count));
-                let pair = ours.index(left, right).unwrap();
-                proptest::prop_assert_eq!((ours.tokens(pair), ours.count(pair)), ((left, right), count));
-            }
-            proptest::prop_assert_eq!(ours.index(1, 1 << 9), None);
-        }
     }
 }

@@ -299,49 +299,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compaction_keeps_order_and_weights_and_leaves_out_single_tokens() {
-        let mut row = Row::with_capacity(16);
-        row.push_piece(&[0, 1, 2], 5);
-        row.push_piece(&[0, 1], i64::MAX / 4);
-        row.push_piece(&[2, 0, 1, BARRIER, 2, BARRIER, 1, 1], 1 << 40);
-        for slot in [1, 5, 9] {
-            assert!(row.has_pair(slot, 0, 1, 1));
-            row.merge_at(slot, 1, 3, 2);
-        }
-        row.compact(&[1, 1, 1, 2]);
-        let mut pairs = Vec::new();
-        row.for_each_pair(|pair| pairs.push((pair.slot, pair.left, pair.right, pair.weight)));
-        assert_eq!(pairs, [(1, 3, 2, 5), (4, 2, 3, 1 << 40), (7, 1, 1, 1 << 40)]);
-        assert_eq!(row.weight_at(8), 1 << 40);
-    }
-
-    #[test]
     fn a_slot_tells_the_largest_id_from_barriers_and_holes() {
         let largest = index_of(MAX_IDS) - 1;
         for token in [0, largest, BARRIER, BARRIER - 1] {
             assert_eq!(Slot::new(token, HEAVY).token(), token);
             assert_eq!(Slot::new(0, HEAVY).with_token(token).weight(), HEAVY);
-        }
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn every_slot_has_the_count_of_its_piece(
-            pieces in proptest::collection::vec((2..12_usize, 1..9_i64), 1..30),
-        ) {
-            let mut row = Row::with_capacity(0);
-            let mut expected = Vec::new();
-            for &(len, count) in &pieces {
-                expected.extend((row.n_slots()..row.n_slots() + len).map(|slot| (slot, count)));
-                row.push_piece(&vec![0; len], count);
-            }
-            for &(slot, count) in &expected {
-                proptest::prop_assert_eq!(row.weight_at(slot), count);
-            }
-            let mut visited = Vec::new();
-            row.for_each_pair(|pair| visited.push((pair.slot as usize, pair.weight)));
-            let begins_pair = |&&(slot, _): &&(usize, i64)| row.token_at(slot + 1) != BARRIER;
-            proptest::prop_assert_eq!(visited, expected.iter().filter(begins_pair).copied().collect::<Vec<_>>());
         }
     }
 }

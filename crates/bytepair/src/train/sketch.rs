@@ -101,30 +101,3 @@ fn highest_of(step: usize) -> u32 {
     let above = u64::from(step as u32 - n_halvings * N_STEPS + 1) << n_halvings;
     u32::try_from(above - 1).unwrap_or(FULL)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    proptest::proptest! {
-        #[test]
-        fn few_cells_exceed_the_number_that_few_may_exceed(
-            cells in proptest::collection::vec(proptest::num::u32::ANY, 1..50), shift in 0..32_u32, n in 0..60_usize,
-        ) {
-            let cells: Vec<_> = cells.iter().map(|cell| cell >> shift).collect();
-            let sketch = Sketch { cells: cells.clone(), factor: 1 };
-            let number = sketch.exceeded_by(n);
-            let n_above = |number: i64| cells.iter().filter(|&&cell| i64::from(cell) > number).count();
-            proptest::prop_assert!(n_above(number) <= n);
-            let least = cells.iter().map(|&cell| i64::from(cell)).chain([0]).filter(|&cell| n_above(cell) <= n).min();
-            proptest::prop_assert!(number <= least.unwrap() * 9 / 8 + 1);
-        }
-
-        #[test]
-        fn a_sum_lies_on_its_step(sum: u32) {
-            let step = step_of(sum);
-            proptest::prop_assert!(sum <= highest_of(step));
-            proptest::prop_assert!(step == 0 || sum > highest_of(step - 1));
-        }
-    }
-}

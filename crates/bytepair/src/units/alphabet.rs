@@ -67,25 +67,3 @@ pub fn byte_order(order: ByteIds) -> [u8; 256] {
 fn byte_at(index: usize) -> u8 {
     index as u8
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::marked;
-    use super::*;
-
-    #[test]
-    fn printable_order_begins_as_published_vocabularies_do() {
-        let order = byte_order(ByteIds::Printable);
-        assert_eq!((order[0], order[188], order[220], order[255]), (b'!', 0, b' ', 0xAD));
-    }
-
-    #[test]
-    fn the_alphabet_is_sorted_by_code_point_with_the_mark_last() {
-        let alphabet = marked(EndMarkKind::Unit)
-            .alphabet([b"low".as_slice(), b"\xC3\xA9a"].into_iter())
-            .unwrap();
-        let texts: Vec<_> =
-            alphabet.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes)).collect();
-        assert_eq!(texts, ["a", "l", "o", "w", "é", ""]);
-    }
-}

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn token(id: TokenId, content: &str) -> AddedToken {
-    AddedToken { id, content: content.to_owned(), ..AddedToken::default() }
+    AddedToken { id, ..crate::test_support::added_token(content) }
 }
 
 fn few(contents: &[String]) -> Few {

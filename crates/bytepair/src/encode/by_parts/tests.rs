@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::encode::cache::characters::tests::{ids_of_bytes, made};
 use crate::encode::naive;
+use crate::test_support::{bytes_vocabulary, texts_vocabulary};
 use crate::units::{ByteIds, Missing, Units};
-use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use crate::vocabulary::Token;
 
 /// The ids of pieces, and where those of each begin.
 fn found(
@@ -34,7 +35,6 @@ fn places(text: &[u8], lens: &[usize]) -> Vec<Range<usize>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
     #[test]
     fn pieces_together_have_the_ids_of_each(
         merges in prop::collection::vec(any::<usize>(), 0..60),
@@ -67,14 +67,8 @@ proptest! {
 
 /// Characters, of which `é` is not known.
 fn of_characters(missing: Missing) -> Encoder {
-    let mut vocabulary = Vocabulary::new();
-    let ids: Vec<_> = ["a", "中", "文"]
-        .into_iter()
-        .map(|text| {
-            vocabulary.push(Token { kind: TokenKind::PLAIN, bytes: text.as_bytes() }).unwrap()
-        })
-        .collect();
-    vocabulary.push_merge(ids[1], ids[2]).unwrap();
+    let mut vocabulary = texts_vocabulary(&["a", "中", "文"]);
+    vocabulary.push_merge(1, 2).unwrap();
     Encoder::new(Arc::new(vocabulary), &Units { missing, ..Units::characters() }, false)
 }
 
@@ -105,8 +99,7 @@ fn assert_is_found(encoder: &Encoder, text: &str, expected: &[TokenId]) {
 
 #[test]
 fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
-    let mut vocabulary = Vocabulary::new();
-    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut vocabulary = bytes_vocabulary();
     let mut merged = |left, right, priority| {
         let (_, bytes) = vocabulary.merged(left, right).unwrap();
         let result = vocabulary.push(Token::plain(&bytes)).unwrap();
@@ -130,8 +123,7 @@ fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
 #[test]
 fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
     const LARGE: TokenId = 1 << 20;
-    let mut vocabulary = Vocabulary::new();
-    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut vocabulary = bytes_vocabulary();
     let mut merged = |parts: &[TokenId]| {
         parts.iter().copied().reduce(|left, right| vocabulary.push_merge(left, right).unwrap())
     };

@@ -307,31 +307,6 @@ mod tests {
     use crate::hash::{fold, hash_bytes};
 
     #[test]
-    fn an_entry_stands_until_it_is_written_over_and_is_that_of_its_piece_alone() {
-        let mut ring = Ring::new(256);
-        let mut written = Vec::new();
-        for number in 0..200_u32 {
-            let piece = vec![b'a' + (number % 7) as u8; 1 + number as usize % 50];
-            let id = if number % 4 == 0 { number << 16 } else { number };
-            let ids = vec![id; number as usize % 23];
-            let place = ring.push(&piece, &ids).unwrap();
-            let found = |ring: &Ring, piece: &[u8], place| {
-                let mut found = vec![7];
-                ring.append(place, piece, &mut found).then(|| found.split_off(1))
-            };
-            assert_eq!(found(&ring, &piece, place), Some(ids.clone()));
-            assert_eq!(found(&ring, &[&piece[..], b"1000"].concat(), place), None);
-            assert_eq!(found(&ring, &piece[1..], place), None);
-            written.push((place, piece, ids));
-            for (place, piece, ids) in &written {
-                let found = found(&ring, piece, *place);
-                assert!(found.is_none_or(|found| found == *ids));
-            }
-        }
-        assert!(ring.push(&[0; 257], &[]).is_none());
-    }
-
-    #[test]
     fn ids_alone_stand_until_they_are_written_over() {
         let (mut ring, mut written) = (Ring::new(1024), Vec::new());
         for number in 0..200_u32 {

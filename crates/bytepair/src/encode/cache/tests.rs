@@ -210,24 +210,3 @@ fn what_a_cache_learns_others_know_while_the_log_has_room_and_none_of_it_wrongly
     assert!(n_knowing(3, 2, &short[..16]).iter().all(|&n_caches| n_caches == 3));
     assert!(n_knowing(3, 2, &long).iter().all(|&n_caches| n_caches <= 1), "they are in a ring");
 }
-
-proptest! {
-    #[test]
-    fn the_ids_of_each_miss_are_put_where_it_was(
-        parts in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<TokenId>(), 0..9)), 0..50),
-    ) {
-        let (mut ids, mut misses, mut filled) = (vec![], vec![], Filled::default());
-        for (is_miss, part) in &parts {
-            if *is_miss {
-                misses.push(Miss { piece: 0..1, n_before: ids.len() });
-                filled.places.push(filled.ids.len()..filled.ids.len() + part.len());
-                filled.ids.extend(part);
-            } else {
-                ids.extend(part);
-            }
-        }
-        splice(&mut ids, &misses, &mut filled, &mut vec![7; 3]);
-        let expected: Vec<_> = parts.into_iter().flat_map(|(_, part)| part).collect();
-        prop_assert_eq!(ids, expected);
-    }
-}

@@ -217,32 +217,6 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_go_from_left_to_right_is_left_to_others() {
-        let is_done = |merges: &[[TokenId; 3]], ids: &[TokenId]| {
-            merge_any(&Merges::new(&vocabulary(merges)), ids).is_some()
-        };
-        let (row, mixed) = ([vec![0; 20], vec![1; 20]].concat(), [1, 0, 0, 0, 0]);
-        assert!(is_done(&[[0, 0, 2], [2, 0, 3], [2, 2, 4], [2, 1, 5], [1, 2, 6]], &row));
-        // What two make is merged with a third one, with its like, or with what stands beside it, before two others are.
-        assert!(!is_done(&[[2, 0, 3], [0, 0, 2]], &row));
-        assert!(!is_done(&[[2, 2, 3], [0, 0, 2]], &row));
-        assert!(!is_done(&[[2, 1, 3], [0, 0, 2]], &row));
-        assert!(!is_done(&[[1, 2, 3], [0, 0, 2]], &mixed));
-        assert!(!is_done(&[[0, 2, 3], [0, 1, 2]], &row));
-        assert!(!is_done(&[[2, 1, 3], [0, 1, 2]], &row));
-    }
-
-    #[test]
-    fn pairs_that_share_a_rank_are_left_to_others() {
-        let mut vocabulary = Vocabulary::new();
-        vocabulary.push_merge_with_priority(Merge { left: 0, right: 0, result: 2 }, 5);
-        vocabulary.push_merge_with_priority(Merge { left: 0, right: 1, result: 3 }, 5);
-        let merges = Merges::new(&vocabulary);
-        assert_eq!(merge_any(&merges, &[0, 0, 0, 1]), None);
-        assert_eq!(merge_any(&merges, &[1, 1, 0, 1]), Some(vec![1, 1, 3]));
-    }
-
-    #[test]
     fn a_row_that_takes_too_many_look_ups_is_left_to_others() {
         // Each rank takes one symbol.
         let merges: Vec<_> = (0..100).map(|rank| [0, rank + 1, rank + 2]).collect();

@@ -204,18 +204,3 @@ fn agreed(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_agree_at_the_first_token_that_both_have_at_one_place() {
-        let length = |id: TokenId| id as usize;
-        assert_eq!(agreed(&[2, 3, 1], &[2, 3], length), Some((1, 1)));
-        assert_eq!(agreed(&[1, 2, 3, 1], &[3, 1, 2, 9], length), None);
-        assert_eq!(agreed(&[1, 2, 3, 1], &[3, 2, 1, 1], length), Some((4, 4)));
-        assert_eq!(agreed(&[1, 2, 3, 1], &[2, 1, 3, 2], length), Some((3, 3)));
-        assert_eq!(agreed(&[], &[1], length), None);
-    }
-}

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::test_support::{bytes_vocabulary, texts_vocabulary};
 use crate::units::{ByteIds, Units};
-use crate::vocabulary::merge_table::{Lookup, Merges};
-use crate::vocabulary::{Token, Vocabulary};
+use crate::vocabulary::Vocabulary;
+use crate::vocabulary::merge_table::Merges;
 
 /// A vocabulary with merges in an order that no training would give.
 ///
@@ -18,10 +19,7 @@ pub(in crate::encode) fn shuffled_vocabulary(
     swaps: &[(u16, u16)],
     priorities: &[u32],
 ) -> Vocabulary {
-    let mut grown = Vocabulary::new();
-    for letter in [b"a", b"b", b"c"] {
-        grown.push(Token::plain(letter)).unwrap();
-    }
+    let mut grown = texts_vocabulary(&["a", "b", "c"]);
     for &(left, right) in picks {
         let n_tokens = u32::try_from(grown.len()).unwrap();
         let (left, right) = (u32::from(left) % n_tokens, u32::from(right) % n_tokens);
@@ -46,7 +44,6 @@ pub(in crate::encode) fn shuffled_vocabulary(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn all_algorithms_agree_with_the_definition(
         picks: Vec<(u16, u16)>,
@@ -89,8 +86,7 @@ proptest! {
 
 #[test]
 fn a_piece_of_several_stretches_is_merged_as_one() {
-    let mut vocabulary = Vocabulary::new();
-    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut vocabulary = bytes_vocabulary();
     let mut state = 1_u32;
     let mut draw = |below: u32| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -122,30 +118,9 @@ fn a_piece_of_several_stretches_is_merged_as_one() {
 }
 
 #[test]
-fn small_and_large_ids_find_their_merges() {
-    let mut vocabulary = Vocabulary::new();
-    let pairs: Vec<_> = (250..262).flat_map(|left| [(left, 3), (3, left), (left, 255)]).collect();
-    for (rank, &(left, right)) in (0..).zip(&pairs) {
-        vocabulary.push_merge_to(crate::Merge { left, right, result: 1000 + rank });
-    }
-    let merges = Merges::new(&vocabulary);
-    for left in 0..300 {
-        for right in 0..300 {
-            let rank = pairs.iter().rposition(|&pair| pair == (left, right));
-            let expected = rank.map(|rank| 1000 + u32::try_from(rank).unwrap());
-            let found = merges.get(left, right);
-            assert_eq!(found.exists().then_some(found.result), expected, "({left}, {right})");
-        }
-    }
-}
-
-#[test]
 fn tokens_that_merges_make_of_other_text_than_their_own_have_no_lengths() {
     let encoder = |merge: crate::Merge, unknown: Option<&str>| {
-        let mut vocabulary = Vocabulary::new();
-        for text in ["a", "b", "ab", "aab"] {
-            vocabulary.push(Token::plain(text.as_bytes())).unwrap();
-        }
+        let mut vocabulary = texts_vocabulary(&["a", "b", "ab", "aab"]);
         vocabulary.push_merge_to(merge);
         let units = Units { unknown: unknown.map(str::to_owned), ..Units::characters() };
         Encoder::new(Arc::new(vocabulary), &units, false)

@@ -42,21 +42,6 @@ fn a_token_has_no_place_exactly_if_no_piece_has_it() {
     assert!(encoder.unplaced(&encoder.unmade()).is_empty());
 }
 
-#[test]
-fn a_token_that_other_merges_come_before_is_not_made() {
-    let mut vocabulary = Vocabulary::new();
-    let [a, b, c] =
-        ["a", "b", "c"].map(|unit| vocabulary.push(Token::plain(unit.as_bytes())).unwrap());
-    let bc = vocabulary.push_merge(b, c).unwrap();
-    let ab = vocabulary.push_merge(a, b).unwrap();
-    let abc = vocabulary.push_merge(ab, c).unwrap();
-    let cab = vocabulary.push(Token::plain(b"cab")).unwrap();
-    let units = Units::bytes(ByteIds::Printable);
-    let encoder = Encoder::new(Arc::new(vocabulary), &units, true);
-    assert_eq!(encoder.unmade(), [abc, cab]);
-    let _ = bc;
-}
-
 /// All pieces of these letters, up to a length.
 fn all_pieces(letters: &str, max_len: u32) -> Vec<Vec<u8>> {
     let letters = letters.as_bytes();
@@ -75,7 +60,6 @@ fn all_pieces(letters: &str, max_len: u32) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn a_token_is_unmade_exactly_if_no_piece_has_it(
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..12),

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::AddedTokens;
-use crate::added::{AddedToken, Specials};
 use crate::documents::rows::{Layout, Marks};
 use crate::encode::Dropout;
-use crate::error::{ErrorKind, Result};
-use crate::normalize::{NormalizeStep, Normalizer};
+use crate::error::Result;
 use crate::sink::Batch;
 use crate::template::{
     Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
@@ -17,7 +15,6 @@ use crate::template::{
 use crate::tokenizer::tests::{in_stretches, message, streamed, text, tokenizers};
 use crate::tokenizer::{EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer};
 use crate::vocabulary::TokenId;
-use bytepair_split::unicode::UnicodeTables;
 
 fn as_text() -> EncodeOptions<'static> {
     EncodeOptions { added_tokens: AddedTokens::Text, ..EncodeOptions::default() }
@@ -145,8 +142,6 @@ fn text_of_tokens(tokenizer: &Tokenizer, text: &[u8], picks: &[(u8, u8)]) -> Vec
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-
     #[test]
     fn added_tokens_as_text_give_the_ids_of_a_tokenizer_without_them(
         which: prop::sample::Index,
@@ -177,61 +172,4 @@ fn the_merges_are_shared_unless_spaces_come_as_pieces() {
     }
     assert!(tokenizers().iter().any(|tokenizer| tokenizer.repeats().is_some()));
     assert!(tokenizers().iter().any(|tokenizer| is_shared(tokenizer)));
-}
-
-/// A tokenizer with a special token, one that is not, and one that is looked for in normalized text.
-fn with_names() -> Tokenizer {
-    let lowercase = Normalizer::new(vec![NormalizeStep::Lowercase], UnicodeTables::latest());
-    let parts = Parts { normalizer: lowercase, ..tokenizers()[0].parts().clone() };
-    let tokenizer = Tokenizer::new(parts).unwrap();
-    let token = |content: &str| AddedToken { content: content.to_owned(), ..AddedToken::default() };
-    let special = AddedToken { special: true, ..token("<|a|>") };
-    let late = AddedToken { normalized: true, ..token("<c>") };
-    tokenizer.with_added_tokens(&[special, token("<b>"), late]).unwrap().0
-}
-
-/// The token that a text is refused for, with its place.
-fn refused(
-    tokenizer: &Tokenizer,
-    text: &str,
-    options: EncodeOptions<'_>,
-) -> Option<(String, usize)> {
-    let error = tokenizer.encode(text.as_bytes(), options).err()?;
-    let full = tokenizer.encode_full(text.as_bytes(), None, options).unwrap_err();
-    assert_eq!(full.to_string(), error.to_string());
-    match error.kind() {
-        ErrorKind::DisallowedSpecial { token, offset, .. } => Some((token.clone(), *offset)),
-        _ => None,
-    }
-}
-
-#[test]
-fn tokens_that_are_not_special_are_refused_where_they_are_named() {
-    let tokenizer = with_names();
-    let names = ["<b>".to_owned(), "<c>".to_owned()];
-    let all = EncodeOptions { disallowed_special: Specials::All, ..EncodeOptions::default() };
-    let some = EncodeOptions { disallowed_special: Specials::Only(&names), ..all };
-    let found = |token: &str, offset| Some((token.to_owned(), offset));
-    assert_eq!(refused(&tokenizer, "x<b>", all), None);
-    assert_eq!(refused(&tokenizer, "x<b><|a|>", all), found("<|a|>", 4));
-    assert_eq!(refused(&tokenizer, "x<|a|><b>", some), found("<b>", 6));
-    assert_eq!(refused(&tokenizer, "xy<c>", some), found("<c>", 2));
-    // Text becomes lower case, so this is that token too, unless added tokens are text.
-    assert_eq!(refused(&tokenizer, "xy é<C>", some), found("<c>", 5));
-    let text = EncodeOptions { added_tokens: AddedTokens::Text, ..some };
-    assert_eq!(refused(&tokenizer, "xy é<C>", text), None);
-    assert_eq!(refused(&tokenizer, "xy é<c>", text), found("<c>", 5));
-    let unknown = ["<nothing>".to_owned()];
-    let unknown = EncodeOptions { disallowed_special: Specials::Only(&unknown), ..all };
-    assert!(tokenizer.encode(b"", unknown).is_err());
-}
-
-#[test]
-fn a_token_cannot_be_allowed_and_text_at_once() {
-    let tokenizer = with_names();
-    let names = ["<|a|>".to_owned()];
-    for allowed_special in [Specials::All, Specials::Only(&names)] {
-        let error = tokenizer.encode(b"x", EncodeOptions { allowed_special, ..as_text() });
-        assert!(error.unwrap_err().to_string().contains("allowed_special"));
-    }
 }

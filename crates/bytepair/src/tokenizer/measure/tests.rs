@@ -34,9 +34,7 @@ fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sum
     });
     sums.pieces += n_pieces;
     let Some(words) = words else { return };
-    let pattern = Pattern { source: words.to_owned(), flavour: Flavour::Rust };
-    let stage = Stage::matches(pattern, Unmatched::Drop);
-    let splitter = Splitter::new(vec![stage], &UnicodeTables::latest()).unwrap();
+    let splitter = crate::test_support::splitter(words, Unmatched::Drop);
     let shares =
         |span: &(usize, usize), word: &Range<usize>| span.0 < word.end && span.1 > word.start;
     let mut pieces: Vec<(usize, usize)> = Vec::new();

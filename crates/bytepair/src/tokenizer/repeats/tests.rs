@@ -6,14 +6,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::added::Specials;
-use crate::normalize::{NormalizeStep, Normalizer, UnicodeForm};
+use crate::normalize::{NormalizeStep, UnicodeForm};
 use crate::pretokenize::PreTokenizer;
+use crate::test_support::{added_token, bytes_vocabulary, normalizer, pattern, replace};
 use crate::tokenizer::tests::in_stretches;
 use crate::tokenizer::{EncodeOptions, Tokenizer};
 use crate::units::{ByteIds, Units};
-use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use crate::vocabulary::{Token, TokenKind};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
+use bytepair_split::{Flavour, Stage, Unmatched};
 
 /// All bytes, tokens made of some and of one another, and these added tokens.
 fn tokenizer(
@@ -21,8 +22,7 @@ fn tokenizer(
     (patterns, steps): (&[&str], Vec<NormalizeStep>),
     (added, ignore_merges): (Vec<AddedToken>, bool),
 ) -> Tokenizer {
-    let mut vocabulary = Vocabulary::new();
-    (0..=255).for_each(|byte| drop(vocabulary.push(Token::plain(&[byte]))));
+    let mut vocabulary = bytes_vocabulary();
     for &(left, right) in picks {
         let made: Vec<_> = (256..vocabulary.len()).collect();
         let choice: Vec<_> = [9, 10, 32, 97, 98].into_iter().chain(made).collect();
@@ -35,14 +35,12 @@ fn tokenizer(
         token
     };
     let added = added.into_iter().map(with_id).collect();
-    let unicode = UnicodeTables::latest();
-    let stage = |source: &&str| {
-        let pattern = Pattern { source: (*source).to_owned(), flavour: Flavour::Oniguruma };
-        Stage::matches(pattern, Unmatched::Keep)
-    };
-    let splitter = Splitter::new(patterns.iter().map(stage).collect(), &unicode).unwrap();
+    let stage =
+        |source: &&str| Stage::matches(pattern(source, Flavour::Oniguruma), Unmatched::Keep);
+    let splitter =
+        Splitter::new(patterns.iter().map(stage).collect(), &UnicodeTables::latest()).unwrap();
     Tokenizer::new(Parts {
-        normalizer: Normalizer::new(steps, unicode),
+        normalizer: normalizer(steps),
         pre_tokenizer: PreTokenizer::from(splitter),
         added,
         ignore_merges,
@@ -52,7 +50,7 @@ fn tokenizer(
 }
 
 fn token(content: &str) -> AddedToken {
-    AddedToken { content: content.to_owned(), normalized: true, ..AddedToken::default() }
+    AddedToken { normalized: true, ..added_token(content) }
 }
 
 /// Tokens of a character, from a least number of times on.
@@ -74,7 +72,6 @@ const SPLITS: [&[&str]; 5] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn texts_with_tokens_as_pieces_have_the_ids_of_texts_cut_at_them(
         picks in prop::collection::vec(any::<(u8, u8)>(), 0..12),
@@ -86,7 +83,7 @@ proptest! {
         steps in prop::sample::select(vec![
             vec![],
             vec![NormalizeStep::Form(UnicodeForm::Nfc)],
-            vec![NormalizeStep::Replace { from: "\t".to_owned(), to: "  ".to_owned() }],
+            vec![replace("\t", "  ")],
         ]),
         texts in prop::collection::vec("([ab]{1,6}|[ \t]{1,9}| {20,80}|\n{1,3}|[é中]{1,20}|<t>|a b|[ ab\t\n]{10,60}){0,30}", 1..4),
     ) {
@@ -114,16 +111,6 @@ proptest! {
             prop_assert_eq!(&cut, &expected);
         }
     }
-}
-
-#[test]
-fn runs_longer_than_the_longest_token_are_several() {
-    let spaces = tokens(" ", 2, 3);
-    let tokenizer = tokenizer(&[], (SPLITS[0], vec![]), (spaces, false));
-    assert!(tokenizer.repeats().is_some());
-    let ids = tokenizer.encode(b"a         b  c", EncodeOptions::default()).unwrap();
-    // Nine are four, four and one that goes with what follows.
-    assert_eq!(ids, [97, 258, 258, 32, 98, 256, 99]);
 }
 
 #[test]

@@ -52,31 +52,6 @@ impl Classes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn no_token_joins_what_is_kept_apart(
-            pairs in prop::collection::vec(
-                (prop::sample::select(&['a', 'b', '.', ',', '’', '1', '\n', ' ', '▁'][..]),
-                 prop::sample::select(&['a', 'b', '.', ',', '’', '1', '\n', '▁'][..])),
-                0..12,
-            ),
-        ) {
-            let joined = pairs.iter().copied().collect();
-            let Classes { signs, alone, before_spaces } = Classes::new(&joined, [' ', '▁']);
-            let is_space = |character| [' ', '▁'].contains(&character);
-            for (left, right) in pairs {
-                prop_assert!(left == right || !alone.contains(&left) && !alone.contains(&right));
-                if is_space(right) {
-                    prop_assert!(is_space(left) || before_spaces.contains(&left));
-                } else if !is_space(left) {
-                    prop_assert_eq!(signs.contains(&left), signs.contains(&right));
-                }
-            }
-            prop_assert!(signs.iter().chain(&alone).all(|&one| !is_space(one)));
-        }
-    }
 
     #[test]
     fn signs_are_what_is_joined_to_no_letter_also_by_way_of_other_signs() {

@@ -5,29 +5,18 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::added::AddedToken;
-use crate::normalize::{NormalizeStep, Normalizer, SentencePiece, SentencePieceRules, UnicodeForm};
+use crate::normalize::{NormalizeStep, SentencePiece, SentencePieceRules, UnicodeForm};
 use crate::pretokenize::{PreTokenizer, Round};
+use crate::test_support::{added_token, normalizer, pattern, prepend, replace};
 use crate::tokenizer::tests::in_stretches;
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
+use bytepair_split::{Behaviour, Flavour, Splitter, Stage, Unmatched};
 
 /// What vocabularies may have; texts have more.
 const CHARACTERS: [&str; 10] = ["▁", "a", "b", ".", "-", "中", "\n", "c", "1", "2"];
-
-fn replace(from: &str, to: &str) -> NormalizeStep {
-    NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
-}
-
-fn prepend(text: &str, only_first: bool, unless_there: bool) -> NormalizeStep {
-    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there }
-}
-
-fn normalizer(steps: Vec<NormalizeStep>) -> Normalizer {
-    Normalizer::new(steps, UnicodeTables::latest())
-}
 
 /// Some characters, and tokens made of them and of one another.
 fn vocabulary(n_characters: usize, has_bytes: bool, picks: &[(u8, u8)]) -> Vocabulary {
@@ -68,20 +57,15 @@ enum Way {
 const WAYS: [Way; 6] =
     [Way::First, Way::FirstAndCut, Way::Late, Way::LateAndCut, Way::Own, Way::OwnAndCut];
 
-/// To which all that is said in `steps` happens.
-fn parts(vocabulary: Vocabulary, units: Units, steps: Vec<NormalizeStep>, way: Way) -> Parts {
-    parts_after(vec![], (vocabulary, units), steps, way)
-}
-
-/// The same, and something else before it.
-fn parts_after(
+/// To which all that is said in `steps` happens, and something else before it.
+fn parts(
     before: Vec<NormalizeStep>,
     (vocabulary, units): (Vocabulary, Units),
     steps: Vec<NormalizeStep>,
     way: Way,
 ) -> Parts {
     let parts = Parts::new(units, Arc::new(vocabulary));
-    let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
+    let pattern = |source| pattern(source, Flavour::Rust);
     let stage = match way {
         Way::First | Way::Late | Way::Own => None,
         Way::FirstAndCut => {
@@ -157,9 +141,9 @@ proptest! {
         if let Some((put, (only_first, unless_there))) = prepends {
             steps.insert(usize::from(prepends_late), prepend(put, only_first, unless_there));
         }
-        let parts = parts_after(before, (vocabulary, units), steps, way);
+        let parts = parts(before, (vocabulary, units), steps, way);
         let mut parts = Parts { ignore_merges, ..parts };
-        parts.added = vec![AddedToken { id, content: "<t>".to_owned(), ..AddedToken::default() }];
+        parts.added = vec![AddedToken { id, ..added_token("<t>") }];
         let tokenizer = Tokenizer::new(parts).unwrap();
         for (number, text) in texts.into_iter().enumerate() {
             let mut text = text.into_bytes();
@@ -180,7 +164,7 @@ proptest! {
 fn with_merges(merges: &[(u8, u8)], way: Way, change: impl FnOnce(&mut Parts)) -> Tokenizer {
     let steps = vec![prepend("▁", false, false), replace(" ", "▁")];
     let units = Units { byte_fallback: true, ..Units::characters() };
-    let mut parts = parts(vocabulary(CHARACTERS.len(), true, merges), units, steps, way);
+    let mut parts = parts(vec![], (vocabulary(CHARACTERS.len(), true, merges), units), steps, way);
     change(&mut parts);
     Tokenizer::new(parts).unwrap()
 }
@@ -221,8 +205,6 @@ fn texts_are_cut_into_words_where_that_is_proven() {
     assert!(words(&lowers(replace(" ", "▁"), 1), "a b").is_some());
     assert!(words(&lowers(replace(" ", "▁"), 0), "a b").is_none());
     assert!(!is_cut(|parts| {
-        let unk =
-            AddedToken { content: "<unk>".to_owned(), normalized: true, ..AddedToken::default() };
-        parts.added = vec![unk];
+        parts.added = vec![AddedToken { normalized: true, ..added_token("<unk>") }];
     }));
 }
