@@ -337,17 +337,3 @@ fn units_difference(one: &Units, other: &Units) -> Option<&'static str> {
     ];
     parts.into_iter().find(|(_, is_equal)| !is_equal).map(|(name, _)| name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_is_a_dialect_whose_pattern_compiles() {
-        for name in Dialect::names() {
-            let dialect = Dialect::named(name).unwrap();
-            dialect.preparation(&[]).unwrap_or_else(|error| panic!("{name}: {error}"));
-        }
-        assert!(Dialect::named("gpt5").is_none());
-    }
-}

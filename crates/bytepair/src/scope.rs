@@ -280,6 +280,7 @@ mod tests {
     ];
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
         #[test]
         fn bytes_are_of_a_scope_as_the_definition_says(
             bytes in prop::collection::vec(prop::sample::select(&BYTES[..]), 0..7),

@@ -9,18 +9,6 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
 
-#[test]
-fn a_piece_that_is_a_token_needs_no_merges_where_they_are_ignored() {
-    let vocabulary = Arc::new(texts_vocabulary(&["a", "b", "ab"]));
-    let units = Units::bytes(ByteIds::Value);
-    for (ignore_merges, expected) in [(true, vec![2]), (false, vec![0, 1])] {
-        let encoder = Encoder::new(Arc::clone(&vocabulary), &units, ignore_merges);
-        let mut ids = Vec::new();
-        encoder.encode(b"ab", &mut Scratch::default(), &mut ids).unwrap();
-        assert_eq!(ids, expected);
-    }
-}
-
 /// An encoder of a few tokens that are characters or made of them, with random parts.
 fn small_encoder(
     tokens: &[(TokenKind, Vec<u8>)],

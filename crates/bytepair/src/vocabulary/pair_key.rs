@@ -28,14 +28,3 @@ pub(crate) fn pair_hash(key: u64) -> u64 {
 pub(crate) fn pair_hash_by(factor: u64, key: u64) -> u64 {
     (key ^ key >> 29).wrapping_mul(factor)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_sort_as_pairs_do() {
-        assert!(pair_key(1, u32::MAX) < pair_key(2, 0));
-        assert_eq!(pair_of(pair_key(7, 9)), (7, 9));
-    }
-}

@@ -142,6 +142,7 @@ fn text_of_tokens(tokenizer: &Tokenizer, text: &[u8], picks: &[(u8, u8)]) -> Vec
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 4))]
     #[test]
     fn added_tokens_as_text_give_the_ids_of_a_tokenizer_without_them(
         which: prop::sample::Index,
