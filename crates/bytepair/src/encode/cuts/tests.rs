@@ -203,12 +203,12 @@ proptest! {
                 prop_assert_eq!(&before.zip(behind).map(|(before, behind)| [before, behind].concat()), &whole);
             }
             prop_assert!(encoder.cuts().is_some() || !missing.is_empty());
-            if encoder.cuts().is_some() {
+            if missing.is_empty() {
                 let places = pieces(&piece, &places);
                 let (found, expected) = (taken(&encoder, &piece, &places), expected(&encoder, &piece, &places));
                 let n_bytes = |parts: &[(Range<usize>, bool)]| parts.iter().map(|part| part.0.len()).sum::<usize>();
                 prop_assert_eq!(n_bytes(&found), n_bytes(&expected));
-                // A sequence that only looks like a character may be cut in one way and not in the other.
+                // Other sequences of bytes have their parts too, but these are not said to be the same.
                 let is_usual = noise.iter().all(|(_, byte)| b"\xC3\xA9\xE4\xB8\xAD\xF0a\xFF".contains(byte));
                 prop_assert!(!is_usual || found == expected, "{:?} {:?}", found, expected);
             }
