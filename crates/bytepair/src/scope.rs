@@ -251,11 +251,11 @@ mod tests {
 
     /// Whether some character outside the scope is cut so, without its first byte or without its last one.
     fn is_cut_of_some(bytes: &[u8], cut: Cut, scope: usize) -> bool {
+        type Known = HashMap<(Vec<u8>, Cut, usize), bool>;
+        static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
         if bytes.len() > 3 {
             return false;
         }
-        type Known = HashMap<(Vec<u8>, Cut, usize), bool>;
-        static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
         let key = (bytes.to_vec(), cut, scope);
         if let Some(&found) = KNOWN.lock().unwrap().get(&key) {
             return found;

@@ -58,7 +58,7 @@ fn of_bytes(missing: &[u8], picks: &[(u16, u16)]) -> Vocabulary {
     grown(vocabulary, &symbols, picks)
 }
 
-fn units(unknown: bool, fuse_unknown: bool, byte_fallback: bool, drop: bool) -> Units {
+fn units([unknown, fuse_unknown, byte_fallback, drop]: [bool; 4]) -> Units {
     Units {
         unknown: unknown.then(|| "?".to_owned()),
         fuse_unknown,
@@ -150,11 +150,11 @@ proptest! {
         known in prop::collection::vec(prop::bool::weighted(0.8), LETTERS.len()),
         fallback in prop_oneof![Just(vec![]), Just((0..=255).collect()), Just(vec![0xC3, 0xA9, b'b'])],
         picks in prop::collection::vec(any::<(u16, u16)>(), 0..20),
-        [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
+        flags in any::<[bool; 4]>(),
         piece in "[abé中▁😀文ー\u{7FF}\u{FFFF}]{1,80}|[abé中▁😀文]{1,300}",
         places: Vec<prop::sample::Index>,
     ) {
-        let units = units(unknown, fuse_unknown, byte_fallback, drop);
+        let units = units(flags);
         let vocabulary = of_characters(&known, &fallback, &picks);
         let encoder = Encoder::new(Arc::new(vocabulary), &units, false);
         let (whole, parts, _) = both(&encoder, piece.as_bytes());
@@ -176,12 +176,12 @@ proptest! {
             Just(vec![]),
             prop::collection::vec(prop::sample::select(vec![0xFF, 0xF0, 0xA9, 0xB8, b'b']), 1..3),
         ],
-        [unknown, fuse_unknown, byte_fallback, drop] in any::<[bool; 4]>(),
+        flags in any::<[bool; 4]>(),
         texts in prop::collection::vec("[aé中▁文]{1,40}|[abé中▁😀文]{1,40}|[abé中▁😀文ー\u{7FF}\u{800}\u{FFFF}]{1,300}", 1..4),
         noise in prop::collection::vec((any::<prop::sample::Index>(), prop::sample::select(&EDGES[..])), 0..6),
         places: Vec<prop::sample::Index>,
     ) {
-        let units = units(unknown, fuse_unknown, byte_fallback, drop);
+        let units = units(flags);
         let units = Units { unit: Units::bytes(ByteIds::Value).unit, ..units };
         let encoder = Encoder::new(Arc::new(of_bytes(&missing, &picks)), &units, false);
         let mut scratch = Scratch::default();
