@@ -6,7 +6,15 @@ from typing import Any
 
 import pytest
 
-from bytepair import FormatError, Tokenizer, TokenizerError, train_from_iterator
+from bytepair import (
+    AddedToken,
+    FileError,
+    FormatError,
+    Tokenizer,
+    TokenizerError,
+    train_from_iterator,
+)
+from bytepair.compat.transformers import PreTrainedTokenizerFast
 
 TEXTS = [
     "low lower lowest, newer newest",
@@ -68,6 +76,56 @@ def test_a_folder_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> No
             assert ids == theirs.encode(text, add_special_tokens=False), text
     alone = Tokenizer.from_file(tmp_path / "tokenizer.json")
     assert alone.n_vocab == first
+
+
+MIXED = [
+    AddedToken("<|start|>", special=True),
+    AddedToken("<|user|>", special=True, rstrip=True),
+    AddedToken("<fn>", lstrip=True),
+]
+
+
+@pytest.mark.parametrize("tokens", [{}, {"pad_token": "<fn>", "eos_token": "<|user|>"}])
+@pytest.mark.parametrize("file", ["tokenizer.json", "tokenizer.model"])
+def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
+    tokens: dict[str, str], file: str, tmp_path: Path
+) -> None:
+    """``added_tokens.json`` gives ids alone; how a token is found the tokenizer's file says."""
+    transformers = pytest.importorskip("transformers", reason="compares with it")
+    own = train_from_iterator(["low lower"] * 3, merges=9, dialect="gpt2")
+    own = own.with_added_tokens(MIXED)
+    if file == "tokenizer.model":
+        own = train_from_iterator(["low lower"] * 3, dialect="sentencepiece", merges=9)
+        own = own.with_special_tokens(["<|start|>"])
+    own.save(tmp_path / file, ids_may_change=True)
+    ids = {token.content: id_ for id_, token in own.added_tokens.items()}
+    (tmp_path / "added_tokens.json").write_text(json.dumps(ids))
+    (tmp_path / "special_tokens_map.json").write_text(json.dumps(tokens))
+    alone, folder = Tokenizer.from_file(tmp_path / file), Tokenizer.from_file(tmp_path)
+    if file == "tokenizer.json":
+        assert folder.added_tokens == alone.added_tokens
+        theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+        ours = PreTrainedTokenizerFast.from_pretrained(tmp_path)
+        for text in ("<|start|> low", "<|user|>  low", "low  <fn> low"):
+            expected = theirs.encode(text)
+            assert ours.encode(text) == expected
+            assert folder.encode(text, allowed_special="all") == expected
+        assert ours.decode(list(ids.values()), skip_special_tokens=True) == (
+            theirs.decode(list(ids.values()), skip_special_tokens=True)
+        )
+    assert folder.special_tokens == alone.special_tokens
+    assert folder.encode("<|start|>") == alone.encode("<|start|>")
+    (tmp_path / "added_tokens.json").write_text(json.dumps({"<|start|>": 900}))
+    with pytest.raises(TokenizerError, match=r"added_tokens\.json.*start.*and not 900"):
+        Tokenizer.from_directory(tmp_path)
+
+
+def test_what_is_no_folder_is_told_as_that() -> None:
+    """A folder that does not exist, and a file, are not folders without a tokenizer."""
+    with pytest.raises(FileError, match="no such folder"):
+        Tokenizer.from_directory("nonexistent")
+    with pytest.raises(FileError, match="a file, not a folder"):
+        Tokenizer.from_directory(__file__)
 
 
 def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from bytepair import FileError, FormatError, Tokenizer, train_from_iterator
 
 gguf = pytest.importorskip("gguf", reason="writes files with gguf")
 
-NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE = 1, 2, 3, 4, 6
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = 1, 2, 3, 4, 5, 6
 CORPUS = ["the cat's sat on the mat, 12345 é 日本 \n\n x-y ▁ <s>"] * 20
 PARTS = [
     *"abc AT \t\n\r09'.-▁éE\u0301\u200d\ufffd\0가\u3000中🙂",
@@ -257,13 +257,47 @@ def test_a_name_stands_for_its_publishers_pattern(names: str, tmp_path: Path) ->
                 assert ours.decode(ids) == text, (name, text)
 
 
-def test_a_file_without_a_name_is_split_by_the_default(tmp_path: Path) -> None:
-    """An absent name means what the name ``default`` means."""
+def test_a_file_without_a_name_needs_a_pattern(tmp_path: Path) -> None:
+    """An absent name says nothing of the split, so that the caller does."""
     document = greedy()
-    write_bytes(tmp_path / "named.gguf", document, "default")
+    write_bytes(tmp_path / "named.gguf", document, "gpt-2")
     write_bytes(tmp_path / "own.gguf", document, None)
+    with pytest.raises(FormatError, match=r"ggml\.pre: missing.*pattern="):
+        Tokenizer.from_file(tmp_path / "own.gguf")
     named = Tokenizer.from_file(tmp_path / "named.gguf")
-    assert Tokenizer.from_file(tmp_path / "own.gguf") == named
+    assert Tokenizer.from_file(tmp_path / "own.gguf", pattern="gpt2") == named
+
+
+@pytest.mark.parametrize("begin", ["[PAD{}]", "<unused{}>", "<pad>"])
+def test_rows_that_pad_a_matrix_are_saved(begin: str, tmp_path: Path) -> None:
+    """No text has an unused row before or after, and each is decoded to what it says."""
+    peer = pytest.importorskip("tokenizers", reason="compares with tokenizers")
+    document = greedy()
+    vocabulary = document["model"]["vocab"]
+    names = sorted(vocabulary, key=vocabulary.__getitem__)
+    rows = [begin.format(len(names) + 1 + place) for place in range(3)]
+    write(
+        tmp_path / "own.gguf",
+        "gpt2",
+        tokenizer_pre="gpt-2",
+        token_list=[*names, "<|im_end|>", *rows],
+        token_types=[NORMAL] * len(names) + [CONTROL] + [UNUSED] * 3,
+        token_merges=[
+            m if isinstance(m, str) else " ".join(m)
+            for m in document["model"]["merges"]
+        ],
+        add_bos_token=False,
+    )
+    ours = Tokenizer.from_file(tmp_path / "own.gguf")
+    ours.save(tmp_path / "tokenizer.json")
+    theirs = peer.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    assert theirs.get_vocab_size() == ours.n_vocab == len(names) + 4
+    for text in [*texts(), f"a{''.join(rows)} b", "<|im_end|>"]:
+        assert theirs.encode(text).ids == ours.encode(text, allowed_special="all")
+    for id_, row in enumerate(rows, len(names) + 1):
+        is_first = rows.index(row) == id_ - len(names) - 1
+        assert ours.decode([id_]) == row
+        assert theirs.decode([id_]) == (row if is_first else f"[PAD{id_}]")
 
 
 def test_a_pattern_takes_the_place_of_the_name(tmp_path: Path) -> None:

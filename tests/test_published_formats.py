@@ -48,7 +48,8 @@ def test_published_ranks_need_no_sidecar(shared, name):
     tiktoken = pytest.importorskip("tiktoken")
     public = pytest.importorskip("tiktoken_ext.openai_public")
     path = shared(f"vocabularies/{name}")
-    tokenizer = Tokenizer.from_file(path)
+    encoding = "whisper_multilingual" if "whisper" in name else None
+    tokenizer = Tokenizer.from_file(path, encoding=encoding)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
         published = getattr(public, PATTERNS[name])()
@@ -85,7 +86,29 @@ def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
         200_012,
         200_018,
     ]
-    assert Tokenizer.from_bytes(path.read_bytes()) == base
+    with pytest.raises(FormatError, match="o200k_base, o200k_harmony; pass encoding="):
+        Tokenizer.from_bytes(path.read_bytes())
+    assert Tokenizer.from_bytes(path.read_bytes(), encoding="o200k_base") == base
+
+
+def test_ranks_of_several_encodings_are_asked_for_or_told_by_their_settings(
+    shared, tmp_path
+):
+    """Kimi K2 and K3 share ranks, and the publisher's tokens beside them say which it is."""
+    folder = shared("vocabularies/kimi-k3")
+    published = json.loads((folder / "specials.json").read_text())
+    path = tmp_path / "tiktoken.model"
+    path.write_bytes((folder / "tiktoken.model").read_bytes())
+    with pytest.raises(FormatError, match=r"kimi_k2, kimi_k3; pass encoding="):
+        Tokenizer.from_file(path)
+    k2, k3 = (Tokenizer.from_file(path, encoding=f"kimi_k{n}") for n in (2, 3))
+    assert k3.special_tokens == published
+    for expected in (k2, k3):
+        listed = [*expected.special_tokens.items()][:8]
+        config = {str(id_): {"content": content} for content, id_ in listed}
+        settings = {"added_tokens_decoder": config}
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+        assert Tokenizer.from_file(path) == expected
 
 
 CUTS = [1, 3, 100, 255, 256, 257, 300, 1_000, 10_000, 40_000, 50_000]
@@ -106,8 +129,8 @@ def test_a_part_of_published_ranks_says_that_it_is_one(shared, tmp_path, folder,
     """Cut at a line, within one, before or behind: the message names encoding and counts."""
     content = shared(f"vocabularies/{folder}/{name}.tiktoken").read_bytes()
     lines = content.splitlines(keepends=True)
-    path = tmp_path / f"{name}.tiktoken"
     known = "whisper_multilingual" if name == "multilingual" else name
+    path = tmp_path / f"{known}.tiktoken"
     parts = [(n, b"".join(lines[:n])) for n in (*CUTS, len(lines) - 1)]
     parts += [(n, b"".join(lines[:n]) + lines[n][:3]) for n in CUTS]
     parts += [(n, b"".join(lines[:n]) + lines[n][:-2]) for n in CUTS if n > 9]
@@ -156,7 +179,7 @@ def test_own_ranks_are_no_part_of_published_ones(tmp_path):
 def test_line_ends_and_marks_change_nothing_in_ranks(shared, tmp_path, ending, mark):
     """A published file is known whatever an editor did to its ends of lines."""
     content = shared("vocabularies/tiktoken/r50k_base.tiktoken").read_bytes()
-    expected = Tokenizer.from_bytes(content)
+    expected = Tokenizer.from_bytes(content, encoding="r50k_base")
     path = tmp_path / "r50k_base.tiktoken"
     path.write_bytes(mark + content.replace(b"\n", ending))
     assert Tokenizer.from_file(path) == expected
@@ -242,7 +265,7 @@ def test_special_tokens_of_ranks_may_be_named_beside_them(tmp_path, monkeypatch)
     path = tmp_path / "tiktoken.model"
     path.write_bytes(b"IQ== 0\n")
     seen = {}
-    monkeypatch.setattr(loading._core, "recognise_encoding", lambda *_: "kimi_k2")
+    monkeypatch.setattr(loading._core, "recognise_encodings", lambda *_: ["kimi_k2"])
     monkeypatch.setattr(
         loading._core, "read_encoding", lambda _, __, renamed: seen.update(renamed)
     )

@@ -27,6 +27,7 @@ from tests.commands import refused, run, run_process
 
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
+from bytepair._io.loading import is_tokenizer
 from bytepair.data import _members, _opening, list_sources
 from bytepair.data._recognise import signature
 
@@ -265,12 +266,55 @@ def test_plain_text_of_any_name_is_text(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["BZh9 low", "PAR1 low", "Obj", "%PDF", "ustar", "PK low", "7z low", "Rar!"]
+    "begin",
+    [
+        *(
+            "BZh9",
+            "BZh91AY&SY",
+            "PAR1",
+            "PARE",
+            "ORC",
+            "Obj",
+            "%PDF-",
+            "%PDF-1.7",
+            "ustar",
+        ),
+        *(
+            "PK",
+            "7z",
+            "Rar!",
+            "GIF89a",
+            "GIF87a",
+            "RIFF1234WEBP",
+            "RIFF1234WAVE",
+            "OggS",
+        ),
+        *("MZ", "BM", "ID3", "fLaC", "II*", "MM", "GGUF", "ARROW1", "SQLite format 3"),
+        *(
+            "#version: 0.2",
+            "#version: 0.2\n",
+            "apples 0\npears 1\nplum 2\n",
+            "{",
+            '{"a": 1}',
+        ),
+        *(
+            "\n",
+            "\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
+            "\nA\nhello",
+            "\n\t\n\t",
+            "v3;",
+            "1234ftyp",
+        ),
+    ],
 )
-def test_no_signature_is_plain_text(text):
-    """What is told by its first bytes is not text that somebody writes."""
-    assert signature(text.encode()) is None
-    assert signature(text.encode() * 100) is None
+def test_no_text_is_refused_for_how_it_begins(tmp_path, begin):
+    """The letters of a signature are no proof, in a corpus or where a tokenizer may be."""
+    path = tmp_path / "a.txt"
+    for text in (begin, f"{begin} is a format, ¡low!", f"{begin} low\n" * 900):
+        assert signature(text.encode()) is None
+        path.write_bytes(text.encode())
+        assert not is_tokenizer(path)
+    bytepair.train(path, merges=1)
 
 
 def test_every_signature_is_that_of_a_real_file(tmp_path):

@@ -160,17 +160,18 @@ def test_added_tokens_without_a_config_count(tmp_path):
     """``added_tokens.json`` alone gives added tokens with its ids."""
     n_vocab = small_pair(tmp_path)
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<new>": n_vocab}))
-    ids = Tokenizer.from_directory(tmp_path).encode("ab<new>", allowed_special="all")
+    tokenizer = Tokenizer.from_directory(tmp_path, pattern="gpt2")
+    ids = tokenizer.encode("ab<new>", allowed_special="all")
     assert list(ids) == [94, n_vocab]
 
 
 def test_only_a_cut_file_is_refused_for_a_token_without_merge(tmp_path):
     """A word that no two tokens make is kept, and one that they make was cut off."""
     small_pair(tmp_path, ["madeupword0000"])
-    assert Tokenizer.from_directory(tmp_path).n_vocab == 96
+    assert Tokenizer.from_directory(tmp_path, pattern="gpt2").n_vocab == 96
     small_pair(tmp_path, ["abc"])
     with pytest.raises(FormatError, match=r"abc.*cut off"):
-        Tokenizer.from_directory(tmp_path)
+        Tokenizer.from_directory(tmp_path, pattern="gpt2")
 
 
 @pytest.mark.slow

@@ -537,6 +537,23 @@ def test_a_tokenizer_cannot_be_changed(tokenizer):
     assert tokenizer.n_vocab == len(tokenizer.vocabulary) == 280
 
 
+class WithAttributes(Tokenizer):
+    """A subclass with attributes, one of them in a slot."""
+
+    __slots__ = ("__dict__", "pad")
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))]
+)
+def test_a_copy_of_a_subclass_has_its_attributes(tokenizer, copied):
+    """What a subclass adds to a tokenizer goes through copies and ``pickle``."""
+    one = WithAttributes(tokenizer)
+    one.pad, one.names = 3, ["a"]
+    again = copied(one)
+    assert (type(again), again, again.pad, again.names) == (type(one), one, 3, ["a"])
+
+
 def test_copies_are_equal(tokenizer, words, fallback):
     """``copy``, ``deepcopy`` and every pickle protocol give an equal tokenizer."""
     for one in (tokenizer, words, fallback):

@@ -50,7 +50,7 @@ __all__ = [
     "read_tekken",
     "read_tiktoken",
     "read_tiktoken_sidecar",
-    "recognise_encoding",
+    "recognise_encodings",
     "recognise_format",
     "sentencepiece_roles",
     "token_table",
@@ -1784,8 +1784,13 @@ def pair_names() -> list[tuple[str, str]]:
 def pair_settings() -> list[str]:
     """Name the files that say how ``vocab.json`` and ``merges.txt`` are meant."""
 
-def read_pair(vocab: bytes, merges: bytes, settings: dict[str, bytes]) -> CoreTokenizer:
-    """Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name."""
+def read_pair(
+    vocab: bytes,
+    merges: bytes,
+    settings: dict[str, bytes],
+    dialect: Dialect | None = None,
+) -> CoreTokenizer:
+    """Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name, split as a dialect splits."""
 
 def write_gpt2(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
     """Give the contents of ``vocab.json`` and ``merges.txt``."""
@@ -1804,8 +1809,10 @@ def write_tiktoken(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
 def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreTokenizer:
     """Read a file of ranks as a published encoding."""
 
-def recognise_encoding(ranks: bytes, file_name: str) -> str | None:
-    """Name the published encoding that a file of ranks belongs to."""
+def recognise_encodings(
+    ranks: bytes, file_name: str, renamed: dict[int, str]
+) -> list[str]:
+    """Name the published encodings that a file of ranks may belong to; several may share it."""
 
 def recognise_format(data: bytes) -> str | None:
     """Name the format of a file, told by what it holds; ``None`` if it is none of those known."""

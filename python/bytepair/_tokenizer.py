@@ -5,6 +5,7 @@ paths, formats and folders. Training is in ``training``.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -66,7 +67,8 @@ class Tokenizer(_core.CoreTokenizer):
         dialect, pattern, special_tokens
             For a file of ranks without its sidecar, which holds neither a split pattern nor
             special tokens: the dialect or the pattern that it was made for. ``pattern`` also
-            acts for a ``.gguf`` file, in place of the one that it names.
+            acts for a ``.gguf`` file and for a ``vocab.json`` with its ``merges.txt``, in place
+            of the one that they name; where they name none, it is needed.
         encoding
             For a published file of ranks: the encoding, where several share a file, such as
             ``o200k_harmony`` or ``whisper_multilingual_v3``.
@@ -89,20 +91,26 @@ class Tokenizer(_core.CoreTokenizer):
             names the field.
         """
         refuse_no_name(path)
-        if not isinstance(special_tokens, (Mapping, type(None))):
-            message = "special_tokens must be a mapping of tokens to ids"
-            raise TypeError(message)
-        options = loading.Options(dialect, pattern, special_tokens, encoding)
+        options = loading.given(dialect, pattern, special_tokens, encoding)
         return cls(loading.load(Path(path), options))
 
     @classmethod
-    def from_directory(cls, path: StrPath) -> "Tokenizer":
+    def from_directory(
+        cls,
+        path: StrPath,
+        *,
+        dialect: str | None = None,
+        pattern: str | list[str] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        encoding: str | None = None,
+    ) -> "Tokenizer":
         """Load the tokenizer of a folder, as published models have one.
 
         Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
         ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
         models. As in transformers, tokens that only ``tokenizer_config.json``
-        (``added_tokens_decoder``) or ``added_tokens.json`` names count, too.
+        (``added_tokens_decoder``) or ``added_tokens.json`` names count, too. The options are
+        those of :meth:`from_file`.
 
         >>> import bytepair, pathlib, tempfile
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -113,15 +121,30 @@ class Tokenizer(_core.CoreTokenizer):
 
         Raises
         ------
+        FileError
+            There is no such folder.
         FormatError
-            The folder has no tokenizer, or several, or its file is damaged.
+            The folder has no tokenizer, or several, or its file is damaged; or a file beside
+            it gives an added token another id.
         """
         refuse_no_name(path)
-        return cls(loading.load_folder(Path(path)))
+        options = loading.given(dialect, pattern, special_tokens, encoding)
+        return cls(loading.load_folder(Path(path), options))
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, format: str | None = None) -> "Tokenizer":
+    def from_bytes(
+        cls,
+        data: bytes,
+        *,
+        format: str | None = None,
+        dialect: str | None = None,
+        pattern: str | list[str] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        encoding: str | None = None,
+    ) -> "Tokenizer":
         """Load a tokenizer from the content of a file; the content shows its format.
+
+        The other options are those of :meth:`from_file`.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -141,7 +164,8 @@ class Tokenizer(_core.CoreTokenizer):
         if not isinstance(format, (str, type(None))):
             message = f"format must be the name of a format, not {format!r}"
             raise TypeError(message)
-        return cls(loading.from_bytes(bytes(data), format))
+        options = loading.given(dialect, pattern, special_tokens, encoding)
+        return cls(loading.from_bytes(bytes(data), format, options))
 
     @classmethod
     def from_hub(
@@ -150,16 +174,22 @@ class Tokenizer(_core.CoreTokenizer):
         *,
         revision: str | None = None,
         local_files_only: bool = False,
+        dialect: str | None = None,
+        pattern: str | list[str] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        encoding: str | None = None,
     ) -> "Tokenizer":
         """Load the tokenizer of a published model, such as ``openai/gpt-oss-20b``.
 
         Fetching needs ``pip install bytepair[hub]``; the cache is read without it. Files that
-        are in the cache are not fetched again; with ``local_files_only`` none is.
+        are in the cache are not fetched again; with ``local_files_only`` none is. The other
+        options are those of :meth:`from_file`.
         """
+        options = loading.given(dialect, pattern, special_tokens, encoding)
         folder = hub.download(
             name, revision=revision, local_files_only=local_files_only
         )
-        return cls(loading.load_folder(folder))
+        return cls(loading.load_folder(folder, options))
 
     def save(
         self,
@@ -613,13 +643,37 @@ class Tokenizer(_core.CoreTokenizer):
         return hash(self.fingerprint)
 
     def __copy__(self) -> "Tokenizer":
-        return self  # nothing of it ever changes
+        own = self._attributes()
+        if not own:
+            return self  # nothing of it ever changes
+        copied = type(self).__new__(type(self), self)
+        copied.__setstate__(own)
+        return copied
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tokenizer":
-        return self
+        own = self._attributes()
+        if not own:
+            return self
+        copied = type(self).__new__(type(self), self)
+        memo[id(self)] = copied
+        copied.__setstate__(deepcopy(own, memo))
+        return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).from_bytes, (self.to_bytes(),)
+        made = _unpickled, (type(self), self.to_bytes())
+        own = self._attributes()
+        return (*made, own) if own else made
+
+    def _attributes(self) -> dict[str, Any]:
+        """Give the attributes of a subclass, also those in slots."""
+        classes = type(self).__mro__
+        names = [n for k in classes[: classes.index(Tokenizer)] for n in _slots_of(k)]
+        slots = {name: getattr(self, name) for name in names if hasattr(self, name)}
+        return {**slots, **getattr(self, "__dict__", {})}
+
+    def __setstate__(self, own: dict[str, Any]) -> None:
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         parts = dict(self._describe())
@@ -635,6 +689,24 @@ class Tokenizer(_core.CoreTokenizer):
         from .views._tables import tokenizer_html
 
         return tokenizer_html(self)
+
+
+def _unpickled(kind: type[Tokenizer], data: bytes) -> Tokenizer:
+    """Make a tokenizer of a class; a subclass with arguments of its own is not asked for them."""
+    core = loading.from_bytes(data, "bytepair")
+    return kind.__new__(kind, core)
+
+
+def _slots_of(kind: type) -> list[str]:
+    """Name the slots of a class, as its objects have them."""
+    slots = kind.__dict__.get("__slots__", ())
+    names = [slots] if isinstance(slots, str) else list(slots)
+    hidden = f"_{kind.__name__.lstrip('_')}"
+    return [
+        f"{hidden}{name}" if name.startswith("__") and not name.endswith("__") else name
+        for name in names
+        if name not in ("__dict__", "__weakref__")
+    ]
 
 
 def _refuse_turned_off(subject: str, options: Mapping[str, bool]) -> None:

@@ -1,14 +1,15 @@
 //! GPT-2's pair of files: `vocab.json` with the ids, `merges.txt` with the merges.
 //!
-//! They stand for one pipeline only: bytes, GPT-2's pattern, no normalizer, and `<|endoftext|>` as the
-//! one special token. Tokens are written with one printable character for each byte (`Ġthe`). A tokenizer
-//! with any other part is not written. Linear in the size of the files.
+//! They stand for one pipeline only: bytes, a pattern, no normalizer, and `<|endoftext|>` as the one special token. Tokens are
+//! written with one printable character for each byte (`Ġthe`). A tokenizer with any other part is not written, nor one with
+//! another pattern than GPT-2's, which most programs that read the files take for granted. The first line, which they pass
+//! over, names it. Linear in the size of the files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::json::{self, Entries};
-use super::merges::{NumberedMerge, check_made, numbered_merges};
+use super::merges::{NumberedMerge, PATTERN_NAME, check_made, numbered_merges};
 use super::{check_bare, check_id_range, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;
@@ -24,7 +25,7 @@ use bytepair_split::{Flavour, Splitter, Stage};
 const FORMAT: &str = "vocab.json and merges.txt";
 
 /// The special token that GPT-2 knows.
-const END_OF_TEXT: &str = "<|endoftext|>";
+pub(super) const END_OF_TEXT: &str = "<|endoftext|>";
 
 /// Ways to write GPT-2's pattern, each the same to both engines except for the first, which is Rust's.
 const SPELLINGS: [&str; 4] = [
@@ -43,11 +44,19 @@ pub struct Gpt2Files {
     pub merges_txt: Vec<u8>,
 }
 
-/// The tokenizer of the two files.
+/// The tokenizer of the two files, as GPT-2's own.
 ///
 /// # Errors
 /// Where a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
 pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
+    read_split(vocab_json, merges_txt, bytepair_split::named("gpt2").unwrap_or_default())
+}
+
+/// The tokenizer of the two files, split by these stages.
+///
+/// # Errors
+/// As [`read`], and where a pattern is not understood.
+pub fn read_split(vocab_json: &[u8], merges_txt: &[u8], stages: Vec<Stage>) -> Result<Tokenizer> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", vocab_json)?;
     check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), entries.len())?;
     let mut vocabulary = Vocabulary::new();
@@ -75,8 +84,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
         ..AddedToken::default()
     });
     Tokenizer::new(Parts {
-        pre_tokenizer: Splitter::new(bytepair_split::named("gpt2").unwrap_or_default(), &unicode)?
-            .into(),
+        pre_tokenizer: Splitter::new(stages, &unicode)?.into(),
         added: end_of_text.into_iter().collect(),
         ..Parts::new(units(&vocabulary), Arc::new(vocabulary))
     })
@@ -98,7 +106,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     let name = |id: TokenId| {
         names.binary_search_by_key(&id, |entry| entry.0).map(|index| names[index].1.as_str())
     };
-    let mut merges_txt = "#version: 0.2\n".to_owned();
+    let mut merges_txt = format!("#version: 0.2{PATTERN_NAME}gpt2\n");
     for merge in parts.vocabulary.merges() {
         let (Ok(left), Ok(right)) = (name(merge.left), name(merge.right)) else { continue };
         if name(merge.result) != Ok(&format!("{left}{right}")) {

@@ -34,6 +34,16 @@ pub(super) fn numbered_merges<'f>(
         .collect()
 }
 
+/// What stands before the name of a split pattern in the first line of a `merges.txt`.
+pub(super) const PATTERN_NAME: &str = " - pattern: ";
+
+/// The split pattern that the first line of a `merges.txt` names, which we write there.
+pub(super) fn named_pattern(file: &[u8]) -> Option<&str> {
+    let line = file.split(|&byte| byte == b'\n').next()?;
+    let (version, name) = std::str::from_utf8(line).ok()?.split_once(PATTERN_NAME)?;
+    version.starts_with("#version").then_some(name.trim_end())
+}
+
 /// The first `n_merges` merges of a file as GPT-1 and CLIP are published. The first line may be a header; no line may
 /// be empty.
 pub(super) fn merge_lines<'f>(

@@ -4,6 +4,8 @@
 //! names of files say. Looks at the first bytes and lines. The whole file is searched once if it is a JSON object that none
 //! of its first keys gives away, or merges in which no word ends.
 
+use std::cmp::Ordering;
+
 use crate::codes::{END_OF_WORD, codes_format};
 use crate::compiled;
 
@@ -41,7 +43,7 @@ const SPACES: [&str; 2] = ["\u{120}", "\u{2581}"];
 pub fn recognise(file: &[u8]) -> Option<&'static str> {
     let text = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
     if file.trim_ascii().is_empty() {
-        return None; // a SentencePiece model begins with a line feed, too
+        return None;
     }
     if text.trim_ascii_start().starts_with(b"{") {
         return json_format(file);
@@ -51,8 +53,11 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
     }
     match file {
         [0x1F, 0x8B, ..] => return Some("clip"),
-        [b'G', b'G', b'U', b'F', ..] => return Some("gguf"),
-        [b'\n', ..] => return Some("sentencepiece"),
+        // The version, of which there are few, in either order of bytes.
+        [b'G', b'G', b'U', b'F', 1..=15, 0, ..] | [b'G', b'G', b'U', b'F', 0, 0, 0, ..] => {
+            return Some("gguf");
+        }
+        _ if is_sentencepiece(file) => return Some("sentencepiece"),
         _ => {}
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -62,6 +67,32 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
         false if is_rank(line) => Some("tiktoken"),
         false => codes_format(file).filter(|_| !is_merges_with_spaces(file)),
     }
+}
+
+/// Whether a file begins with a piece of a SentencePiece model: its text, and behind it a score, a type or the next piece.
+///
+/// The line feed with which they all begin is also an empty line of a text.
+fn is_sentencepiece(file: &[u8]) -> bool {
+    let varint = |bytes: &[u8]| -> Option<(usize, usize)> {
+        let n_bytes = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)? + 1;
+        let digits = bytes[..n_bytes].iter().rev();
+        Some((digits.fold(0, |value, byte| value << 7 | usize::from(byte & 0x7F)), n_bytes))
+    };
+    let is_piece = || {
+        let entry = file.strip_prefix(b"\n")?;
+        let (entry_len, n_bytes) = varint(entry)?;
+        let entry = entry.get(n_bytes..)?;
+        let text = entry.strip_prefix(b"\n")?;
+        let (text_len, n_bytes) = varint(text)?;
+        let end = 1 + n_bytes + text_len;
+        let next = entry.get(end)?;
+        Some(match end.cmp(&entry_len) {
+            Ordering::Less => matches!(next, 0x15 | 0x18),
+            Ordering::Equal => matches!(next, b'\n' | 0x12),
+            Ordering::Greater => false,
+        })
+    };
+    is_piece() == Some(true)
 }
 
 /// Says what is missing if a file is half of a tokenizer; `None` for any other file.

@@ -207,7 +207,7 @@ fn gpt2_files_keep_the_ids() {
         parts.vocabulary = Arc::new(vocabulary);
     });
     let files = gpt2::write(&tokenizer).unwrap();
-    assert!(files.merges_txt.starts_with(b"#version: 0.2\n"));
+    assert!(files.merges_txt.starts_with(b"#version: 0.2 - pattern: gpt2\n"));
     let copy = gpt2::read(&files.vocab_json, &files.merges_txt).unwrap();
     assert_eq!(all_ids(&copy), all_ids(&tokenizer));
     assert_eq!(gpt2::write(&copy).unwrap(), files);

@@ -126,18 +126,21 @@ pub(crate) fn pair_settings() -> [&'static str; 4] {
     pair::SETTINGS
 }
 
-/// Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name.
+/// Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name, split as a dialect splits.
 #[pyfunction]
+#[pyo3(signature = (vocab, merges, settings, dialect = None))]
 pub(crate) fn read_pair(
     py: Python<'_>,
     vocab: PyBackedBytes,
     merges: PyBackedBytes,
     settings: BTreeMap<String, PyBackedBytes>,
+    dialect: Option<&Dialect>,
 ) -> PyResult<CoreTokenizer> {
     let settings: Vec<(&str, &[u8])> =
         settings.iter().map(|(name, file)| (name.as_str(), &**file)).collect();
     let files = Pair { vocab_json: &vocab, merges_txt: &merges, settings: &settings };
-    loaded(py.detach(|| pair::read(&files)))
+    let stages = dialect.map(|dialect| dialect.0.split.clone());
+    loaded(py.detach(|| pair::read_split(&files, stages)))
 }
 
 /// Give the contents of ``vocab.json`` and ``merges.txt``.
@@ -194,10 +197,15 @@ pub(crate) fn read_encoding(
     loaded(py.detach(|| encodings::read(&ranks, name, &renamed)))
 }
 
-/// Name the published encoding that a file of ranks belongs to.
+/// Name the published encodings that a file of ranks may belong to; several may share it.
 #[pyfunction]
-pub(crate) fn recognise_encoding(ranks: PyBackedBytes, file_name: &str) -> Option<&'static str> {
-    encodings::recognise(&ranks, file_name)
+pub(crate) fn recognise_encodings(
+    ranks: PyBackedBytes,
+    file_name: &str,
+    renamed: BTreeMap<u32, String>,
+) -> Vec<&'static str> {
+    let renamed: Vec<_> = renamed.into_iter().collect();
+    encodings::recognise(&ranks, file_name, &renamed)
 }
 
 /// Raise where ranks are a part of a published file.

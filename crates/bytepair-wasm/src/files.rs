@@ -4,6 +4,7 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use bytepair::Tokenizer;
+use bytepair::split::Stage;
 use bytepair_formats::pair::{Pair, SETTINGS};
 use bytepair_formats::{
     PAIRS, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, half_of_pair, huggingface, native,
@@ -39,7 +40,7 @@ impl File<'_> {
     }
 }
 
-/// Opens a tokenizer. `dialect` says how ranks are split that do not say it themselves.
+/// Opens a tokenizer. `dialect` says how ranks, pairs and GGUF files are split that do not say it themselves.
 pub(crate) fn open(
     lens: &[FileLen],
     dialect: Option<&str>,
@@ -49,8 +50,7 @@ pub(crate) fn open(
     let named = |name: &str| files.iter().copied().find(|file| file.name == name);
     let pairs = PAIRS.iter().filter_map(|(vocab, merges)| Some((named(vocab)?, named(merges)?)));
     if let Some((vocab, merges)) = pairs.into_iter().next() {
-        refuse_dialect(dialect, "vocab.json with merges.txt")?;
-        let tokenizer = open_pair(vocab, merges, &files)?;
+        let tokenizer = open_pair(vocab, merges, &files, dialect)?;
         return Ok(opened(tokenizer, vocab.name, "gpt2"));
     }
     let [file, others @ ..] = files.as_slice() else {
@@ -74,6 +74,9 @@ pub(crate) fn open(
     }
     let tokenizer = if format == "tiktoken" {
         open_ranks(file, sidecar, dialect)?
+    } else if format == "gguf" {
+        let stages = split_of(dialect)?;
+        gguf::read_split(Cursor::new(file.bytes), stages).map_err(|error| for_reader(&error))?
     } else {
         refuse_dialect(dialect, format)?;
         read(file.bytes, format)?
@@ -122,8 +125,28 @@ fn not_together(files: &[File<'_>]) -> Problem {
     ))
 }
 
-fn open_pair(vocab: File<'_>, merges: File<'_>, files: &[File<'_>]) -> Result<Tokenizer, Problem> {
+/// What is wrong, with what a reader can do where callers of Python give a pattern.
+fn for_reader(error: &bytepair::Error) -> Problem {
+    let message = error.to_string();
+    match message.split_once("; give pattern=") {
+        Some((found, _)) => Problem(format!("{found}; choose a dialect")),
+        None => Problem(message),
+    }
+}
+
+/// The split patterns of a dialect, if one is chosen.
+fn split_of(dialect: Option<&str>) -> Result<Option<Vec<Stage>>, Problem> {
+    dialect.map(|name| Ok(named_dialect(name)?.split)).transpose()
+}
+
+fn open_pair(
+    vocab: File<'_>,
+    merges: File<'_>,
+    files: &[File<'_>],
+    dialect: Option<&str>,
+) -> Result<Tokenizer, Problem> {
     if vocab.name == "encoder_bpe_40000.json" {
+        refuse_dialect(dialect, "GPT-1")?;
         return Ok(gpt1::read(vocab.bytes, merges.bytes)?);
     }
     let is_other = |file: &&File<'_>| file.name != vocab.name && file.name != merges.name;
@@ -132,11 +155,8 @@ fn open_pair(vocab: File<'_>, merges: File<'_>, files: &[File<'_>]) -> Result<To
     if settings.iter().any(|(name, _)| !SETTINGS.contains(name)) {
         return Err(not_together(files));
     }
-    Ok(pair::read(&Pair {
-        vocab_json: vocab.bytes,
-        merges_txt: merges.bytes,
-        settings: &settings,
-    })?)
+    let pair = Pair { vocab_json: vocab.bytes, merges_txt: merges.bytes, settings: &settings };
+    pair::read_split(&pair, split_of(dialect)?).map_err(|error| for_reader(&error))
 }
 
 /// Ranks, which hold no pattern: that is of the sidecar, the dialect, or the published encoding.
@@ -152,15 +172,22 @@ fn open_ranks(
     if let Some(sidecar) = sidecar {
         return Ok(tiktoken::read_with_sidecar(file.bytes, sidecar.bytes)?);
     }
-    let Some(encoding) = encodings::recognise(file.bytes, file.stem()) else {
-        check_whole(file, false)?;
-        return Err(Problem(format!(
-            "{}: a .tiktoken file does not hold a split pattern, and this is not a published one; open its sidecar \
-             {}.json with it, or choose a dialect",
-            file.name, file.name
-        )));
-    };
-    Ok(encodings::read(file.bytes, encoding, &[])?)
+    match *encodings::recognise(file.bytes, file.stem(), &[]) {
+        [encoding] => Ok(encodings::read(file.bytes, encoding, &[])?),
+        [] => {
+            check_whole(file, false)?;
+            Err(Problem(format!(
+                "{}: a .tiktoken file does not hold a split pattern, and this is not a published one; open its sidecar \
+                 {}.json with it, or choose a dialect",
+                file.name, file.name
+            )))
+        }
+        ref names => Err(Problem(format!(
+            "{}: several encodings share these ranks, {}; give the file the name of the one that is meant",
+            file.name,
+            names.join(", ")
+        ))),
+    }
 }
 
 /// Refuses a part of a published file.
@@ -181,7 +208,6 @@ fn read(bytes: &[u8], format: &str) -> Result<Tokenizer, Problem> {
         "tekken" => tekken::read(bytes)?,
         "sentencepiece" => sentencepiece::read(bytes)?,
         "clip" => clip::read(bytes)?,
-        "gguf" => gguf::read(Cursor::new(bytes))?,
         "subword-nmt" => subword_nmt::read(bytes, None)?.tokenizer()?,
         "fastbpe" => fastbpe::read(bytes, None)?.tokenizer()?,
         _ => return Err(Problem(format!("the format {format} is not read here"))),

@@ -180,6 +180,14 @@ fn what_cannot_be_done_is_said_and_nothing_is_lost() {
     );
     assert!(open("vocab.bpe", b"l o\nlo w</w>\n").contains("need another name"));
     assert!(open("own.tiktoken", b"YQ== 0\n").contains("choose a dialect"));
+    let (vocab, merges) = (br#"{"a": 0, "b": 1, "ab": 2}"#, b"a b\n");
+    let mut pair = json!({"op": "open", "dialect": null, "files": [
+        {"name": "vocab.json", "length": vocab.len()}, {"name": "merges.txt", "length": merges.len()}
+    ]});
+    let both = [vocab.as_slice(), merges.as_slice()].concat();
+    assert!(error(&pair, &both).contains("choose a dialect"));
+    pair["dialect"] = "gpt4".into();
+    assert_eq!(result(&pair, &both)["info"]["format"], "gpt2");
     let cut = open("cl100k_base.tiktoken", b"IQ== 0\nIg== 1\n");
     assert!(cut.ends_with("it was cut off; fetch it again"), "{cut}");
     assert!(error(&json!({"op": "close", "tokenizer": 99}), b"").contains("no longer open"));

@@ -35,12 +35,14 @@ ADDED_TO = ("tokenizer.json", "tokenizer.model")
 class AddedBeside(NamedTuple):
     """An added token that a file beside a tokenizer names, with its id.
 
-    ``flags`` are whether it is special, normalized, strips left and right, and is a word.
+    ``flags`` are whether it is special, normalized, strips left and right, and is a word. Where
+    the file gives the id alone, they count only for a token that the tokenizer does not add itself.
     """
 
     id: int
     content: str
     flags: tuple[bool, bool, bool, bool, bool]
+    is_described: bool
 
 
 def added_beside(path: Path) -> list[AddedBeside]:
@@ -79,17 +81,23 @@ def with_added_beside(
 ) -> _core.CoreTokenizer:
     """Give a tokenizer the added tokens that files beside it name, as transformers does.
 
-    New ones get the ids that stand there. One that is a token already keeps its id, and is
-    found as the files say.
+    New ones get the ids that stand there. One that is a token already has its id, and is found as
+    the files say; an added token that they do not describe stays as it is.
+
+    Raises
+    ------
+    TokenizerError
+        A file gives a token another id than it has, or the id of another token.
     """
-    tokens = [(id_, content, list(flags)) for id_, content, flags in added]
+    tokens = [(token.id, token.content, list(token.flags)) for token in added]
     file = _file_of_added(path) if added else path
     changed = named(file, lambda: tokenizer._with_tokens_at(tokens))
     known = {content: tuple(flags) for _, content, flags in changed._added_tokens}
     others = [
-        (content, list(flags))
-        for _, content, flags in added
-        if known.get(content) != flags
+        (token.content, list(token.flags))
+        for token in added
+        if token.content not in known
+        or (token.is_described and known[token.content] != token.flags)
     ]
     return named(file, lambda: changed._with_added_tokens(others)[0])
 
@@ -109,7 +117,7 @@ def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
             token = added_token(dict(written))
             special, normalized, lstrip, rstrip, word = token.flags()
             flags = special, normalized, lstrip, rstrip, word
-            found.append(AddedBeside(as_id(number), token.content, flags))
+            found.append(AddedBeside(as_id(number), token.content, flags, is_described=True))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{path}: added_tokens_decoder is not understood: {error!r}"
         raise FormatError(message) from error
@@ -131,7 +139,7 @@ def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]
             raise FormatError(message)
         is_special = content in special
         flags = (is_special, not is_special, False, False, False)
-        found.append(AddedBeside(number, content, flags))
+        found.append(AddedBeside(number, content, flags, is_described=False))
     return sorted(found)
 
 

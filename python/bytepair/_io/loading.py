@@ -4,6 +4,7 @@ The name of a file decides only between published encodings that share one. The 
 formats, from bytes or, where a file is not read as a whole, from its path.
 """
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,11 +17,13 @@ from .beside import ADDED_TO, added_beside, renamed_specials, with_added_beside
 from .files import read
 from .naming import named
 from .recognising import (
+    GPT1_VOCAB,
     NAMES_OF_PAIRS,
     beginning,
     file_in,
     format_at,
     format_of_file,
+    format_of_name,
     is_folder,
     pair_of,
     sidecar_of,
@@ -32,6 +35,7 @@ __all__ = [
     "Options",
     "acting_options",
     "from_bytes",
+    "given",
     "is_tokenizer",
     "load",
     "load_folder",
@@ -82,16 +86,34 @@ class Options(NamedTuple):
 
 NO_OPTIONS = Options()
 
+
+def given(
+    dialect: str | None,
+    pattern: str | list[str] | None,
+    special_tokens: Mapping[str, int] | None,
+    encoding: str | None,
+) -> Options:
+    """Take the options of a caller."""
+    if not isinstance(special_tokens, (Mapping, type(None))):
+        message = "special_tokens must be a mapping of tokens to ids"
+        raise TypeError(message)
+    return Options(dialect, pattern, special_tokens, encoding)
+
+
 # Which options act for which format; for all others none does.
 ACTING_OPTIONS = {
     "tiktoken": ("dialect", "pattern", "special_tokens", "encoding"),
     "gguf": ("pattern",),
+    "gpt2": ("pattern",),
 }
+
+# How formats are called that have another name here.
+FORMAT_NAMES = {"gpt2": "vocab.json with merges.txt", "gpt1": "GPT-1's files"}
 
 # What to do in place of an option that does not act.
 INSTEAD_OF = {
-    "dialect": "the file says how it splits texts",
-    "pattern": "the file says how it splits texts",
+    "dialect": "{}",
+    "pattern": "{}",
     "special_tokens": "add tokens to what is loaded: tokenizer.with_special_tokens(...)",
     "encoding": "it is for published files of ranks (.tiktoken)",
 }
@@ -103,24 +125,23 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
         return load_folder(path, options)
     pair = pair_of(path)
     if pair is not None:
-        _refuse_idle(path, "vocab.json with merges.txt", options)
-        return _load_pair(*pair)
+        _refuse_idle(format_of_file(path), options, path)
+        return _load_pair(*pair, options.pattern)
     format_name = format_at(path)
     if format_name == "gguf":
-        _refuse_idle(path, format_name, options)
+        _refuse_idle(format_name, options, path)
         return named(path, lambda: _load_gguf(path, options.pattern))
     if format_name == "compiled":
-        _refuse_idle(path, format_name, options)
+        _refuse_idle(format_name, options, path)
         return named(path, lambda: _from_path(path, _core.read_compiled_file))
     data = read(path)
-    if path.suffix == ".tiktoken":
-        format_name = "tiktoken"
-    else:
+    format_name = format_of_name(path, data)
+    if format_name is None:
         format_name = named(path, lambda: sniff(data, path.name))
-    _refuse_idle(path, format_name, options)
+    _refuse_idle(format_name, options, path)
     if format_name == "tiktoken":
-        return _load_tiktoken(path, data, options)
-    return named(path, lambda: from_bytes(data, format_name))
+        return _load_tiktoken(data, options, path)
+    return named(path, lambda: READERS[format_name](data))
 
 
 def acting_options(path: Path) -> tuple[str, ...]:
@@ -136,14 +157,15 @@ def needed_options(path: Path, options: Options) -> Options:
     """Keep the options without which the file at ``path`` does not say how it splits.
 
     These are the dialect and the pattern for ranks that are neither published nor have a
-    sidecar, and the pattern for a GGUF file.
+    sidecar, and the pattern for a GGUF file and for a ``vocab.json`` with ``merges.txt``.
     """
     acting = acting_options(path)
     if "dialect" not in acting:
         return Options(pattern=options.pattern if "pattern" in acting else None)
     file = file_in(path) if is_folder(path) else path
-    stem = file.name.removesuffix(file.suffix)
-    is_told = sidecar_of(file).exists() or _core.recognise_encoding(read(file), stem)
+    is_told = sidecar_of(file).exists() or _core.recognise_encodings(
+        read(file), file.stem, {}
+    )
     return NO_OPTIONS if is_told else options
 
 
@@ -168,22 +190,30 @@ def is_tokenizer(path: Path) -> bool:
             head = beginning(path, n_bytes=1 << 16)
             return bool(_HUGGINGFACE_KEY.search(head) or _MODEL.search(head))
         if format_name in UNSURE_FORMATS:
-            load(path)
+            return bool(load(path).merges)  # a line that begins codes is no proof
     except (TokenizerError, OSError, ValueError):
         return False
     return True
 
 
-def _refuse_idle(path: Path, format_name: str, options: Options) -> None:
+def _refuse_idle(format_name: str, options: Options, path: Path | None = None) -> None:
     """Refuse options that would change nothing."""
     acting = ACTING_OPTIONS.get(format_name, ())
     idle = [name for name in options.given() if name not in acting]
     if idle:
+        is_split = "pattern" in acting
+        instead = "pattern= acts" if is_split else "the file says how it splits texts"
         message = (
-            f"{path}: {idle[0]}= has no effect on this format ({format_name}); "
-            f"{INSTEAD_OF[idle[0]]}"
+            f"{_begin(path)}{idle[0]}= has no effect on this format "
+            f"({FORMAT_NAMES.get(format_name, format_name)}); "
+            f"{INSTEAD_OF[idle[0]].format(instead)}"
         )
         raise TokenizerError(message)
+
+
+def _begin(path: Path | None) -> str:
+    """Begin a message with the file that it is about, if that is known."""
+    return "" if path is None else f"{path}: "
 
 
 def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
@@ -191,6 +221,13 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 
     The order is that of ``FOLDER_FILES``; then a single file of another name will do.
     """
+    if not is_folder(folder):
+        is_file = os.path.lexists(folder)
+        what = (
+            "a file, not a folder; from_file loads it" if is_file else "no such folder"
+        )
+        message = f"{folder}: {what}"
+        raise FileError(message)
     path = file_in(folder)
     tokenizer = load(path, options)
     if path.name not in ADDED_TO:
@@ -199,7 +236,9 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
     return with_added_beside(tokenizer, folder, added) if added else tokenizer
 
 
-def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
+def from_bytes(
+    data: bytes, format_name: str | None, options: Options = NO_OPTIONS
+) -> _core.CoreTokenizer:
     """Load from the content of a file, of the format that is named or that it shows."""
     if format_name is None:
         format_name = sniff(data)
@@ -208,22 +247,23 @@ def from_bytes(data: bytes, format_name: str | None) -> _core.CoreTokenizer:
                 "a GGUF file is read from its path, since it is not kept in memory"
             )
             raise FormatError(message)
-    if format_name == "tiktoken":
-        encoding = _core.recognise_encoding(data, "")
-        if encoding is None:
-            _core.check_whole_ranks(data, "", has_split=False)
-            message = "these ranks do not belong to a published encoding; use from_file with dialect="
-            raise FormatError(message)
-        return _core.read_encoding(data, encoding, {})
-    if format_name not in READERS:
-        message = f"format must be one of {', '.join(READERS)}, not {format_name!r}"
+    if format_name != "tiktoken" and format_name not in READERS:
+        known = ", ".join((*READERS, "tiktoken"))
+        message = f"format must be one of {known}, not {format_name!r}"
         raise TokenizerError(message)
+    _refuse_idle(format_name, options)
+    if format_name == "tiktoken":
+        return _load_tiktoken(data, options)
     return READERS[format_name](data)
 
 
 def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
-    dialect = None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
-    return _from_path(path, lambda path: _core.read_gguf(path, dialect))
+    return _from_path(path, lambda path: _core.read_gguf(path, _split_by(pattern)))
+
+
+def _split_by(pattern: str | list[str] | None) -> _core.Dialect | None:
+    """Give a dialect that splits so, if a pattern is given."""
+    return None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
 
 
 def _from_path(
@@ -236,49 +276,80 @@ def _from_path(
         raise FileError(message) from error
 
 
-def _load_pair(vocab_path: Path, merges_path: Path) -> _core.CoreTokenizer:
+def _load_pair(
+    vocab_path: Path, merges_path: Path, pattern: str | list[str] | None
+) -> _core.CoreTokenizer:
     vocab, merges = read(vocab_path), read(merges_path)
     folder = vocab_path.parent
-    if vocab_path.name == "encoder_bpe_40000.json":
+    if vocab_path.name == GPT1_VOCAB:
         return named(folder, lambda: _core.read_gpt1(vocab, merges))
     beside = [folder / name for name in _core.pair_settings()]
     found = {path.name: read(path) for path in beside if path.exists()}
-    return named(folder, lambda: _core.read_pair(vocab, merges, found))
+    dialect = _split_by(pattern)
+    return named(folder, lambda: _core.read_pair(vocab, merges, found, dialect))
 
 
-def _load_tiktoken(path: Path, ranks: bytes, options: Options) -> _core.CoreTokenizer:
-    _check_together(path, options)
-    stem = path.name.removesuffix(path.suffix)
+def _load_tiktoken(
+    ranks: bytes, options: Options, path: Path | None = None
+) -> _core.CoreTokenizer:
+    """Load ranks, of a file or by themselves."""
+    _check_together(options, path)
+    stem = "" if path is None else path.stem
     if options.dialect is not None or options.pattern is not None:
         if options.pattern is None:
             named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=True))
         chosen = _core.Dialect(options.dialect or "gpt2", pattern=options.pattern)
         specials = dict(options.special_tokens or {})
         return named(path, lambda: _core.read_tiktoken(ranks, chosen, specials))
-    sidecar = sidecar_of(path)
-    if options.encoding is None and sidecar.exists():
+    sidecar = None if path is None else sidecar_of(path)
+    if options.encoding is None and sidecar is not None and sidecar.exists():
         described = read(sidecar)
         return named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
-    encoding = options.encoding or _core.recognise_encoding(ranks, stem)
-    if encoding is None:
-        named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
-        message = (
-            f"{path}: a .tiktoken file does not hold a split pattern, and this is not "
-            f"a published one; put its sidecar {sidecar.name} beside it, or pass dialect= or "
-            "pattern="
-        )
-        raise FormatError(message)
-    renamed = renamed_specials(path) if path.suffix == ".model" else {}
+    is_model = path is not None and path.suffix == ".model"
+    renamed = renamed_specials(path) if path is not None and is_model else {}
+    encoding = options.encoding or _encoding_of(ranks, renamed, path)
     return named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
 
 
-def _check_together(path: Path, options: Options) -> None:
+def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> str:
+    """Name the published encoding of ranks.
+
+    Raises
+    ------
+    FormatError
+        They are of none, or several share them.
+    """
+    stem = "" if path is None else path.stem
+    found = _core.recognise_encodings(ranks, stem, renamed)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(found)
+        message = (
+            f"{_begin(path)}several published encodings share these ranks, and differ in special "
+            f"tokens: {names}; pass encoding= with one of these names"
+        )
+        raise FormatError(message)
+    named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
+    sidecar = (
+        ""
+        if path is None
+        else f"put its sidecar {sidecar_of(path).name} beside it, or "
+    )
+    message = (
+        f"{_begin(path)}a .tiktoken file does not hold a split pattern, and this is not a published "
+        f"one; {sidecar}pass dialect= or pattern="
+    )
+    raise FormatError(message)
+
+
+def _check_together(options: Options, path: Path | None) -> None:
     """Refuse options that would not act beside others, or by themselves."""
     splits = [name for name in ("dialect", "pattern") if name in options.given()]
     if options.encoding is not None and len(options.given()) > 1:
         others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
         message = (
-            f"{path}: encoding= says how texts are split and which tokens are special; "
+            f"{_begin(path)}encoding= says how texts are split and which tokens are special; "
             f"leave out {others}"
         )
         raise TokenizerError(message)
@@ -292,7 +363,7 @@ def _check_together(path: Path, options: Options) -> None:
         raise TypeError(message)
     if not splits:
         message = (
-            f"{path}: special_tokens= needs dialect= or pattern=; without these, the special "
+            f"{_begin(path)}special_tokens= needs dialect= or pattern=; without these, the special "
             "tokens are those of the sidecar or the published encoding: add more with "
             "tokenizer.with_special_tokens(...)"
         )

@@ -14,10 +14,12 @@ __all__ = [
 _Loaded = TypeVar("_Loaded")
 
 
-def named(path: Path, load_it: Callable[[], _Loaded]) -> _Loaded:
-    """Load, and put the name of the file before the message of an error."""
+def named(path: Path | None, load_it: Callable[[], _Loaded]) -> _Loaded:
+    """Load, and put the name of the file, if there is one, before the message of an error."""
     try:
         return load_it()
     except TokenizerError as error:
+        if path is None:
+            raise
         message = f"{path}: {error}"
         raise type(error)(message) from error

@@ -11,6 +11,7 @@ from bytepair.errors import FormatError
 
 __all__ = [
     "FOLDER_FILES",
+    "GPT1_VOCAB",
     "HUB_FILES",
     "MERGES_OF",
     "NAMES_OF_PAIRS",
@@ -18,6 +19,7 @@ __all__ = [
     "file_in",
     "format_at",
     "format_of_file",
+    "format_of_name",
     "has_ids",
     "is_folder",
     "pair_of",
@@ -68,16 +70,30 @@ HUB_FILES = [
 # Vocabularies that need a file of merges beside them, with its name.
 MERGES_OF = dict(_core.pair_names())
 
+GPT1_VOCAB = "encoder_bpe_40000.json"
+
 NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
 
 
 def format_of_file(path: Path) -> str:
     """Tell the format of a file, of which only the beginning is read."""
-    if pair_of(path) is not None:
-        return "gpt2"
+    pair = pair_of(path)
+    if pair is not None:
+        return "gpt1" if pair[0].name == GPT1_VOCAB else "gpt2"
+    head = beginning(path, n_bytes=1 << 16)
+    return format_of_name(path, head) or sniff(head, path.name)
+
+
+def format_of_name(path: Path, head: bytes) -> str | None:
+    """Tell the format that the ending of a name says, where what the file holds may be damaged.
+
+    >>> format_of_name(Path("own.tiktoken"), b""), format_of_name(Path("own.json"), b"")
+    ('tiktoken', None)
+    """
     if path.suffix == ".tiktoken":
         return "tiktoken"
-    return sniff(beginning(path, n_bytes=1 << 16), path.name)
+    is_model = path.suffix == ".model" and head.startswith(b"\n")
+    return "sentencepiece" if is_model else None
 
 
 def file_in(folder: Path) -> Path:

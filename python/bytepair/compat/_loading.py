@@ -68,31 +68,52 @@ def load(
     folder = read_folder(path)
     file = path / _file_name(folder.config)
     found = _class(_chosen(folder, loading, file) if kind is None else kind)
-    is_as_it_is = found is None or found.pipeline is None
-    document = None if is_as_it_is else _document(path, file)
-    own = {} if document is None else _added_of(document)
-    symbols = {} if document is None else document.pop("symbols", {})
-    if symbols and found is not None and found.name == "NllbTokenizer":
+    if found is None or found.pipeline is None:
+        return _as_it_is(path, file, folder, found, passed)
+    document = _document(path, file)
+    symbols = document.pop("symbols", {})
+    if symbols and found.name == "NllbTokenizer":
         message = f"{path}: NllbTokenizer gives ids that differ from those of the model; it needs a tokenizer.json"
         raise FormatError(message)
+    own = _added_of(document)
     settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
-    defaults = {**symbols, **_defaults(found)}
-    settings = {**defaults, **settings, "name_or_path": str(path)}
-    settings |= _as_the_class_has_them(found, settings)
-    is_codegen = found is not None and found.name == "CodeGenTokenizer"
-    if found is not None and is_codegen and settings.get("return_token_type_ids"):
+    settings = _with_defaults(found, {**symbols, **_defaults(found)}, settings, path)
+    if found.name == "CodeGenTokenizer" and settings.get("return_token_type_ids"):
         settings.setdefault("model_input_names", [*found.inputs, "token_type_ids"])
-    if found is None or document is None:
-        model = _model_of(path)
-        tokenizer = _read(file if file.is_file() else path, model)
-        if model is not None:
-            settings = {**_of_model(model, tokenizer), **settings}
-            _check_legacy(model, settings)
-        return Loaded(tokenizer, found, settings)
     data = rebuilt(document, found, settings)
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     settings["added_tokens_decoder"] = added_tokens(tokenizer)
     return Loaded(tokenizer, found, settings)
+
+
+def _as_it_is(
+    path: Path,
+    file: Path,
+    folder: Folder,
+    found: Class | None,
+    passed: Mapping[str, Any],
+) -> Loaded:
+    """Load a folder whose class reads its file as it is."""
+    model = _model_of(path)
+    tokenizer = _read(file if file.is_file() else path, model)
+    own = added_tokens(tokenizer)
+    settings = settings_of(folder, passed, has_json=file.is_file(), own=own, path=path)
+    settings = _with_defaults(found, _defaults(found), settings, path)
+    if model is not None:
+        settings = {**_of_model(model, tokenizer), **settings}
+        _check_legacy(model, settings)
+    return Loaded(tokenizer, found, settings)
+
+
+def _with_defaults(
+    kind: Class | None,
+    defaults: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    path: Path,
+) -> dict[str, Any]:
+    """Give settings what a class has where they say nothing."""
+    found = {**defaults, **settings, "name_or_path": str(path)}
+    return found | _as_the_class_has_them(kind, found)
 
 
 def as_its_class(
@@ -118,8 +139,7 @@ def as_its_class(
     folder = Folder(dict(config), dict(model), {}, {}, {})
     own = _added_of(document)
     settings = settings_of(folder, {}, has_json=True, own=own, path=path)
-    settings = {**_defaults(kind), **settings}
-    settings |= _as_the_class_has_them(kind, settings)
+    settings = _with_defaults(kind, _defaults(kind), settings, path)
     data = rebuilt(document, kind, settings)
     return name, Tokenizer.from_bytes(data, format="huggingface")
 

@@ -144,7 +144,7 @@ def settings_of(
     """Put together the settings of a folder, and those passed, which go first.
 
     ``added_tokens_decoder`` holds the added tokens that the files of settings list, by id;
-    where only older files do, also those that the tokenizer's file lists (``own``).
+    where only older files do, also those of the tokenizer's file (``own``), which go first.
     With a ``tokenizer.json`` (``has_json``), its post-processor goes before
     ``add_bos_token`` and ``add_eos_token`` of the file of settings.
     """
@@ -163,6 +163,7 @@ def settings_of(
         return {**settings, "added_tokens_decoder": _listed(listed, path)}
     settings |= _older_tokens(folder, settings, passed)
     older = _older_added(folder, settings, path)
+    _check_same_ids(older, own, path)
     return {**settings, "added_tokens_decoder": {**older, **own}}
 
 
@@ -217,6 +218,20 @@ def _older_added(
             raise FormatError(message)
         found[id_] = added_token(text, special=text in special)
     return found
+
+
+def _check_same_ids(
+    older: Mapping[int, AddedToken], own: Mapping[int, AddedToken], path: Path
+) -> None:
+    """Refuse an added token that ``added_tokens.json`` and the tokenizer give different ids."""
+    ids = {token.content: id_ for id_, token in own.items()}
+    for id_, token in older.items():
+        if ids.get(token.content, id_) != id_:
+            message = (
+                f"{path / ADDED}: {token.content!r} has the id {ids[token.content]} in the "
+                f"tokenizer, and not {id_}"
+            )
+            raise FormatError(message)
 
 
 # Writing

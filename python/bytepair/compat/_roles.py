@@ -109,6 +109,28 @@ class Roles:
         copied.__dict__.pop("backend_tokenizer", None)
         return copied
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Give what this is made of: not what was looked up, which is computed again."""
+        looked_up = {
+            name: found
+            for kind in reversed(type(self).__mro__)
+            for name, found in vars(kind).items()
+            if isinstance(found, cached_property)
+        }
+        _ = self.tokenizer  # compiles tokens that wait, as the next call does
+        own = self.__dict__.items()
+        # Settings are looked up too, and may be set.
+        return {
+            name: value
+            for name, value in own
+            if name not in looked_up
+            or not (
+                name.startswith("_")
+                or name == "backend_tokenizer"
+                or value == looked_up[name].func(self)
+            )
+        }
+
     def _begin(self, tokenizer: Tokenizer, settings: Mapping[str, Any]) -> None:
         """Begin as a tokenizer with settings."""
         self._compiled = tokenizer

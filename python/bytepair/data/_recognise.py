@@ -2,11 +2,13 @@
 
 Both are asked, and where they disagree the file is refused: text learned from compressed bytes,
 or from the syntax of JSON, is a mistake that nobody sees. Bytes are recognised where a
-signature tells them from text; which text it is, the name alone says. Nothing is opened here.
+signature tells them from text; which text it is, the name alone says. What is text is not refused
+for the letters that it begins with. Nothing is opened here.
 """
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from dataclasses import dataclass
@@ -87,12 +89,7 @@ SIGNATURES: dict[str, bytes] = {
     "sound": rb"(?s:RIFF.{4}WAVE)|OggS\x00|fLaC\x00|ID3[\x02-\x04]\x00",
     "a video": rb"(?s:\x00{3}.ftyp|RIFF.{4}AVI )|\x1a\x45\xdf\xa3",
     "an old Office document": rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-    "PDF": rb"%PDF-",
     "a compiled tokenizer": rb"\x8fbpc\r\n\x1a\n",
-    "a .bytepair tokenizer": rb"\s*\{\s*\"format\"\s*:\s*\"bytepair\"",
-    "a tokenizer.json": rb"\s*\{\s*\"version\"\s*:\s*\"1\.0\"\s*,\s*\"(?:truncation|padding|added_tokens)\"",
-    "ranks of a tokenizer": rb"[A-Za-z0-9+/]+=* 0\r?\n[A-Za-z0-9+/]+=* 1\r?\n[A-Za-z0-9+/]+=* 2\r?\n",
-    "merges of a tokenizer": rb"#version: 0\.[0-9]+[ \t\r\n]",
     "a SentencePiece model": rb"\n[\x07-\x7f]\n[\x01-\x7f](?s:.{1,120}?)\x15",
     "UTF-16 or UTF-32": (
         rb"\xff\xfe|\xfe\xff|\x00\x00\xfe\xff"
@@ -100,7 +97,19 @@ SIGNATURES: dict[str, bytes] = {
         rb"|(?:[\t\n\r\x20-\x7e]\x00{3}){4}|(?:\x00{3}[\t\n\r\x20-\x7e]){4}"
     ),
 }
-"""What begins with which bytes, and is no text in UTF-8 or not one to learn from."""
+"""What begins with which bytes, and is no text in UTF-8: so its first bytes as a whole show."""
+
+TEXT_SIGNATURES: dict[str, bytes] = {
+    "PDF": rb"%PDF-[12]\.[0-9][ \t]*[\r\n](?s:.*?)[0-9] obj\b",
+    "a .bytepair tokenizer": rb"\s*\{\s*\"format\"\s*:\s*\"bytepair\"",
+    "a tokenizer.json": rb"\s*\{\s*\"version\"\s*:\s*\"1\.0\"\s*,\s*\"(?:truncation|padding|added_tokens)\"",
+    "ranks of a tokenizer": rb"[A-Za-z0-9+/]{2}== 0\r?\n[A-Za-z0-9+/]{2}== 1\r?\n[A-Za-z0-9+/]{2}== 2\r?\n",
+    "merges of a tokenizer": rb"#version: 0\.[0-9]+[^\n]*\n(?:[^ \r\n]+ [^ \r\n]+\r?\n){2}",
+}
+"""What is text in UTF-8, and none to learn from. Nobody's text begins so by chance."""
+
+NO_TEXT = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
+"""Bytes that no text has, as a rule."""
 
 OWN: dict[str, bytes] = {
     "a manifest of shards": rb"\{\s*\"plan\": \{\s*\"version\": [0-9]+,\s*\"tokenizer\"",
@@ -125,6 +134,8 @@ UNREAD_ENDINGS: dict[str, str] = {
     ".zip": "a zip archive",
 }
 """Endings of compressed files that are not read; Brotli has no signature."""
+JSON_OBJECT = re.compile(rb'\{\s*"(?:[^"\\\n]|\\.)*"\s*:')
+"""How a JSON object begins, up to the value of its first key."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -196,7 +207,8 @@ def signature(head: bytes) -> str | None:
     >>> signature(b"\x1f\x8b\x08\x00"), signature(b"low lower")
     ('gzip', None)
     """
-    found = (name for name, sign in SIGNATURES.items() if re.match(sign, head))
+    signatures = TEXT_SIGNATURES if _is_text(head) else SIGNATURES | TEXT_SIGNATURES
+    found = (name for name, sign in signatures.items() if re.match(sign, head))
     return next(found, None)
 
 
@@ -208,6 +220,21 @@ def made_here(head: bytes) -> str | None:
     """
     found = (name for name, sign in OWN.items() if re.match(sign, head))
     return next(found, None)
+
+
+def _is_text(head: bytes) -> bool:
+    r"""Tell text in UTF-8, of which the last character may be cut.
+
+    >>> _is_text(b"GIF89a is a format"), _is_text(b"GIF89a\x01\x00\x01\x00")
+    (True, False)
+    """
+    if NO_TEXT.search(head):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def read_by_nothing(path: str) -> str | None:
@@ -259,7 +286,7 @@ def disagreement(path: str, format_name: CorpusFormat, content: bytes) -> str | 
     text = content.removeprefix(BYTE_ORDER_MARK).lstrip()
     if format_name == "jsonl" and text:
         return _no_json_lines(path, text)
-    if format_name in ("csv", "tsv") and text.startswith(b'{"'):
+    if format_name in ("csv", "tsv") and JSON_OBJECT.match(text):
         return "JSON"
     return None
 

@@ -2,7 +2,8 @@
 //!
 //! This module has what the publisher's program adds to a file of ranks, and how the file is recognised: by the number of its
 //! lines and by the last of them, which together identify one published file. Part of such a file is refused. If several
-//! encodings share a file, its name or the caller decides. Left out: the special tokens that these programs put around a text
+//! encodings share a file, the one of its name is meant, or the one that has the special tokens of settings beside it;
+//! else the caller decides. Left out: the special tokens that these programs put around a text
 //! on request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
 //!
 //! What is known of each is data (`published.json`); patterns and tokens are facts about those models. There, special tokens
@@ -32,8 +33,6 @@ const FIRST_LINE: &[u8] = b"IQ== 0";
 struct Encoding {
     /// The name under which it is known.
     name: String,
-    /// Names of files, without their endings, that mean it.
-    file_names: Vec<String>,
     /// Its file, among those that are known.
     file: String,
     /// The name of a pattern, or a pattern.
@@ -64,7 +63,6 @@ enum Specials {
 #[derive(Debug, Default, Deserialize)]
 struct Published {
     files: HashMap<String, KnownFile>,
-    /// Of several with one file, the first is meant where the name of the file says nothing.
     encodings: Vec<Encoding>,
 }
 
@@ -84,14 +82,34 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     encodings().map(|encoding| encoding.name.as_str())
 }
 
-/// The name of the published encoding that a file of ranks belongs to.
+/// The names of the published encodings that a file of ranks may belong to: none, one, or several that share the file.
 ///
-/// `file_name` is the name of the file without its ending; it decides where encodings share a file, and may
-/// be empty.
-pub fn recognise(file: &[u8], file_name: &str) -> Option<&'static str> {
+/// `file_name` is the name of the file without its ending, and may be empty: a file with the name of an encoding is of
+/// that one. `renamed` are special tokens of settings beside the file, as for [`read`]: where some encodings have all of
+/// these, it is one of them, and encodings that do not differ then count as one.
+#[must_use]
+pub fn recognise(file: &[u8], file_name: &str, renamed: &[(TokenId, String)]) -> Vec<&'static str> {
     let candidates: Vec<_> = encodings().filter(|encoding| encoding.is_in(file)).collect();
-    let named = candidates.iter().find(|encoding| encoding.means(file_name));
-    named.or(candidates.first()).map(|encoding| encoding.name.as_str())
+    if let Some(named) = candidates.iter().find(|encoding| encoding.name == file_name) {
+        return vec![&named.name];
+    }
+    let has_all = |encoding: &&&Encoding| {
+        let own: HashMap<_, _> =
+            encoding.special_tokens().into_iter().map(|(content, id)| (id, content)).collect();
+        renamed.iter().all(|(id, content)| own.get(id) == Some(content))
+    };
+    let with_all: Vec<_> = candidates.iter().filter(has_all).copied().collect();
+    let candidates = if with_all.is_empty() { candidates } else { with_all };
+    let mut found: Vec<&Encoding> = Vec::new();
+    for encoding in candidates {
+        let is_same = |other: &&Encoding| {
+            other.pattern == encoding.pattern && other.renamed(renamed) == encoding.renamed(renamed)
+        };
+        if !found.iter().any(is_same) {
+            found.push(encoding);
+        }
+    }
+    found.into_iter().map(|encoding| encoding.name.as_str()).collect()
 }
 
 /// The tokenizer of a file of ranks, with pattern and special tokens of a named encoding.
@@ -112,13 +130,7 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
         let problem = format!("not the {} ranks of {name}", encoding.n_tokens());
         return Err(Error::format(tiktoken::FORMAT, "the file", problem));
     }
-    let mut special_tokens = encoding.special_tokens();
-    for (content, id) in &mut special_tokens {
-        if let Some((_, other)) = renamed.iter().find(|(renamed_id, _)| renamed_id == id) {
-            content.clone_from(other);
-        }
-    }
-    tiktoken::read(file, encoding.split(), &special_tokens)
+    tiktoken::read(file, encoding.split(), &encoding.renamed(renamed))
 }
 
 /// Refuses a part of a published file.
@@ -135,7 +147,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
         return Ok(());
     }
-    let is_named = |encoding: &&Encoding| encoding.name == file_name || encoding.means(file_name);
+    let is_named = |encoding: &&Encoding| encoding.name == file_name;
     let is_of = |encoding: &&Encoding| {
         let is_chance = has_split && !is_named(encoding);
         let n_wanted = if is_chance { N_LINES_NO_CHANCE } else { 1 };
@@ -253,6 +265,17 @@ impl Encoding {
         self.special_tokens.iter().flat_map(Specials::tokens).collect()
     }
 
+    /// Its special tokens, some of them with other names.
+    fn renamed(&self, renamed: &[(TokenId, String)]) -> Vec<(String, TokenId)> {
+        let mut special_tokens = self.special_tokens();
+        for (content, id) in &mut special_tokens {
+            if let Some((_, other)) = renamed.iter().find(|(renamed_id, _)| renamed_id == id) {
+                content.clone_from(other);
+            }
+        }
+        special_tokens
+    }
+
     fn known(&self) -> Option<&'static KnownFile> {
         PUBLISHED.files.get(&self.file)
     }
@@ -264,11 +287,6 @@ impl Encoding {
     /// Whether its file is this one.
     fn is_in(&self, file: &[u8]) -> bool {
         self.known().is_some_and(|known| known.is_this(file))
-    }
-
-    /// Whether a name of a file means it.
-    fn means(&self, file_name: &str) -> bool {
-        self.file_names.iter().any(|name| name == file_name)
     }
 
     fn split(&self) -> Vec<Stage> {
@@ -336,6 +354,8 @@ mod tests {
             ("qwen", "<|extra_204|>", 151_850),
             ("kimi_k2", "<|reserved_token_163589|>", 163_589),
             ("kimi_k2", "[PAD]", 163_839),
+            ("kimi_k3", "<|end_of_msg|>", 163_586),
+            ("kimi_k3", "<|reserved_token_163837|>", 163_837),
             ("whisper_multilingual", "<|transcribe|>", 50_359),
             ("whisper_multilingual", "<|0.00|>", 50_364),
             ("whisper_multilingual", "<|30.00|>", 51_864),
@@ -348,7 +368,7 @@ mod tests {
 
     #[test]
     fn no_encoding_says_a_content_twice_or_takes_the_id_of_a_rank() {
-        assert_eq!(encodings().count(), 14);
+        assert_eq!(encodings().count(), 15);
         for encoding in encodings() {
             let tokens = encoding.special_tokens();
             let n_tokens = TokenId::try_from(encoding.known().unwrap().n_tokens).unwrap();
@@ -360,8 +380,8 @@ mod tests {
 
     #[test]
     fn a_file_is_recognised_by_what_it_holds() {
-        assert_eq!(recognise(b"IQ== 0\nIg== 1\n", "cl100k_base"), None);
-        assert_eq!(recognise(b"", "gpt2"), None);
+        assert!(recognise(b"IQ== 0\nIg== 1\n", "cl100k_base", &[]).is_empty());
+        assert!(recognise(b"", "gpt2", &[]).is_empty());
         let error = read(b"IQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
         assert!(error.contains("holds 1 of the 100256 ranks of cl100k_base"), "{error}");
         let error = read(b"YQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();

@@ -63,7 +63,8 @@ const MERGES: &str = "tokenizer.ggml.merges";
 /// A name stands for the model that it was made for, and is read as that model's publisher reads it: with the published
 /// pattern, in its flavour, and with Unicode composition where the publisher composes, which no file says. Whether a piece
 /// that is a token is taken whole, and whether a text gets a mark at its beginning unless the file says otherwise, are
-/// llama.cpp's own rules for a name. `default`, which is also meant where a file has no name, is llama.cpp's own pattern.
+/// llama.cpp's own rules for a name. `default` is llama.cpp's own pattern. A file without a name, which llama.cpp reads with
+/// that one too, is refused: it was made before there were names, and says nothing of its model's pattern.
 /// Left out: `falcon-h1`, whose published pattern is not known here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,13 +166,15 @@ impl<'m> Tokens<'m> {
             return Err(Error::format(FORMAT, TYPES, format!("{kind} is not known")));
         }
         let mut ids = HashMap::new();
-        for (id, text) in texts.iter().enumerate() {
+        let is_unused = |id: usize| kinds.get(id) == Some(&UNUSED);
+        // No text gives an unused row, so that another token may be written alike: padding often is.
+        for (id, text) in texts.iter().enumerate().filter(|(id, _)| !is_unused(*id)) {
             if let Some(other) = ids.insert(text, id) {
                 let problem = format!("the ids {other} and {id} have the same text");
                 return Err(Error::format(FORMAT, TOKENS, problem));
             }
         }
-        if let Some(id) = ids.get(&String::new()) {
+        if let Some(id) = texts.iter().position(String::is_empty) {
             return Err(Error::format(FORMAT, TOKENS, format!("the text of {id} is empty")));
         }
         Ok(Self { texts, kinds })
@@ -203,13 +206,14 @@ fn read_bytes(
     tokens: &Tokens<'_>,
     stages: Option<Vec<Stage>>,
 ) -> Result<Tokenizer> {
-    let name = metadata.text(PRE)?.unwrap_or("default");
-    if OF_CHARACTERS.contains(&name) {
+    let name = metadata.text(PRE)?;
+    if let Some(name) = name.filter(|name| OF_CHARACTERS.contains(name)) {
         let problem =
             format!("{name:?} merges characters, not bytes; such a vocabulary is not supported");
         return Err(Error::format(FORMAT, PRE, problem));
     }
-    let pre = PRE_TOKENIZERS.iter().find(|pre| pre.names.iter().any(|known| known == name));
+    let is_named = |pre: &&PreTokenizer| pre.names.iter().any(|known| Some(known.as_str()) == name);
+    let pre = PRE_TOKENIZERS.iter().find(is_named);
     let stages = match (stages, pre.map(|pre| &pre.split)) {
         (Some(stages), _) => stages,
         (None, Some(Split::Named(pattern))) => bytepair_split::named(pattern).unwrap_or_default(),
@@ -220,9 +224,12 @@ fn read_bytes(
             return read_byte_characters(metadata, tokens, Pipeline::Falcon { triples });
         }
         (None, None) => {
+            let problem = match name {
+                Some(name) => format!("the split pattern of {name:?} is not known here"),
+                None => "missing: the file does not say how texts are split".to_owned(),
+            };
             let problem = format!(
-                "the split pattern of {name:?} is not known here; if you know it, give it by \
-                 pattern="
+                "{problem}; give pattern=, a regular expression or a name such as \"gpt2\" or \"qwen2\""
             );
             return Err(Error::format(FORMAT, PRE, problem));
         }

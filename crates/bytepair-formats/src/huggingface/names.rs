@@ -1,7 +1,8 @@
 //! How tokens are named in a `tokenizer.json` that is written, and which of them stand in the vocabulary of its model.
 //!
 //! Names must be unique, added tokens must get the ids that they have here, and what is no text here must be no unit
-//! there. Costs a look at each token.
+//! there. A row that no text gives, such as the padding of a matrix, stands in the vocabulary of the model, where no merge
+//! makes it; if its name is taken, it gets one of its own, such as `[PAD300]`. Costs a look at each token.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,6 +21,8 @@ pub(super) struct Names {
     by_id: Vec<Option<String>>,
     /// Ids of added tokens that get their id by their place behind the vocabulary.
     n_behind: usize,
+    /// The rows that no text gives, in order.
+    unused: Vec<TokenId>,
     /// Whether a piece that is a token as a whole is that token there.
     pub(super) ignore_merges: bool,
 }
@@ -30,8 +33,14 @@ impl Names {
         let vocabulary = &parts.vocabulary;
         let mut names = vec![None; vocabulary.len()];
         let mut ids: HashMap<String, TokenId> = HashMap::with_capacity(vocabulary.len());
-        for (id, token) in vocabulary.iter() {
-            let name = name(&parts.units, token)?;
+        let unused = unused(parts);
+        let is_unused = |id: TokenId| unused.binary_search(&id).is_ok();
+        let (last, first): (Vec<_>, Vec<_>) = vocabulary.iter().partition(|(id, _)| is_unused(*id));
+        for (id, token) in first.into_iter().chain(last) {
+            let mut name = name(&parts.units, token)?;
+            if is_unused(id) && ids.contains_key(&name) {
+                name = format!("[PAD{id}]");
+            }
             if let Some(other) = ids.insert(name.clone(), id) {
                 return refuse(format!(
                     "two tokens with the name {name:?}, the ids {other} and {id}"
@@ -39,8 +48,8 @@ impl Names {
             }
             names[id as usize] = Some(name);
         }
-        let (n_behind, ignore_merges) = n_behind(tokenizer)?;
-        let names = Self { by_id: names, n_behind, ignore_merges };
+        let (n_behind, ignore_merges) = n_behind(tokenizer, &names, &unused)?;
+        let names = Self { by_id: names, n_behind, unused, ignore_merges };
         parts.added.iter().try_for_each(|token| names.check_added(token))?;
         names.check_units(parts)?;
         Ok(names)
@@ -49,6 +58,11 @@ impl Names {
     pub(super) fn get(&self, id: TokenId) -> Result<&str> {
         let name = self.by_id.get(id as usize).and_then(Option::as_deref);
         name.ok_or_else(|| inexpressible(FORMAT, format!("the id {id}, which has no token")))
+    }
+
+    /// Whether no text gives an id.
+    pub(super) fn is_unused(&self, id: TokenId) -> bool {
+        self.unused.binary_search(&id).is_ok()
     }
 
     /// The tokens that stand in the vocabulary of the model, with their ids.
@@ -87,6 +101,31 @@ impl Names {
     }
 }
 
+/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None where units have
+/// marks: with these, more than one character may be a unit.
+fn unused(parts: &Parts) -> Vec<TokenId> {
+    if parts.units.end_mark.is_some() || parts.units.continuing_prefix.is_some() {
+        return Vec::new();
+    }
+    let mut is_used = vec![false; parts.vocabulary.len()];
+    let mut mark = |id: TokenId| {
+        if let Some(is_used) = is_used.get_mut(id as usize) {
+            *is_used = true;
+        }
+    };
+    parts.added.iter().for_each(|token| mark(token.id));
+    for merge in parts.vocabulary.merges() {
+        [merge.left, merge.right, merge.result].into_iter().for_each(&mut mark);
+    }
+    let tokens = parts.vocabulary.iter();
+    tokens
+        .filter(|(id, token)| {
+            token.kind == TokenKind::Added && !token.bytes.is_empty() && !is_used[*id as usize]
+        })
+        .map(|(id, _)| id)
+        .collect()
+}
+
 fn name(units: &Units, token: Token<'_>) -> Result<String> {
     let is_text = matches!(token.kind, TokenKind::Text(_));
     let is_bytes = units.is_bytes() && is_text || token.kind == TokenKind::Byte;
@@ -105,8 +144,12 @@ fn name(units: &Units, token: Token<'_>) -> Result<String> {
 /// Those that stand in the vocabulary of the model here do so there. Of the others, either all follow it or none:
 /// then they stand in it too, which fixes their ids. There a whole piece could be one of them where merges are ignored;
 /// so they cannot stand there unless they do here, no piece is one of them ([`may_be_piece`]), or merging gives every
-/// token anyway and need not be ignored. Also says whether it is.
-fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
+/// token anyway and need not be ignored. The same holds for `unused` rows. Also says whether merges are ignored.
+fn n_behind(
+    tokenizer: &Tokenizer,
+    names: &[Option<String>],
+    unused: &[TokenId],
+) -> Result<(usize, bool)> {
     let parts = tokenizer.parts();
     let vocabulary = &parts.vocabulary;
     let listed = || parts.added.iter().filter(|token| !token.whole_piece && !token.in_model);
@@ -117,28 +160,31 @@ fn n_behind(tokenizer: &Tokenizer) -> Result<(usize, bool)> {
     let is_dense = vocabulary.iter().count() == vocabulary.len();
     let are_last =
         vocabulary.iter().skip(vocabulary.len() - n_behind).all(|(id, token)| is_behind(id, token));
-    if is_dense && are_last {
-        return Ok((n_behind, parts.ignore_merges));
-    }
-    let is_outside = |token: &&AddedToken| {
-        vocabulary.token(token.id).is_some_and(|found| is_behind(token.id, found))
+    let n_behind = if is_dense && are_last { n_behind } else { 0 };
+    let is_outside = |id: TokenId| {
+        n_behind == 0 && vocabulary.token(id).is_some_and(|found| is_behind(id, found))
     };
-    let is_ambiguous = |token: &&AddedToken| is_outside(token) && may_be_piece(tokenizer, token);
-    match listed().find(is_ambiguous).filter(|_| parts.ignore_merges) {
-        Some(_) if is_made_by_merges(tokenizer) => Ok((0, false)),
-        Some(token) => refuse(format!(
-            "the added token {} with the id {}, which is not one of the last ids: a piece could be it there, as \
-             merges are ignored for pieces that are tokens",
-            quoted(token.content.as_bytes()),
-            token.id
+    let outside = listed().map(|token| token.id).filter(|id| is_outside(*id));
+    let named = |id: TokenId| Some((id, names.get(id as usize)?.as_deref()?));
+    let mut candidates = outside.chain(unused.iter().copied()).filter_map(named);
+    let ambiguous = match parts.ignore_merges {
+        true => candidates.find(|(_, name)| may_be_piece(tokenizer, name)),
+        false => None,
+    };
+    match ambiguous {
+        Some(_) if is_made_by_merges(tokenizer) => Ok((n_behind, false)),
+        Some((id, name)) => refuse(format!(
+            "the token {} with the id {id}, which is not text, nor an added token with one of the last ids: a piece \
+             could be it there, as merges are ignored for pieces that are tokens",
+            quoted(name.as_bytes()),
         )),
-        None => Ok((0, parts.ignore_merges)),
+        None => Ok((n_behind, parts.ignore_merges)),
     }
 }
 
-/// Whether a piece may be the name of an added token: nothing proves that the normalizer changes or the pattern cuts it.
-pub(super) fn may_be_piece(tokenizer: &Tokenizer, token: &AddedToken) -> bool {
-    let Some(text) = text_of_name(&tokenizer.parts().units, &token.content) else { return false };
+/// Whether a piece may be the name of a token: nothing proves that the normalizer changes or the pattern cuts it.
+pub(super) fn may_be_piece(tokenizer: &Tokenizer, name: &str) -> bool {
+    let Some(text) = text_of_name(&tokenizer.parts().units, name) else { return false };
     let is_never = |never: Vec<bool>| never.contains(&true);
     std::str::from_utf8(&text).is_err()
         || text.is_empty()

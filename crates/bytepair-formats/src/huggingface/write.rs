@@ -74,7 +74,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     });
     let mut bytes = serde_json::to_vec_pretty(&file).unwrap_or_default();
     bytes.push(b'\n');
-    prove(tokenizer, names.ignore_merges, &bytes)?;
+    prove(tokenizer, &names, &bytes)?;
     Ok(Written { file: bytes, changes })
 }
 
@@ -116,19 +116,19 @@ fn contains(bytes: &[u8], text: &str) -> bool {
     memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
 
-/// Refuses a file that does not hold these parts, in which merges are ignored or need not be.
-fn prove(tokenizer: &Tokenizer, ignores_merges: bool, file: &[u8]) -> Result<()> {
+/// Refuses a file that does not hold these parts, with these names, by which merges are ignored or need not be.
+fn prove(tokenizer: &Tokenizer, names: &Names, file: &[u8]) -> Result<()> {
     let parts = tokenizer.parts();
     let unreadable = |error: Error| inexpressible(FORMAT, format!("this tokenizer: {error}"));
     let again = parts_of_file(file).map_err(unreadable)?;
-    check_tokens(&parts.vocabulary, &again.vocabulary)?;
+    check_tokens(&parts.vocabulary, names, &again.vocabulary)?;
     let is_same = [
         (parts.vocabulary.merges() == again.vocabulary.merges(), "the order of these merges"),
         (
             found(tokenizer, &parts.added).eq(found(tokenizer, &again.added)),
             "these rules of added tokens",
         ),
-        (ignores_merges == again.ignore_merges, "when merges are ignored"),
+        (names.ignore_merges == again.ignore_merges, "when merges are ignored"),
         (parts.scaffold.is_empty(), SCAFFOLD),
         (parts.template.single == again.template.single, "these special tokens around a text"),
         (parts.template.pair == again.template.pair, "these special tokens around two texts"),
@@ -148,7 +148,7 @@ fn found<'t>(
     let mut added: Vec<_> = added.to_vec();
     added.sort_by_key(|token| token.id);
     added.into_iter().map(|token| {
-        let whole_piece = token.whole_piece && may_be_piece(tokenizer, &token);
+        let whole_piece = token.whole_piece && may_be_piece(tokenizer, &token.content);
         AddedToken { in_model: false, whole_piece, ..token }
     })
 }
@@ -162,9 +162,23 @@ fn is_same(token: Option<Token<'_>>, again: Option<Token<'_>>) -> bool {
     token == again || token.is_some_and(is_blank) && again.is_some_and(is_blank)
 }
 
-fn check_tokens(vocabulary: &Vocabulary, again: &Vocabulary) -> Result<()> {
+/// Whether a row that no text gives is the one of this name there, whether that is a text or not: no merge makes it,
+/// and where merges are ignored no row is unused.
+fn is_unused(names: &Names, id: TokenId, again: Option<Token<'_>>) -> bool {
+    let is_named = |token: Token<'_>| {
+        matches!(token.kind, TokenKind::PLAIN | TokenKind::Added)
+            && names.get(id).is_ok_and(|name| name.as_bytes() == token.bytes)
+    };
+    names.is_unused(id) && again.is_some_and(is_named)
+}
+
+fn check_tokens(vocabulary: &Vocabulary, names: &Names, again: &Vocabulary) -> Result<()> {
     let n_ids = TokenId::try_from(vocabulary.len().max(again.len())).unwrap_or(TokenId::MAX);
-    match (0..n_ids).find(|&id| !is_same(vocabulary.token(id), again.token(id))) {
+    let is_kept = |id| {
+        let again = again.token(id);
+        is_same(vocabulary.token(id), again) || is_unused(names, id, again)
+    };
+    match (0..n_ids).find(|&id| !is_kept(id)) {
         Some(id) => {
             let token = vocabulary.token(id).or_else(|| again.token(id));
             let name = token.map_or_else(String::new, |token| quoted(token.bytes));

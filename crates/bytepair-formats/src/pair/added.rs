@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::classes::Class;
 use super::{ADDED_TOKENS, CONFIG, FORMAT, Pair, SPECIAL_TOKENS};
+use crate::gpt2::END_OF_TEXT;
 use crate::huggingface::Added;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
@@ -40,8 +41,14 @@ pub(super) struct AddedTokens {
 }
 
 impl AddedTokens {
-    /// The tokens that the settings of a pair and its class name.
-    pub(super) fn of(pair: &Pair<'_>, config: &Map<String, Value>, class: &Class) -> Result<Self> {
+    /// The tokens that the settings of a pair and its class name. A class without roles has GPT-2's special token, if the
+    /// vocabulary has it.
+    pub(super) fn of(
+        pair: &Pair<'_>,
+        config: &Map<String, Value>,
+        class: &Class,
+        ids: &Ids<'_>,
+    ) -> Result<Self> {
         let mut settings = pair.object(SPECIAL_TOKENS)?;
         settings.extend(config.iter().map(|(name, value)| (name.clone(), value.clone())));
         let mut added = Self { tokens: Vec::new(), places: HashMap::new(), roles: HashMap::new() };
@@ -77,6 +84,9 @@ impl AddedTokens {
             for token in list_of(&settings, name)? {
                 added.make_special(listed_token(token, true)?);
             }
+        }
+        if class.roles.is_empty() && ids.contains_key(END_OF_TEXT) {
+            added.make_special(listed_token(&END_OF_TEXT.into(), true)?);
         }
         Ok(added)
     }

@@ -1,27 +1,37 @@
 //! The classes of transformers that read a pair, and what each of them adds to it.
 //!
-//! A class is recognised by its name, or by the kind of its model, or by tokens that only its vocabulary has. An unknown
-//! class is refused: what it would do is not guessed. Takes a look at each token if there is nothing else to go by.
+//! A class is recognised by its name, or by the kind of its model, or by the merges of the published vocabulary that it was
+//! made for. An unknown class is refused: what it would do is not guessed. So is a pair with marks at the ends of words that
+//! names no class. Reads the merges if there is nothing else to go by.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::added::Ids;
 use super::{CONFIG, FORMAT, switch};
 use crate::assembly::Pipeline;
+use crate::hexadecimal;
+use crate::merges::NumberedMerge;
 use bytepair::{Error, Result};
 
 /// What a class makes of a pair (`classes.json`).
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Class {
     /// Its name, without `Tokenizer` and `Fast`.
     pub(super) name: String,
     /// The kinds of models that have it.
     pub(super) models: Vec<String>,
+    /// SHA-256 of published merges, each as two tokens, a space between and a line feed behind.
+    #[serde(default)]
+    merges: Vec<String>,
+    /// Tokens that a vocabulary with these merges has too.
+    #[serde(default)]
+    tokens: Vec<String>,
     kind: Kind,
     pub(super) template: Around,
     /// Special tokens by what they are for, where settings name none.
@@ -58,29 +68,53 @@ pub(super) static CLASSES: LazyLock<Vec<Class>> =
     LazyLock::new(|| serde_json::from_str(include_str!("classes.json")).unwrap_or_default());
 
 impl Class {
-    /// The class that `tokenizer_config.json` names, else that of the model, else that of the vocabulary.
+    /// The class that `tokenizer_config.json` names, else that of the model, else that of published merges.
+    ///
+    /// # Errors
+    /// Where a class that is not known is named. One without rules of its own says nothing.
     pub(super) fn of(
         config: &Map<String, Value>,
-        model: impl FnOnce() -> Result<Map<String, Value>>,
+        model: &Map<String, Value>,
         ids: &Ids<'_>,
-    ) -> Result<&'static Self> {
-        if let Some(named) = config.get("tokenizer_class").filter(|named| !named.is_null()) {
-            return Self::named(named);
+        merges: &[NumberedMerge<'_>],
+    ) -> Result<Option<&'static Self>> {
+        match config.get("tokenizer_class").filter(|named| !named.is_null()) {
+            Some(named) if RULELESS.contains(&class_name(named)) => {}
+            Some(named) => return Self::named(named).map(Some),
+            None => {}
         }
-        if let Some(class) = Self::of_model(&model()?) {
-            return Ok(class);
-        }
-        let shown = match ids.keys().any(|name| name.ends_with("</w>")) {
-            false => "GPT2",
-            true if ids.contains_key("<|startoftext|>") && ids.contains_key("Ġ</w>") => "CLIP",
-            true if ids.contains_key("<unk>") && ids.contains_key("\n</w>") => "OpenAIGPT",
-            true => {
-                let problem = "marks ends of words with </w>, as CLIP and GPT-1 do, but is neither's; \
-                               put a tokenizer_config.json with its tokenizer_class beside it";
-                return Err(Error::format(FORMAT, "vocab.json", problem));
+        Ok(Self::of_model(model).or_else(|| Self::of_published(ids, merges)))
+    }
+
+    /// The class of a published vocabulary, by its merges.
+    fn of_published(ids: &Ids<'_>, merges: &[NumberedMerge<'_>]) -> Option<&'static Self> {
+        let mut digest = Sha256::new();
+        for merge in merges {
+            for part in [merge.left, " ", merge.right, "\n"] {
+                digest.update(part.as_bytes());
             }
+        }
+        let digest = hexadecimal(&digest.finalize());
+        let has = |class: &&Self| {
+            class.merges.contains(&digest)
+                && class.tokens.iter().all(|token| ids.contains_key(token.as_str()))
         };
-        Self::find(shown).ok_or_else(|| unknown(shown))
+        CLASSES.iter().filter(has).max_by_key(|class| class.tokens.len())
+    }
+
+    /// What is made of a pair of bytes of which only the pattern is known.
+    pub(super) fn of_bytes() -> Self {
+        Self {
+            name: "GPT2".to_owned(),
+            models: Vec::new(),
+            merges: Vec::new(),
+            tokens: Vec::new(),
+            kind: Kind::Bytes,
+            template: Around::AsAsked,
+            roles: HashMap::new(),
+            puts_space: false,
+            mask_takes_space: false,
+        }
     }
 
     /// The class of the model that `config.json` describes, if it is known.
@@ -90,14 +124,17 @@ impl Class {
     }
 
     fn named(named: &Value) -> Result<&'static Self> {
-        let text = named.as_str().unwrap_or_default();
-        let name = text.strip_suffix("Fast").unwrap_or(text);
-        let name = name.strip_suffix("Tokenizer").unwrap_or(name);
-        Self::find(name).ok_or_else(|| unknown(named))
+        let name = class_name(named);
+        CLASSES.iter().find(|class| class.name == name).ok_or_else(|| unknown(named))
     }
 
-    fn find(name: &str) -> Option<&'static Self> {
-        CLASSES.iter().find(|class| class.name == name)
+    /// The pattern of its texts, where these are bytes cut by one.
+    pub(super) fn pattern(&self) -> Option<&'static str> {
+        match self.kind {
+            Kind::Bytes => Some("gpt2"),
+            Kind::Qwen2 => Some("qwen2"),
+            Kind::Clip | Kind::Gpt1 => None,
+        }
     }
 
     /// Whether a space is put before a text: as the settings say, else as the class does.
@@ -113,6 +150,16 @@ impl Class {
             Kind::Gpt1 => Pipeline::Gpt1,
         }
     }
+}
+
+/// Classes without rules of their own, by what is left of their names.
+const RULELESS: [&str; 3] = ["PreTrained", "TokenizersBackend", "PythonBackend"];
+
+/// The name of a class, without `Tokenizer` and `Fast`.
+fn class_name(named: &Value) -> &str {
+    let text = named.as_str().unwrap_or_default();
+    let name = text.strip_suffix("Fast").unwrap_or(text);
+    name.strip_suffix("Tokenizer").unwrap_or(name)
 }
 
 fn unknown(named: impl std::fmt::Display) -> Error {

@@ -3,7 +3,8 @@
 //! The pair says nothing of how a text becomes words. `tokenizer_config.json` names a class of transformers; what that
 //! class makes of a pair is put together as a `tokenizer.json` and read as that. `special_tokens_map.json` and
 //! `added_tokens.json` count where the config lists no `added_tokens_decoder`; without a class, the `model_type` of
-//! `config.json` names it. Without any of these the pair is GPT-2's, unless its tokens show another's.
+//! `config.json` names it, or the merges do, where they are published ones. Otherwise the first line of `merges.txt` names
+//! the pattern, as `gpt2` writes it, or the caller gives it: vocabularies of one shape are split in many ways.
 //!
 //! `classes` are the classes that are known, `added` are the tokens that settings name, `template` what a class puts
 //! around a text. Left out: settings of calls (lengths, sides, chat templates), and the language of Whisper's prefix.
@@ -15,6 +16,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use self::added::{AddedTokens, Ids};
@@ -22,10 +25,13 @@ use self::classes::Class;
 use self::template::Tokens;
 use super::assembly::Document;
 use super::json::{self, Entries};
-use super::merges::{check_made, numbered_merges, pairs};
+use super::merges::{check_made, named_pattern, numbered_merges, pairs};
 use super::{gpt2, huggingface};
-use bytepair::Tokenizer;
+use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Splitter, Stage};
 
 /// The name of the format in messages.
 const FORMAT: &str = "vocab.json and merges.txt";
@@ -52,29 +58,42 @@ pub struct Pair<'f> {
 /// The tokenizer of the files.
 ///
 /// # Errors
-/// Where a file is damaged, or names a class that is not known; the error says which.
+/// Where a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
 pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
-    let has_endings = pair.vocab_json.windows(4).any(|bytes| bytes == b"</w>");
-    if !has_endings && !pair.has_settings()? {
-        return gpt2::read(pair.vocab_json, pair.merges_txt);
-    }
-    huggingface::read(&tokenizer_json(pair)?)
+    read_split(pair, None)
 }
 
-/// The `tokenizer.json` of the tokenizer that the files hold.
+/// The tokenizer of the files, split by these stages, if any are given, instead of those that the files name.
 ///
 /// # Errors
-/// As for [`read`], as far as they do not come from what a `tokenizer.json` says.
-pub fn tokenizer_json(pair: &Pair<'_>) -> Result<Vec<u8>> {
-    let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
-    let mut ids: Ids<'_> = entries.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
-    if ids.len() < entries.len() {
-        return Err(Error::format(FORMAT, "vocab.json", "a token appears twice"));
+/// As [`read`], and where stages are given for words that end in a mark.
+pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
+    let class = pair.class(stages.is_some())?;
+    if !pair.has_settings()? && class.name == "GPT2" {
+        let stages = stages.or_else(|| bytepair_split::named("gpt2"));
+        return gpt2::read_split(pair.vocab_json, pair.merges_txt, stages.unwrap_or_default());
     }
+    let tokenizer = huggingface::read(&tokenizer_json(pair, &class)?)?;
+    let Some(stages) = stages else { return Ok(tokenizer) };
+    let parts = tokenizer.parts();
+    if class.pattern().is_none() || parts.pre_tokenizer.only_splitter().is_none() {
+        let problem = format!(
+            "pattern= cannot replace the words of {}Tokenizer; leave it out, or add_prefix_space out of {CONFIG}",
+            class.name
+        );
+        return Err(Error::format(FORMAT, CONFIG, problem));
+    }
+    let splitter = Splitter::new(stages, &UnicodeTables::latest())?;
+    Tokenizer::new(Parts { pre_tokenizer: splitter.into(), ..parts.clone() })
+}
+
+/// The `tokenizer.json` of the tokenizer that a class makes of the files.
+fn tokenizer_json(pair: &Pair<'_>, class: &Class) -> Result<Vec<u8>> {
+    let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
+    let mut ids = ids(&entries)?;
     let merges = numbered_merges(FORMAT, pair.merges_txt)?;
     let config = pair.object(CONFIG)?;
-    let class = Class::of(&config, || pair.object(MODEL), &ids)?;
-    let added = AddedTokens::of(pair, &config, class)?;
+    let added = AddedTokens::of(pair, &config, class, &ids)?;
     let prefix_space = class.prefix_space(&config)?;
     let pipeline = class.pipeline(prefix_space);
     let names = entries.iter().map(|(name, _)| name.as_ref());
@@ -92,6 +111,15 @@ pub fn tokenizer_json(pair: &Pair<'_>) -> Result<Vec<u8>> {
     Ok(document.into_bytes())
 }
 
+/// The ids of a vocabulary by name.
+fn ids<'e>(entries: &'e [(Cow<'_, str>, TokenId)]) -> Result<Ids<'e>> {
+    let ids: Ids<'_> = entries.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
+    match ids.len() < entries.len() {
+        true => Err(Error::format(FORMAT, "vocab.json", "a token appears twice")),
+        false => Ok(ids),
+    }
+}
+
 /// What `tokenizer_config.json` says of a switch, if it says anything.
 fn switch(config: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
     match config.get(name) {
@@ -105,6 +133,45 @@ fn switch(config: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
 }
 
 impl Pair<'_> {
+    /// The class that the files name, or that of a pair of bytes whose pattern is known or given.
+    fn class(&self, is_split: bool) -> Result<Cow<'static, Class>> {
+        let Entries(entries) = json::parse(FORMAT, "vocab.json", self.vocab_json)?;
+        let ids = ids(&entries)?;
+        let merges = numbered_merges(FORMAT, self.merges_txt)?;
+        let class = Class::of(&self.object(CONFIG)?, &self.object(MODEL)?, &ids, &merges)?;
+        let named = named_pattern(self.merges_txt);
+        if let (Some(class), Some(named)) = (class, named)
+            && !is_split
+            && class.pattern() != Some(named)
+        {
+            let problem = format!(
+                "says that texts are split by {named}, but {CONFIG} or {MODEL} names {}Tokenizer, which splits \
+                 otherwise; remove that file, or give pattern=",
+                class.name
+            );
+            return Err(Error::format(FORMAT, "merges.txt", problem));
+        }
+        if let Some(class) = class {
+            return Ok(Cow::Borrowed(class));
+        }
+        if ids.keys().any(|name| name.ends_with("</w>")) {
+            let problem = "marks ends of words with </w>, as CLIP and GPT-1 do, but is neither's; put a \
+                           tokenizer_config.json with its tokenizer_class beside it";
+            return Err(Error::format(FORMAT, "vocab.json", problem));
+        }
+        if is_split || named == Some("gpt2") {
+            return Ok(Cow::Owned(Class::of_bytes()));
+        }
+        let problem = match named {
+            Some(name) => format!("names the pattern {name:?}, which is not known here; give pattern="),
+            None => "nothing says how texts are split, and these are not the merges of GPT-2, RoBERTa, Whisper, CLIP \
+                     or GPT-1; give pattern=, a regular expression or a name such as \"gpt2\", or put a \
+                     tokenizer_config.json with its tokenizer_class beside the files"
+                .to_owned(),
+        };
+        Err(Error::format(FORMAT, "merges.txt", problem))
+    }
+
     /// The object in a file of settings; an empty one where there is no such file.
     fn object(&self, name: &str) -> Result<Map<String, Value>> {
         let Some((_, file)) = self.settings.iter().find(|(other, _)| *other == name) else {

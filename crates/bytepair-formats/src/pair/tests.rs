@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::classes::{CLASSES, Class};
-use super::{ADDED_TOKENS, CONFIG, MODEL, Pair, SPECIAL_TOKENS, read, tokenizer_json};
+use super::{ADDED_TOKENS, CONFIG, MODEL, Pair, SPECIAL_TOKENS, read, read_split, tokenizer_json};
 use crate::native;
 use bytepair::Result;
 use bytepair::{EncodeOptions, Tokenizer};
@@ -18,13 +18,21 @@ fn with_pair<T>(vocab: &Value, settings: &[(&str, Value)], read_it: impl Fn(&Pai
     read_it(&Pair { vocab_json: vocab.as_bytes(), merges_txt: MERGES, settings: &settings })
 }
 
+/// The tokenizer of a pair, split by GPT-2's pattern.
+fn read_as_gpt2(pair: &Pair<'_>) -> Result<Tokenizer> {
+    read_split(pair, bytepair_split::named("gpt2"))
+}
+
 fn tokenizer(settings: &[(&str, Value)]) -> Result<Tokenizer> {
-    with_pair(&json!({"a": 0, "b": 1, "ab": 2, "<m>": 3}), settings, read)
+    with_pair(&json!({"a": 0, "b": 1, "ab": 2, "<m>": 3}), settings, read_as_gpt2)
 }
 
 /// An added token as settings make it.
 fn added_token(settings: &[(&str, Value)], content: &str) -> Value {
-    let file = with_pair(&json!({"a": 0, "b": 1, "ab": 2}), settings, tokenizer_json).unwrap();
+    let file = with_pair(&json!({"a": 0, "b": 1, "ab": 2}), settings, |pair| {
+        tokenizer_json(pair, &*pair.class(true)?)
+    });
+    let file = file.unwrap();
     let file: Value = serde_json::from_slice(&file).unwrap();
     let tokens = file["added_tokens"].as_array().unwrap();
     tokens.iter().find(|token| token["content"] == content).unwrap().clone()
@@ -46,6 +54,29 @@ fn every_class_reads_a_pair() {
         let read = with_pair(&vocab, &[(CONFIG, named)], read);
         assert!(read.is_ok(), "{}: {read:?}", class.name);
     }
+}
+
+#[test]
+fn a_pair_that_names_no_pattern_needs_one() {
+    let vocab = br#"{"a": 0, "b": 1, "ab": 2}"#;
+    let with = |merges_txt: &[u8], settings: &[(&str, &[u8])], pattern: Option<&str>| {
+        let stages = pattern.map(|name| bytepair_split::named(name).unwrap());
+        let tokenizer = read_split(&Pair { vocab_json: vocab, merges_txt, settings }, stages);
+        let splitter = |tokenizer: Tokenizer| tokenizer.parts().pre_tokenizer.only_splitter();
+        tokenizer.map(|tokenizer| splitter(tokenizer).unwrap().stages().to_vec())
+    };
+    let splits = |name: &str| with(b"a b\n", &[], Some(name)).unwrap();
+    let asks = with(b"#version: 0.2\na b\n", &[], None).unwrap_err().to_string();
+    assert!(asks.contains("give pattern="), "{asks}");
+    let named = b"#version: 0.2 - pattern: gpt2\na b\n";
+    assert_eq!(with(named, &[], None).unwrap(), splits("gpt2"));
+    assert_eq!(with(named, &[], Some("qwen2")).unwrap(), splits("qwen2"));
+    let qwen = [(CONFIG, br#"{"tokenizer_class": "Qwen2Tokenizer"}"#.as_slice())];
+    let problem = with(named, &qwen, None).unwrap_err().to_string();
+    assert!(problem.contains("Qwen2Tokenizer, which splits otherwise"), "{problem}");
+    let ruleless = [(CONFIG, br#"{"tokenizer_class": "PreTrainedTokenizerFast"}"#.as_slice())];
+    assert!(with(b"a b\n", &ruleless, None).is_err());
+    assert_eq!(with(b"a b\n", &ruleless, Some("qwen2")).unwrap(), splits("qwen2"));
 }
 
 #[test]
@@ -145,7 +176,7 @@ fn settings_that_are_not_understood_are_refused() {
 #[test]
 fn a_token_without_a_merge_is_refused_unless_settings_list_it() {
     let vocab = json!({"a": 0, "b": 1, "ab": 2, "ba": 3});
-    let read_it = |settings: &[(&str, Value)]| with_pair(&vocab, settings, read);
+    let read_it = |settings: &[(&str, Value)]| with_pair(&vocab, settings, read_as_gpt2);
     let model = [(MODEL, json!({"model_type": "gpt2"}))];
     assert!(read_it(&model).unwrap_err().to_string().contains("cut off"));
     let listed = [(ADDED_TOKENS, json!({"ba": 3}))];

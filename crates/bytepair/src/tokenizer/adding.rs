@@ -100,20 +100,25 @@ impl Tokenizer {
     /// A tokenizer with these added tokens at their ids. One whose content is a token already stays as it is.
     ///
     /// # Errors
-    /// Where an id is that of another token, or far beyond all others, or a token is empty.
+    /// Where a token has another id, an id is that of another token or far beyond all others, or a token is empty.
     pub fn with_tokens_at(&self, tokens: &[AddedToken]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
         let wanted = tokens.iter().map(|token| (token.content.as_str(), None)).collect();
         let known = self.ids_of_published(wanted);
         for token in tokens {
-            if known.get(token.content.as_str()).is_some_and(Option::is_some) {
+            let there = vocabulary.token(token.id);
+            let there = there.map(|there| published_name(&parts.units, there));
+            if there.as_ref() == Some(&token.content) {
                 continue;
+            }
+            if let Some(id) = known.get(token.content.as_str()).copied().flatten() {
+                let problem = format!("{:?} has the id {id}, and not {}", token.content, token.id);
+                return Err(Error::option("added_tokens", problem));
             }
             check_new_special(&token.content, Some(token.id), vocabulary.len())?;
             let bytes = token.content.as_bytes();
-            if let Some(other) = vocabulary.token(token.id) {
-                let other = published_name(&parts.units, other);
+            if let Some(other) = there {
                 let problem =
                     format!("the id {} of {:?} is that of {other:?}", token.id, token.content);
                 return Err(Error::option("added_tokens", problem));

@@ -74,7 +74,8 @@ def _beside(
         return
     found = []
     next_id = n_model if last < n_model else last + 1
-    for says, content, _ in added_beside(file.parent):
+    for token in added_beside(file.parent):
+        says, content = token.id, token.content
         if content in names:
             continue
         own = subject.added.get(says)
