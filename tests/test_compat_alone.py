@@ -7,6 +7,7 @@ import copy
 import importlib.util
 import json
 import logging
+import pickle
 import shutil
 import sys
 
@@ -631,3 +632,22 @@ def test_what_cannot_be_learned_is_refused(tmp_path):
     ours = AutoTokenizer.from_pretrained(write_model(tmp_path, "llama2-metaspace"))
     with pytest.raises(bytepair.TrainingError, match="vocab_size"):
         ours.train_new_from_iterator([texts], 2)
+
+
+def test_a_call_does_not_change_what_is_pickled(tmp_path):
+    """``datasets`` caches by the pickled state, of which what was looked up is no part."""
+    own = bytepair.train_from_iterator(["low"], vocab_size=258, special_tokens=["<p>"])
+    own.save_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path, pad_token="<p>")
+    before = pickle.dumps(tokenizer)
+    tokenizer("low", padding="max_length", max_length=4, truncation=True)
+    _ = tokenizer.get_vocab(), tokenizer.added_tokens_decoder, tokenizer.vocab_size
+    _ = tokenizer.backend_tokenizer, tokenizer.add_prefix_space, len(tokenizer)
+    assert pickle.dumps(tokenizer) == before
+    tokenizer.add_prefix_space = True
+    again = pickle.loads(pickle.dumps(tokenizer))
+    assert again.add_prefix_space
+    assert (
+        again("low", padding="max_length", max_length=4)["input_ids"]
+        == (tokenizer("low", padding="max_length", max_length=4)["input_ids"])
+    )

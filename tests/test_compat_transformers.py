@@ -7,7 +7,6 @@ state, which ``python -m parity`` compares; what is stored (``test_compat_vector
 
 import copy
 import dataclasses
-import pickle
 import shutil
 
 import numpy as np
@@ -572,22 +571,3 @@ def test_messages_that_are_objects_are_read_as_their_content(pair):
         assert_same(pair, "apply_chat_template", conversation, **options)
     with pytest.raises(bytepair.TokenizerError, match="a role and a content"):
         pair[0].apply_chat_template(["text"], **options)
-
-
-def test_a_call_does_not_change_what_is_pickled(tmp_path):
-    """``datasets`` caches by the pickled state, of which what was looked up is no part."""
-    own = bytepair.train_from_iterator(["low"], vocab_size=258, special_tokens=["<p>"])
-    own.save_pretrained(tmp_path)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path, pad_token="<p>")
-    before = pickle.dumps(tokenizer)
-    tokenizer("low", padding="max_length", max_length=4, truncation=True)
-    _ = tokenizer.get_vocab(), tokenizer.added_tokens_decoder, tokenizer.vocab_size
-    _ = tokenizer.backend_tokenizer, tokenizer.add_prefix_space, len(tokenizer)
-    assert pickle.dumps(tokenizer) == before
-    tokenizer.add_prefix_space = True
-    again = pickle.loads(pickle.dumps(tokenizer))
-    assert again.add_prefix_space
-    assert (
-        again("low", padding="max_length", max_length=4)["input_ids"]
-        == (tokenizer("low", padding="max_length", max_length=4)["input_ids"])
-    )
