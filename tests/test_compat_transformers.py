@@ -7,6 +7,7 @@ state, which ``python -m parity`` compares; what is stored (``test_compat_vector
 
 import copy
 import dataclasses
+import pickle
 import shutil
 
 import numpy as np
