@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 
 from bytepair import (
     AddedToken,
@@ -91,7 +92,6 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
     tokens: dict[str, str], file: str, tmp_path: Path
 ) -> None:
     """``added_tokens.json`` gives ids alone; how a token is found the tokenizer's file says."""
-    transformers = pytest.importorskip("transformers", reason="compares with it")
     own = train_from_iterator(["low lower"] * 3, merges=9, dialect="gpt2")
     own = own.with_added_tokens(MIXED)
     if file == "tokenizer.model":
@@ -104,15 +104,15 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
     alone, folder = Tokenizer.from_file(tmp_path / file), Tokenizer.from_file(tmp_path)
     if file == "tokenizer.json":
         assert folder.added_tokens == alone.added_tokens
-        theirs = transformers.PreTrainedTokenizerFast.from_pretrained(tmp_path)
+        theirs = tokenizers.Tokenizer.from_file(str(tmp_path / file))
         ours = PreTrainedTokenizerFast.from_pretrained(tmp_path)
         for text in ("<|start|> low", "<|user|>  low", "low  <fn> low"):
-            expected = theirs.encode(text)
+            expected = theirs.encode(text).ids
             assert ours.encode(text) == expected
             assert folder.encode(text, allowed_special="all") == expected
-        assert ours.decode(list(ids.values()), skip_special_tokens=True) == (
-            theirs.decode(list(ids.values()), skip_special_tokens=True)
-        )
+        # A role makes <fn> special, which the file does not.
+        shown = "" if tokens else "<fn>"
+        assert ours.decode(list(ids.values()), skip_special_tokens=True) == shown
     assert folder.special_tokens == alone.special_tokens
     assert folder.encode("<|start|>") == alone.encode("<|start|>")
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<|start|>": 900}))

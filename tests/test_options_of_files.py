@@ -19,7 +19,11 @@ OPTIONS: dict[str, Any] = {
     "special_tokens": {"<new>": 1000},
     "encoding": "cl100k_base",
 }
-ACTING = {"ranks": {"dialect", "pattern", "special_tokens"}, "gguf": {"pattern"}}
+ACTING = {
+    "ranks": {"dialect", "pattern", "special_tokens"},
+    "gguf": {"pattern"},
+    "pair": {"pattern"},
+}
 TEXTS = ["low lower lowest, 123 a1b", "it's 12 low"] * 3
 
 
@@ -117,7 +121,7 @@ def test_an_option_acts_or_is_refused_by_its_name(kind, name, tmp_path):
         changed = Tokenizer.from_file(path, **options)
         if name == "special_tokens":
             assert changed.special_tokens == {"<new>": 1000}
-        elif kind == "gguf":
+        elif kind in ("gguf", "pair"):
             assert changed != Tokenizer.from_file(path)
         return
     with pytest.raises(TokenizerError, match=f"{name}=|encoding|ranks of") as caught:

@@ -19,6 +19,7 @@ pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 from tests.commands import run  # noqa: E402
 from tests.damage import variants  # noqa: E402
 from tests.engines import stopped  # noqa: E402
+from tests.marks import slow_but  # noqa: E402
 
 from bytepair import TokenizerError, scale  # noqa: E402
 from bytepair.data import TokenDataset, check_dataset, is_counts, read_counts  # noqa: E402
@@ -94,7 +95,9 @@ def everything(folder):
     return [ids.tolist() for ids in dataset], [ids.tolist() for ids in windows]
 
 
-@pytest.mark.parametrize("format_name", ["npy", "bin", "megatron", "datatrove"])
+@pytest.mark.parametrize(
+    "format_name", slow_but(["bin"], ["npy", "bin", "megatron", "datatrove"])
+)
 def test_shards_that_were_tampered_with(tmp_path, corpus, tokenizer, format_name):
     """Each file of a dataset, as bytes and as JSON."""
     out = tmp_path / "out"
@@ -137,6 +140,7 @@ def test_finished_datasets_that_were_tampered_with(tmp_path, corpus, tokenizer):
     assert tally.n_refused > 300
 
 
+@pytest.mark.slow
 def test_work_that_was_tampered_with(tmp_path, corpus, tokenizer):
     """Plans and notes: what is resumed is the dataset of an undisturbed run, or refused."""
     whole, half = tmp_path / "whole", tmp_path / "half"
@@ -188,7 +192,7 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but(["first"], KINDS))
 def test_counts_that_were_tampered_with(tmp_path, corpus, kind):
     """Bytes of the file, and what stands in its metadata."""
     path = tmp_path / "counts.parquet"

@@ -21,6 +21,7 @@ pytest.importorskip("fcntl", reason="this system has no such locks")
 
 from tests.commands import run_process  # noqa: E402
 from tests.engines import OneByOne, stopped  # noqa: E402
+from tests.marks import slow_but  # noqa: E402
 
 from bytepair import FileError, TokenizerError, scale  # noqa: E402
 from bytepair._io.json import written  # noqa: E402
@@ -299,7 +300,9 @@ print(n_changes)
 """
 
 
-@pytest.mark.parametrize("job", ["tokenize", "count", "train", "encode", "convert"])
+@pytest.mark.parametrize(
+    "job", slow_but(["encode"], ["tokenize", "count", "train", "encode", "convert"])
+)
 def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
     tmp_path, corpus, tokenizer, job
 ):
