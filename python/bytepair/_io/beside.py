@@ -117,7 +117,9 @@ def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
             token = added_token(dict(written))
             special, normalized, lstrip, rstrip, word = token.flags()
             flags = special, normalized, lstrip, rstrip, word
-            found.append(AddedBeside(as_id(number), token.content, flags, is_described=True))
+            found.append(
+                AddedBeside(as_id(number), token.content, flags, is_described=True)
+            )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         message = f"{path}: added_tokens_decoder is not understood: {error!r}"
         raise FormatError(message) from error

@@ -95,8 +95,8 @@ SplitPattern = Annotated[
         "--pattern",
         metavar="REGEX",
         autocompletion=patterns,
-        help="The split pattern of such a .tiktoken file, or one to replace the pattern named in a "
-        ".gguf file: a regular expression or the name of a pattern; '' splits nothing. May be "
+        help="The split pattern of such a .tiktoken file, of a .gguf file or of vocab.json with "
+        "merges.txt, in place of one that these name: a regular expression or the name of a pattern; '' splits nothing. May be "
         "repeated; patterns apply one after the other.",
         show_default=False,
         rich_help_panel=LOADING,

@@ -12,6 +12,7 @@
 //! takes about a second.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_compatible};
@@ -21,6 +22,7 @@ use bytepair::normalize::{BertRules, CharsMap, NormalizeStep, Normalizer, Unicod
 use bytepair::segment::Segment;
 
 /// A map, and how it differs from the steps.
+#[derive(Clone)]
 pub(super) struct StepsAsMap {
     /// `None` where the steps change nothing.
     pub(super) map: Option<CharsMap>,
@@ -67,11 +69,30 @@ fn form(step: &NormalizeStep) -> Option<UnicodeForm> {
     }
 }
 
-/// The map of steps that `is_map` holds for. The character `except` is left alone.
+/// What a map depends on: steps, the version of Unicode, and the character that is left alone.
+type Key = (Vec<NormalizeStep>, &'static str, Option<char>);
+
+/// The last map that was built: a file is mostly written again, or once to try, with the same normalizer.
+static LAST: Mutex<Option<(Key, StepsAsMap)>> = Mutex::new(None);
+
+/// The map of steps that `is_map` holds for. The character `except` is left alone. Built once for one after the other.
 ///
 /// # Errors
 /// Where a map does not hold so many keys.
 pub(super) fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
+    let key = (steps.steps().to_vec(), steps.unicode().version(), except);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, map)) = &*last
+        && *known == key
+    {
+        return Ok(map.clone());
+    }
+    let map = built(steps, except)?;
+    *last = Some((key, map.clone()));
+    Ok(map)
+}
+
+fn built(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
     let changed = |text: &str| changed(steps, text);
     let mut keys = BTreeMap::new();
     let mut buffer = [0; 4];

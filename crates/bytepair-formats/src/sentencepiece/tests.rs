@@ -2,10 +2,13 @@
 
 use proptest::prelude::*;
 
+use super::as_map::as_map;
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
 use super::{read, write};
 use bytepair::ErrorKind;
+use bytepair::normalize::NormalizeStep;
 use bytepair::{EncodeOptions, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
 
 fn piece(text: &str, score: f32, kind: PieceKind) -> Piece {
     Piece { text: text.to_owned(), score, kind }
@@ -139,4 +142,17 @@ fn by_definition(pieces: &[(&str, f32)], text: &str) -> Vec<String> {
         let joined = symbols[place..place + 2].concat();
         symbols.splice(place..place + 2, [joined]);
     }
+}
+
+#[test]
+fn a_map_that_is_kept_is_that_of_its_own_steps() {
+    let map = |step: NormalizeStep, except| {
+        let steps = bytepair::normalize::Normalizer::new(vec![step], UnicodeTables::latest());
+        as_map(&steps, except).unwrap().map.unwrap()
+    };
+    let replace = || NormalizeStep::Replace { from: "a".to_owned(), to: "b".to_owned() };
+    let lower = || NormalizeStep::Lowercase;
+    assert_ne!(map(lower(), None), map(replace(), None));
+    assert_eq!(map(lower(), None), map(lower(), None));
+    assert_ne!(map(lower(), None), map(lower(), Some('A')));
 }
