@@ -10,8 +10,17 @@ from tests.model_folders import write_model
 import bytepair
 from bytepair.compat.transformers import AutoTokenizer
 
-transformers = pytest.importorskip("transformers", reason="compares with transformers")
-logging.disable(logging.WARNING)
+try:
+    import transformers
+except ImportError:
+    transformers = None
+else:
+    logging.disable(logging.WARNING)
+
+MARKS = [
+    pytest.mark.slow,
+    pytest.mark.skipif(transformers is None, reason="compares with transformers"),
+]
 
 
 def load_both(folder, **keywords):

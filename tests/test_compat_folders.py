@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tokenizers
 from tests.beside_transformers import (
+    MARKS,
     assert_same as assert_alike,
     assert_same_values,
     load_both,
@@ -27,7 +28,7 @@ from bytepair.compat import transformers as compat
 from bytepair.compat._classes import CLASSES
 from bytepair.compat.transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-pytestmark = pytest.mark.slow
+pytestmark = MARKS
 
 TEXTS = vectors.TEXTS
 ROLES = ("bos", "eos", "unk", "sep", "pad", "cls", "mask")

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.beside_transformers import (
+    MARKS,
     assert_same,
     assert_same_values,
     both_of,
@@ -25,7 +26,7 @@ from bytepair.compat.transformers import (
     PreTrainedTokenizerFast,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = MARKS
 
 INSTANCE_NAMES = ["bos_token", "pad_token_id", "additional_special_tokens"]
 INSTANCE_NAMES += ["extra_special_tokens", "extra_special_tokens_ids", "init_kwargs"]

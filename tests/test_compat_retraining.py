@@ -4,13 +4,13 @@ Left out: marks of words, where transformers lets the order of a hash table give
 """
 
 import pytest
-from tests.beside_transformers import both_of as both, transformers
+from tests.beside_transformers import MARKS, both_of as both, transformers
 from tests.model_folders import write_tokenizer
 
 from bytepair._verify import torture
 from bytepair.compat.transformers import PreTrainedTokenizerFast
 
-pytestmark = pytest.mark.slow
+pytestmark = MARKS
 
 TEXTS = [*torture.TEXTS, *["low lower lowest", "the cat sat on the mat 123"] * 9]
 FAMILIES = ["gpt2", "smollm", "neox", "bert"]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from tests.beside_transformers import (
+    MARKS,
     assert_same,
     assert_same_values,
     both_of,
@@ -28,7 +29,7 @@ import bytepair
 from bytepair._verify import torture
 from bytepair.compat.transformers import BatchEncoding
 
-pytestmark = pytest.mark.slow
+pytestmark = MARKS
 
 ROLES = {
     "llama3": {"bos_token": "<|begin_of_text|>", "eos_token": "<|eot_id|>"},
@@ -330,7 +331,7 @@ COLLATORS = [
 def test_collators_of_transformers_take_our_tokenizer(pair, name, options, label):
     """They call ``pad`` and more, and give the arrays that they give for transformers."""
     ours, theirs = pair
-    ours.mask_token = theirs.mask_token = "<|image|>"
+    ours.mask_token = theirs.mask_token = theirs.all_special_tokens[-1]
     rows = [dict(theirs(text)) for text in ("some words", "a", "more of the words")]
     rows = [{k: row[k] for k in ("input_ids", "attention_mask")} for row in rows]
     if label is not None:
