@@ -2,9 +2,10 @@
 //!
 //! Replacing `a` by `aa` forty times makes a terabyte of one letter. A file that does so is refused when it is read, because
 //! no memory would suffice later. A replacement multiplies the output of an earlier one only if it finds something in it;
-//! this is judged by the bytes that the two have in common, so the bound may be too high but never too low. Text that is put
-//! before others counts as if every byte were a text of its own. The growth by Unicode forms, at most ten bytes for each, is
-//! not counted: a normalizer also checks the length after each step. Takes the square of the number of steps.
+//! this is judged by the bytes that the two have in common, so the bound may be too high but never too low. A byte of the
+//! result comes from one of the text or from one that was put in front, so their growths are added, as if the text were one
+//! byte long. The growth by Unicode forms, at most ten bytes for each, is not counted: a normalizer also checks the length
+//! after each step. Takes the square of the number of steps.
 
 /// How many times longer a text may become.
 pub(crate) const MAX_GROWTH: u16 = 1024;
@@ -34,10 +35,9 @@ impl Growth<'_> {
         match self {
             Self::Text(from, to) => ratio(to, from.len()).max(1.0),
             Self::Pattern(to) => ratio(to, 1).max(1.0),
-            Self::Prefix(text) => 1.0 + ratio(text, 1),
             #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
             Self::Any(longest, _) => longest.max(1) as f64,
-            Self::Other => 1.0,
+            Self::Prefix(_) | Self::Other => 1.0,
         }
     }
 
@@ -59,14 +59,20 @@ impl Growth<'_> {
 
 /// A bound of the length of the changed text over that of the text.
 pub(crate) fn growth(steps: &[Growth<'_>]) -> f64 {
-    let mut done: Vec<(ByteSet, f64)> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let reads = step.reads();
-        let meets = |writes: &ByteSet| writes.iter().zip(&reads).any(|(one, other)| *one && *other);
-        let found = done.iter().filter(|(writes, _)| meets(writes)).map(|(_, growth)| *growth);
-        done.push((step.writes(), step.factor() * found.fold(1.0, f64::max)));
+    // From the last step to the first: what a step reads, and how much longer steps make what it reads.
+    let mut later: Vec<(ByteSet, f64)> = Vec::with_capacity(steps.len());
+    let mut put_in_front = 0.0;
+    for step in steps.iter().rev() {
+        let writes = step.writes();
+        let meets = |reads: &ByteSet| reads.iter().zip(&writes).any(|(one, other)| *one && *other);
+        let grows = later.iter().filter(|(reads, _)| meets(reads)).map(|(_, growth)| *growth).fold(1.0, f64::max);
+        match step {
+            #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+            Growth::Prefix(text) => put_in_front += text.len() as f64 * grows,
+            _ => later.push((step.reads(), step.factor() * grows)),
+        }
     }
-    done.iter().map(|(_, growth)| *growth).fold(1.0, f64::max)
+    put_in_front + later.iter().map(|(_, growth)| *growth).fold(1.0, f64::max)
 }
 
 pub(crate) fn bytes_of(text: &str) -> ByteSet {
@@ -93,7 +99,7 @@ mod tests {
     #[test]
     fn what_is_put_in_front_and_what_a_map_gives_counts() {
         let symbol = Growth::Prefix("\u{2581}");
-        assert_eq!(growth(&[symbol, Growth::Text(" ", "\u{2581}")]).to_bits(), 4.0_f64.to_bits());
+        assert_eq!(growth(&[symbol, Growth::Text(" ", "\u{2581}")]).to_bits(), 6.0_f64.to_bits());
         let found = [Growth::Prefix("ab"), Growth::Text("a", "bbbbb")];
         assert_eq!(growth(&found).to_bits(), 15.0_f64.to_bits());
         let map = bytes_of("xy ");
