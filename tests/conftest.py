@@ -4,6 +4,7 @@ import functools
 import importlib
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,9 @@ settings.load_profile("repeatable")
 # pytest-xdist sets a width of 80 columns for its workers, but a pipe has none.
 os.environ.pop("COLUMNS", None)
 os.environ.pop("LINES", None)
+
+# A shell lets its jobs in the background ignore Ctrl-C, and they hand that on; some tests press it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 IMPLEMENTATIONS = ["bytepair.reference", "bytepair"]
 

@@ -29,6 +29,7 @@ from bytepair.compat.tiktoken import (
 )
 
 tiktoken = pytest.importorskip("tiktoken", reason="compares with tiktoken")
+pytest.importorskip("tiktoken.load")
 
 SPECIAL = {"<|endoftext|>": 700, "<|end|>": 702, "<s>": 703}
 PATTERN = (

@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -68,6 +68,7 @@ class Commands(TyperGroup):
         super().__init__(**{**settings, "commands": {}})
         self.commands = Loaded()
         self.chosen: typer.Context | None = None
+        self.typed: list[str] = []
 
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         """List the names without a look at the commands."""
@@ -117,6 +118,7 @@ class Commands(TyperGroup):
         if not args and not ctx.resilient_parsing:
             typer.echo(ctx.get_help(), err=True)
             raise typer.Exit(WRONG_USAGE)
+        self.typed = [word for word in args if not word.startswith("--")]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
@@ -131,7 +133,8 @@ class Commands(TyperGroup):
             path, colon, reason = str(error).partition(": ")
             begin = f"{path}{colon}" if isinstance(error, FileError) and colon else ""
             rest = reason if begin else str(error)
-            _refuse(begin + _as_typed(rest, options, is_about_file=is_about_file))
+            rest = _as_typed(rest, options, self.typed, is_about_file=is_about_file)
+            _refuse(begin + rest)
         except KeyboardInterrupt:
             _interrupt()
         except BrokenPipeError:
@@ -213,11 +216,16 @@ def run() -> None:
 
 
 def _as_typed(
-    message: str, options: dict[str, str], *, is_about_file: bool = False
+    message: str,
+    options: dict[str, str],
+    values: Sequence[str] = (),
+    *,
+    is_about_file: bool = False,
 ) -> str:
     """Write the options that a message names as they are typed here.
 
-    A message about the content of a file names fields, which may have the name of an option.
+    What stands in one of the values that were typed stays. A message about the content of a file
+    names fields, which may have the name of an option.
 
     >>> _as_typed('pass input_format="text"', {"input_format": "--input-format"})
     'pass --input-format text'
@@ -233,11 +241,16 @@ def _as_typed(
     ...     is_about_file=True,
     ... )
     'added_tokens: not a list'
+    >>> _as_typed(
+    ...     "text_field: 3 tokens", {"text_field": "--text-field"}, ["text_field"]
+    ... )
+    'text_field: 3 tokens'
     """
 
     def typed(found: re.Match[str]) -> str:
         option = options.get(found["name"])
-        if not (option or "").startswith("--"):
+        is_value = any(found[0] in value for value in values)
+        if is_value or not (option or "").startswith("--"):
             return found[0]
         value = found.groupdict().get("value")
         value = "''" if value == "[]" else value
