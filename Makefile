@@ -22,12 +22,11 @@ demo: $(VENV)/built ## Build, then train, save, load, encode and decode on text 
 	@echo "The command is $(BIN)/bytepair. Try: $(BIN)/bytepair --help"
 	@echo "To type bytepair alone: source $(BIN)/activate"
 
-# The same random cases each time, so that tests which passed pass again; one order of sets, so that all processes find
-# the same tests. Rust tests share the profile and the target folder of the extension, so dependencies compile once.
+# The same random cases each time, so that tests which passed pass again. Rust tests share the profile and the target folder
+# of the extension, so dependencies compile once.
 CRATES := -p bytepair -p bytepair-formats -p bytepair-split -p bytepair-wasm -p bytepair-python
 PYTEST := $(BIN)/python -m pytest -q -rfEs -n auto --dist worksteal --durations 30 --durations-min 0.5
 test test-all: export PROPTEST_RNG_SEED = 20
-test test-all: export PYTHONHASHSEED = 0
 
 test: export PROPTEST_CASES ?= 32
 test: $(VENV)/built $(VENV)/for-tests ## Run the fast tests, Rust and Python

@@ -249,7 +249,8 @@ def _as_typed(
 
     def typed(found: re.Match[str]) -> str:
         option = options.get(found["name"])
-        is_value = any(found[0] in value for value in values)
+        spans = [span for value in values for span in _spans(value, found.string)]
+        is_value = any(a <= found.start() and found.end() <= b for a, b in spans)
         if is_value or not (option or "").startswith("--"):
             return found[0]
         value = found.groupdict().get("value")
@@ -268,6 +269,15 @@ def _as_typed(
     for pattern in (named, subject, encoding, *about_options):
         message = re.sub(pattern, typed, message)
     return message
+
+
+def _spans(value: str, text: str) -> list[tuple[int, int]]:
+    """Give where a value stands in a text.
+
+    >>> _spans("a", "banana")
+    [(1, 2), (3, 4), (5, 6)]
+    """
+    return [found.span() for found in re.finditer(re.escape(value), text) if value]
 
 
 def _refuse(message: str) -> NoReturn:
