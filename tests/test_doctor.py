@@ -423,10 +423,7 @@ def test_a_token_is_found_unreachable_exactly_if_no_text_has_it(drawn):
         unreachable -= set(range(n_units))  # of the alphabet hints say nothing
         assert diagnosis.ids("BP101") | diagnosis.ids("BP104") >= unreachable
         return
-    if kind[2] == "drop":  # a place next to a dropped unit is assumed, not proven
-        assert diagnosis.ids("BP101") <= unreachable
-    else:
-        assert diagnosis.ids("BP101") == unreachable
+    assert diagnosis.ids("BP101") == unreachable
     assert all(finding.is_fact for finding in diagnosis.of("BP101"))
 
 

@@ -25,6 +25,7 @@ from bytepair import (
     Tokenizer,
     TrainingError,
     TrainingInterrupted,
+    _core,
 )
 from bytepair._io import saving
 from bytepair._io.files import StrPath, check_writable, write_together
@@ -130,7 +131,8 @@ def train(
     elif group:
         message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
-    rehearse(output, format_name, wanted)
+    shared = _core.SharedMap()
+    rehearse(output, format_name, wanted, shared)
     check_log(log, output)
     kept: list[MergeLog] = []
     watch, walk = Watch(is_shown=not quiet), Steps() if steps else None
@@ -152,9 +154,9 @@ def train(
                 weighted(files), memory_limit=n_bytes, **reading.reading(), **common
             )
     except TrainingInterrupted as interrupted:
-        rescue(interrupted, output, format_name, logged(log, kept))
+        rescue(interrupted, output, format_name, logged(log, kept), shared)
     summary = watch.summary(tokenizer)
-    saved, changes = save(tokenizer, output, format_name, logged(log, kept))
+    saved, changes = save(tokenizer, output, format_name, logged(log, kept), shared)
     if walk and not as_json:
         walk.print(tokenizer)
     if not quiet:
@@ -246,11 +248,12 @@ def rescue(
     output: Path | None,
     format_name: str | None,
     logs: dict[Path, bytes],
+    shared: _core.SharedMap,
 ) -> NoReturn:
     """Save what was learned until Ctrl-C, say what it is, and end."""
     lines = []
     if interrupted.tokenizer is not None:
-        saved, _changes = save(interrupted.tokenizer, output, format_name, logs)
+        saved, _changes = save(interrupted.tokenizer, output, format_name, logs, shared)
         if saved:
             quoted = as_pasted(str(saved))
             lines.append(
@@ -287,7 +290,10 @@ def check_output(output: Path | None, format_name: str | None, *, steps: bool) -
 
 
 def rehearse(
-    output: Path | None, format_name: str | None, wanted: dict[str, Any]
+    output: Path | None,
+    format_name: str | None,
+    wanted: dict[str, Any],
+    shared: _core.SharedMap,
 ) -> None:
     """Train next to nothing and save it, so that what must fail fails at once.
 
@@ -306,7 +312,7 @@ def rehearse(
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with TemporaryFolder() as folder:
         rehearsed = Path(folder) / output.name
-        tiny.save(rehearsed, format=format_name, ids_may_change=True)
+        saving.save(tiny, rehearsed, format_name, ids_may_change=True, shared=shared)
         if output.exists() and output.is_dir() != rehearsed.is_dir():
             kind = "folder" if output.is_dir() else "file"
             message = f"{output} is a {kind}; this format needs another path"
@@ -319,6 +325,7 @@ def save(
     output: Path | None,
     format_name: str | None,
     logs: dict[Path, bytes],
+    shared: _core.SharedMap,
 ) -> tuple[Path | None, list[str]]:
     """Save a tokenizer; say where, and which texts the format normalizes otherwise.
 
@@ -334,7 +341,12 @@ def save(
         return None, []
     try:
         changes = saving.save(
-            tokenizer, output, format_name, ids_may_change=True, others=logs
+            tokenizer,
+            output,
+            format_name,
+            ids_may_change=True,
+            others=logs,
+            shared=shared,
         )
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")

@@ -6,12 +6,13 @@ the base.
 
 import enum
 from dataclasses import dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bytepair import FormatError, TokenizerError
+from bytepair import FormatError, TokenizerError, _core
 
 from .options import Format
 from .sizes import number
@@ -157,6 +158,11 @@ class Saving:
         saving.format_of(output, self.format_name, option="--format")
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
 
+    @cached_property
+    def _shared(self) -> _core.SharedMap:
+        """What the rehearsal builds, and the file of the result needs again."""
+        return _core.SharedMap()
+
     def _refuse_without_output(self) -> None:
         """Refuse options of a file that is not written."""
         given = {"--format": self.format_name, "--ids-may-change": self.ids_may_change}
@@ -169,7 +175,10 @@ class Saving:
         """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
         from bytepair.surgery._proof import rehearse
 
-        how = {"ids_may_change": self.ids_may_change}
+        how: dict[str, Any] = {
+            "ids_may_change": self.ids_may_change,
+            "shared": self._shared,
+        }
         first = base.with_special_tokens([RESERVED]) if is_reserving else base
         try:
             rehearse(first, output, self.format_name, **how)
@@ -202,6 +211,7 @@ class Saving:
             self.format_name,
             ids_may_change=self.ids_may_change,
             others=others,
+            shared=self._shared,
         )
         lines = [*proof.lines, f"saved: {output}"]
         written = {

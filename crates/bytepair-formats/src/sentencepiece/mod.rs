@@ -10,7 +10,6 @@
 //! Refused by name: models of other types, a denormalizer, pieces that are switched off (`UNUSED`) and of
 //! more than one character, pieces made of characters that are no pieces. The self-test in a file is not run.
 
-mod as_map;
 pub(crate) mod merges;
 mod model;
 #[cfg(test)]
@@ -18,6 +17,7 @@ mod tests;
 mod trained;
 mod write;
 
+pub use self::trained::SharedMap;
 pub use self::write::{write, write_with_changes};
 
 use std::collections::HashSet;

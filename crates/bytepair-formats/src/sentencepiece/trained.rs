@@ -4,7 +4,7 @@
 //! a list of merges. A model says the same where its own rules come to the same ids: what is changed is a map of
 //! characters, no token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
 //! (`live`). Unicode forms put any number of marks in order, which a map does for short texts alone
-//! (`as_map`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
+//! (`SharedMap`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
 //! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
 //!
 //! Left out, and refused by name: changes of the text that look at more than a character, added tokens that are not
@@ -13,7 +13,6 @@
 use std::sync::Arc;
 
 use super::FORMAT;
-use super::as_map::{StepsAsMap, as_map, is_map};
 use super::merges::cut_stages;
 use crate::live::live_merges;
 use crate::{Change, SCAFFOLD, inexpressible, quoted, require};
@@ -22,7 +21,7 @@ use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
 use bytepair::dialect::Dialect;
-use bytepair::for_formats::normalize_step;
+use bytepair::for_formats::{StepsAsMap, as_map, is_map, normalize_step};
 use bytepair::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
 };
@@ -38,12 +37,32 @@ const UNKNOWN: &str = "<unk>";
 /// What the unknown token is decoded to where the model does not say.
 const UNKNOWN_TEXT: &str = " \u{2047} ";
 
+/// The character map of the last model, for the next one: if its normalizer is the same, the map is not built again.
+///
+/// Whoever writes several models of one normalizer passes one of these to all of them.
+#[derive(Debug, Default)]
+pub struct SharedMap(Option<(MapSource, StepsAsMap)>);
+
+/// What a map depends on: steps, the version of Unicode, and the character that is left alone.
+type MapSource = (Vec<NormalizeStep>, &'static str, Option<char>);
+
+impl SharedMap {
+    pub(super) fn of(&mut self, steps: &Normalizer, except: Option<char>) -> Result<&StepsAsMap> {
+        let source = (steps.steps().to_vec(), steps.unicode().version(), except);
+        let entry = match self.0.take().filter(|(known, _)| *known == source) {
+            Some(entry) => entry,
+            None => (source, as_map(steps, except)?),
+        };
+        Ok(&self.0.insert(entry).1)
+    }
+}
+
 /// The parts as a model has them, and which texts are normalized otherwise there.
 ///
 /// # Errors
 /// Where a model cannot say a part; the error names it.
-pub(super) fn as_model(parts: &Parts) -> Result<(Parts, Vec<Change>)> {
-    let (rules, mut changes) = rules(parts)?;
+pub(super) fn as_model(parts: &Parts, shared: &mut SharedMap) -> Result<(Parts, Vec<Change>)> {
+    let (rules, mut changes) = rules(parts, shared)?;
     check_units(&parts.units)?;
     check_others(parts)?;
     check_stages(parts)?;
@@ -94,7 +113,7 @@ fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
+fn rules(parts: &Parts, shared: &mut SharedMap) -> Result<(SentencePieceRules, Vec<Change>)> {
     let steps = parts.normalizer.steps();
     if let Some(step) = steps.iter().find(|step| !is_prefix(step) && !is_map(step)) {
         return refuse(format!(
@@ -106,7 +125,7 @@ fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
     let changing = Normalizer::new(changing, parts.normalizer.unicode());
     let escapes_spaces = changed(" ", &changing)? == SPACE_SYMBOL;
     let adds_space = adds_space(parts, escapes_spaces)?;
-    let found = as_map(&changing, escapes_spaces.then_some(' '))?;
+    let found = shared.of(&changing, escapes_spaces.then_some(' '))?;
     if escapes_spaces && found.makes_spaces {
         return refuse("a step of the normalizer that makes spaces which are not written as ▁");
     }
@@ -116,7 +135,7 @@ fn rules(parts: &Parts) -> Result<(SentencePieceRules, Vec<Change>)> {
         escapes_spaces,
         ..SentencePieceRules::default()
     };
-    Ok((rules, changes(&found, adds_space)))
+    Ok((rules, changes(found, adds_space)))
 }
 
 fn is_prefix(step: &NormalizeStep) -> bool {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
-use super::trained::{as_model, check_merges};
+use super::trained::{SharedMap, as_model, check_merges};
 use super::{FORMAT, read};
 use crate::live::live_merges;
 use crate::{SCAFFOLD, Written, inexpressible, quoted};
@@ -23,14 +23,14 @@ use bytepair::{Parts, Tokenizer};
 /// # Errors
 /// Where the tokenizer has a part that a model cannot say; the error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    write_with_changes(tokenizer)?.exact(FORMAT)
+    write_with_changes(tokenizer, &mut SharedMap::default())?.exact(FORMAT)
 }
 
 /// The model file of a tokenizer, also where some texts are normalized otherwise there.
 ///
 /// # Errors
 /// Where the tokenizer has another part that a model cannot say; the error names it.
-pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
+pub fn write_with_changes(tokenizer: &Tokenizer, shared: &mut SharedMap) -> Result<Written> {
     let own = tokenizer.parts();
     if own.normalizer.is_sentencepiece() {
         let (file, again) = write_model(own)?;
@@ -42,7 +42,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
             None => Ok(Written { file, changes: Vec::new() }),
         };
     }
-    let (parts, changes) = as_model(own)?;
+    let (parts, changes) = as_model(own, shared)?;
     let (file, again) = write_model(&parts)?;
     check_merges(&own.vocabulary, &again.vocabulary)?;
     match difference(&parts, &again) {

@@ -7,7 +7,8 @@
 //! that continues a piece cannot begin it, and one without the end mark cannot end it. Tokens stand side by side in a
 //! piece exactly if all neighbours do as pairs. So the search goes from a token to its neighbours, and on from these,
 //! until one may begin or end a piece. What stands for units outside the alphabet separates tokens as no merge does:
-//! where there is such a stand-in, every token has a place.
+//! where there is such a stand-in, every token has a place. Where units are left out, the first or the last unit of a
+//! piece may be one of these, so more tokens may stand at its ends.
 //!
 //! The proofs are in `docs/explanation/reachability.md`. Takes an encoding for each token, and another one where a token
 //! needs a neighbour and the first that is tried does; one for each pair of tokens in the worst case.
@@ -16,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Encoder, Scratch};
 use crate::error::Result;
-use crate::units::{END_MARK, EndMarkKind, Missing};
+use crate::units::{END_MARK, EndMarkKind};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 /// The two sides of a token.
@@ -165,15 +166,12 @@ impl Encoder {
         units.continuing_prefix.is_some() || units.end_mark.is_some()
     }
 
-    /// Whether something may stand on both sides of a token that no merge joins with it, or nothing at all. Where that
-    /// is not sure it is assumed.
+    /// Whether something may stand on both sides of a token that no merge joins with it. Where that is not sure it is
+    /// assumed.
     fn parts_anything(&self) -> bool {
-        let units = self.symbols.units();
-        let has_strangers = !(units.is_bytes() && self.symbols.has_every_byte());
-        let is_parted = units.byte_fallback
-            || self.symbols.unknown().is_some()
-            || units.missing == Missing::Drop;
-        has_strangers && is_parted
+        let symbols = &self.symbols;
+        let has_strangers = !(symbols.units().is_bytes() && symbols.has_every_byte());
+        (has_strangers || !symbols.has_mark()) && symbols.has_stand_in()
     }
 }
 
@@ -181,8 +179,11 @@ impl<'e> Search<'e> {
     fn new(encoder: &'e Encoder, made: &[Placed]) -> Self {
         let units = encoder.symbols.units();
         let (has_prefix, has_mark) = (units.continuing_prefix.is_some(), units.end_mark.is_some());
-        let begins = |token: &Placed| !(has_prefix && token.form.continues() || token.is_mark);
-        let ends = |token: &Placed| !has_mark || token.form.ends();
+        let (drops_first, drops_last) = encoder.symbols.drops_at_ends();
+        let begins = |token: &Placed| {
+            drops_first || !(has_prefix && token.form.continues() || token.is_mark)
+        };
+        let ends = |token: &Placed| drops_last || !has_mark || token.form.ends();
         let goes_on = |token: &Placed| !(has_mark && token.form.ends());
         let continues = |token: &Placed| !has_prefix || token.form.continues() || token.is_mark;
         let sides: [(Side, Rule<'_>, Rule<'_>); 2] =

@@ -106,12 +106,10 @@ impl CharsMap {
         let units = double_array(&values).filter(|_| texts.len() < VALUE_BIT as usize);
         let units = units.ok_or_else(|| Error::format("SentencePiece", PART, "too many keys"))?;
         let map = Self(Arc::new(Map::new(units, texts)));
-        let fits = map.keys().is_some_and(|found| {
-            let is_same = |(one, other): (&(Vec<u8>, &str), (&String, &String))| {
-                one.0 == other.0.as_bytes() && one.1 == other.1
-            };
-            found.len() == keys.len() && found.iter().zip(keys).all(is_same)
-        });
+        let has_key = |(key, replacement): (&String, &String)| {
+            map.exact(key.as_bytes()) == Some(replacement.as_str())
+        };
+        let fits = map.n_keys() == Some(keys.len()) && keys.iter().all(has_key);
         match fits {
             true => Ok(map),
             false => Err(Error::format("SentencePiece", PART, "its keys do not fit it")),
@@ -144,6 +142,39 @@ impl CharsMap {
             }
         }
         Some(keys)
+    }
+
+    /// How many keys there are; `None` where one is too long, as in a damaged map.
+    fn n_keys(&self) -> Option<usize> {
+        let Some(&root) = self.0.units.first() else { return Some(0) };
+        self.n_keys_behind(offset(root), 0, &mut HashMap::new())
+    }
+
+    /// How many keys go on from a place. Equal subtrees lie in one place, and each is counted once.
+    fn n_keys_behind(
+        &self,
+        place: usize,
+        depth: usize,
+        counts: &mut HashMap<usize, usize>,
+    ) -> Option<usize> {
+        if let Some(&known) = counts.get(&place) {
+            return Some(known);
+        }
+        if depth == MAX_KEY_LEN {
+            return None;
+        }
+        let mut n_keys = 0_usize;
+        for byte in 1..=u8::MAX {
+            let next = place ^ usize::from(byte);
+            let unit = self.0.units.get(next);
+            let Some(&unit) = unit.filter(|unit| label(**unit) == u32::from(byte)) else {
+                continue;
+            };
+            let behind = self.n_keys_behind(next ^ offset(unit), depth + 1, counts)?;
+            n_keys = n_keys.saturating_add(usize::from(ends_key(unit)) + behind);
+        }
+        counts.insert(place, n_keys);
+        Some(n_keys)
     }
 
     /// The places that one more byte leads to, with their keys, the largest byte first.

@@ -65,7 +65,11 @@ pub(crate) fn growth(steps: &[Growth<'_>]) -> f64 {
     for step in steps.iter().rev() {
         let writes = step.writes();
         let meets = |reads: &ByteSet| reads.iter().zip(&writes).any(|(one, other)| *one && *other);
-        let grows = later.iter().filter(|(reads, _)| meets(reads)).map(|(_, growth)| *growth).fold(1.0, f64::max);
+        let grows = later
+            .iter()
+            .filter(|(reads, _)| meets(reads))
+            .map(|(_, growth)| *growth)
+            .fold(1.0, f64::max);
         match step {
             #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
             Growth::Prefix(text) => put_in_front += text.len() as f64 * grows,

@@ -94,15 +94,38 @@ impl Symbols {
         (0..4).filter(occurs).all(|form| !self.of_byte[form].contains(&NO_ID))
     }
 
+    /// Whether no piece ends with a mark that is a symbol of its own and not in the vocabulary.
+    pub(in crate::encode) fn has_mark(&self) -> bool {
+        self.units.end_mark_kind() != Some(EndMarkKind::Unit) || self.is_known(END_MARK)
+    }
+
     /// Whether there may be units that nothing stands for.
     pub(in crate::encode) fn may_miss(&self) -> bool {
-        let has_mark =
-            self.units.end_mark_kind() != Some(EndMarkKind::Unit) || self.is_known(END_MARK);
         let has_all = match self.units.is_bytes() {
             true => self.has_every_byte(),
             false => self.units.byte_fallback && self.has_all_bytes(),
         };
-        self.unknown.is_none() && !(has_all && has_mark)
+        self.unknown.is_none() && !(has_all && self.has_mark())
+    }
+
+    /// Whether some token may stand for units that are not in the vocabulary.
+    pub(in crate::encode) fn has_stand_in(&self) -> bool {
+        self.unknown.is_some() || self.fallback.iter().any(|&id| id != NO_ID)
+    }
+
+    /// Whether a piece of several units may lack its first one, and its last one or the mark behind it, because it is left out.
+    pub(in crate::encode) fn drops_at_ends(&self) -> (bool, bool) {
+        if self.has_stand_in() || self.units.missing == Missing::Error {
+            return (false, false);
+        }
+        let lacks = |form: usize| !self.units.is_bytes() || self.of_byte[form].contains(&NO_ID);
+        let last = usize::from(self.units.continuing_prefix.is_some());
+        let drops_last = match self.units.end_mark_kind() {
+            Some(EndMarkKind::Suffix) => lacks(last | 2),
+            Some(EndMarkKind::Unit) => !self.has_mark(),
+            None => lacks(last),
+        };
+        (lacks(0), drops_last)
     }
 
     /// Whether a symbol is in the vocabulary.

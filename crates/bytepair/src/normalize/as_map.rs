@@ -12,35 +12,34 @@
 //! takes about a second.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, compose, decompose_compatible};
 
-use bytepair::Result;
-use bytepair::normalize::{BertRules, CharsMap, NormalizeStep, Normalizer, UnicodeForm};
-use bytepair::segment::Segment;
+use super::{BertRules, CharsMap, NormalizeStep, Normalizer, UnicodeForm};
+use crate::error::Result;
+use crate::segment::Segment;
 
 /// A map, and how it differs from the steps.
-#[derive(Clone)]
-pub(super) struct StepsAsMap {
+#[derive(Clone, Debug)]
+pub struct StepsAsMap {
     /// `None` where the steps change nothing.
-    pub(super) map: Option<CharsMap>,
+    pub map: Option<CharsMap>,
     /// A text with several marks that the steps change in another way, if there is any; empty where none was found.
-    pub(super) odd_marks: Option<String>,
+    pub odd_marks: Option<String>,
     /// Whether a character is left out, so that nothing remains of a text of this character.
-    pub(super) leaves_out: Option<char>,
+    pub leaves_out: Option<char>,
     /// Whether a space is in the place of a character.
-    pub(super) makes_spaces: bool,
+    pub makes_spaces: bool,
     /// Whether the character NUL is changed, which no key can have.
-    pub(super) changes_nul: bool,
+    pub changes_nul: bool,
 }
 
 /// Classes of marks whose order in the text often is another: points of Hebrew and Arabic.
 const POINTS: std::ops::RangeInclusive<u8> = 10..=35;
 
 /// Whether a step changes each character on its own, or puts text in a Unicode form.
-pub(super) fn is_map(step: &NormalizeStep) -> bool {
+pub fn is_map(step: &NormalizeStep) -> bool {
     match step {
         NormalizeStep::Lowercase
         | NormalizeStep::Form(_)
@@ -69,59 +68,65 @@ fn form(step: &NormalizeStep) -> Option<UnicodeForm> {
     }
 }
 
-/// What a map depends on: steps, the version of Unicode, and the character that is left alone.
-type Key = (Vec<NormalizeStep>, &'static str, Option<char>);
-
-/// The last map that was built: a file is mostly written again, or once to try, with the same normalizer.
-static LAST: Mutex<Option<(Key, StepsAsMap)>> = Mutex::new(None);
-
-/// The map of steps that `is_map` holds for. The character `except` is left alone. Built once for one after the other.
+/// The map of steps that `is_map` holds for. The character `except` is left alone.
 ///
 /// # Errors
 /// Where a map does not hold so many keys.
-pub(super) fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
-    let key = (steps.steps().to_vec(), steps.unicode().version(), except);
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, map)) = &*last
-        && *known == key
-    {
-        return Ok(map.clone());
-    }
-    let map = built(steps, except)?;
-    *last = Some((key, map.clone()));
-    Ok(map)
-}
-
-fn built(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
-    let changed = |text: &str| changed(steps, text);
-    let mut keys = BTreeMap::new();
-    let mut buffer = [0; 4];
-    for character in ('\u{1}'..=char::MAX).filter(|character| Some(*character) != except) {
-        let text = &*character.encode_utf8(&mut buffer);
-        let new = changed(text);
-        if new != text {
-            keys.insert(text.to_owned(), new);
-        }
-    }
+pub fn as_map(steps: &Normalizer, except: Option<char>) -> Result<StepsAsMap> {
+    let single = changed_characters(steps).into_iter();
+    let mut keys: HashMap<String, String> = single
+        .filter(|(character, _)| Some(*character) != except)
+        .map(|(character, new)| (character.to_string(), new))
+        .collect();
     let mut odd_marks = None;
     if steps.steps().iter().any(|step| form(step).is_some()) {
         let joined = Joined::new(steps);
         for text in joined.texts() {
-            let new = changed(&text);
+            let new = changed(steps, &text);
             if by_keys(&keys, &text) != new {
                 keys.insert(text, new);
             }
         }
         odd_marks = joined.difference(steps, &keys);
     }
+    let keys = BTreeMap::from_iter(keys);
     let left_out = keys.iter().find(|(_, replacement)| replacement.is_empty());
     Ok(StepsAsMap {
         map: (!keys.is_empty()).then(|| CharsMap::of_keys(&keys)).transpose()?,
         makes_spaces: keys.values().any(|replacement| replacement.contains(' ')),
         odd_marks,
         leaves_out: left_out.and_then(|(key, _)| key.chars().next()),
-        changes_nul: changed("\0") != "\0",
+        changes_nul: changed(steps, "\0") != "\0",
     })
+}
+
+/// A character that no form takes apart, joins or moves.
+const APART: char = '0';
+
+/// The characters that steps change, NUL aside, with what they become.
+///
+/// Most blocks of characters are left as they are, which one look at all of them shows: with `APART` behind each, none is
+/// changed together with another one.
+fn changed_characters(steps: &Normalizer) -> HashMap<char, String> {
+    let apart = APART.to_string();
+    let stays = |step: &NormalizeStep| {
+        changed(&Normalizer::new(vec![step.clone()], steps.unicode()), &apart) == apart
+    };
+    let has_apart = steps.steps().iter().all(stays);
+    let all: Vec<char> = ('\u{1}'..=char::MAX).collect();
+    let is_left = |block: &&[char]| {
+        let text: String = block.iter().flat_map(|&character| [character, APART]).collect();
+        has_apart && changed(steps, &text) == text
+    };
+    let blocks = all.chunks(128).filter(|block| !is_left(block));
+    let changes = blocks.flatten().map(|character| {
+        let text = character.to_string();
+        (*character, changed(steps, &text), text)
+    });
+    changes
+        .filter(|(_, new, text)| new != text)
+        .map(|(character, new, _)| (character, new))
+        .collect()
 }
 
 fn changed(steps: &Normalizer, text: &str) -> String {
@@ -131,7 +136,7 @@ fn changed(steps: &Normalizer, text: &str) -> String {
 }
 
 /// What the longest keys make of a text.
-fn by_keys(keys: &BTreeMap<String, String>, text: &str) -> String {
+fn by_keys(keys: &HashMap<String, String>, text: &str) -> String {
     let mut new = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -164,7 +169,7 @@ impl Joined {
         let pairs = pairs();
         let seconds: BTreeSet<char> = pairs.keys().map(|pair| pair.1).collect();
         let firsts: BTreeSet<char> = pairs.keys().map(|pair| pair.0).collect();
-        let before = before_form(steps);
+        let before = changed_characters(&before_form(steps));
         let mut joined = Self {
             heads: HashMap::new(),
             tails: HashMap::new(),
@@ -172,14 +177,24 @@ impl Joined {
             marks: Vec::new(),
             marked: Vec::new(),
         };
-        let mut buffer = [0; 4];
         for character in '\u{1}'..=char::MAX {
-            let text = changed(&before, character.encode_utf8(&mut buffer));
             let mut parts = Vec::new();
-            text.chars().for_each(|part| decompose_compatible(part, |part| parts.push(part)));
+            match before.get(&character) {
+                Some(text) => text
+                    .chars()
+                    .for_each(|part| decompose_compatible(part, |part| parts.push(part))),
+                None => decompose_compatible(character, |part| parts.push(part)),
+            }
             let (Some(&first), Some(&last)) = (parts.first(), parts.last()) else { continue };
             let (class, last_class) =
                 (canonical_combining_class(first), canonical_combining_class(last));
+            if parts == [character]
+                && class == 0
+                && !seconds.contains(&character)
+                && !firsts.contains(&character)
+            {
+                continue;
+            }
             if seconds.contains(&first) {
                 joined.tails.entry(first).or_default().push(character);
             }
@@ -289,7 +304,7 @@ impl Joined {
     }
 
     /// A text that the steps change in another way than the keys, or an empty one if there may be such texts.
-    fn difference(&self, steps: &Normalizer, keys: &BTreeMap<String, String>) -> Option<String> {
+    fn difference(&self, steps: &Normalizer, keys: &HashMap<String, String>) -> Option<String> {
         let composes = composes(steps);
         let stays = |mark: &&(char, u8)| !changed(steps, &mark.0.to_string()).is_empty();
         let left: Vec<char> = self.marks.iter().filter(stays).map(|mark| mark.0).collect();
