@@ -760,6 +760,10 @@ def test_what_is_no_tokenizer_is_told_with_how_to_load_it(tokenizer):
     ):
         refuses(TypeError, r"found str; load .* Tokenizer\.from_file", call, *arguments)
     refuses(TypeError, r"'min_cuont'; did you mean min_count=\?", train, min_cuont=2)
+    for call in (analyze.measure, analyze.stats):
+        refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)
+    for call in (analyze.measure_all, analyze.file_sums, analyze.file_tokens):
+        refuses(TypeError, r"mean threads=\?", call, [tokenizer], [], thread=2)
 
 
 def test_results_are_short_as_values():

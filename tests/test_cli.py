@@ -523,6 +523,24 @@ def test_a_full_device_is_an_error(saved):
     assert found.stderr == "bytepair: No space left on device\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (OSError(28, "No space left"), 1, "bytepair: No space left\n"),
+        (BrokenPipeError(), 141, ""),
+    ],
+    ids=repr,
+)
+def test_output_that_a_program_holds_may_fail_too(monkeypatch, error, code, message):
+    """There is no descriptor of it to close."""
+
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr("typer.core.TyperGroup.invoke", failing)
+    assert run("languages", code=code).stderr == message
+
+
 # Encode and decode, refused
 
 

@@ -231,7 +231,8 @@ def test_a_plot_shows_every_size_to_the_end():
 def test_without_matplotlib_the_message_says_what_to_install(tmp_path, monkeypatch):
     """The rest of the package does without it."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(bytepair.TokenizerError, match=r"install 'bytepair\[plot\]'"):
+    missing = bytepair.MissingLibraryError
+    with pytest.raises(missing, match=r"install 'bytepair\[plot\]'"):
         plots.plot_logs({}, tmp_path / "curve.svg")
     with pytest.raises(bytepair.FormatError, match=r"\.svg or a \.png"):
         plots.plot_logs({}, tmp_path / "curve.pdf")  # refused before all else

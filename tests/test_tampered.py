@@ -8,6 +8,7 @@ missing, doubled and unknown keys. What is read must be what was written, or a
 import contextlib
 import json
 import random
+import re
 import shutil
 
 import pytest
@@ -21,7 +22,7 @@ from tests.damage import variants  # noqa: E402
 from tests.engines import stopped  # noqa: E402
 from tests.marks import slow_but  # noqa: E402
 
-from bytepair import TokenizerError, scale  # noqa: E402
+from bytepair import FormatError, TokenizerError, scale  # noqa: E402
 from bytepair.data import TokenDataset, check_dataset, is_counts, read_counts  # noqa: E402
 
 VALUES = [None, True, -1, 0, 1, 2**63, 10**400, 1.5, float("nan"), float("inf")]
@@ -208,17 +209,30 @@ def test_counts_that_were_tampered_with(tmp_path, corpus, kind):
     path.write_bytes(data)
     table = pa.parquet.read_table(path)
     described = json.loads(table.schema.metadata[b"bytepair.counts"])
+    stored = pa.parquet.read_metadata(path).metadata
+    totals = {b"bytepair.totals": stored[b"bytepair.totals"]}
     for number, case in enumerate(documents(described)):
         for key in (b"bytepair.counts", b"bytepair.totals"):
-            metadata = {**table.schema.metadata, key: case}
+            metadata = {**table.schema.metadata, **totals, key: case}
             if number % 2:  # as it was before there were totals
                 metadata.pop(b"bytepair.totals", None)
+                metadata[b"bytepair.counts"] = of_version_2(
+                    metadata[b"bytepair.counts"]
+                )
             pa.parquet.write_table(table.replace_schema_metadata(metadata), path)
             with contextlib.suppress(TokenizerError):
                 counted(path)
                 continue
             tally.n_refused += 1
     assert tally.n_refused > 500
+    pa.parquet.write_table(table, path)
+    with pytest.raises(FormatError, match=r"no bytepair\.totals"):
+        counted(path)
+
+
+def of_version_2(described):
+    """Give what a file says of its counts, as it was when totals could be missing."""
+    return re.sub(rb'"version": ?3\b', b'"version": 2', described)
 
 
 WRONG_TABLES = [
@@ -235,7 +249,7 @@ def test_rows_that_no_counting_gives_are_refused(tmp_path, corpus, columns):
     path = tmp_path / "counts.parquet"
     scale.count(corpus, output=path, dialect="gpt2")
     metadata = pa.parquet.read_table(path).schema.metadata
-    metadata = {b"bytepair.counts": metadata[b"bytepair.counts"]}
+    metadata = {b"bytepair.counts": of_version_2(metadata[b"bytepair.counts"])}
     kinds = {"piece": pa.large_binary(), "count": pa.int64()}
     schema = [(key, kinds.get(key, pa.large_string())) for key in columns]
     schema = pa.schema(schema, metadata)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bytepair._io.files import StrPath, check_writable, refuse_no_name, write
 from bytepair._labels import label_of
-from bytepair.errors import FormatError, TokenizerError
+from bytepair.errors import FormatError, MissingLibraryError, TokenizerError
 
 from .merge_log import MergeLog
 
@@ -30,7 +30,7 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
 
     Raises
     ------
-    TokenizerError
+    MissingLibraryError
         matplotlib is not installed.
     FormatError
         The path ends with neither ``.svg`` nor ``.png``.
@@ -55,7 +55,7 @@ def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
         import matplotlib as mpl
     except ImportError as error:
         message = "drawing needs matplotlib: pip install 'bytepair[plot]'"
-        raise TokenizerError(message) from error
+        raise MissingLibraryError(message) from error
     file = io.BytesIO()
     suffix = Path(path).suffix.lower()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
-from bytepair._expected import expect_tokenizer, expect_tokenizers
+from bytepair._expected import expect_tokenizer, expect_tokenizers, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import refuse_set
 from bytepair._numpy import np
@@ -129,6 +129,7 @@ def measure(
     (3, 9, 3)
     """
     expect_tokenizer(tokenizer)
+    refuse_unknown("measure", options, MeasureOptions.__annotations__)
     [measured] = measure_all([tokenizer], corpus, **options)
     return measured
 
@@ -143,6 +144,7 @@ def measure_all(
     An error of a tokenizer begins with its name, if it has one.
     """
     expect_tokenizers(tokenizers)
+    refuse_unknown("measure_all", options, MeasureOptions.__annotations__)
     context = _Context(**options)
     sources = context.sources(corpus)
     names = file_names([source.path for source in sources]) if context.by_file else None
@@ -165,6 +167,7 @@ def file_tokens(
     [(5,)]
     """
     expect_tokenizers(tokenizers)
+    refuse_unknown("file_tokens", options, MeasureOptions.__annotations__)
     found = file_sums(tokenizers, corpus, **options)
     return [(path, tuple(one.tokens for one in sums)) for path, sums in found]
 
@@ -182,6 +185,7 @@ def file_sums(
     [[5]]
     """
     expect_tokenizers(tokenizers)
+    refuse_unknown("file_sums", options, MeasureOptions.__annotations__)
     for name in options.keys() - FileOptions.__annotations__.keys():
         message = f"{name}= has no effect here, where each file is measured as a whole"
         raise TypeError(message)

@@ -15,13 +15,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
-from bytepair._expected import expect_tokenizers
+from bytepair._expected import expect_tokenizers, refuse_unknown
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
-from ._measure import measure_all
+from ._measure import MeasureOptions, measure_all
 from ._metric_table import METRICS, Metric, Value, value
 from ._metrics import ratio
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from bytepair.data._sources import Corpus
 
-    from ._measure import MeasureOptions
     from ._meter import Measurement, Segmenter
 
 __all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
@@ -430,6 +429,8 @@ def stats(
     ((1.3333333333333333,), (1.0,))
     """
     expect_tokenizers(tokenizers)
+    known = ["parallel", "baseline", *MeasureOptions.__annotations__]
+    refuse_unknown("stats", options, known)
     named = _named(tokenizers)
     measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))

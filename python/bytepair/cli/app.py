@@ -1,5 +1,6 @@
 """The commands under one name, and what becomes of their errors."""
 
+import contextlib
 import os
 import re
 import sys
@@ -296,5 +297,12 @@ def _reason(error: OSError) -> str:
 
 
 def _drop_output() -> None:
-    """Send what is still in the buffer nowhere, so that the end does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Send what is still in the buffer nowhere, so that the end does not fail again.
+
+    Output that only a program holds has no descriptor, and nothing waits in its buffer.
+    """
+    with contextlib.suppress(AttributeError, OSError):
+        number = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, number)
+        os.close(nowhere)

@@ -43,7 +43,8 @@ __all__ = [
 
 KEY = b"bytepair.counts"
 TOTALS_KEY = b"bytepair.totals"
-VERSION = 2
+VERSION = 3
+"""Files of the version 2 are read too; some of them have no totals."""
 PARQUET_MAGIC = b"PAR1"
 
 
@@ -362,7 +363,8 @@ def read_counts(path: StrPath) -> Counts:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
         metadata = file.metadata.metadata or {}
     described = parse(metadata.get(KEY, b"{}"), f"{name}: {KEY.decode()}")
-    if described.object().get("version") != VERSION:
+    version = described.object().get("version")
+    if version not in (2, VERSION):
         message = f"{name}: not counts of pieces, or of an unknown version"
         raise FormatError(message)
     info = _info_of(described)
@@ -380,26 +382,32 @@ def read_counts(path: StrPath) -> Counts:
     if len(set(schema.names)) < len(schema.names):
         message = f"{name}: two columns have the same name"
         raise FormatError(message)
-    totals = None
-    if TOTALS_KEY in metadata:
-        totals = _totals_of(
-            parse(metadata[TOTALS_KEY], f"{name}: {TOTALS_KEY.decode()}")
-        )
-        if totals.pop("described") != sha256(metadata[KEY]).hexdigest():
-            message = f"{name}: its metadata has changed since it was written"
-            raise FormatError(message)
-        if totals["rows"] != n_rows:
-            message = f"{name}: {n_rows:,} rows, but {totals['rows']:,} were written"
-            raise FormatError(message)
-    return Counts(None, info, path, totals)
+    if version != VERSION and TOTALS_KEY not in metadata:
+        return Counts(None, info, path)
+    return Counts(None, info, path, _totals_of(metadata, n_rows, name))
 
 
-def _totals_of(place: Place) -> dict[str, Any]:
+def _totals_of(
+    metadata: Mapping[bytes, bytes], n_rows: int, name: str
+) -> dict[str, Any]:
+    """Give what the rows must add up to, if the metadata and the number of rows fit it."""
+    key = TOTALS_KEY.decode()
+    if TOTALS_KEY not in metadata:
+        message = f"{name}: no {key}; the file is damaged"
+        raise FormatError(message)
+    place = parse(metadata[TOTALS_KEY], f"{name}: {key}")
     place.only("rows", "occurrences", "described")
     place["rows"].number()
     place["occurrences"].text()
     place["described"].sha256()
-    return place.object()
+    totals = place.object()
+    if totals.pop("described") != sha256(metadata[KEY]).hexdigest():
+        message = f"{name}: its metadata has changed since it was written"
+        raise FormatError(message)
+    if totals["rows"] != n_rows:
+        message = f"{name}: {n_rows:,} rows, but {totals['rows']:,} were written"
+        raise FormatError(message)
+    return totals
 
 
 def _info_of(described: Place) -> CountsInfo:
