@@ -19,6 +19,7 @@ ONE_FILE = {
 TWO_FILES = {
     "gpt2": ("vocab.json", "merges.txt"),
     "gpt1": ("encoder_bpe_40000.json", "vocab_40000.bpe"),
+    "tiktoken": ("own.tiktoken", "own.tiktoken.json"),
 }
 TARGETS = [*ONE_FILE, "gguf", *TWO_FILES]
 HUGE = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
@@ -66,11 +67,11 @@ class Again(str):
 
 
 def variants(value, values):
-    """Give what is like a value of JSON but for one place, of long lists one at the ends."""
+    """Give what is like a value of JSON but for one place: in long lists one at the ends, in objects one of 40."""
     yield from values
     if isinstance(value, dict):
         yield {**value, "unknown": 1}
-        for key in value:
+        for key in [*value][:40]:
             yield {other: value[other] for other in value if other != key}
             yield {Again(key): 0, **value}
             yield from ({**value, key: new} for new in variants(value[key], values))
@@ -124,6 +125,12 @@ def repeat_block(data, chance):
     return data[:end] + data[start:end] + data[end:]
 
 
+def move_block(data, chance):
+    """Exchange two stretches of the file that are neighbours."""
+    first, second, third = sorted(chance.choices(range(len(data) + 1), k=3))
+    return data[:first] + data[second:third] + data[first:second] + data[third:]
+
+
 def cut(data, chance):
     """Cut the end off."""
     return data[: chance.randrange(len(data))]
@@ -136,6 +143,7 @@ DAMAGES = [
     change_number,
     swap_words,
     repeat_block,
+    move_block,
     cut,
 ]
 

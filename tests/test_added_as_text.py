@@ -171,13 +171,8 @@ def every_way(tokenizer, texts, folder, **options):
     if tokenizer.n_vocab <= 65_536:
         narrow = tokenizer.encode_to_numpy(joined, **options, dtype="uint16")
         found["narrow"] = narrow.tolist()
-    for name in (
-        "encode",
-        "encode_ordinary",
-        "count",
-        "encode_with_offsets",
-        "tokenize",
-    ):
+    names = "encode encode_ordinary count encode_with_offsets tokenize"
+    for name in names.split():
         found[name] = [getattr(tokenizer, name)(text, **options) for text in texts]
     return {
         **found,

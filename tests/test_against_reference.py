@@ -196,23 +196,22 @@ def assert_same_encoding(ours, expected, text, **options):
     assert ours.decode_bytes(ids) == expected.decode_bytes(ids)
 
 
-@CASES
-@given(st.lists(data, max_size=4), data, st.sampled_from(BYTES), byte_options, targets)
-def test_byte_dialects_agree(corpus, text, dialect, options, target):
-    """Dialects of bytes learn and encode the same, whatever parts are changed."""
-    trained = train_both([*corpus, text], dialect, {**options, **target})
-    if trained is not None:
-        assert_same_training(*trained)
-        for one in [*corpus, text]:
-            assert_same_encoding(*trained, one)
+byte_cases = st.tuples(st.sampled_from(BYTES), byte_options)
+KINDS = {
+    "bytes": st.tuples(st.lists(data, max_size=4), data, byte_cases),
+    "characters": st.tuples(st.lists(texts, max_size=4), texts, character_cases()),
+}
 
 
 @CASES
-@given(st.lists(texts, max_size=4), texts, character_cases(), targets)
-def test_character_dialects_agree(corpus, text, case, target):
-    """Dialects of characters learn and encode the same, unknown characters too."""
-    dialect, options = case
-    trained = train_both(corpus, dialect, {**options, **target})
+@pytest.mark.parametrize("kind", KINDS)
+@given(drawn=st.data(), target=targets)
+def test_dialects_agree(kind, drawn, target):
+    """They learn and encode the same, whatever parts are changed, unknown characters too."""
+    corpus, text, (dialect, options) = drawn.draw(KINDS[kind])
+    # Of characters, the text may have some that training did not see.
+    seen = [*corpus, text] if kind == "bytes" else corpus
+    trained = train_both(seen, dialect, {**options, **target})
     if trained is not None:
         assert_same_training(*trained)
         for one in [*corpus, text]:
@@ -230,8 +229,25 @@ limits_of_tokens = st.fixed_dictionaries({}, optional=LIMITS)
 many_bytes = st.text("aé日😀 ", max_size=12).map(str.encode)
 
 
-def assert_same_limited(corpus, dialect, options, limits):
-    """Both learn the same within limits, and every token keeps to them."""
+byte_texts = st.lists(st.one_of(hard_bytes, many_bytes), max_size=4)
+marked = st.sampled_from(["unit", "suffix"]).map(
+    lambda kind: {"end_mark": "</w>", "end_mark_kind": kind, "min_count": 1}
+)
+# An end mark of bytes is a character of its own, or belongs to the last byte.
+LIMITED = {
+    "bytes": st.tuples(byte_texts, byte_cases),
+    "marked bytes": st.tuples(byte_texts, st.tuples(st.just("gpt4o"), marked)),
+    "characters": st.tuples(st.lists(texts, max_size=4), character_cases()),
+}
+
+
+@CASES
+@pytest.mark.parametrize("kind", LIMITED)
+@given(drawn=st.data(), limits=limits_of_tokens)
+def test_limits_of_tokens_agree(kind, drawn, limits):
+    """Limits of length and whole characters forbid the same merges; marks of characters do not count."""
+    corpus, (dialect, options) = drawn.draw(LIMITED[kind])
+    options = {**options, "merges": 30}
     theirs = {**of_reference(dialect, options), "limits": reference.Limits(**limits)}
     expected = reference.train_from_iterator(corpus, dialect=dialect, **theirs)
     if has_pieces(corpus, expected, options):
@@ -239,38 +255,6 @@ def assert_same_limited(corpus, dialect, options, limits):
             corpus, dialect=dialect, **options, **limits
         )
         assert_same_training(ours, expected)
-
-
-@CASES
-@given(
-    st.lists(st.one_of(hard_bytes, many_bytes), max_size=4),
-    st.sampled_from(BYTES),
-    byte_options,
-    limits_of_tokens,
-)
-def test_limits_of_byte_tokens_agree(corpus, dialect, options, limits):
-    """Limits of length and whole characters forbid the same merges of bytes."""
-    assert_same_limited(corpus, dialect, {**options, "merges": 30}, limits)
-
-
-@CASES
-@given(st.lists(texts, max_size=4), character_cases(), limits_of_tokens)
-def test_limits_of_character_tokens_agree(corpus, case, limits):
-    """They do so where units are characters, whose marks do not count."""
-    dialect, options = case
-    assert_same_limited(corpus, dialect, {**options, "merges": 30}, limits)
-
-
-@CASES
-@given(
-    st.lists(st.one_of(hard_bytes, many_bytes), max_size=4),
-    st.sampled_from(["unit", "suffix"]),
-    limits_of_tokens,
-)
-def test_limits_of_marked_byte_tokens_agree(corpus, kind, limits):
-    """An end mark of bytes is a character of its own, or belongs to the last byte."""
-    options = {"end_mark": "</w>", "end_mark_kind": kind, "merges": 30, "min_count": 1}
-    assert_same_limited(corpus, "gpt4o", options, limits)
 
 
 # Smaller vocabularies, larger ones
@@ -290,17 +274,11 @@ def sized_cases(draw, corpus, dialect, options):
 
 
 @CASES
-@given(st.data(), st.lists(texts, max_size=3), st.sampled_from(BYTES), byte_options)
-def test_truncated_and_resumed_bytes_equal_training(drawn, corpus, dialect, options):
+@pytest.mark.parametrize("cases", [byte_cases, character_cases()])
+@given(drawn=st.data(), corpus=st.lists(texts, max_size=3))
+def test_truncated_and_resumed_tokenizers_equal_training(cases, drawn, corpus):
     """Cutting gives the smaller tokenizer, going on from that the larger one."""
-    assert_sizes_agree(*sized_cases(drawn.draw, corpus, dialect, options))
-
-
-@CASES
-@given(st.data(), st.lists(texts, max_size=3), character_cases())
-def test_truncated_and_resumed_characters_equal_training(drawn, corpus, case):
-    """They do so where units are characters, with marks and unknown tokens."""
-    assert_sizes_agree(*sized_cases(drawn.draw, corpus, *case))
+    assert_sizes_agree(*sized_cases(drawn.draw, corpus, *drawn.draw(cases)))
 
 
 def assert_sizes_agree(corpus, options, large, small):
@@ -362,17 +340,25 @@ def test_special_tokens_agree(
         assert trained[0].encode(text, allowed_special="all") == everything
 
 
+COUNTED = {
+    "texts": (texts, sorted(DIALECTS)),
+    "bytes": (hard_bytes, BYTES),  # which need not be UTF-8
+}
+
+
 @CASES
+@pytest.mark.parametrize("kind", COUNTED)
 @given(
-    st.dictionaries(texts, st.integers(0, 2**40), max_size=8),
-    texts,
-    st.sampled_from(sorted(DIALECTS)),
-    st.sampled_from(TIES),
-    st.integers(1, 2**33),
-    st.integers(0, 30),
+    drawn=st.data(),
+    ties=st.sampled_from(TIES),
+    min_count=st.integers(1, 2**33),
+    merges=st.integers(0, 30),
 )
-def test_counts_agree(counts, text, dialect, ties, min_count, merges):
+def test_counts_agree(kind, drawn, ties, min_count, merges):
     """Pieces that were counted before give the same merges, also beyond 32 bits."""
+    pieces, dialects = COUNTED[kind]
+    counts = drawn.draw(st.dictionaries(pieces, st.integers(0, 2**40), max_size=8))
+    text, dialect = drawn.draw(pieces), drawn.draw(st.sampled_from(dialects))
     counts = {piece: n for piece, n in counts.items() if piece and n}
     options = {"ties": ties, "min_count": min_count, "merges": merges}
     if not counts:
@@ -383,75 +369,6 @@ def test_counts_agree(counts, text, dialect, ties, min_count, merges):
     expected = reference.train_from_counts(counts, dialect=dialect, **options)
     assert_same_training(ours, expected)
     assert_same_encoding(ours, expected, text)
-
-
-@CASES
-@given(
-    st.dictionaries(hard_bytes, st.integers(1, 9), min_size=1),
-    hard_bytes,
-    st.sampled_from(BYTES),
-)
-def test_counts_of_any_bytes_agree(counts, text, dialect):
-    """Pieces need not be UTF-8 where the units are bytes."""
-    counts.pop(b"", None)
-    if counts:
-        ours = bytepair.train_from_counts(counts, dialect=dialect)
-        expected = reference.train_from_counts(counts, dialect=dialect)
-        assert_same_training(ours, expected)
-        assert_same_encoding(ours, expected, text)
-
-
-# The ways into the core lead to one result
-
-
-def assert_equal_tokenizers(ours, others):
-    """Two tokenizers of the core are equal in all that they show."""
-    assert ours.merge_log == others.merge_log
-    assert ours.vocabulary == others.vocabulary
-    assert str(ours) == str(others)
-
-
-@CASES
-@given(
-    st.lists(texts, min_size=1, max_size=6),
-    st.sampled_from(sorted(DIALECTS)),
-    st.lists(st.sampled_from(SPECIAL), unique=True, max_size=2),
-    st.integers(2, 3),
-)
-def test_threads_change_nothing(corpus, dialect, special_tokens, threads):
-    """One thread and several learn the same and encode a batch to the same ids."""
-    corpus = [*corpus, "xy"]
-    options = {"dialect": dialect, "special_tokens": special_tokens, "merges": 20}
-    if dialect in CHARACTERS:
-        options["unknown_token"] = "[UNK]"
-    one = bytepair.train_from_iterator(corpus, threads=1, **options)
-    several = bytepair.train_from_iterator(corpus, threads=threads, **options)
-    assert_equal_tokenizers(one, several)
-    ids = [one.encode(text) for text in corpus]
-    assert one.encode_batch(corpus, threads=1) == ids
-    assert several.encode_batch(iter(corpus), threads=threads) == ids
-
-
-@CASES
-@given(st.lists(data, min_size=1, max_size=4), st.sampled_from(BYTES))
-def test_files_iterators_and_counts_give_one_tokenizer(
-    tmp_path_factory, corpus, dialect
-):
-    """A text is learned from alike as a file, as an object, and as counted pieces."""
-    folder = tmp_path_factory.mktemp("corpus")
-    corpus = [t.encode() if isinstance(t, str) else t for t in [*corpus, "ab ab"]]
-    files = [folder / str(number) for number in range(len(corpus))]
-    for file, text in zip(files, corpus, strict=True):
-        file.write_bytes(text)
-    from_files = bytepair.train(files, dialect=dialect, merges=20)
-    from_texts = bytepair.train_from_iterator(corpus, dialect=dialect, merges=20)
-    counts = {}
-    for text in corpus:
-        for piece in from_texts.split(text):
-            counts[piece] = counts.get(piece, 0) + 1
-    from_counts = bytepair.train_from_counts(counts, dialect=dialect, merges=20)
-    assert_equal_tokenizers(from_files, from_texts)
-    assert_equal_tokenizers(from_files, from_counts)
 
 
 # Golden vectors

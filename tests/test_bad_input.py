@@ -6,8 +6,6 @@ damaged tokenizer files (``test_formats``).
 
 import decimal
 import os
-import resource
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -17,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tests.made_up import hugging_face, vocabulary
+from tests.programs import run_python
 
 import bytepair
 from bytepair import (
@@ -77,9 +76,9 @@ WRONG_VALUES = [
     (TrainingError, "alphabet", [{"vocab_size": 255}, {"vocab_size": 0}]),
     (TrainingError, "257", [{"vocab_size": 256, "special_tokens": ["<s>"]}]),
     (TrainingError, "not both", [{"vocab_size": 300, "merges": 3}]),
-    (TokenizerError, "vocab_size", [{"vocab_size": -1}, {"vocab_size": HUGE}]),
-    (TokenizerError, "merges", [{"merges": -1}, {"merges": HUGE}]),
-    (TokenizerError, "threads", [{"threads": n} for n in (0, -1, HUGE)]),
+    (TrainingError, "vocab_size", [{"vocab_size": -1}, {"vocab_size": HUGE}]),
+    (TrainingError, "merges", [{"merges": -1}, {"merges": HUGE}]),
+    (TrainingError, "threads", [{"threads": n} for n in (0, -1, HUGE)]),
     (TokenizerError, "min_count", [{"min_count": HUGE}, {"min_count": -HUGE}]),
     (TokenizerError, "known are gpt2, .*sentencepiece", [{"dialect": "gpt5"}]),
     (TokenizerError, "known are", [{"dialect": ""}]),
@@ -239,22 +238,6 @@ def test_a_pattern_that_explodes_is_stopped():
         except PatternError:
             continue
         assert "".join(pieces) == "a" * 5000 + "x" * 5000 + "c"
-
-
-def test_enormous_patterns_are_refused_or_compiled():
-    """Nesting, repetition and length have limits that are errors."""
-    depth = 100_000
-    for pattern in (
-        "(" * depth + "a" + ")" * depth,
-        "[" * depth,
-        "(?:" * 5000 + "a" + "){2}" * 5000,
-        "a{1000}{1000}{1000}",
-        r"(?:\p{L}{100}){100}",
-        "a|" * depth,
-        r"\p{L}" * 20_000,
-    ):
-        with suppress(PatternError):
-            train(pattern=pattern, merges=0)
 
 
 # Texts
@@ -542,12 +525,6 @@ def test_wrong_new_special_tokens_are_errors(tokenizer, error):
         refuses(error, None, tokenizer.with_special_tokens, tokens)
 
 
-def test_a_tokenizer_is_not_made_by_hand():
-    """Its constructor takes another tokenizer alone."""
-    for arguments in ((), (3,), ("gpt2",), (None,)):
-        refuses(TypeError, None, bytepair.Tokenizer, *arguments)
-
-
 # Files
 
 
@@ -637,9 +614,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path, name):
     """A write that fails half way changes nothing that was there."""
     path = tmp_path / name
     path.write_text("before")
-    command = [sys.executable, "-c", FULL, str(path)]
-    found = subprocess.run(command, capture_output=True, check=True, text=True)
-    assert name.split(".")[0] in found.stdout
+    assert name.split(".")[0] in run_python(FULL, path).stdout
     assert path.read_text() == "before"
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
@@ -664,15 +639,7 @@ print("alive")
 @pytest.mark.skipif(sys.platform != "linux", reason="limits memory")
 def test_no_small_input_takes_all_memory():
     """Huge numbers are refused or harmless, with two gigabytes of memory."""
-    limit = 2 << 30
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-    command = [sys.executable, "-c", HUNGRY]
-    options = {"capture_output": True, "check": False, "text": True, "timeout": 100}
-    found = subprocess.run(command, preexec_fn=limited, **options)
-    assert found.stdout == "alive\n", found.stderr
+    assert run_python(HUNGRY, memory=2 << 30).stdout == "alive\n"
 
 
 # Anything at all
@@ -811,9 +778,6 @@ str(analyze.diagnose(own)), str(analyze.measure_texts(own, ["low"]))
 from bytepair.cli.entry import main
 main()
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert ended.stderr == (
+    assert run_python(program, code=None).stderr == (
         "bytepair: the command line needs typer: pip install 'bytepair[cli]'\n"
     )

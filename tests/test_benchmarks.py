@@ -5,8 +5,6 @@ Left out: what they measure, and libraries that are not installed.
 
 import json
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from benchmarks import (
     table,
     texts,
 )
+from tests.programs import run_python
 
 import bytepair
 import bytepair.surgery
@@ -478,6 +477,5 @@ _, small_cost = measure.timed(lambda: None)
 _, cost = measure.timed(lambda: len(bytearray(b"x") * 300_000_000))
 print(cost.peak_bytes > max(300_000_000, small_cost.peak_bytes))
 """
-    command = [sys.executable, "-c", program]
     folder = Path(__file__).parent.parent
-    assert subprocess.check_output(command, cwd=folder) == b"True\n"
+    assert run_python(program, cwd=folder).stdout == "True\n"

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from tests.commands import COMMAND, ENVIRONMENT, refused, run, run_process
 from tests.conftest import load
+from tests.programs import run_python
 from tests.terminals import on_terminal
 
 import bytepair
@@ -225,24 +226,6 @@ def test_no_training_is_lost_to_a_format(tmp_path):
     loaded = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     assert loaded == bytepair.train(corpus, merges=3, dialect="jurafsky-martin")
     assert not out.exists()
-
-
-def test_a_special_token_given_twice_is_one(corpus, tmp_path):
-    """Repeating a name does not add an id."""
-    out = tmp_path / "t.bytepair"
-    twice = ("--special", "<a>", "--special", "<a>")
-    run("train", corpus, "-o", out, "--merges", 3, *twice)
-    loaded = bytepair.Tokenizer.from_file(out)
-    assert loaded.special_tokens == {"<a>": 259}
-    assert loaded.n_vocab == 260
-
-
-@pytest.mark.parametrize("name", ["vocab_size", "merges", "threads"])
-@pytest.mark.parametrize("number", [-1, 1 << 70])
-def test_numbers_out_of_range_are_named(name, number):
-    """A negative or huge number is a TrainingError, not an OverflowError."""
-    with pytest.raises(bytepair.TrainingError, match=name):
-        bytepair.train_from_iterator([TEXT], **{name: number})
 
 
 def test_an_existing_file_survives_a_failure(tmp_path, saved):
@@ -565,15 +548,6 @@ def test_a_missing_input_is_named(saved, tmp_path):
     assert refused("info", missing) == f"{missing}: No such file or directory"
 
 
-def test_a_tokenizer_that_is_cut_off_is_refused(saved, tmp_path):
-    """Half a file is no tokenizer, wherever it is cut, and the file is named."""
-    data = saved.read_bytes()
-    path = tmp_path / "cut.bytepair"
-    for length in (0, 1, len(data) // 2, len(data) - 2):
-        path.write_bytes(data[:length])
-        assert refused("info", path).startswith(f"{path}: ")
-
-
 @pytest.mark.parametrize("ids", ["-1", "275", "4294967296", "99999999999999999999"])
 def test_ids_that_no_token_has_are_refused(saved, ids):
     """Negative and huge ids are named, as text and as JSON, and nothing is written."""
@@ -829,22 +803,9 @@ def test_what_is_missing_is_named(missing):
         f"import sys; sys.modules[{missing!r}] = None; "
         "sys.argv[1:] = ['demo']; from bytepair.cli.entry import main; main()"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=False, text=True
-    )
-    assert found.returncode == 1
-    assert found.stderr == (
+    assert run_python(program, code=1).stderr == (
         f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'\n"
     )
-
-
-def test_the_package_does_not_import_the_command_line():
-    """``import bytepair`` needs neither typer nor rich."""
-    program = (
-        "import sys, bytepair; "
-        "sys.exit(bool({'typer', 'rich', 'bytepair.cli'} & sys.modules.keys()))"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_files_may_have_any_name(tmp_path):

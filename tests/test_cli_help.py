@@ -10,6 +10,7 @@ import sys
 import pytest
 import typer
 from tests.commands import run
+from tests.programs import run_python
 
 from bytepair.cli import commands, help_pages
 from bytepair.cli.app import app
@@ -87,10 +88,7 @@ def test_help_waits_for_no_other_command(arguments):
         "names = set(sys.modules)\n"
         "print(sorted(names & {'numpy', 'rich', 'pyarrow', 'bytepair.cli.train'}), file=sys.stderr)"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert found.stderr.strip() == "[]"
+    assert run_python(code).stderr.strip() == "[]"
 
 
 @pytest.mark.parametrize(("old", "current"), commands.OLD_NAMES.items())

@@ -585,6 +585,8 @@ def test_arguments_that_do_not_fit_are_refused(tmp_path):
     if importlib.util.find_spec("torch") is None:
         with pytest.raises(ImportError, match="need PyTorch"):
             tokenizer(["a", "b c"], truncation=True, max_length=1, return_tensors="pt")
+    with pytest.raises(bytepair.TokenizerError, match="text_target"):
+        tokenizer()
     for wrong in (5, None, b"abc", {"a": 1}, {"a"}, [b"abc"], ["a", {"b", "c"}]):
         for error in (bytepair.TokenizerError, TypeError):
             with pytest.raises(error, match="expected a text"):

@@ -24,6 +24,7 @@ from tests.beside_transformers import (
     transformers,
 )
 from tests.model_folders import write_model, write_settings
+from tests.vectors.make_transformers import TEMPLATE, steps_of_batches
 
 import bytepair
 from bytepair._verify import torture
@@ -49,12 +50,6 @@ TEXTS = [
     "",
     "你好 привет 👍🏽 <|eot_id|> <s>[SEP] and\n\n  spaces  ",
 ]
-TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}<|{{ m.role }}|>
-{% if m.role == 'assistant' %}{% generation %}{{ m.content }} é!{% endgeneration %}
-{% else %}{{ m.content | trim }}{% endif %}{% endfor %}{{ tools | tojson }}{{ documents | tojson }}
-{% if add_generation_prompt %}<|assistant|>{% endif %}"""
-PLAIN = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
-TRIMMED = "{% for m in messages %}<{{ m.role }}>{{ m.content | trim }}</s>{% endfor %}"
 
 
 @pytest.fixture(scope="module", params=ROLES)
@@ -102,8 +97,6 @@ PIECES = st.sampled_from(
         "word ",
     ]
 )
-
-
 SENTENCES = st.lists(PIECES, max_size=12).map("".join)
 
 
@@ -252,71 +245,10 @@ def test_words_are_encoded_as_in_transformers(
                 assert getattr(found, name)(row) == getattr(expected, name)(row)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ((["a b c", "d"],), {"text_target": ["e f", "g h i j"]}),
-        (("a b",), {"text_target": "c d e f", "max_target_length": 4, "truncation": 1}),
-        ((), {"text_target": "a b c"}),
-        (("a",), {"tokenizer_kwargs": {"add_special_tokens": False}}),
-        (([("a", "b"), ("c", "d e")],), {}),
-        (([["a", "b"], ["c", "d e"]],), {}),
-        (("a", ""), {}),
-        ((["a", "b"], ["", "c"]), {}),
-        ((TEXTS, TEXTS[::-1]), {"padding": True, "return_tensors": "np"}),
-    ],
-    ids=str,
-)
-def test_targets_become_labels_and_pairs_are_tuples_or_lists(pair, arguments, options):
-    """Targets have a length of their own; alone they are an answer, as an empty second text is none."""
-    assert_same(pair, "__call__", *arguments, **options)
-    with pytest.raises(bytepair.TokenizerError, match="text_target"):
-        pair[0]()
-
-
-ROWS = [[5, 6, 7], [8], [9, 10]]
-FEATURES = [
-    [{"input_ids": row} for row in ROWS],
-    [{"input_ids": np.array(row)} for row in ROWS],
-    [{"input_ids": row, "label": 0.5} for row in ROWS],
-    [
-        {
-            "input_ids": row,
-            "attention_mask": [1] * len(row),
-            "token_type_ids": [1] * len(row),
-            "special_tokens_mask": [0] * len(row),
-        }
-        for row in ROWS
-    ],
-    {"input_ids": ROWS},
-    {"input_ids": ROWS[0]},
-    {"input_ids": []},
-    {"labels": [1]},
-]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"padding": "longest", "pad_to_multiple_of": 4, "return_tensors": "np"},
-        {"padding": "max_length", "max_length": 6, "padding_side": "left"},
-        {"padding": "max_length", "max_length": 2},
-        {"padding": "max_length"},
-        {"padding": False},
-        {"return_attention_mask": False},
-        {"return_attention_mask": True, "return_tensors": "np"},
-    ],
-    ids=str,
-)
-def test_pad_fills_up_as_transformers_does(pair, options):
-    """Rows and columns, lists and arrays, with masks, types and labels; and answers of calls."""
-    for features in FEATURES:
-        assert_same(pair, "pad", features, **options)
-    ours, theirs = pair
-    found, expected = ([one(text) for text in TEXTS] for one in pair)
-    assert_same((ours,) * 2, "pad", found, **options)
-    assert plain(ours.pad(found)) == plain(theirs.pad(expected))
+def test_calls_fillings_and_chats_are_those_of_transformers(pair):
+    """Targets have a length of their own, an empty second text is none, last messages stay open."""
+    for name, arguments, *options in steps_of_batches():
+        assert_same(pair, name, *arguments, **dict(*options))
 
 
 COLLATORS = [
@@ -415,6 +347,8 @@ def test_tokens_and_decoding_are_those_of_transformers(pair):
         assert_same(pair, "convert_tokens_to_ids", tokens)
     assert_same(pair, "decode", np.array(pair[1](TEXTS[0])["input_ids"]))
     assert_same(pair, "batch_decode", pair[1](TEXTS)["input_ids"])
+    found, expected = ([one(text) for text in TEXTS] for one in pair)
+    assert plain(pair[0].pad(found)) == plain(pair[1].pad(expected))
     for token in ("no such token", "the", "Ġ"):
         assert_same(pair, "convert_tokens_to_ids", token)
     assert_same(pair, "convert_ids_to_tokens", 3)
@@ -499,38 +433,6 @@ def test_added_tokens_are_those_of_transformers(pair, tmp_path):
 
 
 # Chats
-
-CHAT = [
-    {"role": "user", "content": " héllo <b>", "name": None},
-    {"role": "assistant", "content": "some words "},
-    {"role": "user", "content": "more"},
-    {"role": "assistant", "content": "the end "},
-]
-CHATS = [
-    {"tokenize": False},
-    {"tokenize": False, "add_generation_prompt": True},
-    {"padding": True, "truncation": True, "max_length": 20},
-    {"return_assistant_tokens_mask": True},
-    {"return_assistant_tokens_mask": True, "return_tensors": "np"},
-    {"return_assistant_tokens_mask": True, "truncation": True, "max_length": 30},
-    {"return_assistant_tokens_mask": True, "return_dict": False},
-    {"add_generation_prompt": True, "continue_final_message": True},
-    {"tools": [{"name": "f"}], "documents": [{"title": "t", "text": "é"}]},
-    {"tokenizer_kwargs": {"return_offsets_mapping": True}},
-    {"chat_template": PLAIN, "continue_final_message": True, "tokenize": False},
-    {"chat_template": TRIMMED, "continue_final_message": True, "tokenize": False},
-    {"chat_template": PLAIN, "continue_final_message": "content"},
-    {"chat_template": PLAIN, "continue_final_message": "reasoning_content"},
-    {"return_dict": False},
-]
-
-
-@pytest.mark.parametrize("options", CHATS, ids=str)
-def test_chats_are_written_as_in_transformers(pair, options):
-    """Masks of what a model writes, open last messages, tools and documents."""
-    for chat in (CHAT, [CHAT, CHAT[:2]], []):
-        if "return_tensors" not in options or chat == CHAT:
-            assert_same(pair, "apply_chat_template", chat, **options)
 
 
 @dataclasses.dataclass

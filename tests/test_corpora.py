@@ -16,24 +16,14 @@ import bytepair
 BYTES = ["gpt2", "gpt4", "gpt4o", "llama3", "qwen", "deepseek-v3", "tekken"]
 BYTES += ["letters-digits", "byte-stream"]
 CHARACTERS = ["sennrich", "subword-nmt", "jurafsky-martin"]
-CORPORA = [
-    "chinese.txt",
-    "code.txt",
-    "english-docs.txt",
-    "english-novels.txt",
-    "multilingual.txt",
-    "persian.txt",
-    "spanish-novels.txt",
-    "tinyshakespeare.txt",
-    "wikipedia-xml.txt",
-    "unicode/naughty-strings.txt",
-    "unicode/udhr-500-languages.txt",
-    "unicode/unicode-GraphemeBreakTest.txt",
-    "unicode/unicode-NormalizationTest.txt",
-    "unicode/unicode-emoji-sequences.txt",
-    "unicode/unicode-emoji-test.txt",
-    "unicode/unicode-emoji-zwj-sequences.txt",
-]
+NAMES = "chinese code english-docs english-novels multilingual persian spanish-novels"
+NAMES += (
+    " tinyshakespeare wikipedia-xml unicode/naughty-strings unicode/udhr-500-languages"
+)
+NAMES += " unicode/unicode-GraphemeBreakTest unicode/unicode-NormalizationTest"
+NAMES += " unicode/unicode-emoji-sequences unicode/unicode-emoji-test"
+NAMES += " unicode/unicode-emoji-zwj-sequences"
+CORPORA = [f"{name}.txt" for name in NAMES.split()]
 CORPORA = slow_but(["unicode/naughty-strings.txt"], CORPORA)
 
 

@@ -1,7 +1,6 @@
 """Corpora to documents: what each kind of file holds, in whatever ranges it is read."""
 
 import bz2
-import csv
 import gzip
 import json
 import lzma
@@ -200,29 +199,6 @@ def test_a_bad_line_is_an_error_with_its_place_or_counted(tmp_path):
         path.write_text(f'{good}{{"text": "{escape}"}}\n', encoding="utf-8")
         with pytest.raises(FormatError, match="line 2: a lone surrogate"):
             only(path)
-
-
-@given(
-    rows=st.lists(
-        st.tuples(st.booleans(), st.text(alphabet='ab",\n\r\u00fc', max_size=40)),
-        max_size=8,
-    ),
-    block_len=st.integers(8, 60),
-)
-def test_values_of_csv_may_be_longer_than_a_block(tmp_path_factory, rows, block_len):
-    """Quotes, commas and newlines come back; rows of a wrong length are told once."""
-    path = tmp_path_factory.mktemp("csv") / "a.csv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_ALL)
-        writer.writerow(["id", "text"])
-        for is_bad, text in rows:
-            writer.writerow(["1", text, "more"] if is_bad else ["1", text])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "BLOCK_LEN", block_len)
-        found, tally = only(path, skip_bad=True)
-    assert found == [text for is_bad, text in rows if not is_bad]
-    assert tally.bad == sum(is_bad for is_bad, _text in rows)
-    assert tally.documents == len(found)
 
 
 def test_broken_tables_name_the_file_and_empty_ones_have_no_documents(tmp_path):

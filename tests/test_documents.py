@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tests.marks import slow_but
+from tests.programs import run_python
 
 import bytepair
 
@@ -349,6 +350,5 @@ print(tokenizer.encode_file(source, output, threads=3).n_tokens == len(expected)
 
 def test_a_process_that_gets_no_thread_does_the_work_alone(tmp_path):
     """Where the system gives no thread, here for want of so large a stack, ids are the same."""
-    command = [sys.executable, "-c", REFUSED, str(tmp_path)]
     environment = {**os.environ, "RUST_MIN_STACK": str(1 << 48)}
-    assert subprocess.check_output(command, env=environment) == b"True\n"
+    assert run_python(REFUSED, tmp_path, env=environment).stdout == "True\n"

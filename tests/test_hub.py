@@ -7,14 +7,13 @@ import hashlib
 import http.server
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+from tests.programs import run_python
 
 import bytepair
 
@@ -120,14 +119,7 @@ def from_hub(hub: str, cache: Path, *arguments: str) -> str:
         "HF_HOME": str(cache),
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        env={**kept, **settings},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        timeout=120,
-    ).stdout
+    return run_python(program, env={**kept, **settings}).stdout
 
 
 def test_only_the_files_of_the_tokenizer_are_fetched_and_only_once(hub, tmp_path):

@@ -43,6 +43,12 @@ PRE_TOKENIZERS = [
     {"type": "FixedLength", "length": 3},
     {"type": "UnicodeScripts"},
     {"type": "CharDelimiterSplit", "delimiter": "b"},
+    {
+        "type": "Split",
+        "pattern": {"String": "b."},
+        "behavior": "Isolated",
+        "invert": False,
+    },
 ]
 STAGES = [
     {"type": "Punctuation", "behavior": "Contiguous"},
@@ -50,7 +56,7 @@ STAGES = [
     {"type": "Digits", "individual_digits": True},
 ]
 PRE_TOKENIZERS.append({"type": "Sequence", "pretokenizers": STAGES})
-TEXTS = ["", "ab 12, é<s>ab", "  a▁b!!", "<s>é", "é123 b"]
+TEXTS = ["", "ab 12, é<s>ab.", "  a▁b!!", "<s>é", "é123 b"]
 
 
 def made(**parts):

@@ -5,10 +5,10 @@ belongs to the interpreter that made it.
 """
 
 import importlib.util
-import subprocess
 import sys
 
 import pytest
+from tests.programs import run_python
 
 MODULES = ("_interpreters", "_xxsubinterpreters")  # from 3.13 on, and before
 if not any(map(importlib.util.find_spec, MODULES)):
@@ -41,14 +41,7 @@ USE = "print(bytepair.train_from_iterator(['ab ab'], merges=1).encode('ab'))\n"
 def ended(program, kind):
     """Run a program that makes a second interpreter; gives the lines that it prints."""
     begin = BEGIN.format(path=sys.path, kind=kind)
-    done = subprocess.run(
-        [sys.executable, "-c", begin + program],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip().split("\n")
+    return run_python(begin + program).stdout.strip().split("\n")
 
 
 @pytest.mark.parametrize("kind", ["legacy", "isolated"])

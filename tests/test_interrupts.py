@@ -6,10 +6,9 @@ the first call is met.
 
 import re
 import signal
-import subprocess
-import sys
 
 import pytest
+from tests.programs import run_python
 
 import bytepair
 
@@ -35,25 +34,17 @@ CALLS = {
 }
 
 
-def run(program, *arguments, **options):
-    """Run a program in a process of its own."""
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, **options
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_ctrl_c_during_the_first_array_is_an_interrupt(call):
     """Whenever it comes, the process ends by ``KeyboardInterrupt`` and says nothing of a panic."""
     program = f"{SELF_INTERRUPTED}{CALLS[call]}\nprint(left[0])"
-    everything = run(program, 0)
+    everything = run_python(program, 0, code=None)
     assert everything.returncode == 0, everything.stderr
     n_imports = -int(everything.stdout)
     assert n_imports > 100
     for place in range(1, n_imports, n_imports // 14):
-        ended = run(program, place)
+        ended = run_python(program, place, code=None)
         assert "panic" not in ended.stderr
         assert "KeyboardInterrupt" in ended.stderr, (place, ended.stderr)
         assert ended.returncode == -signal.SIGINT, (place, ended.returncode)
@@ -78,11 +69,11 @@ def test_ctrl_c_during_a_command_ends_it_with_130(tmp_path):
     tokenizer.save(tmp_path / "t.bytepair")
     (tmp_path / "text").write_text("low lower")
     arguments = ["encode", tmp_path / "t.bytepair", tmp_path / "text"]
-    whole = run(COMMAND, 1_000_000, *arguments)
+    whole = run_python(COMMAND, 1_000_000, *arguments, code=None)
     assert whole.returncode == 0
     n_imports = 1_000_000 - int(re.findall(r"was (\d+) too", whole.stderr)[0])
     for place in range(1, n_imports, n_imports // 20):
-        ended = run(COMMAND, place, *arguments)
+        ended = run_python(COMMAND, place, *arguments, code=None)
         assert "panic" not in ended.stderr
         assert "Traceback" not in ended.stderr, (place, ended.stderr)
         assert ended.returncode == 130, (place, ended.stderr)
@@ -128,7 +119,7 @@ for number, call in enumerate(calls):
 
 def test_missing_numpy_is_an_error_that_says_what_to_install(without_numpy):
     """Each call that makes or takes arrays says so; those that need none work."""
-    ended = run(without_numpy + ARRAYS)
+    ended = run_python(without_numpy + ARRAYS, code=None)
     assert ended.returncode == 0, ended.stderr
 
 
@@ -136,6 +127,6 @@ def test_missing_numpy_is_an_error_that_says_what_to_install(without_numpy):
 def test_a_command_without_numpy_says_so_in_one_line(without_numpy, command):
     """There is no traceback, and the exit code is that of a refusal."""
     program = f"from bytepair.cli.entry import main\nsys.argv = {['bytepair', *command.split()]}\nmain()"
-    ended = run(without_numpy + program)
+    ended = run_python(without_numpy + program, code=None)
     assert ended.returncode == 1
     assert ended.stderr == "bytepair: this needs numpy: pip install numpy\n"

@@ -10,8 +10,6 @@ import gzip
 import json
 import os
 import re
-import subprocess
-import sys
 import textwrap
 from functools import partial
 from pathlib import Path
@@ -19,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.made_up import hugging_face, vocabulary
+from tests.programs import run_python
 
 import bytepair
 from bytepair import TokenizerError
@@ -48,16 +47,50 @@ def limit_to(n_bytes):
 """
 
 
-def run(program, *arguments):
+def run(program, *arguments, **options):
     """Run a program in a process of its own, and give what it prints as JSON."""
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK + textwrap.dedent(program), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MALLOC_ARENA_MAX": "2"},
-    )
-    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    environment = {**os.environ, "MALLOC_ARENA_MAX": "2"}
+    options |= {"env": environment, "timeout": None}
+    done = run_python(PEAK + textwrap.dedent(program), *arguments, **options)
     return json.loads(done.stdout)
+
+
+FROM_PIPE = """
+    import bytepair
+    before = peak()
+    tokenizer = bytepair.train("-", merges=50, threads=2)
+    print(json.dumps([peak() - before, len(tokenizer.merges)]))
+"""
+
+
+@pytest.mark.slow
+def test_training_takes_memory_for_distinct_pieces_alone():
+    """200 MB through a pipe take a few blocks."""
+    block = " ".join(f"w{n % 5000} é日本" for n in range(70_000)) + "\n"
+    text = block * (200 * MEGABYTE // len(block.encode()))
+    n_bytes, n_merges = run(FROM_PIPE, input=text)
+    assert n_merges == 50
+    assert n_bytes < 100 * MEGABYTE
+
+
+NEW_WORDS = """
+    import bytepair
+    tokenizer = bytepair.train_from_iterator(["0123456789abcdef " * 9], vocab_size=270)
+    def encode_new_words(start):
+        for first in range(start, start + 1_500_000, 50_000):
+            numbers = range(first, first + 50_000)
+            tokenizer.count(" ".join(f"{n * 2654435761 % 2**32:x}" for n in numbers))
+    encode_new_words(0)
+    before = status("VmRSS")
+    encode_new_words(10_000_000)
+    print(status("VmRSS") - before)
+"""
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_new_words():
+    """The cache of pieces is bounded: new words for ever take no new memory."""
+    assert run(NEW_WORDS) < 20 * MEGABYTE
 
 
 LIMITED = """
@@ -291,9 +324,7 @@ def test_a_small_file_that_is_much_when_unpacked_ends_a_command_with_one_line(
     size = ["--vocab-size", "300"] if command == "train" else []
     output = tmp_path / ("out.json" if command == "train" else "out.parquet")
     arguments = [command, path, "-o", output, "--dialect", "gpt2", *size]
-    program = [sys.executable, "-c", PEAK + textwrap.dedent(COMMAND), *arguments]
-    done = subprocess.run(program, capture_output=True, text=True)
-    assert done.returncode == 1
+    done = run_python(PEAK + textwrap.dedent(COMMAND), *arguments, code=1)
     last = done.stderr.strip().splitlines()[-1]
     assert "c.txt.gz: out of memory" in last, done.stderr[-2000:]
     assert "Traceback" not in done.stderr

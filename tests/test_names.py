@@ -1,10 +1,10 @@
 """Lists whose order shows in the result: special tokens, files, texts. What has no order is refused."""
 
 import importlib
-import subprocess
-import sys
+import os
 
 import pytest
+from tests.programs import run_python
 
 import bytepair
 from bytepair import reference
@@ -162,13 +162,7 @@ def test_no_hash_seed_shows_in_ids():
         "except TypeError as error: print(error)"
     )
     found = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(sys.path)},
-        ).stdout
+        run_python(program, env={**os.environ, "PYTHONHASHSEED": str(seed)}).stdout
         for seed in range(3)
     }
     assert len(found) == 1

@@ -82,17 +82,11 @@ def sentencepiece(folder):
 
 def gguf(folder):
     """Write the vocabulary of a GGUF file."""
-    writing = pytest.importorskip("gguf", reason="writes files with gguf")
+    pytest.importorskip("gguf", reason="writes files with gguf")
+    from tests.test_gguf import write_model
+
     model = json.loads(trained("gpt2").to_bytes(format="huggingface"))["model"]
-    writer = writing.GGUFWriter(folder / "own.gguf", "llama")
-    writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("starcoder")
-    writer.add_token_list(sorted(model["vocab"], key=model["vocab"].__getitem__))
-    writer.add_token_merges([" ".join(merge) for merge in model["merges"]])
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
+    write_model(folder / "own.gguf", model, "starcoder")
     return folder / "own.gguf"
 
 

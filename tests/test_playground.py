@@ -25,7 +25,6 @@ from bytepair.reference import DIALECTS
 from bytepair.views._playground import PAGE, page_with
 
 pytestmark = pytest.mark.slow
-VECTORS = Path(__file__).parent / "vectors"
 SIZES = {"desk": (1440, 900), "tablet": (834, 1112), "phone": (360, 740)}
 VIEWS = ["encode", "trace", "train"]
 LESSONS = [
@@ -173,53 +172,6 @@ def test_shared_vectors_hold(site, shared):
         n_held += len(cases)
         page.evaluate("name => { playground.remove(name); }", own)
     assert n_held == 1844
-
-
-TRAIN = "([name, request, text]) => playground.train(name, {...request, payload: Uint8Array.from(text)})"
-
-
-def own_cases():
-    """Give the repository's vectors of dialects as they are: a training and its inputs."""
-    trainings = json.loads((VECTORS / "train.json").read_text())["cases"]
-    inputs = json.loads((VECTORS / "encode.json").read_text())["cases"]
-    by_name = {case["name"]: case for case in inputs}
-    for case in trainings:
-        texts = [bytes.fromhex(text) for text in case["texts"]]
-        if len(texts) != 1 or case["name"] not in by_name:
-            continue
-        options = {"merges": case["n_merges"], "vocab_size": case["vocab_size"]}
-        options = {name: value for name, value in options.items() if value is not None}
-        if len(options) == 2:
-            del options["vocab_size"]
-        options |= {name: case[name] for name in ("dialect", "special_tokens")}
-        own = bytepair.train_from_iterator(texts, **options)
-        yield case, by_name[case["name"]], options, texts[0], own
-
-
-def test_own_vectors_hold(site):
-    """Training and encoding in the page give the ids that the reference computed."""
-    page = site.open()
-    n_held = 0
-    for case, inputs, options, text, own in own_cases():
-        texts = [bytes.fromhex(one["text"]) for one in inputs["inputs"]]
-        expected = [one["ids"] for one in inputs["inputs"]]
-        if [ids_or_none(own, one) for one in texts] != expected:
-            continue  # a vector with a part that no dialect has
-        request = {"op": "train", **options}
-        name = page.evaluate(TRAIN, [case["name"], request, list(text)])
-        found = page.evaluate(ENCODE_ALL, [name, list(map(list, texts)), "tokens"])
-        for ids, right in zip(found, expected, strict=True):
-            assert ids == right if right is not None else isinstance(ids, str)
-        n_held += 1
-    assert n_held >= 12
-
-
-def ids_or_none(tokenizer, text):
-    """Encode as the vectors do; nothing where the text cannot be encoded."""
-    try:
-        return tokenizer.encode(text, allowed_special="all")
-    except bytepair.TokenizerError:
-        return None
 
 
 TEXTS = [
@@ -407,20 +359,6 @@ def test_what_was_trained_is_saved_as_files_of_python(site, tmp_path):
 
 # Training and merging, step by step
 
-SPECIAL = {"special_tokens": playground_steps.SPECIAL}
-EACH_RULE = [
-    ("gpt2", SPECIAL, "aaaa ab<s>ab 東京 aaaa 東京"),
-    ("sennrich", {"counts": True, "merges": 6}, playground_steps.COUNTS[0]),
-    ("subword-nmt", {"pattern": r"\w+"}, "abc abd cab abc abd cab"),
-]
-
-
-def test_steps_are_those_of_python_and_of_the_reference(site):
-    """Pairs, counts, ties, pieces, ranks and pairs that wait are the same with each rule for ties."""
-    page = site.open(fragment="view=trace&tokenizers=")
-    for dialect, request, text in EACH_RULE:
-        assert playground_steps.check(page, dialect, request, text, "tokens") > 2
-
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_steps_of_each_dialect_are_those_of_python(dialect, site):
@@ -464,6 +402,19 @@ def train_view(site):
     page = site.open(fragment="view=train&tokenizers=")
     page.locator("#train .bars li").first.wait_for()
     return page
+
+
+def train_on(page, text, merges):
+    """Paste a text, which has no counts, and begin to train."""
+    page.evaluate(PASTE, ["train-text", text])
+    page.locator("#train-counts").uncheck()
+    page.locator("#train-merges").fill(merges)
+    page.locator("#train-form-button").click()
+
+
+def words(n_words):
+    """Make a text of words that are all different."""
+    return " ".join(f"{n * 2654435761 % 2**32:x}" for n in range(n_words))
 
 
 def test_a_word_with_spaces_around_is_traced(site):
@@ -525,13 +476,10 @@ def test_a_text_of_a_megabyte_is_trained_on(site):
     """The box has its beginning, all of it is learned from, and a shorter text takes its place."""
     page = train_view(site)
     text = "".join(f"The river {n * 7919 % 99991} runs far.\n" for n in range(40_000))
-    page.evaluate(PASTE, ["train-text", text])
+    page.locator("#train-dialect").select_option("byte-stream")
+    train_on(page, text, "3")
     assert len(page.locator("#train-text").input_value()) < 20_000
     assert f"{len(text):,} characters" in page.locator("#train-text-notes").inner_text()
-    page.locator("#train-counts").uncheck()
-    page.locator("#train-dialect").select_option("byte-stream")
-    page.locator("#train-merges").fill("3")
-    page.locator("#train-form-button").click()
     page.get_by_text("Learned 3 merges. ").wait_for()
     page.locator("#train").get_by_role("button", name="Clear").click()
     assert page.locator("#train-text").is_editable()
@@ -544,11 +492,7 @@ def test_training_is_cancelled(site):
     """The page trains and walks through the earlier course afterwards, and shows nothing of what was cancelled."""
     page = train_view(site)
     before = page.locator("#train .lead").inner_text()
-    words = " ".join(f"{n * 2654435761 % 2**32:x}" for n in range(400_000))
-    page.evaluate(PASTE, ["train-text", words])
-    page.locator("#train-counts").uncheck()
-    page.locator("#train-merges").fill("")
-    page.locator("#train-form-button").click()
+    train_on(page, words(400_000), "")
     page.locator("#train-cancel").click()
     assert page.locator("#train-form-button").is_enabled()
     assert not page.locator("#train-cancel").is_visible()
@@ -577,11 +521,7 @@ def test_pieces_stand_in_the_order_in_which_they_are_read(site):
 def test_a_lesson_that_is_chosen_during_training_is_the_one_that_is_shown(site):
     """The form waits for it, and the earlier training leaves nothing behind."""
     page = train_view(site)
-    words = " ".join(f"{n * 2654435761 % 2**32:x}" for n in range(60_000))
-    page.evaluate(PASTE, ["train-text", words])
-    page.locator("#train-counts").uncheck()
-    page.locator("#train-merges").fill("2000")
-    page.locator("#train-form-button").click()
+    train_on(page, words(60_000), "2000")
     page.locator("#train-dialect").select_option("gpt2")
     page.locator("#train .lessons button").nth(4).click()
     assert page.locator("#train-form-button").is_disabled()

@@ -298,22 +298,6 @@ def test_the_hub_gives_the_files_of_a_model(monkeypatch, tmp_path):
     assert asked.items() >= expected.items()
 
 
-def test_a_compiled_tokenizer_survives_no_damage(tmp_path):
-    """A changed byte, or a cut, is an error that says so."""
-    own = bytepair.train_from_iterator(["hello hello"], vocab_size=258)
-    path = tmp_path / "own.bytepair-compiled"
-    own.save(path)
-    assert Tokenizer.from_file(path) == own
-    content = path.read_bytes()
-    for place in range(8, len(content), 7):
-        damaged = bytearray(content)
-        damaged[place] ^= 1 << place % 8
-        with pytest.raises(FormatError, match="compiled"):
-            Tokenizer.from_bytes(bytes(damaged))
-    with pytest.raises(FormatError, match="damaged"):
-        Tokenizer.from_bytes(content[:-1])
-
-
 def test_a_bomb_is_no_clip(tmp_path):
     """A gzip file that unpacks to a hundred times its size is refused early."""
     path = tmp_path / "bpe_simple_vocab_16e6.txt.gz"

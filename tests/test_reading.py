@@ -12,7 +12,6 @@ import json
 import lzma
 import pickle
 import sqlite3
-import subprocess
 import sys
 import tarfile
 import types
@@ -24,6 +23,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tests.commands import refused, run, run_process
+from tests.programs import run_python
 
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
@@ -265,48 +265,14 @@ def test_plain_text_of_any_name_is_text(tmp_path):
     assert found.merges == expected.merges
 
 
-@pytest.mark.parametrize(
-    "begin",
-    [
-        *(
-            "BZh9",
-            "BZh91AY&SY",
-            "PAR1",
-            "PARE",
-            "ORC",
-            "Obj",
-            "%PDF-",
-            "%PDF-1.7",
-            "ustar",
-        ),
-        *(
-            "PK",
-            "7z",
-            "Rar!",
-            "GIF89a",
-            "GIF87a",
-            "RIFF1234WEBP",
-            "RIFF1234WAVE",
-            "OggS",
-        ),
-        *("MZ", "BM", "ID3", "fLaC", "II*", "MM", "GGUF", "ARROW1", "SQLite format 3"),
-        *(
-            "#version: 0.2",
-            "#version: 0.2\n",
-            "apples 0\npears 1\nplum 2\n",
-            "{",
-            '{"a": 1}',
-        ),
-        *(
-            "\n",
-            "\n\n\n\n\n\n\n\n\n\n\n\n\n\n",
-            "\nA\nhello",
-            "\n\t\n\t",
-            "v3;",
-            "1234ftyp",
-        ),
-    ],
-)
+BEGINNINGS = "BZh9 BZh91AY&SY PAR1 PARE ORC Obj %PDF- %PDF-1.7 ustar PK 7z Rar! GIF89a"
+BEGINNINGS += " GIF87a RIFF1234WEBP RIFF1234WAVE OggS MZ BM ID3 fLaC II* MM GGUF ARROW1"
+BEGINNINGS += " v3; 1234ftyp {"
+WITH_SPACES = ["SQLite format 3", "#version: 0.2", "#version: 0.2\n", '{"a": 1}', "\n"]
+WITH_SPACES += ["apples 0\npears 1\nplum 2\n", "\n" * 14, "\nA\nhello", "\n\t\n\t"]
+
+
+@pytest.mark.parametrize("begin", [*BEGINNINGS.split(), *WITH_SPACES])
 def test_no_text_is_refused_for_how_it_begins(tmp_path, begin):
     """The letters of a signature are no proof, in a corpus or where a tokenizer may be."""
     path = tmp_path / "a.txt"
@@ -602,8 +568,7 @@ def test_training_asks_for_no_library_that_it_can_do_without(
         path.write_bytes(COMPRESSIONS[compression]("".join(TEXTS).encode()))
     else:
         write_as(path, TEXTS)
-    command = [sys.executable, "-c", WITHOUT_LIBRARIES, path]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_python(WITHOUT_LIBRARIES, path, code=None)
     if compression == ".zst" and sys.version_info < (3, 14):
         wanted = "zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
         assert f"{path}: {wanted}" in done.stderr
@@ -650,7 +615,5 @@ def test_a_large_compressed_file_is_read_in_little_memory(tmp_path, how):
             file.write(b"id,text\n" if how == "csv" else b"")
             for _ in range(n_blocks):
                 file.write(line.encode() * 1000)
-        command = [sys.executable, "-c", code, str(path)]
-        done = subprocess.run(command, capture_output=True, check=True)
-        peaks.append(int(done.stdout))
+        peaks.append(int(run_python(code, path).stdout))
     assert peaks[1] - peaks[0] < 60_000, peaks

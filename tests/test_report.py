@@ -8,12 +8,12 @@ import hashlib
 import json
 import os
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from tests.programs import run_python
 
 import bytepair
 from bytepair import AddedToken, MissingLibraryError
@@ -186,11 +186,11 @@ sys.stdout.buffer.write(render(describe({"own": tokenizer})).encode())
 def test_the_same_tokenizers_give_the_same_bytes(small, tmp_path):
     """Neither the date nor chance nor the order of a table of hashes goes into the page."""
     small.save(tmp_path / "own.bytepair")
-    command = [sys.executable, "-c", RENDER, tmp_path / "own.bytepair"]
     pages = set()
     for seed, zone in (("1", "UTC"), ("2", "Asia/Tehran")):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone}
-        pages.add(subprocess.check_output(command, env=environment))
+        found = run_python(RENDER, tmp_path / "own.bytepair", env=environment)
+        pages.add(found.stdout)
     assert len(pages) == 1
 
 

@@ -7,14 +7,13 @@ import random
 import shutil
 import signal
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from tests.marks import slow_but
+from tests.programs import run_python
 
 import bytepair
 from bytepair import FileError, TokenizerError, TrainingError, _core
@@ -71,23 +70,6 @@ def with_begin(tokenizer):
 # Counts
 
 
-@pytest.mark.parametrize("dialect", ["gpt4o", "letters-digits", "jurafsky-martin"])
-def test_training_on_counts_is_training_on_the_text(tmp_path, corpus, texts, dialect):
-    """The same file, byte for byte, whatever the tie rule, and through a saved file."""
-    options = {"merges": 40, "special_tokens": [MARK]}
-    expected = bytepair.train_from_iterator(texts, dialect=dialect, **options)
-    counts = scale.count(corpus, dialect=dialect, special_tokens=[MARK])
-    counts.save(tmp_path / "counts.parquet")
-    stored = read_counts(tmp_path / "counts.parquet")
-    assert stored.table.equals(counts.table)
-    assert stored.info == counts.info
-    for found in (
-        bytepair.train(tmp_path / "counts.parquet", merges=40),
-        bytepair.train_from_counts(counts, dialect=dialect, **options),
-    ):
-        assert found.to_bytes() == expected.to_bytes()
-
-
 @pytest.mark.parametrize("dialect", slow_but(["gpt4o"], ["gpt4o", "letters-digits"]))
 @pytest.mark.parametrize("min_piece_count", slow_but([None], [None, 50]))
 def test_counts_do_not_depend_on_how_the_work_is_dealt_out(
@@ -101,6 +83,7 @@ def test_counts_do_not_depend_on_how_the_work_is_dealt_out(
     expected = scale.count(corpus, **options)
     saved, path = tmp_path / "saved.parquet", tmp_path / "other.parquet"
     expected.save(saved)
+    assert read_counts(saved).table.equals(expected.table)
     two = {"processes": 2, "task_bytes": 9000}
     limited = {"memory_limit": 48 << 20}
     for how in ({}, two, {**limited, "threads": 1}, {**two, **limited}):
@@ -540,7 +523,7 @@ for window in (None, 64):
     assert os.waitpid(child, 0)[1] == 0
     assert dataset[-1].tolist() == expected[-1] and len(dataset) == len(expected) > 5
 """
-    subprocess.run([sys.executable, "-c", program, tmp_path / "out"], check=True)
+    run_python(program, tmp_path / "out")
 
 
 def test_a_run_that_was_killed_is_continued(tmp_path, corpus, tokenizer):
@@ -562,8 +545,7 @@ _shards._Shard.finish = finish_two
 scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
                {str(tmp_path / "out")!r}, **{options!r})
 """
-    ended = subprocess.run([sys.executable, "-c", program], check=False)
-    assert ended.returncode == -signal.SIGKILL
+    run_python(program, code=-signal.SIGKILL)
     work = tmp_path / "out" / _work.WORK
     assert len(list(work.glob("task-*.json"))) == 2
     kept = tmp_path / "out" / "shard-00000-000.bin"

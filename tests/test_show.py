@@ -3,8 +3,6 @@
 import html
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -19,6 +17,7 @@ from tests.made_up import (
     refused_unit,
     vocabulary,
 )
+from tests.programs import run_python
 
 import bytepair
 from bytepair import TokenizerError, _core, analyze
@@ -432,8 +431,7 @@ def test_showing_imports_nothing_that_reads_corpora(trained, tmp_path):
         "sys.exit(' '.join(names & set(sys.modules)) or None)"
     )
     trained.save(tmp_path / "t.json")
-    path = str(tmp_path / "t.json")
-    subprocess.run([sys.executable, "-c", program, path], check=True)
+    run_python(program, tmp_path / "t.json")
 
 
 def test_all_names_of_the_analyses_are_there():

@@ -586,15 +586,6 @@ def ids_of(part):
     return list(part.ids)
 
 
-@pytest.mark.parametrize("name", ["tokenizer.json", "new.tiktoken", "vocab.json"])
-def test_no_other_format_takes_scaffold_tokens(name, tmp_path):
-    """They are refused by name, and nothing is written."""
-    found = surgery.remove(every_kind()["gpt2"], [b"lo"], mode="scaffold")
-    with pytest.raises(bytepair.FormatError, match=r"\(scaffold\)"):
-        found.save(tmp_path / name)
-    assert not list(tmp_path.iterdir())
-
-
 BAD_PRUNING = {
     "to: 300 tokens are asked for, but there are 276": {"texts": ["a"], "to": 300},
     "to: 100 tokens are asked for, but 257 must stay": {"texts": ["a"], "to": 100},

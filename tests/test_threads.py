@@ -3,13 +3,12 @@
 Run by a Python without a GIL, the same tests say that the core needs none.
 """
 
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from tests.programs import run_python
 
 import bytepair
 
@@ -184,9 +183,6 @@ print(beside(lambda: corpus.add_stream(read), lambda: corpus.set_weight(2)))
 @pytest.mark.parametrize("what", ASKED)
 def test_nobody_waits_with_the_gil_for_a_thread_that_reads(what):
     """A thread that reads a corpus by a function of Python's needs the GIL to go on."""
-    command = [sys.executable, "-c", BEGIN + ASKED[what]]
-    options = {"capture_output": True, "text": True, "timeout": 60, "check": False}
-    done = subprocess.run(command, **options)
-    assert done.returncode == 0, done.stderr
+    done = run_python(BEGIN + ASKED[what])
     answers = {"groups of a measure": "[b'g']", "sums of a measure": "9"}
     assert done.stdout.strip() == answers.get(what, "None")

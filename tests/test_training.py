@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.marks import slow_but
+from tests.programs import run_python
 
 import bytepair
 from bytepair._training.remaining import Remaining
@@ -118,9 +119,8 @@ def test_standard_input_is_a_file(name):
     """``-`` reads standard input, and so does a path that is a pipe."""
     if name != "-" and not os.path.exists(name):  # noqa: PTH110
         pytest.skip("this system has no /dev/stdin")
-    command = [sys.executable, "-c", FROM_STANDARD_INPUT, name]
-    found = subprocess.run(command, input=b"abcabc", capture_output=True, check=True)
-    merges = b"[(b'a', b'b'), (b'ab', b'c'), (b'abc', b'abc')]"
+    found = run_python(FROM_STANDARD_INPUT, name, input="abcabc")
+    merges = "[(b'a', b'b'), (b'ab', b'c'), (b'abc', b'abc')]"
     assert found.stdout.strip() == merges
 
 
@@ -246,36 +246,6 @@ def test_ctrl_c_ends_training(phase):
     assert output == "interrupted\n"
 
 
-# Memory
-
-
-MEMORY = """
-import bytepair, pathlib, sys
-def peak():
-    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
-before = peak()
-tokenizer = bytepair.train("-", merges=50, threads=2)
-print(peak() - before, len(tokenizer.merges))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_memory_is_bounded_by_the_distinct_pieces():
-    """200 MB through a pipe take a few blocks of memory."""
-    block = (" ".join(f"w{n % 5000} é日本" for n in range(70_000)) + "\n").encode()
-    process = subprocess.Popen(
-        [sys.executable, "-c", MEMORY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    for _ in range(200_000_000 // len(block)):
-        process.stdin.write(block)
-    output, _ = process.communicate(timeout=120)
-    kibibytes, n_merges = map(int, output.split())
-    assert n_merges == 50
-    assert kibibytes < 100_000
-
-
 # Counts
 
 
@@ -382,11 +352,8 @@ def test_every_run_writes_the_same_bytes(tmp_path):
     for run in range(5):
         saved = [tmp_path / f"{run}.bytepair", tmp_path / f"{run}.json"]
         random.Random(run).shuffle(files)
-        subprocess.run(
-            [sys.executable, "-c", SAVE, str(run + 1), *map(str, saved + files)],
-            env={**os.environ, "PYTHONHASHSEED": str(run)},
-            check=True,
-        )
+        environment = {**os.environ, "PYTHONHASHSEED": str(run)}
+        run_python(SAVE, run + 1, *saved, *files, env=environment)
         found.add(tuple(path.read_bytes() for path in saved))
     assert len(found) == 1
 
@@ -526,22 +493,6 @@ def test_a_limit_of_length_must_allow_something(name):
     """No token has no byte and no character."""
     with pytest.raises(bytepair.TrainingError, match=f"{name} must be at least 1"):
         bytepair.train_from_counts({"ab": 2}, **{name: 0})
-
-
-def test_whole_characters_leave_no_half_ones():
-    """Tokens of more than a part of one character are UTF-8."""
-    texts = ["、".join("あいうえおかきくけこさしすせそ") * 9]
-    limited = bytepair.train_from_iterator(texts, pattern="", whole_characters=True)
-    free = bytepair.train_from_iterator(texts, pattern="")
-
-    def is_broken(token):
-        shown = token.decode(errors="replace")
-        return "\ufffd" in shown and len(shown) > 1
-
-    assert any(map(is_broken, free.vocabulary[256:]))
-    assert not any(map(is_broken, limited.vocabulary[256:]))
-    assert max(map(len, limited.vocabulary)) > 4
-    assert limited.decode(limited.encode(texts[0])) == texts[0]
 
 
 def test_a_weight_counts_a_file_so_many_times(tmp_path):

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.programs import run_python
 
 import bytepair
 
@@ -169,14 +170,6 @@ def test_a_link_in_place_of_the_folder_is_refused(tmp_path, corpus, tokenizer):
     assert not (tmp_path / "absent").exists()
 
 
-def ended(program, *arguments):
-    """Run a program to its end, and give what it writes."""
-    command = [sys.executable, "-c", program, *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 0, found.stderr[-3000:]
-    return found.stdout
-
-
 @contextlib.contextmanager
 def read_only(folder):
     """Mount a folder over itself so that nothing in it can be written."""
@@ -319,7 +312,7 @@ def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
         "encode": [path, lines, "-o", f"{out}.npy"],
         "convert": [path, f"{out}.tiktoken"],
     }
-    assert int(ended(SWEEP, job, *commands[job], out).split()[-1]) > 3
+    assert int(run_python(SWEEP, job, *commands[job], out).stdout.split()[-1]) > 3
 
 
 # What is kept is what was written
@@ -476,7 +469,7 @@ for path in sorted(out.rglob("*")):
 
 def test_modes_are_those_that_the_umask_gives(tmp_path, corpus):
     """Without asking for the umask, which is the process's; a file that was there keeps its own."""
-    told = ended(UMASK, corpus / "a.jsonl", tmp_path)
+    told = run_python(UMASK, corpus / "a.jsonl", tmp_path).stdout
     modes = dict(line.split() for line in told.splitlines())
     kept = {"own.json": "0o600", "own.tiktoken": "0o604"}
     folders = {"npy": "0o750", "parquet": "0o750"}

@@ -5,11 +5,14 @@ steps: a name with arguments is called, without them it is read, and ``=`` sets 
 Run ``python -m tests.vectors.make_transformers`` with transformers installed.
 """
 
+import copy
 import inspect
 import json
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+
+import numpy as np
 
 import bytepair
 from bytepair.compat._classes import CLASSES
@@ -94,21 +97,59 @@ CALLS = [
 ]
 PADS = [
     {},
+    {"padding": "longest", "pad_to_multiple_of": 4, "return_tensors": "np"},
     {"padding": "max_length", "max_length": 6, "padding_side": "left"},
     {"padding": "max_length", "max_length": 2},
-    {"padding": False, "return_attention_mask": False},
+    *({"padding": value} for value in ("max_length", False)),
+    {"return_attention_mask": False},
+    {"return_attention_mask": True, "return_tensors": "np"},
+]
+ROWS = [[5, 6, 7], [8], [9, 10]]
+ONES = ("attention_mask", "token_type_ids", "special_tokens_mask")
+FEATURES = [
+    [{"input_ids": row} for row in ROWS],
+    [{"input_ids": np.array(row)} for row in ROWS],
+    [{"input_ids": row, "label": 0.5} for row in ROWS],
+    [{"input_ids": row} | dict.fromkeys(ONES, [1] * len(row)) for row in ROWS],
+    *({"input_ids": rows} for rows in (ROWS, ROWS[0], [])),
+    {"labels": [1]},
+]
+TARGETS = [
+    [["a b c", "d"], {"text_target": ["e f", "g h i j"]}],
+    [["a b"], {"text_target": "c d e f", "max_target_length": 4, "truncation": 1}],
+    *([[], {"text_target": "a b c"}], [[]]),
+    [["a"], {"tokenizer_kwargs": {"add_special_tokens": False}}],
+    *([[[kind(["a", "b"]), kind(["c", "d e"])]]] for kind in (tuple, list)),
+    *([["a", ""]], [[["a", "b"], ["", "c"]]]),
+    [[TEXTS, TEXTS[::-1]], {"padding": True, "return_tensors": "np"}],
 ]
 CHAT = [
-    {"role": "user", "content": " héllo ", "name": None},
+    {"role": "user", "content": " héllo <b>", "name": None},
     {"role": "assistant", "content": "some words "},
+    {"role": "user", "content": "more"},
+    {"role": "assistant", "content": "the end "},
 ]
+CONTENT = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}"
+PLAIN = {"chat_template": CONTENT}
+TRIMMED = {"chat_template": CONTENT.replace("content", "content | trim")}
 CHATS = [
     {"tokenize": False},
     {"add_generation_prompt": True, "tokenize": False},
     {"add_generation_prompt": True, "continue_final_message": True},
     {"padding": True, "truncation": True, "max_length": 20},
     {"return_assistant_tokens_mask": True},
+    {"return_assistant_tokens_mask": True, "truncation": True, "max_length": 30},
+    {"return_assistant_tokens_mask": True, "return_dict": False},
     {"continue_final_message": True, "tokenize": False},
+    *(
+        {**one, "continue_final_message": True, "tokenize": False}
+        for one in (PLAIN, TRIMMED)
+    ),
+    *(
+        {**PLAIN, "continue_final_message": key}
+        for key in ("content", "reasoning_content")
+    ),
+    {"tokenizer_kwargs": {"return_offsets_mapping": True}},
     {"tools": [{"name": "f"}], "documents": [{"title": "t", "text": "é"}]},
     {"return_dict": False},
 ]
@@ -118,20 +159,24 @@ TEMPLATE = """{{ bos_token or '' }}{% for m in messages %}<|{{ m.role }}|>
 {% if add_generation_prompt %}<|assistant|>{% endif %}"""
 
 
-def steps_of_calls():
-    """List calls, fillings, words, chats and changes, in their order."""
+def steps_of_batches():
+    """List calls, fillings, chats and targets."""
     texts = [LONG], [[LONG, "a b", ""]], ["a b", LONG]
     steps = [["__call__", *one] for one in product(texts, CALLS)]
-    for options in PADS:
-        rows = [{"input_ids": row, "label": 1} for row in ([5, 6, 7], [8], [9, 10])]
-        steps += [["pad", [rows], options], ["pad", [{"input_ids": [5, 6]}], options]]
-    chats = [CHAT], [[CHAT, CHAT[:1]]]
+    steps += [["pad", [rows], options] for rows, options in product(FEATURES, PADS)]
+    chats = [CHAT], [[CHAT, CHAT[:2]]], [[]]
     steps += [["apply_chat_template", *one] for one in product(chats, CHATS)]
+    masks = {"return_assistant_tokens_mask": True, "return_tensors": "np"}
+    steps.append(["apply_chat_template", [CHAT], masks])
+    return steps + [["__call__", *one] for one in TARGETS]
+
+
+def steps_of_calls():
+    """List calls, fillings, words, chats and changes, in their order."""
+    steps = steps_of_batches()
     words = ["the", "words", "é", "a-b", " x", "", "x "]
     options = {"is_split_into_words": True, "return_offsets_mapping": True}
     steps += [["__call__", [words], options], ["__call__", [words, words], options]]
-    targets = {"text_target": ["e f", "g h i j"], "max_target_length": 4}
-    steps.append(["__call__", [["a b c", "d"]], {**targets, "truncation": True}])
     steps += [["convert_tokens_to_ids", [["the", "Ġ", "no such token", "<s>"]]]]
     steps += [["convert_ids_to_tokens", [[3, 299, 10**6]]]]
     steps += [["convert_tokens_to_string", [["Ġa", "", "é", "<s>", "Ã", "©", "漢"]]]]
@@ -242,6 +287,10 @@ def as_values(value):
         return {str(key): as_values(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [as_values(one) for one in value]
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            raise ValueError  # rows of several lengths are no array
+        return value.tolist()
     if hasattr(value, "lstrip") and hasattr(value, "content"):
         return [value.content, *(getattr(value, flag) for flag in FLAGS)]
     return value
@@ -256,7 +305,7 @@ def answer(tokenizer, name, rest):
         return as_values(found)
     arguments, options = (*rest, {})[:2]
     try:
-        return as_values(found(*arguments, **options))
+        return as_values(found(*copy.deepcopy(arguments), **options))
     except Exception:
         return "refused"
 

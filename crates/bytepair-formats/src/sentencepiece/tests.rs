@@ -77,21 +77,6 @@ fn what_would_give_wrong_ids_is_refused_by_name() {
     assert!(refused(&|model| drop(model.pieces.remove(0))).contains("UNKNOWN"));
 }
 
-#[test]
-fn every_cut_and_every_flipped_bit_is_an_error_or_a_tokenizer() {
-    let file = model(&NORMAL).to_bytes();
-    for end in 0..file.len() {
-        drop(read(&file[..end]));
-    }
-    for place in 0..file.len() * 8 {
-        let mut damaged = file.clone();
-        damaged[place / 8] ^= 1 << (place % 8);
-        if let Ok(tokenizer) = read(&damaged) {
-            drop(tokenizer.encode_ordinary("ab <sep>é".as_bytes()));
-        }
-    }
-}
-
 proptest! {
     #[test]
     fn cutting_before_spaces_changes_no_ids(text in "[ab x▁]{0,40}") {

@@ -72,23 +72,6 @@ fn bert_cleans_surrounds_strips_and_lowers() {
 }
 
 #[test]
-fn white_space_is_stripped_at_the_chosen_ends() {
-    let strip = |left, right| normalized(NormalizeStep::Strip { left, right }, "\u{3000} a b \n");
-    assert_eq!(strip(true, true), "a b");
-    assert_eq!(strip(true, false), "a b \n");
-    assert_eq!(strip(false, true), "\u{3000} a b");
-    assert_eq!(normalized(NormalizeStep::Strip { left: true, right: true }, " \n"), "");
-}
-
-#[test]
-fn each_byte_becomes_its_character() {
-    assert_eq!(normalized(NormalizeStep::ByteChars, "é "), "Ã©Ġ");
-    let changed =
-        normalizer(vec![NormalizeStep::ByteChars]).normalize(whole(b"\xFF")).unwrap().into_owned();
-    assert_eq!(changed, "ÿ".as_bytes());
-}
-
-#[test]
 fn what_a_pattern_matches_is_replaced() {
     let step = |source| NormalizeStep::ReplaceMatches {
         pattern: text_pattern(source).unwrap(),

@@ -475,10 +475,11 @@ proptest! {
         text in text(),
         stretch_len in 1..30_usize,
         n_threads in 1..3_usize,
-        is_wide: bool,
+        (is_wide, is_text) in any::<(bool, bool)>(),
     ) {
         let tokenizer = &tokenizers()[which.index(tokenizers().len())];
-        let options = options(true);
+        let added_tokens = if is_text { AddedTokens::Text } else { AddedTokens::Find };
+        let options = EncodeOptions { added_tokens, ..options(!is_text) };
         let format = IdFormat { is_wide, has_header: false };
         let reading = Reading { stretch_len: Some(stretch_len), ..Reading::new(text.as_slice(), n_threads) };
         let written = streamed(tokenizer, options, format, reading);

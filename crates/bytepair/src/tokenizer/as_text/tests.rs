@@ -8,12 +8,11 @@ use super::AddedTokens;
 use crate::documents::rows::{Layout, Marks};
 use crate::encode::Dropout;
 use crate::error::Result;
-use crate::sink::Batch;
 use crate::template::{
     Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
-use crate::tokenizer::tests::{in_stretches, message, streamed, text, tokenizers};
-use crate::tokenizer::{EncodeOptions, IdFormat, Parts, Reading, TokenCounter, Tokenizer};
+use crate::tokenizer::tests::{message, text, tokenizers};
+use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
 use crate::vocabulary::TokenId;
 
 fn as_text() -> EncodeOptions<'static> {
@@ -55,7 +54,8 @@ fn shown<T: std::fmt::Debug>(result: Result<T>) -> String {
     format!("{:?}", message(result))
 }
 
-/// The ids of texts in every way that gives ids, or their numbers, as text; errors as their messages.
+/// The ids of texts in ways that give ids, as text; errors as their messages. Streams, counters and counts are in the
+/// tests of tokenizers.
 fn in_every_way(
     tokenizer: &Arc<Tokenizer>,
     texts: &[&[u8]],
@@ -66,43 +66,22 @@ fn in_every_way(
     let dropping = EncodeOptions { dropout: Some(dropping), ..options };
     let fitted = fitted(tokenizer);
     let joined = texts.concat();
-    let format = IdFormat { is_wide: true, has_header: false };
-    let stream = || {
-        let reading = Reading { stretch_len: Some(9), ..Reading::new(&*joined, 2) };
-        streamed(tokenizer, options, format, reading)
-    };
-    let counter = || {
-        let mut counter = TokenCounter::new(Arc::clone(tokenizer), options)?;
-        texts.iter().map(|text| counter.append(text)).collect::<Result<Vec<_>>>()
-    };
-    let rows = |n_threads| {
+    let rows = || {
         let mut layout = Layout::<u32>::new(Marks::default(), Vec::new());
-        tokenizer.encode_to(&mut layout, texts, options, n_threads)?;
+        tokenizer.encode_to(&mut layout, texts, options, 2)?;
         layout.finish()
-    };
-    let narrow = || {
-        let mut batch = Batch::<u16>::default();
-        tokenizer.encode_to(&mut batch, texts, options, 2)?;
-        Ok((batch.ids, batch.offsets))
     };
     let pairs: Vec<_> = texts.iter().map(|&text| (text, Some(texts[0]))).collect();
     let words = [(texts, Some(texts))];
     let mut ways = vec![
-        ("batch", shown(tokenizer.encode_batch(texts, options, 1))),
-        ("batch on threads", shown(tokenizer.encode_batch(texts, options, 3))),
-        ("narrow", shown(narrow())),
-        ("counts", shown(tokenizer.count_batch(texts, options, 2))),
+        ("batch", shown(tokenizer.encode_batch(texts, options, 2))),
         ("fitted", shown(fitted.encode_batch(texts, fitting, 2))),
         ("fitted counts", shown(fitted.count_batch(texts, fitting, 2))),
         ("fitted pairs", shown(fitted.encode_full_batch(&pairs, fitting, 2))),
         ("words", shown(tokenizer.encode_words_batch(&words, true, options, 1))),
         ("dropout", shown(tokenizer.encode(&joined, dropping))),
         ("dropout with spans", shown(tokenizer.encode_full(&joined, None, dropping))),
-        ("stretches", shown(in_stretches(tokenizer, &joined, options, (7, 2)))),
-        ("stream", shown(stream())),
-        ("counter", shown(counter())),
-        ("rows", shown(rows(1))),
-        ("rows on threads", shown(rows(2))),
+        ("rows", shown(rows())),
     ];
     texts.iter().for_each(|text| ways.extend(one_by_one(tokenizer, &fitted, text, options)));
     ways
@@ -114,7 +93,7 @@ fn one_by_one(
     fitted: &Tokenizer,
     text: &[u8],
     options: EncodeOptions<'_>,
-) -> [(&'static str, String); 8] {
+) -> [(&'static str, String); 7] {
     let fitting = EncodeOptions { add_special_tokens: true, ..options };
     let with_ids = || tokenizer.with_ids(text, options, <[TokenId]>::to_vec);
     [
@@ -124,7 +103,6 @@ fn one_by_one(
         ("fitted one", shown(fitted.encode(text, fitting))),
         ("spans", shown(tokenizer.encode_full(text, None, options))),
         ("tokens", shown(tokenizer.tokenize(text, options))),
-        ("count", shown(tokenizer.count(text, options, 1))),
         ("truncated", shown(tokenizer.truncate(text, 4, options))),
     ]
 }
