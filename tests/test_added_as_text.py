@@ -176,14 +176,10 @@ def every_way(tokenizer, texts, folder, **options):
         found[name] = [getattr(tokenizer, name)(text, **options) for text in texts]
     return {
         **found,
-        "again": [tokenizer.encode(text, **options) for text in texts],
-        "as bytes": [tokenizer.encode(text.encode(), **options) for text in texts],
         "batch": tokenizer.encode_batch(texts, **options, threads=2),
         "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
-        "threads": tokenizer.encode(long, **options, threads=2),
         "long": tokenizer.encode_to_numpy(long, **options).tolist(),
         "counts": tokenizer.count_batch(texts, **options, threads=2),
-        "count of long": tokenizer.count(long, **options, threads=2),
         "counter": [counter.append(part) for part in joined[:900]],
         "truncated": [tokenizer.truncate(text, 5, **options) for text in texts],
         "dropout": tokenizer.encode_full(joined, dropout=0.3, seed=4, **options).ids,

@@ -16,6 +16,7 @@ import sys
 import termios
 import threading
 import time
+from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from tests.programs import run_python
 from tests.terminals import on_terminal
 
 import bytepair
-from bytepair.cli import demo, python_texts, train
+from bytepair.cli import demo, entry, python_texts, train
 
 TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
 
@@ -789,6 +790,12 @@ def test_the_demo_reads_no_more_than_it_says():
 
 
 # The way in
+
+
+def test_the_command_is_installed():
+    """``bytepair`` and ``python -m bytepair`` are one program."""
+    (installed,) = entry_points(group="console_scripts", name="bytepair")
+    assert installed.load() is entry.main
 
 
 def test_the_version_is_shown():

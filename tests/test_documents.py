@@ -8,7 +8,6 @@ import contextlib
 import copy
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -244,22 +243,6 @@ def test_a_counter_is_exact_after_every_part(any_tokenizer, parts):
         n_ids = len(any_tokenizer.encode(text))
         assert trial.append(part) == n_ids
         assert counter.append(part.encode()) == counter.total == n_ids
-
-
-@pytest.mark.parametrize(
-    "letters", ["t", "the", "cat", "éte", "1", "  ", "中文", "t。"]
-)
-def test_a_counter_is_exact_in_a_word_that_grows(any_tokenizer, letters):
-    """Letter by letter, and by more at once, the number is that of the whole text."""
-    random_ = random.Random(letters)
-    counter = any_tokenizer.counter()
-    text = ""
-    for step in range(300):
-        part = random_.choice(letters) * random_.choice([1, 1, 1, 2, 9])
-        if step % 100 == 99:
-            part = random_.choice([" ", "t e", "<", "\n"])
-        text += part
-        assert counter.append(part) == len(any_tokenizer.encode(text)), step
 
 
 def test_a_counter_is_exact_where_a_special_token_grows_in_a_word():

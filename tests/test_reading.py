@@ -33,6 +33,8 @@ from bytepair.data._recognise import signature
 
 pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+from tests.test_corpora_reading import COMPRESSIONS as OF_ENDINGS  # noqa: E402
+
 from bytepair import analyze, scale, surgery  # noqa: E402
 
 TEXTS = [
@@ -43,13 +45,7 @@ TEXTS = [
     "low lower\nnewer <|end|>\n",
 ] * 4
 SPECIALS = ["<|z|>", "<|end|>", "<|a|>"]
-COMPRESSIONS = {
-    "": bytes,
-    ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-    ".zst": lambda data: pa.compress(data, "zstd", asbytes=True),
-}
+COMPRESSIONS = {"": bytes, **OF_ENDINGS}
 
 
 def write_as(path, texts):

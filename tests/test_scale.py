@@ -558,6 +558,20 @@ scale.tokenize({str(tmp_path / "tok.bytepair")!r}, {str(corpus)!r},
     assert not work.exists()
 
 
+def test_a_shard_that_finds_no_room_does_not_count(tmp_path, corpus, tokenizer):
+    """The error names it; with more room the same call ends as on an empty disk."""
+    disks = pytest.importorskip("tests.full_disks", reason="limits files")
+    scale.tokenize(tokenizer, corpus, tmp_path / "whole")
+    with disks.short_files(tmp_path, 1000) as grow:
+        with pytest.raises(FileError, match=str(tmp_path / "out")):
+            scale.tokenize(tokenizer, corpus, tmp_path / "out")
+        with pytest.raises(FileError):
+            TokenDataset(tmp_path / "out")
+        grow()
+        scale.tokenize(tokenizer, corpus, tmp_path / "out")
+    assert written_files(tmp_path / "out") == written_files(tmp_path / "whole")
+
+
 def test_a_finished_dataset_is_left_alone(tmp_path, corpus, tokenizer):
     """The same call again writes nothing; a shard that is missing is told."""
     done = scale.tokenize(tokenizer, corpus, tmp_path / "out")

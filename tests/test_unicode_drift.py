@@ -6,8 +6,7 @@ Each installed library is asked about every code point.
 from pathlib import Path
 
 import pytest
-
-pytestmark = pytest.mark.slow
+from tests.marks import slow_but
 
 DATA = Path(__file__).parent.parent / "crates" / "bytepair-split" / "unicode"
 CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
@@ -51,6 +50,7 @@ def cut_at(cutter: object) -> set[str]:
     return {character for character in CHARACTERS if len(cut(f"x{character}")) > 1}
 
 
+@pytest.mark.slow
 def test_marks_of_strip_accents_are_ours() -> None:
     """``StripAccents`` drops exactly the marks of our table."""
     normalizers = pytest.importorskip("tokenizers.normalizers")
@@ -61,6 +61,7 @@ def test_marks_of_strip_accents_are_ours() -> None:
     assert dropped == changed("Mark", categories("M"))
 
 
+@pytest.mark.slow
 def test_controls_of_bert_are_ours() -> None:
     """``BertNormalizer`` drops exactly the controls of our table."""
     normalizers = pytest.importorskip("tokenizers.normalizers")
@@ -77,6 +78,7 @@ def test_controls_of_bert_are_ours() -> None:
     assert dropped == (other | {"\ufffd"}) - set("\t\n\r")
 
 
+@pytest.mark.slow
 def test_numbers_and_punctuation_are_ours() -> None:
     """``Digits`` and ``Punctuation`` cut exactly at the characters of our tables."""
     cutters = pytest.importorskip("tokenizers.pre_tokenizers")
@@ -103,6 +105,7 @@ def scripts() -> dict[str, set[str]]:
     return {name: members for name, members in raw.items() if members}
 
 
+@pytest.mark.slow
 def test_scripts_are_ours() -> None:
     """``UnicodeScripts`` parts exactly the scripts of our table, and no others."""
     cutters = pytest.importorskip("tokenizers.pre_tokenizers")
@@ -120,6 +123,7 @@ def test_scripts_are_ours() -> None:
             assert len(cut(pair)) == 2, pair
 
 
+@pytest.mark.slow
 def test_lower_case_is_ours() -> None:
     """``Lowercase`` maps exactly the characters of our tables."""
     normalizers = pytest.importorskip("tokenizers.normalizers")
@@ -137,7 +141,7 @@ def test_lower_case_is_ours() -> None:
     assert {key: value for key, value in lower.items() if key != value} == ours
 
 
-@pytest.mark.parametrize("name", ["L", "Lu", "M", "N", "P", "S", "Z"])
+@pytest.mark.parametrize("name", slow_but(["Z"], ["L", "Lu", "M", "N", "P", "S", "Z"]))
 def test_patterns_know_unicode_16(name: str) -> None:
     """Oniguruma in ``tokenizers`` and the engine of ``tiktoken`` hold our classes."""
     tokenizers = pytest.importorskip("tokenizers")
