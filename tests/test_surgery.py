@@ -301,6 +301,19 @@ def test_what_only_the_settings_name_keeps_its_id_and_comes_along(tmp_path):
             assert again.n_vocab == 401 + add
 
 
+@pytest.mark.parametrize("change", [{"add": 1}, {"to": 5}], ids=str)
+def test_a_tokenizer_that_training_cannot_continue_is_named(change):
+    """Not as the option of training, which nobody gave."""
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    steps = [level | {"use_regex": True}, {"type": "Digits", "individual_digits": True}]
+    cutting = {"type": "Sequence", "pretokenizers": steps}
+    vocab = {letter: id_ for id_, letter in enumerate("abĠ123")}
+    base = hugging_face({"vocab": vocab, "merges": []}, pre_tokenizer=cutting)
+    call = surgery.extend if "add" in change else surgery.prune
+    with pytest.raises(TokenizerError, match=r"^the tokenizer changes text between"):
+        call(base, texts=["ab 12"], **change)
+
+
 def test_hugging_face_finds_added_tokens_at_their_ids(tmp_path):
     """That library numbers an added token that the model lacks behind the model's own tokens."""
     theirs = pytest.importorskip("tokenizers")

@@ -27,7 +27,7 @@ from bytepair._tokenizer import Tokenizer
 from bytepair._training.calls import train, train_from_counts, train_from_iterator
 from bytepair._training.earlier import Earlier
 from bytepair._training.progress import Progress, reporter
-from bytepair.errors import TrainingError
+from bytepair.errors import TokenizerError, TrainingError
 
 from ._extension import ExtensionReport, knee_of
 from ._own_texts import own_texts
@@ -328,7 +328,23 @@ def base_of(
 def learn(
     given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
 ) -> Tokenizer:
-    """Learn from the one corpus in ``given``."""
+    """Learn from the one corpus in ``given``.
+
+    What training says of ``resume=`` is about the tokenizer: nobody gave that option here.
+    """
+    try:
+        return _learned(given, options, reading)
+    except TokenizerError as error:
+        option, colon, reason = str(error).partition(": ")
+        if option + colon != "resume: ":
+            raise
+        message = f"the tokenizer {reason}"
+        raise type(error)(message) from error
+
+
+def _learned(
+    given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
+) -> Tokenizer:
     names = [name for name, value in given.items() if value is not None]
     if len(names) != 1:
         found = f"both {' and '.join(names)}" if names else "none of them"

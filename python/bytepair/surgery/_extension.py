@@ -58,7 +58,7 @@ class ExtensionReport(Result):
 
     @property
     def tokens_before(self) -> int | float:
-        """The tokens of the corpus, encoded by the base."""
+        """The tokens of the corpus, encoded by the base; a special token in a text is one."""
         return self.curve[0]
 
     @property

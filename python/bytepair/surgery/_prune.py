@@ -60,7 +60,8 @@ class PruningReport(Result):
     held
         Tokens that ``drop`` names but that stayed, since other kept tokens are built on them.
     tokens_before, tokens_after
-        The tokens of the corpus, encoded by the base and by the result; ``None`` without a corpus.
+        The tokens of the corpus, encoded by the base and by the result; a special token in a text
+        is one. ``None`` without a corpus.
     numbering
         What became of the ids.
     """
