@@ -511,14 +511,6 @@ def test_a_row_that_is_too_long_is_logged_once(tmp_path, caplog):
     assert "longer than the specified maximum" in caplog.records[0].getMessage()
 
 
-def test_words_are_the_ids_of_each_word_by_itself(ours):
-    """The plain way to say it, without what stands around a text."""
-    words = ["Some", "words", "follow", "hére"]
-    found = ours(words, is_split_into_words=True, add_special_tokens=False)
-    each = [ours(word, add_special_tokens=False)["input_ids"] for word in words]
-    assert found["input_ids"] == [id_ for ids in each for id_ in ids]
-
-
 def test_encodings_that_are_made_later_are_those_of_the_call(ours):
     """Tokens that are added after a call, and sides that are set, change none of its rows."""
     texts = ["some words <x> follow", "é <x>"]

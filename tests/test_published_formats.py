@@ -195,19 +195,20 @@ def test_an_encoding_is_refused_for_another_file(shared):
 
 
 def test_a_small_tekken_is_read_and_becomes_our_own(tmp_path):
-    """Ids of tokens follow those of special tokens, and any text comes back."""
+    """Ids of tokens follow those of special tokens, which texts do not spell; tokens beyond the size are cut off."""
     config = {"version": "v3", "pattern": r"\S+|\s+", "num_vocab_tokens": 258}
-    config |= {"default_num_special_tokens": 20, "default_vocab_size": 278}
-    tokens = [*(bytes([byte]) for byte in range(256)), b"lo", b"low"]
+    config |= {"default_num_special_tokens": 22, "default_vocab_size": 280}
+    tokens = [*(bytes([byte]) for byte in range(256)), b"lo", b"low", b"cut"]
     names = (base64.b64encode(token).decode() for token in tokens)
     vocab = [{"rank": n, "token_bytes": name} for n, name in enumerate(names)]
     path = tmp_path / "tekken.json"
     path.write_text(json.dumps({"config": config, "vocab": vocab}))
     tokenizer = Tokenizer.from_file(path)
+    assert (tokenizer.n_vocab, tokenizer.special_tokens["<SPECIAL_21>"]) == (280, 21)
     for one in (tokenizer, Tokenizer.from_bytes(tokenizer.to_bytes())):
-        ids = one.encode("low é", add_special_tokens=True)
-        assert ids == [1, 20 + 257, *(20 + byte for byte in " é".encode())]
-        assert one.decode(ids[1:]) == "low é"
+        ids = one.encode("low é</s>", add_special_tokens=True)
+        assert ids == [1, 22 + 257, *(22 + byte for byte in " é</s>".encode())]
+        assert one.decode(ids[1:]) == "low é</s>"
 
 
 @pytest.mark.slow

@@ -190,7 +190,6 @@ fn entry(rank: usize, record: &RankRecord, first_rank: usize) -> Result<(Vec<u8>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytepair::EncodeOptions;
     use serde_json::{Value, json};
 
     fn file() -> Value {
@@ -213,17 +212,6 @@ mod tests {
 
     fn read_value(value: &Value) -> Result<Tokenizer> {
         read(value.to_string().as_bytes())
-    }
-
-    #[test]
-    fn ranks_follow_the_special_tokens() {
-        let tokenizer = read_value(&file()).unwrap();
-        let options = EncodeOptions { add_special_tokens: true, ..EncodeOptions::default() };
-        let ids = tokenizer.encode(b"abc </s>", options).unwrap();
-        assert_eq!(ids[..3], [1, 22 + 257, 22 + 32]);
-        assert_eq!(ids.len(), 3 + 4, "special tokens in the text are plain text");
-        assert_eq!(tokenizer.parts().vocabulary.len(), 280);
-        assert_eq!(tokenizer.id_of_written(b"<SPECIAL_21>"), Some(21));
     }
 
     #[test]
