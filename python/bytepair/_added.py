@@ -99,6 +99,8 @@ def wrong_in(token: Mapping[str, Any]) -> str | None:
     >>> wrong_in({"content": "x", "lstrip": 1})
     'lstrip must be true or false, not 1'
     """
+    if "content" not in token:
+        return "content is missing"
     if not isinstance(token["content"], str):
         return f"content must be a text, not {token['content']!r:.80}"
     for name in PROPERTIES:
@@ -117,11 +119,37 @@ def as_id(written: Any) -> int:  # noqa: ANN401 -- of a file
     ValueError
         It is none.
     """
-    id_ = int(written)
-    if not 0 <= id_ < 1 << 32:
-        message = f"{written} is not an id"
+    text = str(written)
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(1 << 32))
+    if not is_number or int(text) >= 1 << 32:
+        message = f"{written!r:.80} is not an id"
         raise ValueError(message)
-    return id_
+    return int(text)
+
+
+def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
+    """Read an ``added_tokens_decoder``: added tokens by their ids.
+
+    >>> described_tokens({"7": {"content": "<s>", "special": True}})[7].content
+    '<s>'
+
+    Raises
+    ------
+    ValueError
+        It is something else; the message says what was found.
+    """
+    if not isinstance(listed, Mapping):
+        message = f"expected an object of ids and tokens, found {listed!r:.80}"
+        raise ValueError(message)  # noqa: TRY004 -- the content of a file
+    found = {}
+    for number, token in listed.items():
+        id_ = as_id(number)
+        try:
+            found[id_] = added_token(token)
+        except TypeError as error:
+            message = f"the token of id {id_}: {error}"
+            raise ValueError(message) from error
+    return found
 
 
 def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:

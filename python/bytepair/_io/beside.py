@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bytepair import _core
-from bytepair._added import added_token, as_id
+from bytepair._added import AddedToken, described_tokens
 from bytepair.errors import FormatError, TokenizerError
 
 from .files import read
@@ -112,18 +112,19 @@ def _file_of_added(path: Path) -> Path:
 
 def _added_by_id(path: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
     found = []
-    try:
-        for number, written in config["added_tokens_decoder"].items():
-            token = added_token(dict(written))
-            special, normalized, lstrip, rstrip, word = token.flags()
-            flags = special, normalized, lstrip, rstrip, word
-            found.append(
-                AddedBeside(as_id(number), token.content, flags, is_described=True)
-            )
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        message = f"{path}: added_tokens_decoder is not understood: {error!r}"
-        raise FormatError(message) from error
+    for id_, token in _described(path, config["added_tokens_decoder"]).items():
+        special, normalized, lstrip, rstrip, word = token.flags()
+        flags = special, normalized, lstrip, rstrip, word
+        found.append(AddedBeside(id_, token.content, flags, is_described=True))
     return sorted(found)
+
+
+def _described(path: Path, listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
+    try:
+        return described_tokens(listed)
+    except ValueError as error:
+        message = f"{path}: added_tokens_decoder: {error}"
+        raise FormatError(message) from error
 
 
 def _added_by_name(folder: Path, config: Mapping[str, Any]) -> list[AddedBeside]:
@@ -172,15 +173,9 @@ def renamed_specials(path: Path) -> dict[int, str]:
     config_path = path.with_name("tokenizer_config.json")
     if not config_path.exists():
         return {}
-    try:
-        config = _json(config_path)
-        listed = config.get("added_tokens_decoder", {})
-        return {int(number): str(token["content"]) for number, token in listed.items()}
-    except TokenizerError:
-        raise
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        message = f"{config_path}: added_tokens_decoder is not understood: {error!r}"
-        raise FormatError(message) from error
+    listed = read_object(config_path).get("added_tokens_decoder") or {}
+    tokens = _described(config_path, listed)
+    return {id_: token.content for id_, token in tokens.items()}
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bytepair._added import AddedToken, added_token, as_id
+from bytepair._added import AddedToken, added_token, described_tokens
 from bytepair._io.files import read, write_together
 from bytepair.errors import FileError, FormatError, TokenizerError
 
@@ -178,9 +178,9 @@ def with_extra(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _listed(listed: Any, path: Path) -> dict[int, AddedToken]:  # noqa: ANN401 -- of a file
     try:
-        return {as_id(id_): added_token(token) for id_, token in listed.items()}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        message = f"{path / CONFIG}: added_tokens_decoder is not understood: {error!r}"
+        return described_tokens(listed)
+    except ValueError as error:
+        message = f"{path / CONFIG}: added_tokens_decoder: {error}"
         raise FormatError(message) from error
 
 

@@ -1,24 +1,27 @@
 //! The published encodings whose files hold only ranks: their patterns and special tokens.
 //!
 //! This module has what the publisher's program adds to a file of ranks, and how the file is recognised: by the number of its
-//! lines and by the last of them, which together identify one published file. Part of such a file is refused. If several
-//! encodings share a file, the one of its name is meant, or the one that has the special tokens of settings beside it;
+//! lines, by the last of them, and by the SHA-256 of all. A part of such a file, and one with other lines,
+//! is refused. If several encodings share a file, the one of its name is meant, or the one that has the special tokens of settings beside it;
 //! else the caller decides. Left out: the special tokens that these programs put around a text
 //! on request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
 //!
 //! What is known of each is data (`published.json`); patterns and tokens are facts about those models. There, special tokens
 //! are rows of ids that follow each other from `first` on: `names` apart by spaces, or the `numbers` from one to before
-//! another, each in the place of `{}`, or Whisper's `times`, 50 for each second. Recognising a file costs one pass over it.
+//! another, each in the place of `{}`, or Whisper's `times`, 50 for each second. Recognising a file costs a few passes over it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::tiktoken;
+use crate::hexadecimal;
 use bytepair::Tokenizer;
 use bytepair::units::{ByteIds, byte_order};
 use bytepair::vocabulary::TokenId;
@@ -46,6 +49,8 @@ struct Encoding {
 struct KnownFile {
     n_tokens: usize,
     last_line: String,
+    /// Of the lines, each with a line feed behind it, in hexadecimal digits.
+    sha256: String,
     /// Other lines, whose ranks lie ever further apart, by which a file that was cut off is known. Empty where they are
     /// not known here.
     lines: Vec<String>,
@@ -147,6 +152,16 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
         return Ok(());
     }
+    let seems_whole =
+        |encoding: &Encoding| encoding.known().is_some_and(|known| known.has_ends_of(file));
+    if let Some(like) = encodings().find(|encoding| !has_split && seems_whole(encoding)) {
+        let problem = format!(
+            "has as many ranks as {}, and the same last one, but others differ: it was changed; fetch it again, \
+             or give pattern= to load these ranks as they are",
+            like.name
+        );
+        return Err(Error::format(tiktoken::FORMAT, "the file", problem));
+    }
     let is_named = |encoding: &&Encoding| encoding.name == file_name;
     let is_of = |encoding: &&Encoding| {
         let is_chance = has_split && !is_named(encoding);
@@ -247,6 +262,16 @@ fn without_mark(file: &[u8]) -> &[u8] {
     file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file)
 }
 
+/// A file as publishers write it: without a byte order mark, and with a line feed alone behind every line.
+fn plain_lines(file: &[u8]) -> Cow<'_, [u8]> {
+    let file = without_mark(file);
+    if file.ends_with(b"\n") && !file.ends_with(b"\n\n") && memchr(b'\r', file).is_none() {
+        return Cow::Borrowed(file);
+    }
+    let lines = file.trim_ascii_end().split(|&byte| byte == b'\n');
+    Cow::Owned(lines.flat_map(|line| [line.trim_ascii_end(), b"\n"]).flatten().copied().collect())
+}
+
 /// Whether a line begins with a token in base64.
 fn has_token(line: &[u8]) -> bool {
     let encoded = line.split(|&byte| byte == b' ').next().unwrap_or_default();
@@ -319,6 +344,11 @@ impl Specials {
 
 impl KnownFile {
     fn is_this(&self, file: &[u8]) -> bool {
+        self.has_ends_of(file) && hexadecimal(&Sha256::digest(plain_lines(file))) == self.sha256
+    }
+
+    /// Whether a file has as many lines as this one, and the same last one.
+    fn has_ends_of(&self, file: &[u8]) -> bool {
         let file = file.trim_ascii_end();
         let last_line = file.rsplit(|&byte| byte == b'\n').next();
         let first_line = file.split(|&byte| byte == b'\n').next();
@@ -386,5 +416,10 @@ mod tests {
         assert!(error.contains("holds 1 of the 100256 ranks of cl100k_base"), "{error}");
         let error = read(b"YQ== 0\n", "cl100k_base", &[]).unwrap_err().to_string();
         assert!(error.contains("not the 100256 ranks of cl100k_base"), "{error}");
+        let changed = format!("{}IGdhemVk 50255\n", "IQ== 0\n".repeat(50_255));
+        assert!(recognise(changed.as_bytes(), "r50k_base", &[]).is_empty());
+        let error = check_whole(changed.as_bytes(), "", false).unwrap_err().to_string();
+        assert!(error.contains("others differ"), "{error}");
+        check_whole(changed.as_bytes(), "", true).unwrap();
     }
 }

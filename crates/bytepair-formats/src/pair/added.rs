@@ -1,8 +1,8 @@
 //! The added tokens that settings name, in the order of their ids, and which of them has which role.
 //!
 //! `tokenizer_config.json` goes before `special_tokens_map.json`; a role that neither mentions is the class's. A token
-//! that the vocabulary lacks gets the next free id. Left out: the ids that settings give, but for their order. Takes
-//! O(n log n) time for n tokens.
+//! that the vocabulary lacks gets the next free id; settings that list it with another id are refused. Takes O(n log n)
+//! time for n tokens.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -38,6 +38,9 @@ pub(super) struct AddedTokens {
     tokens: Vec<Added>,
     places: HashMap<String, usize>,
     roles: HashMap<&'static str, String>,
+    /// The ids that settings give, and the file that gives them.
+    listed: HashMap<String, u64>,
+    listed_in: &'static str,
 }
 
 impl AddedTokens {
@@ -51,14 +54,22 @@ impl AddedTokens {
     ) -> Result<Self> {
         let mut settings = pair.object(SPECIAL_TOKENS)?;
         settings.extend(config.iter().map(|(name, value)| (name.clone(), value.clone())));
-        let mut added = Self { tokens: Vec::new(), places: HashMap::new(), roles: HashMap::new() };
         let listed = config.get("added_tokens_decoder").filter(|listed| !listed.is_null());
         let by_id = match listed {
             Some(listed) => listed_by_id(listed)?,
             None => named_by_id(&pair.object(ADDED_TOKENS)?)?,
         };
-        for token in by_id.values() {
-            added.replace(listed_token(token, false)?);
+        let mut added = Self {
+            tokens: Vec::new(),
+            places: HashMap::new(),
+            roles: HashMap::new(),
+            listed: HashMap::new(),
+            listed_in: if listed.is_some() { CONFIG } else { ADDED_TOKENS },
+        };
+        for (id, token) in &by_id {
+            let token = listed_token(token, false)?;
+            added.listed.insert(token.content.clone(), *id);
+            added.replace(token);
         }
         for role in ROLES {
             let token = match settings.get(&format!("{role}_token")) {
@@ -104,14 +115,25 @@ impl AddedTokens {
     /// Gives the next ids to tokens that have none.
     ///
     /// # Errors
-    /// Where no ids are left.
+    /// Where no ids are left, or a token is listed with another id than it has.
     pub(super) fn number<'n>(&'n self, ids: &mut Ids<'n>) -> Result<()> {
         let no_ids = || Error::format(FORMAT, "vocab.json", "leaves no id for an added token");
         let mut next = ids.values().max().map_or(Some(0), |last| last.checked_add(1));
         for token in &self.tokens {
-            if !ids.contains_key(token.content.as_str()) {
-                let id = next.ok_or_else(no_ids)?;
-                ids.insert(&token.content, id);
+            let content = token.content.as_str();
+            let (id, origin) = match ids.get(content) {
+                Some(id) => (*id, "is its id in vocab.json"),
+                None => (next.ok_or_else(no_ids)?, "is the next free one"),
+            };
+            let listed = self.listed.get(content).filter(|listed| **listed != u64::from(id));
+            if let Some(listed) = listed {
+                let problem = format!(
+                    "{content:?} is listed with the id {listed}, but {id} {origin}; correct the file, or write a \
+                     tokenizer.json that has the token"
+                );
+                return Err(Error::format(FORMAT, self.listed_in, problem));
+            }
+            if ids.insert(content, id).is_none() {
                 next = id.checked_add(1);
             }
         }
@@ -143,13 +165,14 @@ impl AddedTokens {
     }
 }
 
-/// The list of a setting. `extra_special_tokens` may also be an object, which is ignored: it gives names to
-/// tokens that `added_tokens_decoder` lists.
-fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<&'s [Value]> {
+/// The list of a setting. `extra_special_tokens` may also be an object, which names the tokens' roles.
+fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<Vec<&'s Value>> {
     match settings.get(name) {
-        None | Some(Value::Null) => Ok(&[]),
-        Some(Value::Array(tokens)) => Ok(tokens),
-        Some(Value::Object(_)) if name == "extra_special_tokens" => Ok(&[]),
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(tokens)) => Ok(tokens.iter().collect()),
+        Some(Value::Object(tokens)) if name == "extra_special_tokens" => {
+            Ok(tokens.values().collect())
+        }
         Some(other) => {
             let problem = format!("{name} is {other}; it must be a list");
             Err(Error::format(FORMAT, CONFIG, problem))

@@ -113,7 +113,7 @@ fn a_role_is_that_of_the_config_then_of_the_map_then_of_the_class() {
 #[test]
 fn added_tokens_take_the_next_ids_in_the_order_of_theirs() {
     let listed = json!({"added_tokens_decoder": {
-        "10": {"content": "<ten>", "lstrip": true}, "9": {"content": "<nine>", "special": true}
+        "4": {"content": "<ten>", "lstrip": true}, "3": {"content": "<nine>", "special": true}
     }});
     let config = [(CONFIG, listed)];
     assert_eq!(
@@ -130,11 +130,13 @@ fn added_tokens_take_the_next_ids_in_the_order_of_theirs() {
             "normalized": true, "special": false
         })
     );
-    let named = [(ADDED_TOKENS, json!({"<ten>": 10, "<nine>": 9}))];
+    let named = [(ADDED_TOKENS, json!({"<ten>": 4, "<nine>": 3}))];
     assert_eq!(added_token(&named, "<nine>")["id"], 3);
     assert_eq!(added_token(&named, "<ten>")["special"], false);
     let more = [(CONFIG, json!({"additional_special_tokens": ["<more>"]}))];
     assert_eq!(added_token(&more, "<more>")["special"], true);
+    let named = [(CONFIG, json!({"extra_special_tokens": {"image_token": "<image>"}}))];
+    assert_eq!(added_token(&named, "<image>")["special"], true);
 }
 
 #[test]
@@ -162,6 +164,21 @@ fn settings_that_are_not_understood_are_refused() {
         (CONFIG, json!({"added_tokens_decoder": 1}), "added_tokens_decoder"),
         (CONFIG, json!([]), "expected a JSON object"),
         (ADDED_TOKENS, json!({"<a>": -1}), "-1 is not an id"),
+        (
+            ADDED_TOKENS,
+            json!({"<a>": 9}),
+            "\"<a>\" is listed with the id 9, but 4 is the next free one",
+        ),
+        (
+            ADDED_TOKENS,
+            json!({"a": 9}),
+            "\"a\" is listed with the id 9, but 0 is its id in vocab.json",
+        ),
+        (
+            CONFIG,
+            json!({"added_tokens_decoder": {"9": {"content": "<a>"}}}),
+            "tokenizer_config.json",
+        ),
         (SPECIAL_TOKENS, json!("x"), "expected a JSON object"),
     ] {
         let message = message(&[(name, settings)]);
