@@ -28,7 +28,10 @@ from bytepair import (
     TrainingError,
     UnknownTokenError,
     analyze,
+    verify,
 )
+from bytepair.segmentation import write_vocabulary
+from bytepair.surgery import verify_extension
 
 HUGE = 2**70
 SURROGATE = "a\ud800"
@@ -732,6 +735,31 @@ def test_what_is_no_tokenizer_is_told_with_how_to_load_it(tokenizer):
         refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)
     for call in (analyze.measure_all, analyze.file_sums, analyze.file_tokens):
         refuses(TypeError, r"mean threads=\?", call, [tokenizer], [], thread=2)
+
+
+def test_a_value_of_another_kind_is_named(tokenizer):
+    """The message has the argument and what it must be, and nothing of the code behind it."""
+    for says, call, *arguments in (
+        *(
+            ("found int; load", call, 3, tokenizer)
+            for call in (verify, verify_extension)
+        ),
+        ("found must be what trace", analyze.why, tokenizer, "low", "l"),
+        (r"cuts\[0\] must be what cut", analyze.stretches, ["low"]),
+        ("measurements must be a dict", analyze.stats_of, []),
+        ("reading must be a dict", partial(analyze.diagnose, reading="x"), tokenizer),
+        ("logs must be a dict", partial(analyze.describe, logs="x"), {"a": tokenizer}),
+        ("costs must be a list of numbers", analyze.gini, 3),
+        ("counts must be what count_words", write_vocabulary, {"low": 1}, "x"),
+        ("the corpus must be a path", analyze.file_tokens, [tokenizer], 3),
+        ("lines must be True or False", partial(bytepair.train, lines="no"), "x"),
+        ("special_tokens must be a list", partial(train, special_tokens=3)),
+        ('"all" or a coll.*, not int', partial(tokenizer.count, allowed_special=3), ""),
+        ("ids_may_change must", partial(tokenizer.to_bytes, ids_may_change="no")),
+    ):
+        refuses(TypeError, says, call, *arguments)
+    steps = partial(analyze.training_steps, tokenizer, [], ties="random")
+    refuses(TokenizerError, "ties must be one of smallest_ids, ", steps)
 
 
 def test_results_are_short_as_values():

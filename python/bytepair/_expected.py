@@ -1,4 +1,4 @@
-"""Refuses, by name, what is no tokenizer and keywords that a function does not have."""
+"""Refuses, by name, values of another kind and keywords that a function does not have."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
@@ -6,7 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from ._core import CoreTokenizer
 from ._names import refuse_set
 
-__all__ = ["expect_tokenizer", "expect_tokenizers", "refuse_unknown"]
+__all__ = [
+    "expect",
+    "expect_each",
+    "expect_tokenizer",
+    "expect_tokenizers",
+    "refuse_unknown",
+]
 
 
 def expect_tokenizer(value: object) -> None:
@@ -36,6 +42,36 @@ def expect_tokenizers(value: object) -> None:
     is_many = isinstance(several, Iterable) and not isinstance(several, (str, bytes))
     for one in several if is_many else [several]:  # type: ignore[attr-defined]
         expect_tokenizer(one)
+
+
+def expect(
+    name: str, value: object, kind: type | tuple[type, ...], described: str
+) -> None:
+    """Refuse a value of another kind; ``name`` and ``described`` are for the message.
+
+    Raises
+    ------
+    TypeError
+        It is something else.
+    """
+    if not isinstance(value, kind):
+        message = f"{name} must be {described}, not {type(value).__name__}"
+        raise TypeError(message)
+
+
+def expect_each(
+    name: str, values: object, kind: type | tuple[type, ...], described: str
+) -> None:
+    """Refuse what is not a list or another collection whose members all are of a kind.
+
+    Raises
+    ------
+    TypeError
+        It is something else, or one of them is.
+    """
+    expect(name, values, Collection, f"a list in which each is {described}")
+    for place, value in enumerate(values):  # type: ignore[arg-type,var-annotated]
+        expect(f"{name}[{place}]", value, kind, described)
 
 
 def refuse_unknown(function: str, given: Iterable[str], known: Collection[str]) -> None:

@@ -25,6 +25,9 @@ def in_order(option: str, tokens: Iterable[str]) -> list[str]:
         message = f"{option} must be a list of tokens, not one string"
         raise TypeError(message)
     refuse_set(option, tokens)
+    if not isinstance(tokens, Iterable):
+        message = f"{option} must be a list of tokens, not {type(tokens).__name__}"
+        raise TypeError(message)
     return list(dict.fromkeys(tokens))
 
 

@@ -19,6 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import NamedTuple
 
+from bytepair._expected import expect
 from bytepair._names import refuse_set
 from bytepair._ranges import check_range, check_whole
 
@@ -316,6 +317,7 @@ def write_vocabulary(counts: Counter[str], path: StrPath) -> None:
     FileError
         The file cannot be written.
     """
+    expect("counts", counts, Counter, "what count_words() gives")
     write(path, vocabulary_bytes(counts))
 
 

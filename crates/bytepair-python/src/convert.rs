@@ -116,14 +116,20 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(name) = object.cast::<PyString>() {
-            return match name.to_str()? {
+            return match &*name.to_string_lossy() {
                 "all" => Ok(Self::All),
                 name => Err(PyTypeError::new_err(format!(
                     "expected \"all\" or a collection of special tokens, not the string {name:?}"
                 ))),
             };
         }
-        let names = object.try_iter()?.map(|name| extract("special token", &name?));
+        let Ok(names) = object.try_iter() else {
+            return Err(PyTypeError::new_err(format!(
+                "expected \"all\" or a collection of special tokens, not {}",
+                object.get_type().name()?
+            )));
+        };
+        let names = names.map(|name| extract("special token", &name?));
         let names = names.collect::<PyResult<Vec<String>>>()?;
         Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
     }

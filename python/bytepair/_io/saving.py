@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bytepair import _core
+from bytepair._expected import expect
 from bytepair.errors import TokenizerError
 
 from .files import write_together
@@ -89,6 +90,7 @@ def _written(
     shared: _core.SharedMap | None = None,
 ) -> tuple[bytes, list[Change]]:
     """Give the content of a file, and which texts get other ids from it."""
+    expect("ids_may_change", ids_may_change, bool, "True or False")
     if format_name not in WRITERS:
         message = (
             f"format must be one of {', '.join(WRITERS)}, not {format_name!r}; "

@@ -27,6 +27,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
+from bytepair._expected import expect
 from bytepair._io import saving
 from bytepair._io.files import (
     StrPath,
@@ -99,6 +100,7 @@ def convert(
         A file cannot be read or written.
     """
     refuse_no_name(target)
+    expect("ids_may_change", ids_may_change, bool, "True or False")
     if not isinstance(source, Tokenizer):
         refuse_overwriting([source], [target])
     refuse_set("texts", texts, "the result")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from bytepair._expected import expect_tokenizer
 from bytepair._io.files import StrPath
 from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
@@ -173,6 +174,7 @@ def compare(
 def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
     if isinstance(tokenizer, (str, os.PathLike)):
         return Tokenizer.from_file(tokenizer)
+    expect_tokenizer(tokenizer)
     return tokenizer
 
 

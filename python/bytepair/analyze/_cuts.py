@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import expect_each, expect_tokenizer
 from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
@@ -355,6 +355,7 @@ def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
     ValueError
         The cuts are of different texts.
     """
+    expect_each("cuts", cuts, Cut, "what cut() gives")
     if len({found.text for found in cuts}) > 1:
         message = "these are cuts of different texts"
         raise ValueError(message)

@@ -18,6 +18,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
+from bytepair._expected import expect
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import refuse_set
 from bytepair._numpy import np
@@ -217,6 +218,7 @@ class Meter:
     ) -> None:
         if isinstance(segmenter, str):
             segmenter = Segmenter.named(segmenter)
+        expect("segmenter", segmenter, (Segmenter, type(None)), "a name or a Segmenter")
         refuse_set("tokenizers", tokenizers, "the result")
         named = tokenizers if isinstance(tokenizers, Mapping) else None
         self.names = [""] * len(tokenizers) if named is None else list(named)

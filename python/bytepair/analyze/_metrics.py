@@ -120,7 +120,7 @@ def gini(costs: Sequence[float]) -> float | None:
     >>> gini([1, 1, 1]), gini([1, 3]), round(gini([0, 0, 1]), 6), gini([])
     (0.0, 0.25, 0.666667, None)
     """
-    sorted_costs = np.sort(np.asarray(costs, np.float64))
+    sorted_costs = np.sort(_numbers("costs", costs))
     n_costs, total = len(sorted_costs), float(sorted_costs.sum())
     if total == 0:
         return None
@@ -131,9 +131,21 @@ def gini(costs: Sequence[float]) -> float | None:
 
 def _shares(counts: ArrayLike) -> NDArray[np.float64]:
     """Give the shares of types that occur."""
-    numbers = np.asarray(counts, np.float64)
+    numbers = _numbers("counts", counts)
     numbers = numbers[numbers > 0]
     return numbers / numbers.sum() if len(numbers) else numbers
+
+
+def _numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"{name} must be a list of numbers: {error}"
+        raise TypeError(message) from error
+    if numbers.ndim != 1:
+        message = f"{name} must be a list of numbers, not {type(values).__name__}"
+        raise TypeError(message)
+    return numbers
 
 
 def _n_types(counts: ArrayLike, n_types: int | None) -> int:

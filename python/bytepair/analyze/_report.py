@@ -5,12 +5,13 @@ The corpus is read once for all tokenizers together, and once for the diagnosis 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair._expected import expect_tokenizers
+from bytepair._expected import expect, expect_tokenizers
 from bytepair._results import Result
 from bytepair.data._readers import ReadOptions
 from bytepair.data._sources import list_sources
@@ -23,7 +24,7 @@ from ._stats import Stats, stats
 from .doctor import Diagnosis, beside, diagnose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from bytepair import MergeLog, Tokenizer
     from bytepair._io.files import StrPath
@@ -123,6 +124,9 @@ def describe(
     TokenizerError
         There is no tokenizer, or a file of the corpus cannot be read or encoded.
     """
+    expect("tokenizers", tokenizers, Mapping, "a dict of tokenizers by name")
+    for name, value in (("files", files), ("logs", logs)):
+        expect(name, value, (Mapping, type(None)), "a dict by the names of tokenizers")
     expect_tokenizers(tokenizers)
     if not tokenizers:
         message = "there is nothing to describe: give a tokenizer"

@@ -15,13 +15,19 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
-from bytepair._expected import expect_tokenizers, refuse_unknown
+from bytepair._expected import (
+    expect,
+    expect_each,
+    expect_tokenizers,
+    refuse_unknown,
+)
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError
 
 from ._measure import MeasureOptions, measure_all
+from ._meter import Measurement
 from ._metric_table import METRICS, Metric, Value, value
 from ._metrics import ratio
 
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
 
     from bytepair.data._sources import Corpus
 
-    from ._meter import Measurement, Segmenter
+    from ._meter import Segmenter
 
 __all__ = ["MissingRow", "ScriptRow", "Stats", "StatsRow", "stats", "stats_of"]
 
@@ -451,7 +457,9 @@ def stats_of(
         The texts or the segmenters differ, or the groups are not parallel but ``parallel`` is
         given.
     """
+    expect("measurements", measurements, Mapping, "a dict of measurements by name")
     names, found = tuple(measurements), tuple(measurements.values())
+    expect_each("measurements", found, Measurement, "what measure() gives")
     return Stats(names, found, parallel, baseline)
 
 

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from bytepair import Tokenizer, TrainingError
-from bytepair._expected import expect_tokenizer
+from bytepair import Tokenizer, TokenizerError, TrainingError
+from bytepair._expected import expect_each, expect_tokenizer
 from bytepair._results import Result
 
 from ._trace import Known, known
@@ -113,6 +113,10 @@ def training_steps(
         The distinct pieces have more than 20,000 bytes.
     """
     expect_tokenizer(tokenizer)
+    if ties not in get_args(Ties):
+        message = f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}"
+        raise TokenizerError(message)
+    expect_each("pieces", pieces, tuple, "a piece with its count")
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
         raise TrainingError(too_large(n_bytes))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, overload
 
 from bytepair import Tokenizer
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import expect, expect_tokenizer
 
 from ._trace import Added, Piece, Segment, Step, Trace, known, merged, step_of
 
@@ -136,6 +136,7 @@ def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> Reasons
     ('crossed', 1)
     """
     expect_tokenizer(tokenizer)
+    expect("found", found, Trace, "what trace() gives")
     id_ = id_of(tokenizer, token)
     if id_ is None:
         return Reasons((Why("no_token", None),), 1)

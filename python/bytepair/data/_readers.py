@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from bytepair import _core
+from bytepair._expected import expect
 from bytepair._numpy import np
 from bytepair.errors import EncodingError, FormatError, TokenizerError
 
@@ -104,6 +105,10 @@ class ReadOptions:
             if value is not None and not _is_unicode(value):
                 message = f"{name}= is {value!r:.80}, which is not UTF-8"
                 raise EncodingError(message)
+        for name in ("lines", "skip_bad"):
+            expect(
+                name, getattr(self, name), (bool, np.bool_, type(None)), "True or False"
+            )
         if self.lines and self.separator is not None:
             message = "give either lines or separator, not both"
             raise TokenizerError(message)
@@ -206,6 +211,7 @@ def read(
     source: Source, options: ReadOptions | None = None, tally: Tally | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a source; see :func:`read_part`."""
+    expect("source", source, Source, "one of those that list_sources() gives")
     return read_part(Part(source), options, tally)
 
 

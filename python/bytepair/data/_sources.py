@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair._expected import expect
 from bytepair._io.files import StrPath, expand, refuse_no_name
 from bytepair._io.overwriting import files_below
 from bytepair._names import refuse_set
@@ -132,6 +133,8 @@ def listed(corpus: Corpus) -> list[StrPath | Source]:
     """List what a corpus names."""
     refuse_set("the corpus", corpus, "the result")
     is_one = isinstance(corpus, (str, os.PathLike, Source))
+    if not is_one:
+        expect("the corpus", corpus, Iterable, "a path or a list of paths")
     return [corpus] if is_one else list(corpus)  # type: ignore[arg-type,list-item]
 
 

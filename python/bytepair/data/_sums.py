@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bytepair import _core
 from bytepair._numpy import np
+from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError, TrainingError
 
 from ._columns import column_of
@@ -52,6 +53,7 @@ class CountSums:
     """
 
     def __init__(self, folder: str, memory_limit: int | None = None) -> None:
+        check_whole(memory_limit=memory_limit)
         limit = ADDING_BYTES if memory_limit is None else memory_limit
         if limit < LEAST_BYTES:
             message = (
@@ -71,6 +73,9 @@ class CountSums:
         TrainingError
             Some rows have a group and others have none.
         """
+        if not hasattr(rows, "schema"):
+            message = f"expected a table of counts, found {type(rows).__name__}"
+            raise TypeError(message)
         self.has_firsts &= "first" in rows.schema.names
         for batch in rows.to_batches() if hasattr(rows, "to_batches") else [rows]:
             for group, part in parts_of(batch):

@@ -49,13 +49,18 @@ class Engine(Protocol):
 
 
 def refuse_processes(engine: Engine | None, processes: int) -> None:
-    """Refuse a number of processes where an engine does the work.
+    """Refuse what is no engine, and a number of processes where an engine does the work.
 
     Raises
     ------
+    TypeError
+        This is no engine.
     TokenizerError
         The processes would have nothing to do.
     """
+    if engine is not None and not callable(getattr(engine, "run", None)):
+        message = f"engine must be an engine such as RayEngine(), not {engine!r:.80}"
+        raise TypeError(message)
     if engine is not None and processes != 1:
         message = "processes= are those of this machine, which engine= replaces; leave them out"
         raise TokenizerError(message)

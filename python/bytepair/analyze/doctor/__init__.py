@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import expect, expect_tokenizer
 from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
@@ -96,6 +96,7 @@ def diagnose(
         A settings file is not understood.
     """
     expect_tokenizer(tokenizer)
+    expect("reading", reading, (Mapping, type(None)), "a dict of options by name")
     wanted = chosen(_as_list(select), _as_list(ignore))
     if corpus is None and select is not None:
         _refuse_without_corpus(wanted)

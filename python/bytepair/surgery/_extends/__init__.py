@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair._expected import expect_tokenizer
 from bytepair._io import recognising
 from bytepair._io.beside import added_beside
 from bytepair._names import refuse_set
@@ -269,6 +270,7 @@ def check(
 def _loaded(tokenizer: Tokenizer | StrPath) -> tuple[Tokenizer, Path | None]:
     if isinstance(tokenizer, (str, os.PathLike)):
         return Tokenizer.from_file(tokenizer), Path(tokenizer)
+    expect_tokenizer(tokenizer)
     return tokenizer, None
 
 
