@@ -429,13 +429,16 @@ def test_files_that_merge_any_split_give_the_same_ids_or_are_refused(tmp_path):
 
 
 def test_tokens_are_ids_texts_bytes_or_what_files_write():
-    """Each names the same token, alone or in a list."""
+    """Each names the same token, alone or in a list; a set is in the same order in every process."""
     base = every_kind()["gpt4o"]
     low = base.token_to_id(" low")
     array = np.array([low])
     for named in (low, " low", b" low", "Ġlow", list(array), array, [" low", low]):
         assert list(surgery.plan_removal(base, named).named) == [low]
     assert list(surgery.plan_removal(base, np.array([low, 260])).named) == [low, 260]
+    texts = set(base.vocabulary[257:270])
+    by_text = [base.token_to_id(text) for text in sorted(texts, key=repr)]
+    assert list(surgery.plan_removal(base, texts).named) == by_text
     model = every_kind()["fallback"]
     named = surgery.plan_removal(model, " low").named
     assert list(named) == [model.token_to_id("▁low")]

@@ -136,6 +136,8 @@ def resolve(
     """
     if isinstance(select, str):
         select = [select]
+    if isinstance(tokens, (set, frozenset)):  # has another order in each process
+        tokens = sorted(tokens, key=repr)
     given = [
         item if isinstance(item, Typed) else Typed(option, item)
         for item in _flat(tokens)
