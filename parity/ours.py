@@ -11,6 +11,7 @@ import bytepair
 from bytepair.segmentation import Segmenter
 
 from .libraries import Views
+from .ranks import encoding_name
 
 __all__ = ["Ours"]
 
@@ -108,5 +109,9 @@ def pairs(offsets: Any) -> list[tuple[int, int]]:  # noqa: ANN401 -- a list or a
 def load(path: Path, kind: str) -> bytepair.Tokenizer:
     """Load a vocabulary."""
     if kind in ("gpt1", "gpt2"):
-        return bytepair.Tokenizer.from_file(path.parent / FIRST_OF_PAIR[kind])
-    return bytepair.Tokenizer.from_file(path)
+        # The library splits every pair that is not GPT-1's with GPT-2's pattern.
+        pattern = "gpt2" if kind == "gpt2" else None
+        first = path.parent / FIRST_OF_PAIR[kind]
+        return bytepair.Tokenizer.from_file(first, pattern=pattern)
+    encoding = encoding_name(path) if kind == "tiktoken" else None
+    return bytepair.Tokenizer.from_file(path, encoding=encoding)

@@ -11,7 +11,7 @@ import base64
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["is_ranks", "published_encoding"]
+__all__ = ["encoding_name", "is_ranks", "published_encoding"]
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -49,6 +49,9 @@ class File(NamedTuple):
     pattern: str
     names: list[str]
     """Special tokens, with ids from the number of tokens on."""
+
+    encoding: str | None = None
+    """The name in bytepair, where several encodings share the file."""
 
 
 def llama3() -> list[str]:
@@ -135,9 +138,9 @@ def kimi() -> list[str]:
 FILES = [
     File(128_000, "锦".encode(), letters("{1,3}"), llama3()),
     File(151_643, "\u2f57".encode(), letters(""), qwen()),
-    File(163_584, "自主性".encode(), KIMI, kimi()),
+    File(163_584, "自主性".encode(), KIMI, kimi(), "kimi_k2"),
     File(200_000, b"(ge", cased(), llama4()),
-    File(50_257, b"", R50K, whisper()),
+    File(50_257, b"", R50K, whisper(), "whisper_multilingual"),
 ]
 
 OF_TIKTOKEN = {50_256: "r50k_base", 50_280: "p50k_base", 100_256: "cl100k_base"}
@@ -160,21 +163,16 @@ def published_encoding(path: Path) -> dict[str, Any]:
     """Give what ``tiktoken.Encoding`` takes, for the ranks of a file."""
     from tiktoken_ext import openai_public
 
-    lines = [
-        line.split(b" ") for line in path.read_bytes().splitlines() if line.strip()
-    ]
-    ranks = {base64.b64decode(token): int(rank) for token, rank in lines}
-    last = max(ranks, key=lambda token: ranks[token])
-    for file in FILES:
-        if (len(ranks), last) == (file.n_tokens, file.last):
-            return _definition(path, ranks, file.pattern, file.names)
+    ranks = _ranks(path)
+    if file := _known(ranks):
+        return _definition(path, ranks, file.pattern, file.names)
     if path.stem == "gpt2":  # Whisper's, which has the ranks of r50k_base
         return _definition(path, ranks, R50K, whisper())
     name = path.stem
     if name not in openai_public.ENCODING_CONSTRUCTORS:
         name = OF_TIKTOKEN.get(len(ranks), "")
     if name not in openai_public.ENCODING_CONSTRUCTORS:
-        message = f"no published encoding has {len(ranks)} tokens of which the last is {last!r}"
+        message = f"no published encoding has these {len(ranks)} tokens"
         raise ValueError(message)
     before = openai_public.load_tiktoken_bpe
     openai_public.load_tiktoken_bpe = lambda *_, **__: ranks
@@ -182,6 +180,25 @@ def published_encoding(path: Path) -> dict[str, Any]:
         return dict(openai_public.ENCODING_CONSTRUCTORS[name]())
     finally:
         openai_public.load_tiktoken_bpe = before
+
+
+def encoding_name(path: Path) -> str | None:
+    """Give the name of a file's encoding in bytepair, where several share the file."""
+    file = _known(_ranks(path))
+    return file.encoding if file else None
+
+
+def _ranks(path: Path) -> dict[bytes, int]:
+    lines = [
+        line.split(b" ") for line in path.read_bytes().splitlines() if line.strip()
+    ]
+    return {base64.b64decode(token): int(rank) for token, rank in lines}
+
+
+def _known(ranks: dict[bytes, int]) -> File | None:
+    last = max(ranks, key=lambda token: ranks[token])
+    files = (file for file in FILES if (len(ranks), last) == (file.n_tokens, file.last))
+    return next(files, None)
 
 
 def _definition(

@@ -29,7 +29,7 @@ OF_HUGGING_FACE = ["clip", "deepseek-v3", "gpt-neox-20b", "gpt2", "llama2-style"
 OF_HUGGING_FACE += ["minimind", "mistral-nemo", "olmo-dolma2", "qwen3"]
 OF_HUGGING_FACE += ["tiny-metaspace-nfkc", "tiny-wordpiece-prefix"]
 VOCABULARIES = [f"{name}/tokenizer.json" for name in OF_HUGGING_FACE]
-VOCABULARIES += ["gpt1", "tekken/tekken_240718.json", "whisper/multilingual.tiktoken"]
+VOCABULARIES += ["gpt1", "tekken/tekken_240718.json"]
 VOCABULARIES += [f"mistral-sentencepiece/tokenizer-v{n}.model" for n in (1, 3)]
 VOCABULARIES += [f"tiktoken/{name}_base.tiktoken" for name in ("cl100k", "o200k")]
 

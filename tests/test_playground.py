@@ -40,6 +40,8 @@ class Site:
     """The page in a window, with all that it complains of and asks for."""
 
     def __init__(self, browser, **settings):
+        if not PAGE.exists():
+            pytest.skip("the page is not built; `make playground` builds it")
         self.context = browser.new_context(
             permissions=["clipboard-read", "clipboard-write"], **settings
         )
@@ -113,8 +115,6 @@ class Site:
 @pytest.fixture
 def site(browser):
     """Give a window; at its end, nothing was complained of, and nothing was asked of a network."""
-    if not PAGE.exists():
-        pytest.skip("the page is not built; `make playground` builds it")
     found = Site(browser)
     yield found
     found.context.close()
@@ -149,9 +149,9 @@ ENCODE_ALL = """async ([name, texts, special]) => {
 def shared_cases(shared):
     """Give the vectors of published vocabularies, by file."""
     cases = defaultdict(list)
-    for line in shared("vectors/ids.jsonl").read_text(encoding="utf-8").splitlines():
-        case = json.loads(line)
-        cases[case["vocabulary"]].append(case)
+    with shared("vectors/ids.jsonl").open(encoding="utf-8") as lines:
+        for case in map(json.loads, lines):
+            cases[case["vocabulary"]].append(case)
     return cases
 
 

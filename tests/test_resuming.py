@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import itertools
 import json
 import random
 
@@ -48,7 +49,6 @@ PUBLISHED = {
     "tiktoken/r50k_base.tiktoken": 50_257,
     "tiktoken/p50k_base.tiktoken": 50_281,
     "tiktoken/cl100k_base.tiktoken": 100_277,
-    "whisper/multilingual.tiktoken": 51_865,
     "tekken/tekken_240718.json": 131_072,
     "mistral-sentencepiece/tokenizer-v1.model": 32_000,
     "mistral-sentencepiece/tokenizer-v3.model": 32_768,
@@ -71,7 +71,7 @@ def grown(path, texts, **options):
 def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
     """Every token, special token and role keeps its id, in Hugging Face's library too; new tokens come behind all.
 
-    The corpus has as many tokens as the report says.
+    The corpus has as many tokens as the report says, added tokens apart.
     """
     n_ids, texts = PUBLISHED[name], more_text(shared)
     path = shared(f"vocabularies/{name}")
@@ -84,7 +84,9 @@ def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
     new = [result for _, _, result, _ in after.merge_log[len(before.merges) :]]
     assert new == list(range(n_ids, n_ids + 39))
     assert (report["unchanged_ids"], report["new_ids"]) == (n_ids, 40)
-    assert report["tokens"] == sum(map(len, map(after.encode_ordinary, texts)))
+    ids = itertools.chain.from_iterable(map(after.encode_ordinary, texts))
+    apart = set(before.added_tokens) - set(before.special_tokens.values())
+    assert report["tokens"] == sum(id_ not in apart for id_ in ids)
     assert after._added_tokens[: len(before._added_tokens)] == before._added_tokens
     assert after.template == before.template
     if name.endswith("/tokenizer.json") or name == "qwen3":
