@@ -71,7 +71,7 @@ ARGUMENTS = [
     {"allowed_special": {"<nothing>"}, "disallowed_special": {"<nobody>"}},
     {"allowed_special": "all", "disallowed_special": "all"},
     {"allowed_special": {"<s>"}, "disallowed_special": {"<s>"}},
-    {"allowed_special": "all", "disallowed_special": {"<s>", "the"}},
+    {"allowed_special": "all", "disallowed_special": ("<s>", "the")},
     {"disallowed_special": ["\n", "😀"]},
 ]
 
