@@ -22,7 +22,8 @@ mod metadata;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
 use std::sync::{Arc, LazyLock};
 
@@ -150,7 +151,7 @@ struct Listed<'m> {
 
 /// Texts and kinds of the tokens.
 struct Tokens<'m> {
-    texts: &'m [String],
+    texts: Cow<'m, [String]>,
     kinds: &'m [i64],
 }
 
@@ -165,27 +166,18 @@ impl<'m> Tokens<'m> {
         if let Some(kind) = kinds.iter().find(|kind| !(NORMAL..=BYTE).contains(kind)) {
             return Err(Error::format(FORMAT, TYPES, format!("{kind} is not known")));
         }
-        let mut ids = HashMap::new();
-        let is_unused = |id: usize| kinds.get(id) == Some(&UNUSED);
-        // No text gives an unused row, so that another token may be written alike: padding often is.
-        for (id, text) in texts.iter().enumerate().filter(|(id, _)| !is_unused(*id)) {
-            if let Some(other) = ids.insert(text, id) {
-                let problem = format!("the ids {other} and {id} have the same text");
-                return Err(Error::format(FORMAT, TOKENS, problem));
-            }
-        }
         if let Some(id) = texts.iter().position(String::is_empty) {
             return Err(Error::format(FORMAT, TOKENS, format!("the text of {id} is empty")));
         }
-        Ok(Self { texts, kinds })
+        Ok(Self { texts: told_apart(texts, kinds)?, kinds })
     }
 
-    fn iter(&self) -> impl Iterator<Item = Listed<'m>> {
+    fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
         let kinds = self.kinds.iter().copied().chain(std::iter::repeat(NORMAL));
-        (0..).zip(self.texts).zip(kinds).map(|((id, text), kind)| Listed { id, text, kind })
+        (0..).zip(self.texts.iter()).zip(kinds).map(|((id, text), kind)| Listed { id, text, kind })
     }
 
-    fn of_kinds(&self, kinds: &[i64]) -> impl Iterator<Item = Listed<'m>> {
+    fn of_kinds(&self, kinds: &[i64]) -> impl Iterator<Item = Listed<'_>> {
         self.iter().filter(|token| kinds.contains(&token.kind))
     }
 
@@ -199,6 +191,39 @@ impl<'m> Tokens<'m> {
         };
         self.of_kinds(&[CONTROL, USER_DEFINED]).map(added).collect()
     }
+}
+
+/// The texts, told apart: no text gives an unused row, so one that is written like another, as padding may be, gets the name by
+/// which converters fill up a vocabulary.
+///
+/// # Errors
+/// Where two tokens that are used have the same text, or one has the name of padding.
+fn told_apart<'m>(texts: &'m [String], kinds: &[i64]) -> Result<Cow<'m, [String]>> {
+    let same = |one: usize, other: usize| {
+        let problem = format!("the ids {one} and {other} have the same text");
+        Error::format(FORMAT, TOKENS, problem)
+    };
+    let is_unused = |id: &usize| kinds.get(*id) == Some(&UNUSED);
+    let (unused, used): (Vec<_>, Vec<_>) = (0..texts.len()).partition(is_unused);
+    let mut ids = HashMap::new();
+    for id in used {
+        if let Some(other) = ids.insert(texts[id].as_str(), id) {
+            return Err(same(other, id));
+        }
+    }
+    // A token of text may be written like an unused row.
+    ids.retain(|_, id| matches!(kinds.get(*id), Some(&(CONTROL | USER_DEFINED))));
+    let all: HashSet<&String> = texts.iter().collect();
+    let mut apart = Cow::Borrowed(texts);
+    for id in unused {
+        let Some(other) = ids.insert(texts[id].as_str(), id) else { continue };
+        let name = format!("[PAD{id}]");
+        if all.contains(&name) {
+            return Err(same(other, id));
+        }
+        apart.to_mut()[id] = name;
+    }
+    Ok(apart)
 }
 
 fn read_bytes(
