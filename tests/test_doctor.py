@@ -706,20 +706,12 @@ def model_with_symbols():
 
 def published_folder(folder, kind, listed, where):
     """Write 258 tokens as a published folder of some kind, which lists added tokens."""
-    tokenizer = trained(dialect="gpt2")
-    file = json.loads(tokenizer.to_bytes(format="huggingface"))
     name = "PreTrainedTokenizerFast"
-    if kind == "pair":
-        name = "GPT2Tokenizer"
-        model = file["model"]
-        json_file(folder / "vocab.json", model["vocab"])
-        lines = ["#version: 0.2", *map(" ".join, model["merges"]), ""]
-        (folder / "merges.txt").write_text("\n".join(lines))
     if kind == "model":
         name = "LlamaTokenizer"
         (folder / "tokenizer.model").write_bytes(model_with_symbols())
     if kind == "file":
-        tokenizer.save(folder / "tokenizer.json")
+        trained(dialect="gpt2").save(folder / "tokenizer.json")
     settings = {"tokenizer_class": name}
     if where == "settings":
         settings["added_tokens_decoder"] = decoder(**listed)
@@ -737,16 +729,14 @@ def published_folder(folder, kind, listed, where):
         ("file", "added_tokens.json"),
         ("model", "settings"),
         ("model", "added_tokens.json"),
-        ("pair", "added_tokens.json"),
     ],
 )
 @pytest.mark.parametrize("gap", [0, 1, 40])
 def test_ids_that_transformers_does_not_keep_are_found(kind, where, gap, tmp_path):
-    """A folder that lists ids behind a hole: the library's own ids, where they differ."""
+    """A folder that lists ids behind a hole: the library's own ids, where they differ. Pairs are refused."""
     transformers = pytest.importorskip("transformers")
     published_folder(tmp_path, kind, {}, where)
     n_before = bytepair.Tokenizer.from_file(tmp_path).n_vocab
-    n_before -= kind == "pair"  # its end of text comes after the added tokens
     listed = {"a": n_before, "b": n_before + 1 + gap}
     published_folder(tmp_path, kind, listed, where)
     tokenizer = bytepair.Tokenizer.from_file(tmp_path)

@@ -46,9 +46,15 @@ def training(text, dialect):
 
 
 def encoding(text, dialect):
-    """Encode and decode a text."""
+    """Encode and decode a text by a new tokenizer, which remembers nothing."""
     tokenizer = bytepair.train_from_iterator([text], merges=200, dialect=dialect)
-    return lambda: tokenizer.decode(tokenizer.encode(text))
+    data = tokenizer.to_bytes()
+
+    def work():
+        new = Tokenizer.from_bytes(data)
+        new.decode(new.encode(text))
+
+    return work
 
 
 def counting(text, dialect):
