@@ -102,7 +102,7 @@ sanitize: ## Run the core's tests under AddressSanitizer
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address \
 	  cargo test -p bytepair -p bytepair-formats -p bytepair-split --lib --tests --target $(HOST) --target-dir target/sanitize
 
-# Processors of other kinds, emulated: 64 bits without vectors of ours, 32 bits, big-endian; x86-64 without AVX, and with AVX2
+# Processors of other kinds, emulated: 64-bit Arm, 32 bits, big-endian; x86-64 without AVX, and with AVX2
 # but no AVX-512.
 PROCESSORS ?= aarch64 i686 s390x Nehalem Haswell
 
@@ -117,7 +117,7 @@ processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 
 	done
 
 emulators: ## Install the compilers and emulators for `make processors` on Debian and Ubuntu
-	sudo apt-get install --yes --no-install-recommends qemu-user \
+	$(shell command -v sudo) apt-get install --yes --no-install-recommends qemu-user \
 	  gcc-aarch64-linux-gnu gcc-i686-linux-gnu gcc-s390x-linux-gnu \
 	  libc6-dev-arm64-cross libc6-dev-i386-cross libc6-dev-s390x-cross
 
@@ -126,6 +126,9 @@ wasm: ## Run the golden vectors in WebAssembly, with node
 	cargo build --profile processors --config processors.toml -p bytepair --example wasm \
 	  --target wasm32-unknown-unknown --target-dir target/processors
 	node crates/bytepair/examples/wasm/check.mjs target/processors/wasm32-unknown-unknown/processors/examples/wasm.wasm
+
+# Browsers have had vectors of 16 bytes since 2023.
+export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS := -C target-feature=+simd128
 
 PAGE := python/bytepair/playground/index.html
 PLAYGROUND_SOURCES := $(wildcard playground/*.js playground/*.css playground/*.html playground/build.py)

@@ -12,6 +12,8 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
+from bytepair import _core
+
 from . import engines
 from .runner import Row, Times
 
@@ -42,6 +44,7 @@ def conditions() -> dict[str, str]:
         "date": dt.datetime.now(tz=dt.timezone.utc).date().isoformat(),
         "commit": _commit(),
         "machine": _processor(),
+        "instructions": _core.instructions(),
         "processors": str(len(os.sched_getaffinity(0))),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),

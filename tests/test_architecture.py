@@ -104,8 +104,7 @@ def test_the_reference_never_imports_the_core():
 
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
-    "windows/kernels/avx2.rs": ("windows/kernels/avx2.rs", "is_here"),
-    "windows/kernels/avx512.rs": ("windows/kernels/avx512.rs", "is_here"),
+    "windows/kernels/moves.rs": ("windows/kernels/moves.rs", "are_fast"),
     "normalize/plain/vectors.rs": ("piece/vectors.rs", "are_here"),
     "count/table.rs": ("piece/vectors.rs", "are_here"),
     "piece/row.rs": ("piece/vectors.rs", "are_here"),
@@ -113,7 +112,7 @@ ASKED_IN = {
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
     "encode/cache/vector_lookup.rs": ("piece/vectors.rs", "are_here"),
 }
-ALWAYS_THERE = {"sse", "sse2"}
+ALWAYS_THERE = {"sse", "sse2", "neon", "simd128"}
 
 
 def features_asked(file, name):
@@ -131,10 +130,17 @@ def test_every_instruction_of_a_kernel_is_asked_for():
     """A processor that lacks one feature of a kernel never runs it."""
     needed = {}
     for path in CRATES.glob("bytepair*/src/**/*.rs"):
-        needs = r"(?:target_feature\(enable =|needs) \"([\w,]+)\""
-        if names := re.findall(needs, path.read_text()):
+        text = path.read_text()
+        for needs, asked in re.findall(
+            r"needs \"([\w,]+)\",\s*which (.*?);", text, re.DOTALL
+        ):
+            detected = re.findall(r"is_x86_feature_detected!\(\"(\w+)\"\)", asked)
+            assert set(needs.split(",")) - ALWAYS_THERE == set(detected), path
+        names = re.findall(r"target_feature\(enable = \"([\w,]+)\"", text)
+        features = set(",".join(names).split(",")) - ALWAYS_THERE - {""}
+        if features:
             file = path.relative_to(CRATES).as_posix().partition("/src/")[2]
-            needed[file] = set(",".join(names).split(",")) - ALWAYS_THERE
+            needed[file] = features
     assert needed.keys() == ASKED_IN.keys()
     for file, features in needed.items():
         assert features <= features_asked(*ASKED_IN[file]), file

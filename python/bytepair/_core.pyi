@@ -31,6 +31,7 @@ __all__ = [
     "encoding_names",
     "graphemes",
     "half_of_pair",
+    "instructions",
     "pair_names",
     "pair_settings",
     "pattern_names",
@@ -1827,6 +1828,16 @@ def recognise_format(data: bytes) -> str | None:
 
 def check_whole_ranks(ranks: bytes, file_name: str, has_split: bool) -> None:
     """Raise where ranks are a part of a published file."""
+
+def instructions() -> str:
+    """The name of the best instructions that are used.
+
+    Tests and benchmarks tell it, and limit it by the variable `BYTEPAIR_INSTRUCTIONS`.
+
+    >>> from bytepair import _core
+    >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}
+    True
+    """
 
 def encoding_names() -> list[str]:
     """List the published encodings that ``Tokenizer.from_file`` recognises.

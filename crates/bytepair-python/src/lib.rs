@@ -25,6 +25,7 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
+mod instructions;
 mod interpreter;
 mod measure;
 mod numpy_import;
@@ -62,6 +63,8 @@ mod _core {
         write_sentencepiece_with_changes, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
+    use crate::instructions::instructions;
+    #[pymodule_export]
     use crate::measure::{Measure, token_table, unicode_scripts};
     #[pymodule_export]
     use crate::rows::{CsvTable, PieceTable, count_rows_holding, read_jsonl};
@@ -78,6 +81,7 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::interpreter::refuse_a_second(module.py())
+        crate::interpreter::refuse_a_second(module.py())?;
+        crate::instructions::limit()
     }
 }

@@ -45,6 +45,8 @@ pub use self::splitter::{OpenPiece, Splitter};
 pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 pub use self::stages::named::{each_begins, first_begins, named, names};
 pub use self::translate::{cuts_alike, translated};
+#[doc(hidden)]
+pub use self::windows::{instructions, limit_instructions};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -56,13 +56,14 @@ const N_BLOCKS: usize = 16;
 /// The bytes of the buffer.
 const BUFFER_LEN: usize = N_BLOCKS * 4 * BLOCK_LEN + VECTOR_LEN;
 
-/// Whether the processor has the instructions.
+/// Whether the processor has the instructions, and they may be used.
 pub(super) fn are_here() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
         && is_x86_feature_detected!("popcnt")
+        && bytepair::split::instructions() == "avx512"
 }
 
 /// Appends the UTF-8 of code points; `None` where a number is no character's, or where the instructions are not

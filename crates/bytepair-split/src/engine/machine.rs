@@ -61,18 +61,17 @@ impl Machine {
     /// What [`Splitter::explain`](crate::Splitter::explain) says: the windows of processors that have the instructions,
     /// so that the words do not depend on the processor.
     pub(crate) fn in_words(&self) -> String {
-        let any = Kernel::Portable;
-        match self.kernel.filter(|kernel| kernel.limits() == any.limits()) {
-            Some(kernel) => words_of(self.windows_for(kernel)),
-            None => words_of(Windows::new(self.automaton(), any).as_ref()),
+        match self.kernel {
+            Some(_) => words_of(self.built_windows()),
+            None => words_of(Windows::new(self.automaton()).as_ref()),
         }
     }
 
     /// The windows, built if they are not there yet. Threads that come at the same time each build them and none waits
     /// for another: a process that is forked off meanwhile could wait forever.
-    fn windows_for(&self, kernel: Kernel) -> Option<&Windows> {
+    fn built_windows(&self) -> Option<&Windows> {
         if self.windows.get().is_none() {
-            drop(self.windows.set(Windows::new(self.automaton(), kernel)));
+            drop(self.windows.set(Windows::new(self.automaton())));
         }
         self.windows.get()?.as_ref()
     }
@@ -88,7 +87,7 @@ impl Machine {
                 return None;
             }
         }
-        Some(WindowRun { running: &self.running, windows: self.windows_for(kernel)?, kernel })
+        Some(WindowRun { running: &self.running, windows: self.built_windows()?, kernel })
     }
 
     /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.

@@ -37,6 +37,7 @@ mod views;
 
 use self::contexts::{Analysis, Context};
 pub(crate) use self::kernels::Kernel;
+pub use self::kernels::{instructions, limit_instructions};
 use self::letters::{Kinds, LetterSet, Letters, N_SHOWN, Product, Window, all_letters};
 use self::products::{cover, loosened};
 use self::reader::Reader;
@@ -46,6 +47,9 @@ use self::tables::Numbering;
 use self::views::PossibleMarks;
 use crate::automaton::table::Automaton;
 
+/// With more look-ups the automaton is faster.
+const MAX_LOOKUPS: usize = 64;
+
 /// Words are sorted only where that spares so many look-ups.
 const MIN_SPARED: usize = 8;
 
@@ -53,8 +57,8 @@ const MIN_SPARED: usize = 8;
 const RARE: &[u8] = b"'/0123456789";
 
 impl Windows {
-    /// `None` if the pattern is too large, or too large for the kernel.
-    pub(crate) fn new(automaton: &Automaton, kernel: Kernel) -> Option<Self> {
+    /// `None` if the pattern is too large.
+    pub(crate) fn new(automaton: &Automaton) -> Option<Self> {
         let kinds = Kinds::new(automaton);
         let Analysis { letters, contexts, known } = Analysis::best(automaton, &kinds)?;
         let is_covered = automaton.covers_everything();
@@ -63,17 +67,16 @@ impl Windows {
             let common = Questions::of_common(set, &contexts, &known, letters.len(), is_covered)?;
             let sets = [[set; N_SHOWN]];
             let lists = [&all.lists()[..], &common.lists(), &[&sets]].concat();
-            Some((Numbering::new(&letters, &lists)?, common, set))
+            Some((Numbering::new(&letters, &lists, set)?, common, set))
         });
-        let (max_numbers, max_lookups) = kernel.limits();
-        let common = common.filter(|(numbering, ..)| numbering.n_numbers <= max_numbers);
         let (numbering, common) = match common {
             Some((numbering, common, set)) => (numbering, Some((common, set))),
-            None => (Numbering::new(&letters, &all.lists())?, None),
+            None => (Numbering::new(&letters, &all.lists(), LetterSet::MAX)?, None),
         };
-        let all = LookupTables::new(&numbering, &all);
-        let common = common
-            .map(|(common, set)| (LookupTables::new(&numbering, &common), numbering.set(!set)));
+        let all = LookupTables::new(&numbering, &all, LetterSet::MAX);
+        let common = common.map(|(common, set)| {
+            (LookupTables::new(&numbering, &common, set), numbering.set(!set))
+        });
         let windows = Self {
             reader: Reader::new(automaton.alphabet(), &kinds, &letters, &numbering),
             common: common.filter(|(tables, _)| tables.spares_much_of(&all)),
@@ -81,15 +84,15 @@ impl Windows {
             n_letters: numbering.n_numbers,
             has_lookahead: letters.lookahead.is_some(),
         };
-        let is_small = windows.n_letters <= max_numbers && windows.all.n_lookups() <= max_lookups;
-        is_small.then_some(windows)
+        (windows.all.n_lookups() <= MAX_LOOKUPS).then_some(windows)
     }
 }
 
 impl LookupTables {
-    fn new(numbering: &Numbering, questions: &Questions) -> Self {
+    /// The tables for texts that show no letters but these.
+    fn new(numbering: &Numbering, questions: &Questions, shown: LetterSet) -> Self {
         let [starts, unknown, unmatched] =
-            questions.lists().map(|products| numbering.groups(products));
+            questions.lists().map(|products| numbering.groups(products, shown));
         Self { starts, unknown, unmatched }
     }
 

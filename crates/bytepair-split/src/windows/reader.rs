@@ -21,7 +21,7 @@ use super::kernels::{Kernel, Loop};
 use super::letters::{Kinds, Letters, N_BEFORE};
 use super::tables::{
     AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Numbering, SPAN, WORD, Wide, Words,
-    all_words,
+    all_words, number_of,
 };
 use crate::bits::Bits;
 use crate::program::alphabet::Alphabet;
@@ -93,7 +93,7 @@ impl Reader {
         letters: &Letters,
         numbering: &Numbering,
     ) -> Self {
-        let number = |letter: usize| numbering.number_of[letter];
+        let number = |letter: usize| numbering.written[letter];
         let letter_of = |class: u8| number(letters.of(kinds.kind_of[usize::from(class)], false));
         let lookahead = letters.lookahead.is_some().then(|| RunLookahead::new(letters, numbering));
         let by_class: Vec<u8> = alphabet.classes().map(letter_of).collect();
@@ -198,18 +198,18 @@ impl Reader {
 
 impl RunLookahead {
     fn new(letters: &Letters, numbering: &Numbering) -> Self {
-        let number = |letter: usize| numbering.number_of[letter];
+        let number = |letter: usize| numbering.written[letter];
         let all = || 0..letters.len();
         let set = |is_in: &dyn Fn(usize) -> bool| {
             let letters = all().filter(|&letter| is_in(letter));
             numbering.set(letters.fold(0, |set, letter| set | 1 << letter))
         };
-        let mut promised = std::array::from_fn(|number| u8::try_from(number).unwrap_or(0));
+        let mut promised = [0; MAX_NUMBERS];
         let mut is_run = [false; MAX_NUMBERS];
         for letter in all().filter(|&letter| letters.is_in_run(letter)) {
-            is_run[usize::from(number(letter))] = true;
+            is_run[number_of(number(letter))] = true;
             let with_promise = letters.with_promise(letter, true).unwrap_or(letter);
-            promised[usize::from(number(letter))] = number(with_promise);
+            promised[number_of(number(letter))] = number(with_promise);
         }
         let run = set(&|letter| letters.is_in_run(letter));
         let goal = set(&|letter| letters.is_goal(letter));
@@ -245,7 +245,7 @@ impl RunLookahead {
             }
         }
         let goes_on = |place: usize| {
-            self.is_run[usize::from(letters[MARGIN + place])] && !edges_at(MARGIN + place)
+            self.is_run[number_of(letters[MARGIN + place])] && !edges_at(MARGIN + place)
         };
         (symbols.start + 1..=symbols.end).rev().find(|&place| !goes_on(place))
     }
@@ -253,10 +253,10 @@ impl RunLookahead {
     /// Walks a run backwards, up to an edge.
     fn promise(&self, letters: &mut [u8], is_edge: impl Fn(usize) -> bool) {
         for (index, letter) in letters.iter_mut().enumerate().rev() {
-            if !self.is_run[usize::from(*letter)] {
+            if !self.is_run[number_of(*letter)] {
                 break;
             }
-            *letter = self.promised[usize::from(*letter)];
+            *letter = self.promised[number_of(*letter)];
             if is_edge(index) {
                 break;
             }

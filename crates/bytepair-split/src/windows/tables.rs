@@ -3,14 +3,14 @@
 //! A group of at most eight products has a table for each distance at which one of them looks. The byte of a letter has
 //! a bit for each product whose set contains the letter. The bytes that the tables give for the letters around a place,
 //! combined with *and*, are not zero where one of the products holds. Letters that no product distinguishes share a
-//! number; at most [`MAX_NUMBERS`] numbers are used, which is what one permutation of bytes takes.
+//! number; at most [`MAX_NUMBERS`] are used, in tables of 16. Most patterns have fewer than 16, so that one table is enough.
 //!
-//! [`Wide`] has the letters of characters of two and three bytes, by their bytes. A character of two bytes is found in
-//! the page of its first byte and the one beside it, by the rest of its code. Of a character of three bytes the
-//! first two decide, since most blocks of 64 characters in a row have one letter; any other block has a table of its own
-//! for the third byte. Left out: characters of four bytes, and bytes that belong to no character.
+//! [`Wide`] has the letters of characters of two and three bytes. Blocks of 64 characters whose letters are the same are one.
+//! Left out: characters of four bytes, and bytes that belong to no character.
 
-use super::letters::{LetterSet, Letters, N_SHOWN, Product};
+use std::collections::BTreeMap;
+
+use super::letters::{LetterSet, Letters, N_SHOWN, Product, all_letters};
 use crate::program::alphabet::Alphabet;
 
 /// The bytes of a word of bits.
@@ -64,7 +64,27 @@ pub(super) fn all_words(n_words: usize) -> &'static [u8] {
 /// The bytes of a span at most.
 pub(super) const SPAN: usize = 4096;
 
-pub(super) const MAX_NUMBERS: usize = 64;
+/// Numbers of letters in two tables.
+pub(super) const MAX_NUMBERS: usize = 2 * N_OF_TABLE;
+
+/// Numbers of letters in a table.
+pub(super) const N_OF_TABLE: usize = 16;
+
+/// The bits that tell the letters of the second table: changed, they are the places of that table, and those of the first
+/// table have the highest bit.
+pub(super) const SECOND_TABLE: u8 = 0x90;
+
+/// How a letter with a number is written in a text of letters.
+pub(super) fn letter_with(number: usize) -> u8 {
+    let low = u8::try_from(number % N_OF_TABLE).unwrap_or(0);
+    if number < N_OF_TABLE { low } else { low | SECOND_TABLE }
+}
+
+/// The number of a letter as it is written.
+#[inline]
+pub(super) fn number_of(letter: u8) -> usize {
+    usize::from(letter) % MAX_NUMBERS
+}
 
 /// A byte for each number of a letter.
 pub(super) type Table = [u8; MAX_NUMBERS];
@@ -81,42 +101,51 @@ pub(super) struct Lookup {
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) lookups: Vec<Lookup>,
+    /// Whether letters of the second table may be shown.
+    pub(super) has_second_table: bool,
 }
 
-/// Numbers of letters: by letter.
+/// Numbers of letters.
 pub(super) struct Numbering {
-    pub(super) number_of: Vec<u8>,
+    /// By letter: how it is written.
+    pub(super) written: Vec<u8>,
     pub(super) n_numbers: usize,
 }
 
 impl Numbering {
-    /// `None` if there are too many.
-    pub(super) fn new(letters: &Letters, products: &[&[Product]]) -> Option<Self> {
+    /// The lowest numbers are those of common letters. `None` if there are too many.
+    pub(super) fn new(
+        letters: &Letters,
+        products: &[&[Product]],
+        common: LetterSet,
+    ) -> Option<Self> {
         let signature = |letter: usize| {
             let bit = move |set: &LetterSet| set >> letter & 1 == 1;
             products.iter().flat_map(|list| list.iter()).flatten().map(bit).collect::<Vec<_>>()
         };
         let mut known = Vec::new();
-        let mut number_of = Vec::new();
-        for letter in 0..letters.len() {
+        let mut written = vec![0; letters.len()];
+        let (first, last): (Vec<_>, Vec<_>) =
+            (0..letters.len()).partition(|letter| common >> letter & 1 == 1);
+        for letter in first.into_iter().chain(last) {
             let promised = letters.with_promise(letter, true);
             let key = (signature(letter), promised.map(signature), letters.is_goal(letter));
             let number = known.iter().position(|other| *other == key).unwrap_or(known.len());
             if number == known.len() {
                 known.push(key);
             }
-            number_of.push(u8::try_from(number).ok()?);
+            written[letter] = letter_with(number);
         }
         let n_numbers = known.len();
-        (n_numbers <= MAX_NUMBERS).then_some(Self { number_of, n_numbers })
+        (n_numbers <= MAX_NUMBERS).then_some(Self { written, n_numbers })
     }
 
     /// The table with a bit for the letters of each set.
     fn table(&self, sets: impl Iterator<Item = LetterSet>) -> Table {
         let mut table = [0; MAX_NUMBERS];
         for (bit, set) in sets.enumerate() {
-            for (letter, &number) in self.number_of.iter().enumerate() {
-                table[usize::from(number)] |= u8::from(set >> letter & 1 == 1) << bit;
+            for (letter, &written) in self.written.iter().enumerate() {
+                table[number_of(written)] |= u8::from(set >> letter & 1 == 1) << bit;
             }
         }
         table
@@ -124,12 +153,19 @@ impl Numbering {
 
     /// The group of one set, at the farthest distance.
     pub(super) fn set(&self, set: LetterSet) -> Group {
-        Group { lookups: vec![Lookup { distance: 0, table: self.table(std::iter::once(set)) }] }
+        Group {
+            lookups: vec![Lookup { distance: 0, table: self.table(std::iter::once(set)) }],
+            has_second_table: self.n_numbers > N_OF_TABLE,
+        }
     }
 
-    /// Groups, one of which holds where one of the products does.
-    pub(super) fn groups(&self, products: &[Product]) -> Vec<Group> {
-        let all = LetterSet::MAX >> (LetterSet::BITS as usize - self.number_of.len());
+    /// Groups, one of which holds where one of the products does, for texts that show no letters but these.
+    pub(super) fn groups(&self, products: &[Product], shown: LetterSet) -> Vec<Group> {
+        let all = all_letters(self.written.len());
+        let is_second = |(letter, &written): (usize, &u8)| {
+            shown >> letter & 1 == 1 && number_of(written) >= N_OF_TABLE
+        };
+        let has_second_table = self.written.iter().enumerate().any(is_second);
         let distances = |product: &Product| {
             let looks = |&distance: &usize| product[distance] & all != all;
             (0..N_SHOWN).filter(looks).fold(0_u8, |bits, distance| bits | 1 << distance)
@@ -146,104 +182,64 @@ impl Numbering {
                 distance,
                 table: self.table(chunk.iter().map(|product| product[distance])),
             };
-            Group { lookups: used.map(step).collect() }
+            Group { lookups: used.map(step).collect(), has_second_table }
         });
         groups.collect()
     }
 }
 
-/// What is not in the tables; no letter has this number.
-pub(super) const UNKNOWN: u8 = 0xFF;
+/// The letters of 64 characters that differ in the last six bits alone.
+pub(super) type Block = [u8; BLOCK_LEN];
 
-/// 128 places by the lowest bit of the first byte and six bits of the second.
-pub(super) type Page = [u8; PAGE];
+const BLOCK_LEN: usize = 64;
 
-const PAGE: usize = 128;
+/// Blocks of characters of two bytes, of three bytes.
+const N_SHORT: usize = 0x800 / BLOCK_LEN;
+const N_LONG: usize = 0x1_0000 / BLOCK_LEN;
 
-/// By six bits of the third byte.
-pub(super) type Block = [u8; 64];
-
+/// The letters of characters of two and three bytes.
 pub(super) struct Wide {
-    /// Characters of two bytes, by the four bits above the lowest of the first byte.
-    pub(super) pages: Box<[Page; 16]>,
-    /// Blocks of characters of three bytes, by the three bits above the lowest of the first byte.
-    pub(super) blocks: Box<[Page; 8]>,
-    /// Blocks that are not of one letter.
-    pub(super) mixed: Vec<Block>,
-    /// Where in `mixed`, by the number of the block; past its end if it is not there.
-    pub(super) mixed_at: Box<[u16; 1024]>,
+    /// Of those of two bytes, by the bits of the first.
+    short: Box<[Block; N_SHORT]>,
+    /// Of those of three bytes: the number of the block, by the bits of the first two.
+    long: Box<[u16; N_LONG]>,
+    /// No two are the same.
+    blocks: Vec<Block>,
 }
 
 impl Wide {
     /// From the letters by class.
     pub(super) fn new(alphabet: &Alphabet, letter_of: &[u8]) -> Self {
-        let letters: Vec<u8> =
-            alphabet.stored().iter().map(|&class| letter_of[usize::from(class)]).collect();
-        let short = |number: usize| match u32::try_from(number) {
-            // Below 0x80 the bytes are none of a character.
-            Ok(code @ 0x80..) => letters[alphabet.place_of(code)],
-            _ => UNKNOWN,
+        let block = |number: usize| {
+            let first = u32::try_from(number * BLOCK_LEN).unwrap_or(0);
+            let classes = alphabet.stored()[alphabet.place_of(first)..].first_chunk();
+            classes.unwrap_or(&[0; BLOCK_LEN]).map(|class| letter_of[usize::from(class)])
         };
-        let mut wide = Self {
-            pages: Box::new(std::array::from_fn(|page| {
-                std::array::from_fn(|index| short(page * PAGE + index))
-            })),
-            blocks: Box::new([[UNKNOWN; PAGE]; 8]),
-            mixed: Vec::new(),
-            mixed_at: Box::new([u16::MAX; 1024]),
-        };
-        for (number, start) in (0..0x1_0000).step_by(64).enumerate() {
-            let is_character = start >= 0x800 && !(0xD800..0xE000).contains(&start);
-            let block = letters[alphabet.place_of(start)..].first_chunk::<64>();
-            let Some(block) = block.filter(|_| is_character) else { continue };
-            if block.iter().all(|&letter| letter == block[0]) {
-                wide.blocks[number / PAGE][number % PAGE] = block[0];
-            } else {
-                wide.mixed_at[number] = u16::try_from(wide.mixed.len()).unwrap_or(u16::MAX);
-                wide.mixed.push(*block);
-            }
-        }
-        wide
+        let (mut blocks, mut numbers) = (Vec::new(), BTreeMap::new());
+        let long = std::array::from_fn(|number| {
+            // Below, characters are of one byte or two; those of UTF-16's surrogates are none.
+            let number = if (0xD800..0xE000).contains(&(number * BLOCK_LEN)) { 0 } else { number };
+            let (block, next) = (block(number.max(N_SHORT)), blocks.len());
+            let number = *numbers.entry(block).or_insert(next);
+            blocks.extend((number == next).then_some(block));
+            u16::try_from(number).unwrap_or(0)
+        });
+        let short = std::array::from_fn(|number| if number < 2 { [0; _] } else { block(number) });
+        Self { short: Box::new(short), long: Box::new(long), blocks }
     }
 
-    /// Writes the letters of the characters whose first bytes are marked in a word, as far as they are in the
-    /// tables; returns the marks of the others, and the bytes inside of these characters in this word and the next.
+    /// The letter of the character of two bytes whose bytes these are.
     #[inline]
-    pub(super) fn read_each(&self, text: &[u8], leads: u64, letters: &mut [u8]) -> [u64; 3] {
-        let (mut others, mut here, mut next) = (0, 0, 0);
-        let mut left = leads;
-        while left != 0 {
-            let bit = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let read = text.get(bit..).and_then(|rest| rest.first_chunk());
-            let Some((letter, length)) = read.and_then(|&bytes| self.read(bytes)) else {
-                others |= 1 << bit;
-                continue;
-            };
-            letters[bit] = letter;
-            let behind = length * 2 - 3;
-            here |= behind << bit << 1;
-            next |= behind >> (WORD - 1 - bit);
-        }
-        [others, here, next]
+    pub(super) fn short(&self, bytes: [u8; 2]) -> u8 {
+        let [first, last] = bytes.map(usize::from);
+        self.short[first % N_SHORT][last % BLOCK_LEN]
     }
 
-    /// The letter of the character that begins here, and its length, if it is in the tables.
+    /// The letter of the character of three bytes whose bytes these are.
     #[inline]
-    fn read(&self, bytes: [u8; 4]) -> Option<(u8, u64)> {
-        let word = u32::from_be_bytes(bytes);
-        if word & 0xF0C0_C000 == 0xE080_8000 {
-            let number = (word >> 18 & 0x03C0 | word >> 16 & 0x003F) as usize;
-            let letter = self.blocks[number / PAGE][number % PAGE];
-            if letter != UNKNOWN {
-                return Some((letter, 3));
-            }
-            let block = self.mixed.get(usize::from(self.mixed_at[number]))?;
-            return Some((block[usize::from(bytes[2] & 0x3F)], 3));
-        }
-        let number = (word >> 18 & 0x07C0 | word >> 16 & 0x003F) as usize;
-        let is_short = word & 0xE0C0_0000 == 0xC080_0000;
-        let letter = if is_short { self.pages[number / PAGE][number % PAGE] } else { UNKNOWN };
-        (letter != UNKNOWN).then_some((letter, 2))
+    pub(super) fn long(&self, bytes: [u8; 3]) -> u8 {
+        let [first, second, last] = bytes.map(usize::from);
+        let number = self.long[(first * BLOCK_LEN + second % BLOCK_LEN) % N_LONG];
+        self.blocks.get(usize::from(number)).map_or(0, |block| block[last % BLOCK_LEN])
     }
 }

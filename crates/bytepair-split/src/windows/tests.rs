@@ -7,7 +7,12 @@ use proptest::prelude::*;
 use super::kernels::{Kernel, Loop};
 use super::letters::N_SHOWN;
 use super::reader::clip;
-use super::tables::{AsciiLetters, Cuts, Group, Lookup, MAX_NUMBERS, WORD, Words};
+use super::tables::{
+    AsciiLetters, Characters, Cuts, Group, Lookup, MAX_NUMBERS, N_OF_TABLE, WORD, Wide, Words,
+    letter_with,
+};
+use crate::parser::tree::CharSet;
+use crate::program::alphabet::Alphabet;
 
 fn lookups() -> impl Strategy<Value = Vec<Lookup>> {
     let table = prop::collection::vec(any::<u8>(), MAX_NUMBERS);
@@ -66,22 +71,49 @@ proptest! {
     }
 
     #[test]
+    fn fast_kernels_read_characters_like_the_plain_one(
+        pieces in prop::collection::vec(prop_oneof![any::<char>().prop_map(String::from), "[ -~]{0,9}", "[\u{80}-\u{FFFF}]"], 0..80),
+        broken in prop::collection::vec((any::<usize>(), prop_oneof![0x80..=0xFF_u8, Just(0xE0), Just(0xED)]), 0..9),
+    ) {
+        let mut text = pieces.concat().into_bytes();
+        let len = text.len();
+        broken.into_iter().filter(|_| len > 0).for_each(|(place, byte)| text[place % len] = byte);
+        let alphabet = Alphabet::new(&[CharSet::range('\u{a5}', '\u{900}'), CharSet::range('一', '龠'), CharSet::single('、')]).unwrap();
+        let letters: Vec<u8> = (0..=254).collect();
+        let wide = Wide::new(&alphabet, &letters);
+        let read = |kernel: Kernel| {
+            let n_words = len.div_ceil(WORD);
+            let mut letters = vec![0xFF; n_words * WORD];
+            let (mut leads, mut inner) = (vec![0; n_words], vec![0; n_words + 1]);
+            for place in (0..len).filter(|&place| text[place] >= 0xC0) {
+                leads[place / WORD] |= 1 << (place % WORD);
+            }
+            let characters = Characters { leads: &mut leads, inner: &mut inner };
+            kernel.run(Loop::Wide { text: &text, wide: &wide, letters: &mut letters, characters });
+            (letters, leads, inner)
+        };
+        for kernel in Kernel::all() {
+            prop_assert_eq!(read(kernel), read(Kernel::Portable));
+        }
+    }
+
+    #[test]
     fn fast_kernels_find_what_the_plain_one_finds(
         text in prop::collection::vec(any::<u8>(), 0..300),
-        n_numbers in prop::sample::select(vec![32_u8, 64]),
-        ascii in prop::collection::vec(0..32_u8, 128),
+        n_numbers in prop::sample::select(vec![N_OF_TABLE, MAX_NUMBERS]),
+        ascii in prop::collection::vec(0..MAX_NUMBERS, 128),
         lookups in lookups(),
         cuts in prop::option::of(prop::collection::vec(any::<u64>(), 5 * N_SHOWN)),
         asked in prop::collection::vec(any::<bool>(), 5),
     ) {
-        let ascii: [u8; 128] = ascii.try_into().unwrap();
+        let ascii: [usize; 128] = ascii.try_into().unwrap();
         let ascii = AsciiLetters {
-            letters: ascii.map(|letter| letter + n_numbers - 32),
-            other: n_numbers - 1,
+            letters: ascii.map(|number| letter_with(number % n_numbers)),
+            other: letter_with(n_numbers - 1),
         };
         let cuts = cuts.map(|words| Cuts {
             places: std::array::from_fn(|distance| words[5 * distance..][..5].to_vec()),
-            edge: n_numbers - 3,
+            edge: letter_with(n_numbers - 3),
         });
         let n_words = text.len().div_ceil(WORD);
         let numbers: Vec<u8> = (0..5).filter(|&number| asked[usize::from(number)]).collect();
@@ -89,14 +121,14 @@ proptest! {
             let mut letters = vec![0; n_words * WORD + 2 * WORD];
             let mut leads = vec![0; n_words];
             kernel.run(Loop::Letters { text: &text, ascii: &ascii, letters: &mut letters, leads: &mut leads });
-            letters[text.len()..].fill(n_numbers - 2);
+            letters[text.len()..].fill(letter_with(n_numbers - 2));
             let mut words = vec![0; n_words];
             let numbers = &numbers[..numbers.partition_point(|&number| usize::from(number) < n_words)];
-            let group = Group { lookups: lookups.clone() };
+            let group = Group { lookups: lookups.clone(), has_second_table: n_numbers > N_OF_TABLE };
             kernel.run(Loop::Group { letters: &letters, group: &group, cuts: cuts.as_ref(), words: Words { numbers, bits: &mut words } });
             (letters, leads, words)
         };
-        for kernel in Kernel::all().into_iter().filter(|kernel| kernel.limits().0 >= usize::from(n_numbers)) {
+        for kernel in Kernel::all() {
             prop_assert_eq!(read(kernel), read(Kernel::Portable));
         }
     }

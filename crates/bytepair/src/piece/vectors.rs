@@ -27,9 +27,9 @@ impl Number for u64 {}
 pub(crate) struct Vectors(());
 
 impl Vectors {
-    /// This, if the processor has them.
+    /// This, if the processor has them and they may be used.
     pub(crate) fn detect() -> Option<Self> {
-        are_here().then_some(Self(()))
+        (are_here() && bytepair_split::instructions() == "avx512").then_some(Self(()))
     }
 }
 

@@ -2,30 +2,52 @@
 //! from bits for symbols to bits for bytes.
 //!
 //! Each is written twice: in plain Rust ([`portable`], the definition), and over vectors ([`loops`]), whose operations are
-//! those of AVX2 ([`avx2`]) or AVX-512 ([`avx512`]). Tests compare the kernels on random letters, tables and cuts
+//! those of [`x86`], [`neon`] or [`simd128`]. Tests compare the kernels on random letters, tables and cuts
 //! (`fast_kernels_find_what_the_plain_one_finds`).
+//!
+//! Tests and benchmarks may limit which instructions are used ([`limit_instructions`]).
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
 mod loops;
+#[cfg(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+mod moves;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86;
 
-#[cfg(target_arch = "x86_64")]
-use self::{avx2::Avx2, avx512::Avx512};
-use super::tables::{AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, Wide, Words};
+use std::sync::OnceLock;
+
+use super::tables::{AsciiLetters, Characters, Cuts, Group, Wide, Words};
 
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
     /// By the definition: slower than the automaton.
     Portable,
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Ssse3(x86::Ssse3),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx2(x86::Avx2),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx512(x86::Avx512),
+    #[cfg(target_arch = "aarch64")]
+    Neon(neon::Neon),
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128(simd128::Simd128),
 }
 
 /// One of the loops, with what it reads and writes.
@@ -43,15 +65,38 @@ pub(super) enum Loop<'a> {
     /// From bits for bytes to bits for symbols; the bits of inner bytes are left out.
     Gather { words: &'a mut [u64], inner: &'a [u64] },
     /// Adds the places where the group holds, in the words of these numbers: bit `i` of all words is for the window from
-    /// `letters[i]` on. All letters are below [`MAX_NUMBERS`], and there are enough for the windows of each word. Cuts have
+    /// `letters[i]` on. All letters have numbers, and there are enough for the windows of each word. Cuts have
     /// as many words.
     Group { letters: &'a [u8], group: &'a Group, cuts: Option<&'a Cuts>, words: Words<'a> },
 }
 
+/// The one that is used in this process; chosen once.
+static CHOSEN: OnceLock<Kernel> = OnceLock::new();
+
+/// Limits the instructions that this process uses to those of one name, for tests and benchmarks: `portable`, or what
+/// [`instructions`] gives on a processor that has no better ones. Returns whether it does: the processor must have them, and
+/// nothing was split yet.
+#[doc(hidden)]
+pub fn limit_instructions(name: &str) -> bool {
+    let kernel = Kernel::all().into_iter().find(|kernel| kernel.name() == name);
+    kernel.is_some_and(|kernel| *CHOSEN.get_or_init(|| kernel) == kernel)
+}
+
+/// The name of the instructions that this process uses.
+#[doc(hidden)]
+pub fn instructions() -> &'static str {
+    Kernel::best().name()
+}
+
 impl Kernel {
-    /// The fastest that this processor has, if one is faster than going on byte by byte.
+    /// The fastest that this processor has and that may be used.
+    fn best() -> Self {
+        *CHOSEN.get_or_init(|| Self::all().pop().unwrap_or(Self::Portable))
+    }
+
+    /// The fastest that may be used, if one is faster than going on byte by byte.
     pub(crate) fn fast() -> Option<Self> {
-        Self::all().pop().filter(|&kernel| kernel != Self::Portable)
+        Some(Self::best()).filter(|&kernel| kernel != Self::Portable)
     }
 
     /// Those that this processor has, the fastest last.
@@ -59,42 +104,72 @@ impl Kernel {
         std::iter::once(Self::Portable).chain(Self::with_vectors()).collect()
     }
 
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     fn with_vectors() -> impl Iterator<Item = Self> {
-        [Avx2::detect().map(Self::Avx2), Avx512::detect().map(Self::Avx512)].into_iter().flatten()
+        let detected = [
+            x86::Ssse3::detect().map(Self::Ssse3),
+            x86::Avx2::detect().map(Self::Avx2),
+            x86::Avx512::detect().map(Self::Avx512),
+        ];
+        detected.into_iter().flatten()
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    fn with_vectors() -> impl Iterator<Item = Self> {
+        neon::Neon::detect().map(Self::Neon).into_iter()
+    }
+
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    fn with_vectors() -> impl Iterator<Item = Self> {
+        simd128::Simd128::detect().map(Self::Simd128).into_iter()
+    }
+
+    #[cfg(not(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
     fn with_vectors() -> impl Iterator<Item = Self> {
         std::iter::empty()
     }
 
-    /// How many numbers of letters its tables hold, and how many lookups are not too many.
-    pub(crate) fn limits(self) -> (usize, usize) {
+    /// What [`limit_instructions`] calls it.
+    pub(crate) fn name(self) -> &'static str {
         match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => (avx2::MAX_NUMBERS, avx2::MAX_LOOKUPS),
-            _ => (MAX_NUMBERS, usize::MAX),
+            Self::Portable => "portable",
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Ssse3(_) => "ssse3",
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2(_) => "avx2",
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512(_) => "avx512",
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(_) => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Simd128(_) => "simd128",
         }
     }
 
     /// Shorter texts are not worth the preparation.
     pub(crate) fn min_len(self) -> usize {
-        match self {
-            Self::Portable => 1,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) | Self::Avx512(_) => 64,
-        }
+        if self == Self::Portable { 1 } else { 64 }
     }
 
     #[inline]
     pub(super) fn run(self, task: Loop<'_>) {
         match self {
             Self::Portable => portable::run(task),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Ssse3(vectors) => vectors.run(task),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx2(vectors) => vectors.run(task),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx512(vectors) => vectors.run(task),
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon(vectors) => vectors.run(task),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Self::Simd128(vectors) => vectors.run(task),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Loop;
 use crate::windows::tables::{
-    AsciiLetters, Characters, Cuts, Group, MAX_NUMBERS, WORD, Wide, Words,
+    AsciiLetters, Characters, Cuts, Group, N_OF_TABLE, WORD, Wide, Words, number_of,
 };
 
 pub(super) fn run(task: Loop<'_>) {
@@ -93,18 +93,26 @@ fn read(text: &[u8], ascii: &AsciiLetters, letters: &mut [u8], leads: &mut [u64]
     }
 }
 
-/// Reads characters of two and three bytes one by one: the way of AVX2 too.
-///
-/// Cost: about eight CPU cycles for each.
-#[inline(never)]
-pub(super) fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
+fn wide(text: &[u8], wide: &Wide, letters: &mut [u8], characters: Characters<'_>) {
     let Characters { leads, inner } = characters;
-    for (index, leads) in leads.iter_mut().enumerate().filter(|(_, leads)| **leads != 0) {
-        let place = index * WORD;
-        let [others, here, next] = wide.read_each(&text[place..], *leads, &mut letters[place..]);
-        *leads = others;
-        inner[index] |= here;
-        inner[index + 1] |= next;
+    for place in 0..text.len() {
+        let (index, bit) = (place / WORD, place % WORD);
+        if leads[index] >> bit & 1 == 0 {
+            continue;
+        }
+        let (letter, length) = match text[place..] {
+            [first @ 0xC2..0xE0, second @ 0x80..0xC0, ..] => (wide.short([first, second]), 2),
+            [0xE0, 0x80..0xA0, ..] | [0xED, 0xA0..0xC0, ..] => continue,
+            [first @ 0xE0..0xF0, second @ 0x80..0xC0, third @ 0x80..0xC0, ..] => {
+                (wide.long([first, second, third]), 3)
+            }
+            _ => continue,
+        };
+        letters[place] = letter;
+        leads[index] &= !(1 << bit);
+        for place in place + 1..place + length {
+            inner[place / WORD] |= 1 << (place % WORD);
+        }
     }
 }
 
@@ -117,7 +125,9 @@ fn look_up(letters: &[u8], group: &Group, cuts: Option<&Cuts>, words: Words<'_>)
                     .filter(|cuts| cuts.places[step.distance][index] >> bit & 1 == 1)
                     .map(|cuts| cuts.edge);
                 let letter = edge.unwrap_or(letters[index * WORD + bit + step.distance]);
-                step.table[usize::from(letter) % MAX_NUMBERS]
+                let number = number_of(letter);
+                debug_assert!(number < N_OF_TABLE || group.has_second_table, "no such letter");
+                step.table[number]
             });
             bits[index] |= u64::from(looked_up.fold(u8::MAX, |all, byte| all & byte) != 0) << bit;
         }

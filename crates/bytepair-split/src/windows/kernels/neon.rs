@@ -1,0 +1,93 @@
+//! Registers of 16 bytes with NEON, which all 64-bit Arm processors have.
+//!
+//! The loops are in [`super::loops`].
+#![expect(
+    unsafe_code,
+    reason = "vector instructions; splitting is several times as fast with them"
+)]
+
+use std::arch::aarch64::{
+    uint8x16_t, uint8x16x4_t, vandq_u8, vceqq_u8, vdupq_n_u8, vdupq_n_u64, veorq_u8,
+    vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_u8_u64,
+    vreinterpretq_u64_u8, vst1q_u8,
+};
+
+use super::loops::{MAX_REGISTERS, N_ASCII, N_PARTS, vectors};
+use crate::windows::tables::{N_OF_TABLE, WORD};
+
+vectors! {
+    /// Stands for a processor with NEON.
+    struct Neon needs "neon", which true;
+    4 registers of uint8x16_t;
+
+    fn load(bytes: &[u8; WORD], part: usize) -> uint8x16_t {
+        load_16(&bytes.as_chunks().0[part])
+    }
+
+    fn store(bytes: &mut [u8; WORD], part: usize, register: uint8x16_t) {
+        let place: &mut [u8; 16] = &mut bytes.as_chunks_mut().0[part];
+        // SAFETY: the array has the 16 bytes that are written, which need no alignment.
+        unsafe { vst1q_u8(place.as_mut_ptr(), register) }
+    }
+
+    fn fill(bytes: u64) -> uint8x16_t {
+        vreinterpretq_u8_u64(vdupq_n_u64(bytes))
+    }
+
+    fn table(bytes: &[u8; N_OF_TABLE]) -> uint8x16_t {
+        load_16(bytes)
+    }
+
+    fn and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+        vandq_u8(one, other)
+    }
+
+    fn xor(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+        veorq_u8(one, other)
+    }
+
+    fn equal(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+        vceqq_u8(one, other)
+    }
+
+    fn shuffle(bytes: uint8x16_t, places: uint8x16_t) -> uint8x16_t {
+        vqtbl1q_u8(bytes, places)
+    }
+
+    fn ascii(letters: &[u8; N_ASCII]) -> [uint8x16_t; N_PARTS] {
+        let mut tables = [vdupq_n_u8(0); N_PARTS];
+        for (table, part) in tables.iter_mut().zip(letters.as_chunks().0) {
+            *table = load_16(part);
+        }
+        tables
+    }
+
+    fn look_up_ascii(table: &[uint8x16_t; N_PARTS], bytes: uint8x16_t) -> uint8x16_t {
+        // A look-up gives zero for what is not below 64.
+        let low = uint8x16x4_t(table[0], table[1], table[2], table[3]);
+        let high = uint8x16x4_t(table[4], table[5], table[6], table[7]);
+        let low = vqtbl4q_u8(low, bytes);
+        let high = vqtbl4q_u8(high, veorq_u8(bytes, vdupq_n_u8(64)));
+        vorrq_u8(low, high)
+    }
+
+    fn bits(word: [uint8x16_t; MAX_REGISTERS]) -> u64 {
+        let each = vreinterpretq_u8_u64(vdupq_n_u64(0x8040_2010_0804_0201));
+        let mut masked = word;
+        for register in &mut masked {
+            *register = vandq_u8(*register, each);
+        }
+        // Neighbours are added three times, until each byte has the bits of eight.
+        let low = vpaddq_u8(masked[0], masked[1]);
+        let high = vpaddq_u8(masked[2], masked[3]);
+        let all = vpaddq_u8(low, high);
+        vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(all, all)))
+    }
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn load_16(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: the array has the 16 bytes that are read.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}

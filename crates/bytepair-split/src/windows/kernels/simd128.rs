@@ -1,0 +1,88 @@
+//! Registers of 16 bytes in WebAssembly, built with `simd128`.
+//!
+//! The loops are in [`super::loops`].
+#![expect(
+    unsafe_code,
+    reason = "vector instructions; splitting is several times as fast with them"
+)]
+
+use std::arch::wasm32::{
+    i8x16_bitmask, i8x16_eq, i8x16_sub, u8x16_splat, u8x16_swizzle, u64x2_splat, v128, v128_and,
+    v128_load, v128_or, v128_store, v128_xor,
+};
+
+use super::loops::{MAX_REGISTERS, N_ASCII, N_PARTS, vectors};
+use crate::windows::tables::{N_OF_TABLE, WORD};
+
+vectors! {
+    /// Stands for a core that is built with `simd128`.
+    struct Simd128 needs "simd128", which true;
+    4 registers of v128;
+
+    fn load(bytes: &[u8; WORD], part: usize) -> v128 {
+        load_16(&bytes.as_chunks().0[part])
+    }
+
+    fn store(bytes: &mut [u8; WORD], part: usize, register: v128) {
+        let place: &mut [u8; 16] = &mut bytes.as_chunks_mut().0[part];
+        // SAFETY: the array has the 16 bytes that are written, which need no alignment.
+        unsafe { v128_store(place.as_mut_ptr().cast(), register) }
+    }
+
+    fn fill(bytes: u64) -> v128 {
+        u64x2_splat(bytes)
+    }
+
+    fn table(bytes: &[u8; N_OF_TABLE]) -> v128 {
+        load_16(bytes)
+    }
+
+    fn and(one: v128, other: v128) -> v128 {
+        v128_and(one, other)
+    }
+
+    fn xor(one: v128, other: v128) -> v128 {
+        v128_xor(one, other)
+    }
+
+    fn equal(one: v128, other: v128) -> v128 {
+        i8x16_eq(one, other)
+    }
+
+    fn shuffle(bytes: v128, places: v128) -> v128 {
+        u8x16_swizzle(bytes, places)
+    }
+
+    fn ascii(letters: &[u8; N_ASCII]) -> [v128; N_PARTS] {
+        let mut tables = [u8x16_splat(0); N_PARTS];
+        for (table, part) in tables.iter_mut().zip(letters.as_chunks().0) {
+            *table = load_16(part);
+        }
+        tables
+    }
+
+    fn look_up_ascii(table: &[v128; N_PARTS], bytes: v128) -> v128 {
+        // A look-up gives zero for what is not below 16.
+        let (mut places, mut found) = (bytes, u8x16_splat(0));
+        for &part in table {
+            found = v128_or(found, u8x16_swizzle(part, places));
+            places = i8x16_sub(places, u8x16_splat(16));
+        }
+        found
+    }
+
+    fn bits(word: [v128; MAX_REGISTERS]) -> u64 {
+        let mut bits = 0;
+        for register in word.into_iter().rev() {
+            bits = bits << 16 | u64::from(i8x16_bitmask(register));
+        }
+        bits
+    }
+}
+
+#[target_feature(enable = "simd128")]
+#[inline]
+fn load_16(bytes: &[u8; 16]) -> v128 {
+    // SAFETY: the array has the 16 bytes that are read, which need no alignment.
+    unsafe { v128_load(bytes.as_ptr().cast()) }
+}
