@@ -105,12 +105,7 @@ def test_the_reference_never_imports_the_core():
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
     "windows/kernels/moves.rs": ("windows/kernels/moves.rs", "are_fast"),
-    "normalize/plain/vectors.rs": ("piece/vectors.rs", "are_here"),
-    "count/table.rs": ("piece/vectors.rs", "are_here"),
-    "piece/row.rs": ("piece/vectors.rs", "are_here"),
-    "piece/vectors.rs": ("piece/vectors.rs", "are_here"),
     "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
-    "encode/cache/vector_lookup.rs": ("piece/vectors.rs", "are_here"),
 }
 ALWAYS_THERE = {"sse", "sse2", "neon", "simd128"}
 

@@ -150,18 +150,18 @@ impl<E: Entry> Table<E> {
         &mut self.entries[place]
     }
 
-    /// All places; their number is a power of two.
-    #[cfg(target_arch = "x86_64")]
+    /// The place where the search for this hash begins, which is fetched ahead of its use.
     #[inline]
-    pub(super) fn places(&self) -> &[E] {
-        &self.entries
+    pub(super) fn prefetched_place(&self, hash: u64) -> usize {
+        let place = self.place(hash);
+        prefetch(&self.entries, place);
+        place
     }
 
-    /// All places, for changes that do not move an entry.
-    #[cfg(target_arch = "x86_64")]
+    /// What is in a place, to be changed in what does not move the entry.
     #[inline]
-    pub(super) fn places_mut(&mut self) -> &mut [E] {
-        &mut self.entries
+    pub(super) fn entry_mut(&mut self, place: usize) -> Option<&mut E> {
+        self.entries.get_mut(place)
     }
 
     /// The entry of this hash that is the one looked for, or a free one, which the caller fills.

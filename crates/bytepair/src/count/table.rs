@@ -5,8 +5,8 @@
 //! of longer pieces lie in an arena, and are looked at only where all 64 bits of a hash agree. Nothing is
 //! allocated per piece. Costs O(1) expected time for each piece, plus its length.
 //!
-//! Two loops count the pieces of a block: one takes single pieces and serves every processor, the other takes eight at a
-//! time with AVX-512 and leaves to the first what it does not find at once.
+//! Two loops count the pieces of a block: one takes rows of pieces while the table is small, the other has a small table before
+//! a large one.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -21,13 +21,9 @@ use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
-use crate::piece::key::{Kernel, Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
-#[cfg(target_arch = "x86_64")]
-use crate::piece::{
-    Starts,
-    row::{PieceRow, STEP_LEN},
-    vectors::{TwoWords, Vectors},
-};
+use crate::piece::Starts;
+use crate::piece::key::{Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
+use crate::piece::row::PieceRow;
 use bytepair_split::Boundaries;
 
 /// Pieces whose places are prefetched together.
@@ -40,10 +36,9 @@ const N_PLACES: usize = 1 << 12;
 /// they grow less often, and what is no longer tiny is a large page.
 const SMALL_TABLE_LEN: usize = 2 << 20;
 const TINY_TABLE_LEN: usize = 128 << 10;
-/// In tables up to this size, in bytes, pieces are looked for eight at a time. In larger ones even frequent pieces are
-/// far away, so that a small table before them pays.
-#[cfg(target_arch = "x86_64")]
-const MAX_LEN_FOR_EIGHT: usize = 16 << 20;
+/// In tables up to this size, in bytes, pieces are looked for in rows. In larger ones even frequent pieces are far away, so
+/// that a small table before them pays.
+const MAX_LEN_FOR_ROWS: usize = 16 << 20;
 /// Places that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
 
@@ -71,7 +66,8 @@ pub(super) struct CountTable {
     /// of its count. [`N_RECENT`] of them, once there is one.
     recent: Vec<Short>,
     tables: Tables,
-    kernel: Kernel,
+    /// Whether pieces may be looked for in rows.
+    has_rows: bool,
 }
 
 /// All pieces but what of them is recent.
@@ -126,11 +122,6 @@ impl Total {
         Ok(Sum { piece, count, position: self.first })
     }
 }
-
-#[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "vectors read all bytes of a total")]
-// SAFETY: it is two words without padding between them.
-unsafe impl TwoWords for Total {}
 
 /// A short piece. The place of its total is the smallest position at which it was counted.
 pub(super) type Short = Keyed<Total>;
@@ -209,7 +200,7 @@ impl CountTable {
     pub(super) fn new(budget: usize) -> Self {
         let (short, long) = (Table::new(N_PLACES), Table::new(N_PLACES));
         let tables = Tables { short, long, long_bytes: Vec::new(), budget };
-        Self { recent: Vec::new(), tables, kernel: Kernel::fast() }
+        Self { recent: Vec::new(), tables, has_rows: true }
     }
 
     pub(super) fn set_budget(&mut self, budget: usize) {
@@ -240,24 +231,17 @@ impl CountTable {
         count: u64,
         position: u64,
     ) -> u64 {
-        match self.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Eight(vectors)
-                if self.tables.short.n_bytes() <= MAX_LEN_FOR_EIGHT
-                    && block.dropped().is_none() =>
-            {
-                let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
-                let text = Text { bytes: text, position, count };
-                self.tables.add_eight_at_a_time(vectors, text, &starts);
-                block.starts().iter().map(|word| u64::from(word.count_ones())).sum()
-            }
-            _ => {
-                let mut n_pieces = 0;
-                let pieces = block.pieces().inspect(|_| n_pieces += 1);
-                self.add_one_by_one(Text { bytes: text, position, count }, pieces);
-                n_pieces
-            }
+        let text = Text { bytes: text, position, count };
+        let is_small = self.tables.short.n_bytes() <= MAX_LEN_FOR_ROWS;
+        if self.has_rows && is_small && block.dropped().is_none() {
+            let starts = Starts::new(block.starts(), block.block_start()..block.block_end());
+            self.tables.add_rows(text, &starts);
+            return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
         }
+        let mut n_pieces = 0;
+        let pieces = block.pieces().inspect(|_| n_pieces += 1);
+        self.add_one_by_one(text, pieces);
+        n_pieces
     }
 
     /// Counts these pieces of a text, one by one.
@@ -428,8 +412,7 @@ impl Tables {
         }
     }
 
-    #[cfg(target_arch = "x86_64")]
-    #[inline(never)] // keeps the loop over eight pieces short
+    #[inline(never)] // keeps the loop over rows short
     fn add_long(&mut self, bytes: &[u8], total: Total) {
         self.add_hashed(self.hash_of_long(bytes), bytes, total);
     }
@@ -493,59 +476,35 @@ impl Tables {
     }
 }
 
-/// Pieces counted eight at a time, with AVX-512.
+/// Pieces counted in rows.
 ///
 /// ```text
-/// for each row of pieces:                      some dozens, whose keys are made together
+/// for each row of pieces:                      some hundred
 ///     prefetch where the search for each begins
-///     for each eight of them:
-///         known = those that stand where their search begins         (nearly all)
-///         counts of known += count                                   one after the other: two may be equal
-///         the others are counted by the loop over single pieces
+///     for each of them:
+///         if it stands where its search begins: count += 1          (nearly always)
+///         else it is counted by a search
 /// ```
 ///
-/// *Invariant:* after a piece was looked for, nothing moves in the table before it was counted: only the loop over single
-/// pieces makes a table grow, and it runs when the known ones of its eight are done. The next eight look anew.
+/// *Invariant:* a place that was prefetched stays one of the table, which may grow meanwhile; an entry with the key of a piece
+/// is that of the piece, wherever it is.
 ///
-/// Costs about 14 cycles for each piece that is known. The table may be larger than the processor's caches.
-#[cfg(target_arch = "x86_64")]
+/// Costs about 20 cycles for each piece that is known. The table may be larger than the processor's caches.
 impl Tables {
-    #[expect(
-        unsafe_code,
-        reason = "vector instructions; splitting and counting take a fifth less time"
-    )]
-    fn add_eight_at_a_time(&mut self, _: Vectors, text: Text<'_>, starts: &Starts<'_>) {
-        // SAFETY: whoever has `Vectors` has a processor with these instructions.
-        unsafe { self.add_words(text, starts) }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt")]
-    fn add_words(&mut self, text: Text<'_>, starts: &Starts<'_>) {
+    fn add_rows(&mut self, text: Text<'_>, starts: &Starts<'_>) {
         let mut row = PieceRow::default();
-        for word in starts.words() {
-            row.push(self.short.places(), (text.bytes, word));
-            if row.is_full() {
-                self.add_row(text, &row);
-                row.clear();
+        let mut words = starts.words();
+        loop {
+            row.fill(text.bytes, &mut words, |key| self.short.prefetched_place(high_hash(key)));
+            if row.len() == 0 {
+                return;
             }
-        }
-        self.add_row(text, &row);
-    }
-
-    #[target_feature(enable = "avx512f,avx512dq,bmi1,bmi2,popcnt")]
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a bit for each lane")]
-    fn add_row(&mut self, text: Text<'_>, row: &PieceRow) {
-        for number in (0..row.len()).step_by(STEP_LEN) {
-            let wanted = ((1_u32 << (row.len() - number).min(STEP_LEN)) - 1) as u8;
-            let known = row.find(self.short.places(), number).known & wanted;
-            let (places, slots) = (row.homes(number), self.short.places_mut());
-            if known == u8::MAX {
-                places.into_iter().for_each(|place| slots[place].value.add(text.count));
-                continue;
+            for (number, piece) in row.entries().iter().enumerate() {
+                match self.short.entry_mut(piece.home) {
+                    Some(entry) if entry.key == piece.key => entry.value.add(text.count),
+                    _ => self.add_one(text, row.piece(number)),
+                }
             }
-            lanes(known).for_each(|lane| slots[places[lane]].value.add(text.count));
-            lanes(wanted & !known).for_each(|lane| self.add_one(text, row.piece(number + lane)));
         }
     }
 
@@ -558,17 +517,6 @@ impl Tables {
             None => self.add_long(&text.bytes[piece], total),
         }
     }
-}
-
-/// The numbers of the bits that are set.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-fn lanes(mut bits: u8) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = (bits != 0).then(|| bits.trailing_zeros() as usize);
-        bits &= bits.wrapping_sub(1);
-        lane
-    })
 }
 
 /// Long pieces of a text that wait for being counted, so that several are looked for side by side.
@@ -626,7 +574,7 @@ mod tests {
             let text = [words.concat(), more.collect(), words.concat()].concat();
             let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest()).unwrap();
             let mut tables = [CountTable::new(usize::MAX), CountTable::new(usize::MAX)];
-            tables[0].kernel = Kernel::OneByOne;
+            tables[0].has_rows = false;
             let contents = tables.map(|mut table| {
                 let (mut block, mut from, mut n_pieces) = (Boundaries::default(), 0, 0);
                 while from < text.len() {

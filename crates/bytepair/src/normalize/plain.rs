@@ -4,29 +4,15 @@
 //! Characters beyond the basic plane are not among them. What is no character is left alone by every form and may be
 //! passed over with them or not, as is quicker.
 //!
-//! Cost: 8 KiB for each form. A step for each character and one for eight of ASCII; with AVX-512 about a dozen cycles for
-//! 64 bytes of any script, and a step for each character that stands in a word with others that are not plain.
-
-#[cfg(target_arch = "x86_64")]
-mod vectors;
+//! Cost: 8 KiB for each form. A step for each character and one for eight of ASCII.
 
 /// Codes of the basic plane.
 const N_CODES: usize = 1 << 16;
-
-/// Words of characters of two bytes, by their first byte.
-#[cfg(target_arch = "x86_64")]
-const N_SHORT: usize = 32;
 
 /// The plain characters of a form.
 pub(super) struct Plain {
     /// By code. The 64 characters that differ in their last byte alone are one word.
     bits: Vec<u64>,
-    /// The words of characters of two bytes once more.
-    #[cfg(target_arch = "x86_64")]
-    short: [u64; N_SHORT],
-    /// The words that hold all their characters, 64 in one: by the first byte of three, and the bit by the second.
-    #[cfg(target_arch = "x86_64")]
-    full: [u64; N_CODES >> 12],
 }
 
 impl Plain {
@@ -35,35 +21,14 @@ impl Plain {
             let character = u32::try_from(code).ok().and_then(char::from_u32);
             character.is_some_and(&is_plain)
         };
-        let bits_where = |is_set: &dyn Fn(usize) -> bool| {
-            (0..64).fold(0, |bits, bit| bits | u64::from(is_set(bit)) << bit)
+        let word = |word: usize| {
+            (0..64).fold(0, |bits, bit| bits | u64::from(is_plain(word * 64 + bit)) << bit)
         };
-        let word = |word: usize| bits_where(&|bit| is_plain(word * 64 + bit));
-        let bits: Vec<u64> = (0..N_CODES / 64).map(word).collect();
-        Self {
-            #[cfg(target_arch = "x86_64")]
-            short: std::array::from_fn(|word| bits[word]),
-            #[cfg(target_arch = "x86_64")]
-            full: std::array::from_fn(|first| {
-                bits_where(&|second| bits[first * 64 + second] == u64::MAX)
-            }),
-            bits,
-        }
+        Self { bits: (0..N_CODES / 64).map(word).collect() }
     }
 
     /// How long the plain characters are that a text begins with.
     pub(super) fn run_len(&self, text: &[u8]) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(all) = crate::piece::vectors::Vectors::detect() {
-            let (len, has_ended) = vectors::run_len(all, self, text);
-            let rest = if has_ended { &[] } else { &text[len..] };
-            return len + self.run_len_by_characters(rest);
-        }
-        self.run_len_by_characters(text)
-    }
-
-    /// The definition of [`Self::run_len`]: character by character.
-    fn run_len_by_characters(&self, text: &[u8]) -> usize {
         let mut rest = behind_ascii(text);
         while let Some(len) = self.len(rest) {
             rest = behind_ascii(&rest[len..]);

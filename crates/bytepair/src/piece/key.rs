@@ -5,8 +5,6 @@
 //! in one byte over and over, as indents and rules do: its first eight bytes and its length are all there is to it.
 
 use crate::hash::fold;
-#[cfg(target_arch = "x86_64")]
-use crate::piece::vectors::Vectors;
 
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
@@ -28,36 +26,15 @@ pub(crate) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB
 
 /// A slot of a table by key: two of them are a line of the processor's cache, and none lies in two.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))] // read by `piece_row`
+#[repr(align(32))]
 pub(crate) struct Keyed<V> {
     /// 0 where the slot is free.
     pub(crate) key: u128,
     pub(crate) value: V,
 }
 
-/// In the key of a slot: its value is of another kind. No key that is looked up has this bit.
-pub(crate) const MARK: u128 = 1 << 126;
-
-/// How pieces are looked for in a table of such slots, and how characters are gone through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
-    /// By the definition.
-    OneByOne,
-    /// Several at once, by vectors (`piece_row`).
-    #[cfg(target_arch = "x86_64")]
-    Eight(Vectors),
-}
-
-impl Kernel {
-    /// The fastest that this processor has.
-    pub(crate) fn fast() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(vectors) = Vectors::detect() {
-            return Self::Eight(vectors);
-        }
-        Self::OneByOne
-    }
-}
+/// Bits above those of a key, where a table may note the kind of a value. No key of a piece has one of them.
+pub(crate) const KIND_SHIFT: u32 = 125;
 
 /// By length: the bytes of a key that are the piece.
 const PIECE_BYTES: [u128; 16] = {
@@ -151,7 +128,7 @@ pub(crate) fn key_hash(key: u128) -> usize {
     fold(key as u64, (key >> 64) as u64) as usize
 }
 
-/// A hash of a key, good in its high bits alone, that vectors can take too.
+/// A hash of a key, good in its high bits alone.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
 pub(crate) fn high_hash(key: u128) -> u64 {
@@ -201,7 +178,7 @@ mod tests {
             let piece = vec![0; len];
             assert!(
                 run_key(&piece)
-                    .is_some_and(|key| key >> 120 > MAX_KEY_LEN as u128 && key & MARK == 0)
+                    .is_some_and(|key| key >> 120 > MAX_KEY_LEN as u128 && key >> KIND_SHIFT == 0)
             );
         }
         assert!(run_key(&[0; MAX_RUN_LEN + 1]).is_none() && run_key(&[0; MAX_KEY_LEN]).is_none());

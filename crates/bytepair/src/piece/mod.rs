@@ -1,13 +1,9 @@
 //! Short pieces as keys, for the tables that count and remember them, and the pieces of a block as bits for where they start.
 //!
-//! `key` is a short piece as a number. `row` looks up eight pieces at once where the processor has the instructions, and
-//! `vectors` are how these read and write memory.
+//! `key` is a short piece as a number. `row` has some hundred pieces, so that all are on their way before the first is looked at.
 
 pub(crate) mod key;
-#[cfg(target_arch = "x86_64")]
 pub(crate) mod row;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod vectors;
 
 use std::ops::Range;
 
@@ -40,11 +36,6 @@ impl<'b> Starts<'b> {
         Self { words: &words[..words.len().min(block.len().div_ceil(WORD_LEN))], block }
     }
 
-    /// Bytes of the block.
-    pub(crate) fn block_len(&self) -> usize {
-        self.block.len()
-    }
-
     /// The words in which pieces start, in order.
     #[inline]
     pub(crate) fn words(&self) -> impl Iterator<Item = Word> + '_ {
@@ -68,8 +59,8 @@ impl<'b> Starts<'b> {
 }
 
 impl Word {
-    /// The pieces one by one.
-    #[inline]
+    /// The pieces one by one: the definition of [`row`].
+    #[cfg(test)]
     pub(crate) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
         let mut left = self.bits;
         std::iter::from_fn(move || {

@@ -165,8 +165,8 @@ impl Misses {
         starts: &Starts<'_>,
         ids: &mut Vec<TokenId>,
     ) -> Result<()> {
-        let (text, block_len) = (context.text, starts.block_len());
-        let mut pending = Pending { text, block_len, words: starts.words() };
+        let text = context.text;
+        let mut pending = Pending { text, words: starts.words() };
         loop {
             self.all.clear();
             let mut known = Known { ids, misses: &mut self.all };
@@ -348,7 +348,7 @@ mod tests {
                 splitter(".", Unmatched::Keep),
                 Splitter::whole(),
             ] {
-                let mut workers = [PieceCache::tiny(), PieceCache::default(), PieceCache::default().plain()]
+                let mut workers = [PieceCache::tiny(), PieceCache::default()]
                     .map(|cache| Worker { cache, ..Worker::default() });
                 for text in texts.iter().flat_map(|text| [text.as_bytes(); 3]) {
                     let (mut ids, mut scratch) = (Vec::new(), Scratch::default());

@@ -53,49 +53,55 @@
 //!
 //! # Cost
 //!
-//! About 20 cycles for a short piece that is known; about 10 where the processor has AVX-512 ([`vector_lookup`]). Each id behind
-//! the first miss is copied twice, sixteen at a time.
+//! About 20 cycles for a short piece that is known. Each id behind the first miss is copied twice, sixteen at a time.
 
 pub(super) mod characters;
 mod ring;
 mod shared_log;
 mod table;
-#[cfg(target_arch = "x86_64")]
-mod vector_lookup;
 
 use std::ops::Range;
 
 use self::ring::{Index, Ring};
 use self::shared_log::SharedLog;
-use self::table::{MAX_IDS, MIN_LEN, Slot, Table, n_packed, packed, unpacked};
+use self::table::{MAX_IDS, MAX_INLINE, MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
-use crate::piece::key::{Kernel, MARK, MAX_KEY_LEN, key_or_none, run_key};
-#[cfg(target_arch = "x86_64")]
-use crate::piece::row::PieceRow;
-use crate::piece::{WORD_LEN, Word};
+use crate::piece::Word;
+use crate::piece::key::{MAX_KEY_LEN, NO_KEY, key_or_none, run_key};
+use crate::piece::row::{MAX_PIECES, PieceRow};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
 const MAX_SLOTS: usize = 1 << 20;
 /// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
 const MAX_LEN: usize = 4096;
-/// Shorter blocks are looked up piece by piece.
-#[cfg(target_arch = "x86_64")]
-const MIN_BLOCK_LEN: usize = 24;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids; where the key has [`MARK`], more of them or their place in the ring ([`table`]).
+    /// By key: up to four ids; more of them if they are small, or their place in the ring ([`table`]).
     table: Table,
     /// By hash: places in the ring.
     index: Index,
     ring: Ring,
-    /// Made when the first long text comes. What it holds counts no more.
-    #[cfg(target_arch = "x86_64")]
-    row: Option<Box<PieceRow>>,
-    kernel: Kernel,
+    /// What it holds counts no more.
+    row: Option<Box<Row>>,
     /// Present while other threads learn too ([`shared_log`]).
     log: Option<SharedLog>,
+}
+
+/// Ids that a row can have. A power of two, so that no place in it is outside.
+const MAX_ROW_IDS: usize = (MAX_PIECES * MAX_INLINE).next_power_of_two();
+
+/// Pieces that are looked up together, and the ids of those that are known.
+struct Row {
+    pieces: PieceRow,
+    ids: [TokenId; MAX_ROW_IDS + MAX_INLINE],
+}
+
+impl Default for Row {
+    fn default() -> Self {
+        Self { pieces: PieceRow::default(), ids: [0; _] }
+    }
 }
 
 /// What a piece is found by.
@@ -117,9 +123,6 @@ pub(crate) struct Query<'t> {
 /// Pieces of a block of text that are still to be looked up.
 pub(crate) struct Pending<'b, W> {
     pub(crate) text: &'b [u8],
-    /// How long the block is, in bytes.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
-    pub(crate) block_len: usize,
     /// Where the pieces start.
     pub(crate) words: W,
 }
@@ -136,9 +139,7 @@ impl PieceCache {
             table: Table::new(n_slots.min(max_slots), max_slots),
             index: Index::new(),
             ring: Ring::new(ring_len),
-            #[cfg(target_arch = "x86_64")]
             row: None,
-            kernel: Kernel::fast(),
             log: None,
         }
     }
@@ -149,57 +150,91 @@ impl PieceCache {
         Self::with_bounds(2, 8, 512)
     }
 
-    /// This cache, used without vectors.
-    #[cfg(test)]
-    pub(crate) fn plain(mut self) -> Self {
-        self.kernel = Kernel::OneByOne;
-        self
-    }
-
-    /// Appends the ids of pending pieces that are in the home slots of their keys, and perhaps of others that are
-    /// known; the rest are misses. Returns whether it stopped before the end of the block.
+    /// Appends the ids of pending pieces that are known; the rest are misses. Returns whether it stopped before the end of the
+    /// block: it does so after a row with a short miss, since what is new in a text comes again soon, and is known by then
+    /// if the caller inserts it first.
     ///
-    /// Where pieces are looked up eight at a time, it stops after a row of some hundred with a short miss: what is
-    /// new in a text comes again soon, and is known by then if the caller inserts it first.
+    /// ```text
+    /// for each row of pieces:                      some hundred, whose homes are on their way
+    ///     for each piece:
+    ///         if one of the two slots of its bucket has its key, and has its ids:        nearly always
+    ///             write four ids, or seven, and move on by as many as count
+    ///         else if it is elsewhere in the cache: write its ids there
+    ///         else note a miss
+    /// ```
     pub(crate) fn append_known(
         &mut self,
         pending: &mut Pending<'_, impl Iterator<Item = Word>>,
         known: &mut Known<'_>,
     ) -> bool {
-        match self.kernel {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Eight(vectors) if pending.block_len >= MIN_BLOCK_LEN => {
-                let mut row = self.row.take().unwrap_or_default();
-                let has_stopped = vector_lookup::append(vectors, self, &mut row, pending, known);
-                self.row = Some(row);
-                has_stopped
+        let mut row = self.row.take().unwrap_or_default();
+        let has_stopped = self.append_rows(&mut row, pending, known);
+        self.row = Some(row);
+        has_stopped
+    }
+
+    fn append_rows(
+        &mut self,
+        row: &mut Row,
+        pending: &mut Pending<'_, impl Iterator<Item = Word>>,
+        known: &mut Known<'_>,
+    ) -> bool {
+        loop {
+            row.pieces
+                .fill(pending.text, &mut pending.words, |key| self.table.prefetched_home(key));
+            if row.pieces.len() == 0 {
+                return false;
             }
-            _ => {
-                let text = pending.text;
-                pending.words.by_ref().for_each(|word| self.append_word(text, word, known));
-                false
+            let n_before = known.misses.len();
+            self.append_row(row, pending.text, known);
+            if known.misses[n_before..].iter().any(Miss::is_short) {
+                return true;
             }
         }
     }
 
-    /// Looks up the pieces that start in 64 bytes, one by one: the definition of [`vector_lookup`].
-    #[inline]
-    fn append_word(&self, text: &[u8], word: Word, known: &mut Known<'_>) {
-        let mut row = [0; WORD_LEN * MAX_IDS];
-        let mut n_ids = 0;
-        for piece in word.pieces() {
-            let key = key_or_none(text, piece.start, piece.end);
-            let slot = self.table.home_slot(key);
-            if slot.key != key {
-                known.misses.push(Miss { piece, n_before: known.ids.len() + n_ids });
-                continue;
+    fn append_row(&mut self, row: &mut Row, text: &[u8], known: &mut Known<'_>) {
+        let mut number = self.append_near(row, 0, known.ids);
+        while number < row.pieces.len() {
+            let piece = row.pieces.piece(number);
+            let key = row.pieces.entries()[number].key;
+            if !self.append_far(&text[piece.clone()], key, known.ids) {
+                known.misses.push(Miss { piece, n_before: known.ids.len() });
             }
-            // All four are written, whatever their number: the next piece overwrites what does not count.
-            let Some(four) = row.get_mut(n_ids..).and_then(<[_]>::first_chunk_mut) else { return };
-            *four = unpacked(slot.value);
-            n_ids += n_packed(slot.value);
+            number = self.append_near(row, number + 1, known.ids);
         }
-        append_first(n_ids, &row, known.ids);
+    }
+
+    /// Appends the ids of pieces of a row, from one of a number on, to the first that does not have its ids in its bucket;
+    /// returns the number of that one.
+    #[inline]
+    fn append_near(&self, row: &mut Row, from: usize, ids: &mut Vec<TokenId>) -> usize {
+        let Row { pieces, ids: written } = row;
+        let (mut n_ids, mut number) = (0, from);
+        for piece in &pieces.entries()[from..] {
+            // All are written, whatever their number: the next piece overwrites what does not count.
+            let place = written[n_ids % MAX_ROW_IDS..].first_chunk_mut();
+            let slot = self.table.get_near(piece.key, piece.home);
+            let n_here = slot.zip(place).and_then(|(slot, place)| slot.write_ids(place));
+            let Some(n_here) = n_here else { break };
+            n_ids += n_here;
+            number += 1;
+        }
+        ids.extend_from_slice(&written[..n_ids]);
+        number
+    }
+
+    /// Appends the ids of a piece that does not have them in its bucket, if it is known.
+    ///
+    /// A long piece is looked up only if it is ASCII: others are prefetched first, some dozen together.
+    #[cold]
+    fn append_far(&mut self, piece: &[u8], key: u128, ids: &mut Vec<TokenId>) -> bool {
+        if key != NO_KEY {
+            let slot = self.table.get_elsewhere(key);
+            return slot.is_some_and(|slot| self.append_slot(slot, ids));
+        }
+        let query = Query::of_long(piece).filter(|query| query.is_exact() || piece.is_ascii());
+        query.is_some_and(|query| self.append(query, ids))
     }
 
     /// Appends the ids of a piece, if it is known.
@@ -215,30 +250,15 @@ impl PieceCache {
         }
     }
 
-    /// Appends the ids of a long piece, if it is known and ASCII. Others are not looked up with their block, as
-    /// they are prefetched first, some dozen together.
-    #[cfg(target_arch = "x86_64")]
-    fn append_ascii(&self, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
-        piece.is_ascii() && Query::by_hash(piece).is_some_and(|piece| self.append(piece, ids))
-    }
-
     /// Appends the ids of a slot, if they still stand.
     #[inline]
     fn append_slot(&self, slot: Slot, ids: &mut Vec<TokenId>) -> bool {
-        if slot.key & MARK > 0 {
-            return self.append_marked(slot.value, ids);
-        }
-        append_first(n_packed(slot.value), &unpacked(slot.value), ids);
-        true
-    }
-
-    /// Appends the ids of the value of a marked slot, unless they were overwritten.
-    #[inline]
-    fn append_marked(&self, value: u128, ids: &mut Vec<TokenId>) -> bool {
-        if table::append_inline(value, ids) {
+        let mut seven = [0; MAX_INLINE];
+        if let Some(n_ids) = slot.write_ids(&mut seven) {
+            append_first(n_ids, &seven, ids);
             return true;
         }
-        let (place, n_ids) = table::place_in_ring(value);
+        let (place, n_ids) = slot.place_in_ring();
         self.ring.append_ids(place, n_ids, ids)
     }
 
@@ -253,7 +273,7 @@ impl PieceCache {
     /// Remembers the ids of a piece that is not known.
     pub(crate) fn insert(&mut self, piece: Query<'_>, ids: &[TokenId]) {
         if self.ring.is_used_up() {
-            *self = Self { kernel: self.kernel, log: self.log.take(), ..Self::default() };
+            *self = Self { log: self.log.take(), ..Self::default() };
         }
         match piece.key {
             CacheKey::Exact(key) => self.insert_short(key, ids),
@@ -266,11 +286,9 @@ impl PieceCache {
     }
 
     fn insert_short(&mut self, key: u128, ids: &[TokenId]) {
-        let marked = |value| Slot { key: key | MARK, value };
-        let whole = packed(ids).map(|value| Slot { key, value });
-        let Some(slot) = whole.or_else(|| table::inlined(ids).map(marked)) else {
+        let Some(slot) = Slot::packed(key, ids) else {
             let place = self.ring.push_ids(ids);
-            let slot = place.map(|place| marked(table::in_ring(place, ids.len())));
+            let slot = place.map(|place| Slot::in_ring(key, place, ids.len()));
             slot.into_iter().for_each(|slot| self.table.insert(slot));
             return;
         };
@@ -305,21 +323,28 @@ impl<'t> Query<'t> {
     #[inline]
     pub(crate) fn new(text: &'t [u8], place: Range<usize>) -> Option<Self> {
         let piece = &text[place.clone()];
-        let key = match piece.len() {
-            0 => return None,
-            1..=MAX_KEY_LEN => key_or_none(text, place.start, place.end),
-            _ => match run_key(piece) {
-                Some(key) => key,
-                None => return Self::by_hash(piece),
-            },
-        };
-        Some(Self { piece, key: CacheKey::Exact(key) })
+        match piece.len() {
+            0 => None,
+            1..=MAX_KEY_LEN => {
+                let key = key_or_none(text, place.start, place.end);
+                Some(Self { piece, key: CacheKey::Exact(key) })
+            }
+            _ => Self::of_long(piece),
+        }
     }
 
     #[inline]
-    fn by_hash(piece: &'t [u8]) -> Option<Self> {
-        let key = CacheKey::Hash(hash_long(piece, 0));
-        (piece.len() <= MAX_LEN).then_some(Self { piece, key })
+    fn of_long(piece: &'t [u8]) -> Option<Self> {
+        if piece.len() > MAX_LEN {
+            return None;
+        }
+        let key =
+            run_key(piece).map_or_else(|| CacheKey::Hash(hash_long(piece, 0)), CacheKey::Exact);
+        Some(Self { piece, key })
+    }
+
+    fn is_exact(&self) -> bool {
+        matches!(self.key, CacheKey::Exact(_))
     }
 }
 
@@ -358,7 +383,6 @@ pub(crate) struct Filled {
     pub(crate) places: Vec<Range<usize>>,
 }
 
-#[cfg(target_arch = "x86_64")]
 impl Miss {
     /// Whether the piece will be found at once when it comes again. Most long ones are misses each time, known or
     /// not.

@@ -22,7 +22,7 @@
 //! highest bits of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no
 //! two of these compete, and all other keys are put in anew.
 //!
-//! *Why the home matters*: eight homes are read together ([`super::vector_lookup`]), and a piece elsewhere costs a step of
+//! *Why the bucket matters*: the two slots of a bucket are compared together, and a piece elsewhere costs a step of
 //! its own. The pieces that come first in a text are its frequent ones, and they keep their homes. The table
 //! doubles when three of eight slots are taken, a large one when half of them are, so that most pieces have theirs.
 //! A frequent piece that came late changes places with the slot in its home: of all times that a piece is found
@@ -32,21 +32,21 @@
 //! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first
 //! short text of a new tokenizer does not wait for more, and ends at a bound.
 //!
-//! *Values*. The value of a slot is the ids of its piece, or where they are:
+//! *Values*. Above the key of a slot is the kind of its value, which is the ids of the piece, or where they are:
 //!
 //! ```text
-//! key without a mark:  four ids of 32 bits, the first with MORE if there are more than two, absent ones last
-//! key with a mark:     01, how many, up to seven ids of 17 bits      inline
-//!                      10, how many, up to six ids of 20 bits        inline
-//!                      00, how many, place in the ring
+//! 1 to 4:  as many ids
+//! 5:       how many, up to seven ids of 17 bits      inline
+//! 6:       how many, up to six ids of 20 bits        inline
+//! 7:       how many, place in the ring
 //! ```
 //!
-//! Four ids can be written by vectors. Five to seven, as words of a script have for which a vocabulary has few
-//! tokens, are packed inline so that they need no second line of the processor's cache: these take a third longer from
-//! the ring.
+//! Five to seven, as words of a script have for which a vocabulary has few tokens, are packed inline so that they need no
+//! second line of the processor's cache: these take a third longer from the ring.
 
 use crate::memory::huge_pages::HugePageRow;
-use crate::piece::key::{Keyed, MARK, high_hash};
+use crate::memory::prefetch::prefetch;
+use crate::piece::key::{KIND_SHIFT, Keyed, high_hash};
 use crate::vocabulary::TokenId;
 
 /// Slots of a new table; 16 KiB.
@@ -61,13 +61,15 @@ const MAX_PROBE: usize = 8;
 const BUCKET_LEN: usize = 2;
 
 /// Of the times that a key is found elsewhere than in its home, one in so many is looked at.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
 const SAMPLED: u32 = 16;
 
-/// A key and its value. The value of a key with [`MARK`] is of another kind; the table treats both alike.
-pub(super) type Slot = Keyed<u128>;
+/// A key with the kind of its value, and the value. The table treats all kinds alike.
+pub(super) type Slot = Keyed<[TokenId; MAX_IDS]>;
 
-const FREE: Slot = Slot { key: 0, value: 0 };
+/// The bits of a key without the kind.
+const KEY_BITS: u128 = (1 << KIND_SHIFT) - 1;
+
+const FREE: Slot = Slot { key: 0, value: [0; _] };
 
 /// Slots by key.
 pub(super) struct Table {
@@ -78,9 +80,7 @@ pub(super) struct Table {
     n_taken: usize,
     max_len: usize,
     /// How often a key was found elsewhere than in its home, and the home that was sampled last.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     n_elsewhere: u32,
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     sampled: usize,
 }
 
@@ -91,16 +91,21 @@ impl Table {
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
+    /// The home of a key, which is fetched ahead of its use.
     #[inline]
-    pub(super) fn slots(&self) -> &[Slot] {
-        &self.slots
+    pub(super) fn prefetched_home(&self, key: u128) -> usize {
+        let home = self.home(key);
+        prefetch(&self.slots, home);
+        home
     }
 
-    /// The home of a key, which may have another key.
+    /// The slot of a key with this home, marked or not, if it is in its bucket.
     #[inline]
-    pub(super) fn home_slot(&self, key: u128) -> &Slot {
-        &self.slots[self.home(key)]
+    pub(super) fn get_near(&self, key: u128, home: usize) -> Option<&Slot> {
+        let bucket = self.slots.as_chunks::<BUCKET_LEN>().0.get(home / BUCKET_LEN)?;
+        // Which of the two it is cannot be guessed: so one is taken by its number, then compared, which nearly always holds.
+        let slot = &bucket[usize::from(!has(&bucket[0], key))];
+        has(slot, key).then_some(slot)
     }
 
     /// The slot of a key, marked or not.
@@ -110,7 +115,6 @@ impl Table {
     }
 
     /// The slot of a key, marked or not, that is not in its home; it may be from now on.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     #[inline]
     pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
         let place = self.place(key);
@@ -122,7 +126,6 @@ impl Table {
     /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change
     /// places.
     #[inline]
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
         self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
         if self.n_elsewhere.is_multiple_of(SAMPLED)
@@ -134,11 +137,10 @@ impl Table {
 
     /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its
     /// own home. All buckets between are full, as they were when either was put in, so that both are found.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for `vector_lookup`"))]
     #[cold]
     fn exchange(&mut self, home: usize, place: usize) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
-        let bucket_before = self.home(self.slots[home].key & !MARK) / BUCKET_LEN;
+        let bucket_before = self.home(self.slots[home].key & KEY_BITS) / BUCKET_LEN;
         let distance = (place / BUCKET_LEN).wrapping_sub(bucket_before) & (n_buckets - 1);
         if distance < MAX_PROBE {
             self.slots.swap(home, place);
@@ -154,11 +156,11 @@ impl Table {
     }
 
     fn put(&mut self, slot: Slot) {
-        let place = self.place(slot.key & !MARK);
+        let place = self.place(slot.key & KEY_BITS);
         let before = self.slots[place];
         if before.key == 0 {
             self.n_taken += 1;
-        } else if !has(&before, slot.key & !MARK) {
+        } else if !has(&before, slot.key & KEY_BITS) {
             // The search ended nowhere, so this is the home.
             self.slots[place ^ 1] = before;
         }
@@ -205,8 +207,8 @@ impl Table {
             if slot.key == 0 {
                 continue;
             }
-            if home(slot.key & !MARK, shift_before) == place {
-                let home = self.home(slot.key & !MARK);
+            if home(slot.key & KEY_BITS, shift_before) == place {
+                let home = self.home(slot.key & KEY_BITS);
                 self.slots[home] = slot;
             } else {
                 elsewhere.push(slot);
@@ -237,10 +239,13 @@ impl Table {
     }
 }
 
-/// Whether a slot has a key, marked or not.
+/// Whether a slot has a key, with a value of any kind.
 #[inline]
+#[expect(clippy::cast_possible_truncation, reason = "halves of a key")]
 fn has(slot: &Slot, key: u128) -> bool {
-    slot.key & !MARK == key
+    let differing = slot.key ^ key;
+    // By halves: the compiler makes more of the whole.
+    (differing as u64 | (differing >> 64) as u64 & (KEY_BITS >> 64) as u64) == 0
 }
 
 fn shift(len: usize) -> u32 {
@@ -253,67 +258,80 @@ fn home(key: u128, shift: u32) -> usize {
     (high_hash(key) >> shift) as usize
 }
 
-/// Most ids of a value without a mark.
+/// Most ids of 32 bits in a value; their number is its kind.
 pub(super) const MAX_IDS: usize = 4;
-/// In place of an id that the piece does not have.
-pub(super) const ABSENT: TokenId = TokenId::MAX;
-/// In the first id: there are more than two.
-pub(super) const MORE: TokenId = 1 << 31;
-
-/// By the two highest bits, less one: bits of a inline id, and how many fit.
+/// The first kind of inline ids; and bits of such an id, and how many fit, by kind from there on.
+const FIRST_INLINE: usize = MAX_IDS + 1;
 const WIDTHS: [(u32, usize); 2] = [(17, MAX_INLINE), (20, 6)];
-const WIDTH_SHIFT: u32 = 126;
-/// Most inline ids; their number takes the three bits below the width.
-const MAX_INLINE: usize = 7;
-const LEN_SHIFT: u32 = 123;
+const IN_RING: usize = FIRST_INLINE + WIDTHS.len();
+/// Most inline ids; their number takes the highest bits.
+pub(super) const MAX_INLINE: usize = 7;
+const LEN_SHIFT: u32 = 125;
 /// The number of ids in the ring takes the bits above the place.
 const RING_LEN_SHIFT: u32 = 64;
 
-/// The value without a mark for one to four ids.
-pub(super) fn packed(ids: &[TokenId]) -> Option<u128> {
-    if ids.is_empty() || ids.len() > MAX_IDS || ids.iter().any(|&id| id >= MORE) {
-        return None;
+impl Slot {
+    /// What its value is: one to four are ids.
+    #[inline]
+    pub(super) fn kind(&self) -> usize {
+        (self.key >> KIND_SHIFT) as usize
     }
-    let mut four = [ABSENT; MAX_IDS];
-    four[..ids.len()].copy_from_slice(ids);
-    four[0] |= if ids.len() > 2 { MORE } else { 0 };
-    Some(four.iter().rev().fold(0, |bits, &id| bits << 32 | u128::from(id)))
-}
 
-/// The ids of a value without a mark, and behind them [`ABSENT`] ones.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
-pub(super) fn unpacked(value: u128) -> [TokenId; MAX_IDS] {
-    [value as u32 & !MORE, (value >> 32) as u32, (value >> 64) as u32, (value >> 96) as u32]
-}
+    #[expect(clippy::cast_possible_truncation, reason = "each of the four words is an id")]
+    fn with_kind(key: u128, kind: usize, value: u128) -> Self {
+        let value = std::array::from_fn(|word| (value >> (32 * word)) as TokenId);
+        Self { key: key | (kind as u128) << KIND_SHIFT, value }
+    }
 
-/// How many ids of a value without a mark are not absent.
-#[inline]
-pub(super) fn n_packed(value: u128) -> usize {
-    MAX_IDS - value.leading_ones() as usize / 32
-}
+    /// Its value as one number.
+    #[inline]
+    fn number(&self) -> u128 {
+        self.value.iter().rev().fold(0, |number, &word| number << 32 | u128::from(word))
+    }
 
-/// The value with a mark for inline ids, if these fit.
-pub(super) fn inlined(ids: &[TokenId]) -> Option<u128> {
-    let fits =
-        |&(bits, most): &(u32, usize)| ids.len() <= most && ids.iter().all(|&id| id >> bits == 0);
-    let width = WIDTHS.iter().position(fits)?;
-    let bits = ids.iter().rev().fold(0, |bits, &id| bits << WIDTHS[width].0 | u128::from(id));
-    Some((width as u128 + 1) << WIDTH_SHIFT | (ids.len() as u128) << LEN_SHIFT | bits)
-}
+    /// The slot of a key with these ids in it, if they fit.
+    pub(super) fn packed(key: u128, ids: &[TokenId]) -> Option<Self> {
+        let bits_of = |width| ids.iter().rev().fold(0, |bits, &id| bits << width | u128::from(id));
+        if (1..=MAX_IDS).contains(&ids.len()) {
+            return Some(Self::with_kind(key, ids.len(), bits_of(32)));
+        }
+        let fits = |&(width, most): &(u32, usize)| {
+            ids.len() <= most && ids.iter().all(|&id| id >> width == 0)
+        };
+        let inline = WIDTHS.iter().position(fits)?;
+        let value = (ids.len() as u128) << LEN_SHIFT | bits_of(WIDTHS[inline].0);
+        Some(Self::with_kind(key, FIRST_INLINE + inline, value))
+    }
 
-/// Appends the ids of a value with a mark, if it has inline ones.
-#[inline]
-pub(super) fn append_inline(value: u128, ids: &mut Vec<TokenId>) -> bool {
-    let seven = match value >> WIDTH_SHIFT {
-        1 => spread::<{ WIDTHS[0].0 }>(value),
-        2 => spread::<{ WIDTHS[1].0 }>(value),
-        _ => return false,
-    };
-    // All are written, whatever their number, for which nothing then waits.
-    ids.extend_from_slice(&seven);
-    ids.truncate(ids.len() - MAX_INLINE + ((value >> LEN_SHIFT) as usize & MAX_INLINE));
-    true
+    /// Writes the ids that it has itself, and gives their number; what is behind them is anything.
+    #[inline]
+    pub(super) fn write_ids(&self, place: &mut [TokenId; MAX_INLINE]) -> Option<usize> {
+        let kind = self.kind();
+        if let 1..=MAX_IDS = kind {
+            place[..MAX_IDS].copy_from_slice(&self.value);
+            return Some(kind);
+        }
+        let number = self.number();
+        *place = match kind {
+            FIRST_INLINE => spread::<{ WIDTHS[0].0 }>(number),
+            IN_RING => return None,
+            _ => spread::<{ WIDTHS[1].0 }>(number),
+        };
+        Some((number >> LEN_SHIFT) as usize)
+    }
+
+    /// The place in the ring that it has, if its ids are there, and how many there are.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "halves of the value")]
+    pub(super) fn place_in_ring(&self) -> (u64, usize) {
+        (self.number() as u64, (self.number() >> RING_LEN_SHIFT) as usize)
+    }
+
+    /// The slot of a key with so many ids in the ring.
+    pub(super) fn in_ring(key: u128, place: u64, n_ids: usize) -> Self {
+        let value = (n_ids as u128) << RING_LEN_SHIFT | u128::from(place);
+        Self::with_kind(key, IN_RING, value)
+    }
 }
 
 /// The inline ids of so many bits; what does not count is anything.
@@ -321,18 +339,6 @@ pub(super) fn append_inline(value: u128, ids: &mut Vec<TokenId>) -> bool {
 #[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
 fn spread<const BITS: u32>(value: u128) -> [TokenId; MAX_INLINE] {
     std::array::from_fn(|index| (value >> (index as u32 * BITS)) as TokenId & ((1 << BITS) - 1))
-}
-
-/// The value with a mark for so many ids in the ring.
-pub(super) fn in_ring(place: u64, n_ids: usize) -> u128 {
-    (n_ids as u128) << RING_LEN_SHIFT | u128::from(place)
-}
-
-/// The place in the ring that a value with a mark has, and how many ids are there.
-#[inline]
-#[expect(clippy::cast_possible_truncation, reason = "halves of the value")]
-pub(super) fn place_in_ring(value: u128) -> (u64, usize) {
-    (value as u64, (value >> RING_LEN_SHIFT) as usize)
 }
 
 #[cfg(test)]
@@ -344,27 +350,25 @@ mod tests {
         #[test]
         fn ids_come_back_or_do_not_fit(
             ids in prop::collection::vec(prop_oneof![0..1_u32 << 17, 0..1_u32 << 20, any::<u32>()], 1..9),
+            key in 0..1_u128 << 125,
         ) {
             let largest = ids.iter().max().copied().unwrap_or(0);
-            match inlined(&ids) {
-                Some(value) => {
-                    let mut found = vec![7];
-                    prop_assert!(append_inline(value, &mut found));
-                    prop_assert_eq!(&found[1..], &ids);
+            match Slot::packed(key, &ids) {
+                Some(slot) => {
+                    let mut seven = [0; MAX_INLINE];
+                    let n_ids = slot.write_ids(&mut seven).unwrap();
+                    prop_assert_eq!(&seven[..n_ids], &ids);
+                    prop_assert!(has(&slot, key));
                 }
                 None => prop_assert!(ids.len() > 7 || largest >= 1 << 20 || ids.len() == 7 && largest >= 1 << 17),
-            }
-            match packed(&ids) {
-                Some(value) => prop_assert_eq!(&unpacked(value)[..n_packed(value)], &ids),
-                None => prop_assert!(ids.len() > 4 || largest >= 1 << 31),
             }
         }
     }
 
     #[test]
     fn a_place_in_the_ring_comes_back_and_has_no_inline_ids() {
-        let (value, mut ids) = (in_ring((1 << 37) - 2, 5000), vec![]);
-        assert_eq!(place_in_ring(value), ((1 << 37) - 2, 5000));
-        assert!(!append_inline(value, &mut ids) && ids.is_empty());
+        let slot = Slot::in_ring(1, (1 << 37) - 2, 5000);
+        assert_eq!(slot.place_in_ring(), ((1 << 37) - 2, 5000));
+        assert!(slot.write_ids(&mut [0; MAX_INLINE]).is_none() && has(&slot, 1));
     }
 }
