@@ -116,8 +116,11 @@ processors: ## Run the core's tests on emulated processors; PROCESSORS="aarch64 
 	    -p bytepair-split -p bytepair -p bytepair-formats --lib --tests --target $$target --target-dir target/processors; \
 	done
 
+# Whoever is root already may have no sudo.
+SUDO := $(shell which sudo 2>/dev/null)
+
 emulators: ## Install the compilers and emulators for `make processors` on Debian and Ubuntu
-	$(shell command -v sudo) apt-get install --yes --no-install-recommends qemu-user \
+	$(SUDO) apt-get install --yes --no-install-recommends qemu-user \
 	  gcc-aarch64-linux-gnu gcc-i686-linux-gnu gcc-s390x-linux-gnu \
 	  libc6-dev-arm64-cross libc6-dev-i386-cross libc6-dev-s390x-cross
 
@@ -152,7 +155,7 @@ audit: ## Check licences, sources and known vulnerabilities of all dependencies
 	target/audit/bin/pip-audit --strict .
 
 chromium: ## Install Chromium on Debian and Ubuntu, for the tests that open the report in a browser
-	sudo apt-get install --yes --no-install-recommends chromium
+	$(SUDO) apt-get install --yes --no-install-recommends chromium
 
 # What is released, for this machine: a wheel for all Pythons by the stable ABI, linked by zig against an old glibc, and the
 # sources. A free-threaded Python, which lacks that ABI, gets a wheel of its own: WHEEL_FOR="-i python3.14t".

@@ -1830,9 +1830,9 @@ def check_whole_ranks(ranks: bytes, file_name: str, has_split: bool) -> None:
     """Raise where ranks are a part of a published file."""
 
 def instructions() -> str:
-    """The name of the best instructions that are used.
+    """The name of the best vector instructions in use.
 
-    Tests and benchmarks tell it, and limit it by the variable `BYTEPAIR_INSTRUCTIONS`.
+    Tests and benchmarks report it. The environment variable `BYTEPAIR_INSTRUCTIONS` limits it.
 
     >>> from bytepair import _core
     >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}

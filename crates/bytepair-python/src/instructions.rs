@@ -1,7 +1,7 @@
-//! Which instructions of the processor the core uses: all that it has, unless a test or a benchmark limits them.
+//! Which vector instructions the core uses: the best that the processor has, unless a test or a benchmark limits them.
 //!
-//! `BYTEPAIR_INSTRUCTIONS` names the most that may be used: `portable`, `ssse3`, `avx2`, `avx512`, `neon`. It says how a
-//! slower processor would do, and is no option of the package.
+//! `BYTEPAIR_INSTRUCTIONS` names the best that may be used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So another
+//! processor can be imitated. It is not part of the API.
 
 use bytepair::split;
 use pyo3::exceptions::PyImportError;
@@ -10,22 +10,22 @@ use pyo3::prelude::*;
 const VARIABLE: &str = "BYTEPAIR_INSTRUCTIONS";
 
 /// Limits the instructions as the environment says.
-#[expect(clippy::disallowed_methods, reason = "it must be known before the first call")]
 pub(crate) fn limit() -> PyResult<()> {
-    let Ok(name) = std::env::var(VARIABLE) else { return Ok(()) };
+    let name = std::env::var_os(VARIABLE).unwrap_or_default();
+    let name = name.to_string_lossy();
     if name.is_empty() || split::limit_instructions(&name) {
         return Ok(());
     }
     let message = format!(
-        "{VARIABLE} is {name:?}, which this processor does not have or nobody knows; it has {}",
+        "{VARIABLE} is {name:?}, which this processor does not have; it has {}",
         split::instructions()
     );
     Err(PyImportError::new_err(message))
 }
 
-/// The name of the best instructions that are used.
+/// The name of the best vector instructions in use.
 ///
-/// Tests and benchmarks tell it, and limit it by the variable `BYTEPAIR_INSTRUCTIONS`.
+/// Tests and benchmarks report it. The environment variable `BYTEPAIR_INSTRUCTIONS` limits it.
 ///
 /// >>> from bytepair import _core
 /// >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}

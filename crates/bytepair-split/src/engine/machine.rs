@@ -61,10 +61,7 @@ impl Machine {
     /// What [`Splitter::explain`](crate::Splitter::explain) says: the windows of processors that have the instructions,
     /// so that the words do not depend on the processor.
     pub(crate) fn in_words(&self) -> String {
-        match self.kernel {
-            Some(_) => words_of(self.built_windows()),
-            None => words_of(Windows::new(self.automaton()).as_ref()),
-        }
+        self.built_windows().map_or_else(|| "no windows".to_owned(), Windows::in_words)
     }
 
     /// The windows, built if they are not there yet. Threads that come at the same time each build them and none waits
@@ -114,8 +111,4 @@ impl Machine {
         windows.run_pieces(text, marked, dropped, scratch.get_or_insert_default());
         true
     }
-}
-
-fn words_of(windows: Option<&Windows>) -> String {
-    windows.map_or_else(|| "no windows".to_owned(), Windows::in_words)
 }

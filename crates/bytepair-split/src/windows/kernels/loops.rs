@@ -39,6 +39,8 @@ pub(super) trait Vectors: Copy {
     type Register: Copy;
     /// Registers that hold a word: part 0 has its first bytes, and so on.
     const N: usize;
+    /// Whether there are registers of more than 16 bytes: only processors with these have instructions that move bits.
+    const IS_WIDE: bool = Self::N < MAX_REGISTERS;
 
     /// A part of these bytes.
     fn load(self, bytes: &[u8; WORD], part: usize) -> Self::Register;
@@ -138,8 +140,8 @@ impl Loop<'_> {
             Self::Pack { letters, inner, n_letters } => {
                 *n_letters = pack(vectors, letters, inner, *n_letters);
             }
-            Self::Spread { words, inner } => moves::spread(words, inner, V::N < 4),
-            Self::Gather { words, inner } => moves::gather(words, inner, V::N < 4),
+            Self::Spread { words, inner } => moves::spread(words, inner, V::IS_WIDE),
+            Self::Gather { words, inner } => moves::gather(words, inner, V::IS_WIDE),
             Self::Group { letters, group, cuts, words } => match group.lookups.len() {
                 0 => {}
                 1 => look_up::<1, V>(vectors, letters, group, cuts, words),

@@ -100,7 +100,10 @@ vectors! {
 
 vectors! {
     /// Stands for a processor with AVX2.
-    struct Avx2 needs "avx2", which is_x86_feature_detected!("avx2");
+    struct Avx2 needs "avx2,bmi1,popcnt",
+        which is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt");
     2 registers of __m256i;
 
     fn load(bytes: &[u8; WORD], part: usize) -> __m256i {
@@ -164,8 +167,11 @@ vectors! {
 
 vectors! {
     /// Stands for a processor with AVX-512 for bytes.
-    struct Avx512 needs "avx512f,avx512bw",
-        which is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
+    struct Avx512 needs "avx512f,avx512bw,bmi1,popcnt",
+        which is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("popcnt");
     1 registers of __m512i;
 
     fn load(bytes: &[u8; WORD], _part: usize) -> __m512i {
