@@ -85,6 +85,9 @@ pub(crate) fn encode<S: Send>(
     sink: &mut impl Sink,
     encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()> + Sync,
 ) -> Result<()> {
+    if states.len() == 1 {
+        return encode_alone(lens, states, sink, encode_one);
+    }
     let emptied = Mutex::new(Vec::new());
     let work = |range, states: &mut [S]| {
         let mut run: Run = lock(&emptied).pop().unwrap_or_default();
@@ -100,6 +103,33 @@ pub(crate) fn encode<S: Send>(
         lock(&emptied).push(run);
         Ok(())
     })
+}
+
+/// [`encode`] on the calling thread.
+fn encode_alone<S>(
+    lens: &[usize],
+    states: &mut [S],
+    sink: &mut impl Sink,
+    encode_one: impl Fn(usize, &mut Vec<TokenId>, &mut [S]) -> Result<()>,
+) -> Result<()> {
+    let total_len: usize = lens.iter().sum();
+    let (mut spare, mut n_ids, mut n_bytes) = (Vec::new(), 0, 0);
+    for (index, &len) in lens.iter().enumerate() {
+        let encoded = sink.push_with(&mut spare, |ids| {
+            let n_before = ids.len();
+            let encoded = encode_one(index, ids, states);
+            n_ids += ids.len() - n_before;
+            encoded.map_err(|error| ErrorKind::InBatch { index, error }.into())
+        });
+        encoded?;
+        sink.end_text()?;
+        let was_short = n_bytes < RUN_LEN;
+        n_bytes += len;
+        if was_short && n_bytes >= RUN_LEN {
+            sink.expect(n_expected(n_ids, n_bytes, total_len - n_bytes));
+        }
+    }
+    Ok(())
 }
 
 /// How many ids a text has if all of it is like its beginning. There is hardly ever more than one for a byte.

@@ -34,6 +34,11 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// # Errors
     /// Where an id is too large. Nothing was appended then.
     fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()>;
+
+    /// A row of such numbers as one of ids, if it is one.
+    fn as_ids(_row: &mut Vec<Self>) -> Option<&mut Vec<TokenId>> {
+        None
+    }
 }
 
 impl Number for u32 {
@@ -46,6 +51,10 @@ impl Number for u32 {
     fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
         row.extend_from_slice(ids);
         Ok(())
+    }
+
+    fn as_ids(row: &mut Vec<Self>) -> Option<&mut Vec<TokenId>> {
+        Some(row)
     }
 }
 

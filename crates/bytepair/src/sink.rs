@@ -5,7 +5,8 @@
 //! of two; [`Layout`](crate::documents::rows::Layout) with marks between documents; [`IdFile`](crate::IdFile) in a file; `Count`
 //! not at all. So the work on threads is written once, whatever becomes of the ids.
 //!
-//! Costs a copy of each id while the processor still has it in its cache.
+//! One thread appends ids to the sink's own row, if it has one of 32 bits. Otherwise each id is copied while the processor still
+//! has it in its cache.
 
 use crate::error::Result;
 use crate::id_width::Number;
@@ -24,6 +25,20 @@ pub trait Sink {
     /// Where they cannot be written down. Work ends with the error.
     fn push(&mut self, ids: &[TokenId]) -> Result<()>;
 
+    /// Takes the ids that `append` appends to a row: to the sink's own, or to a spare one.
+    ///
+    /// # Errors
+    /// Those of `append`, after which no ids were taken, and those of [`Self::push`].
+    fn push_with(
+        &mut self,
+        spare: &mut Vec<TokenId>,
+        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        spare.clear();
+        append(spare)?;
+        self.push(spare)
+    }
+
     /// Ends the text that is under way.
     ///
     /// # Errors
@@ -40,6 +55,24 @@ impl<N: Number> Sink for Vec<N> {
     fn push(&mut self, ids: &[TokenId]) -> Result<()> {
         ask_to_grow(self, ids.len())?;
         N::append(self, ids)
+    }
+
+    fn push_with(
+        &mut self,
+        spare: &mut Vec<TokenId>,
+        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(row) = N::as_ids(self) else {
+            spare.clear();
+            append(spare)?;
+            return Sink::push(self, spare);
+        };
+        let n_before = row.len();
+        let result = append(row);
+        if result.is_err() {
+            row.truncate(n_before);
+        }
+        result
     }
 
     fn end_text(&mut self) -> Result<()> {
@@ -83,6 +116,14 @@ impl<N: Number> Sink for Batch<N> {
 
     fn push(&mut self, ids: &[TokenId]) -> Result<()> {
         Sink::push(&mut self.ids, ids)
+    }
+
+    fn push_with(
+        &mut self,
+        spare: &mut Vec<TokenId>,
+        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        self.ids.push_with(spare, append)
     }
 
     fn end_text(&mut self) -> Result<()> {

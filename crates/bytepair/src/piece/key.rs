@@ -18,8 +18,8 @@ const RUN: u128 = 1 << 124;
 /// Bytes of such a piece before those that are all like the next one.
 pub(crate) const N_BEFORE_RUN: usize = 7;
 
-/// Stands where there is no key. No piece has it.
-pub(crate) const NO_KEY: u128 = u128::MAX;
+/// Stands where there is no key. No piece has it, nor a slot with any kind: its length is that of no piece.
+pub(crate) const NO_KEY: u128 = u128::MAX << 64;
 
 /// What the lower and the upper half of a key are multiplied by, for [`high_hash`].
 pub(crate) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];

@@ -15,7 +15,7 @@
 
 use std::ops::Range;
 
-use crate::piece::key::MAX_KEY_LEN;
+use crate::piece::key::{MAX_KEY_LEN, NO_KEY};
 use crate::piece::{WORD_LEN, Word};
 
 /// Pieces that a row should hold; those of one more word fit behind them.
@@ -30,7 +30,7 @@ const WINDOW_LEN: usize = WORD_LEN + 16;
 /// A piece that is ready to be looked up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Entry {
-    /// [`NO_KEY`](crate::piece::key::NO_KEY) if it is too long for one.
+    /// [`NO_KEY`] if it is too long for one.
     pub(crate) key: u128,
     /// Where its search in the table begins.
     pub(crate) home: usize,
@@ -51,14 +51,14 @@ impl Default for PieceRow {
     }
 }
 
-/// By length: which bytes of a window are the piece, and what they are combined with to be its key; by halves. Longer pieces are
-/// the last.
+/// By length: which bytes of a window are the piece, by halves, and the length above them. Longer pieces, which have no key,
+/// are the last.
 static MASKS: [[u64; 4]; MAX_KEY_LEN + 2] = {
-    let (mut masks, mut len) = ([[0, u64::MAX, 0, u64::MAX]; MAX_KEY_LEN + 2], 0);
+    let (mut masks, mut len) = ([[0, 0, (NO_KEY >> 64) as u64, 0]; MAX_KEY_LEN + 2], 0);
     while len <= MAX_KEY_LEN {
         let low = if len < 8 { (1 << (8 * len)) - 1 } else { u64::MAX };
         let high = if len < 8 { 0 } else { (1 << (8 * (len - 8))) - 1 };
-        masks[len] = [low, 0, high, (len as u64) << 56];
+        masks[len] = [low, high, (len as u64) << 56, 0];
         len += 1;
     }
     masks
@@ -96,27 +96,43 @@ impl PieceRow {
 
     /// Takes in the pieces of a word; the window begins with it.
     ///
-    /// The numbers of bits and of entries are taken modulo their bounds, which changes none and spares all checks.
+    /// The last piece is taken apart from the others: it alone may go on behind the word.
     #[inline]
     fn push(&mut self, window: &[u8; WINDOW_LEN], word: Word, home: &impl Fn(u128) -> usize) {
-        let (mut left, mut len) = (word.bits, self.len);
-        let end_of_last = word.end - word.start;
+        let mut start = word.bits.trailing_zeros() as usize;
+        let mut left = word.bits & word.bits.wrapping_sub(1);
         while left != 0 {
-            let start = left.trailing_zeros() as usize % WORD_LEN;
+            let end = left.trailing_zeros() as usize;
             left &= left - 1;
-            let end = if left == 0 { end_of_last } else { left.trailing_zeros() as usize };
-            let Some(bytes) = window[start..].first_chunk::<16>() else { return };
-            let (halves, _) = bytes.as_chunks();
-            let [low, high] = [0, 1].map(|half: usize| u64::from_le_bytes(halves[half]));
-            let masks = &MASKS[(end - start).min(MAX_KEY_LEN + 1)];
-            let [low, high] = [low & masks[0] | masks[1], high & masks[2] | masks[3]];
-            let key = u128::from(high) << 64 | u128::from(low);
-            let start = word.start + start;
-            self.entries[len % MAX_PIECES] = Entry { key, home: home(key), start };
-            len += 1;
+            self.push_piece(window, start..end, word.start, home);
+            start = end;
         }
-        self.len = len;
-        self.entries[len % MAX_PIECES].start = word.end;
+        if word.bits != 0 {
+            self.push_piece(window, start..word.end - word.start, word.start, home);
+            self.entries[self.len % MAX_PIECES].start = word.end;
+        }
+    }
+
+    /// Takes in a piece of a window that starts at a place in the text.
+    ///
+    /// The numbers of bits and of entries are taken modulo their bounds, which changes none and spares all checks.
+    #[inline]
+    fn push_piece(
+        &mut self,
+        window: &[u8; WINDOW_LEN],
+        piece: Range<usize>,
+        window_start: usize,
+        home: &impl Fn(u128) -> usize,
+    ) {
+        let Some(bytes) = window[piece.start % WORD_LEN..].first_chunk::<16>() else { return };
+        let (halves, _) = bytes.as_chunks();
+        let [low, high] = [0, 1].map(|half: usize| u64::from_le_bytes(halves[half]));
+        let masks = &MASKS[piece.len().min(MAX_KEY_LEN + 1)];
+        let [low, high] = [low & masks[0], high & masks[1] | masks[2]];
+        let key = u128::from(high) << 64 | u128::from(low);
+        let start = window_start + piece.start;
+        self.entries[self.len % MAX_PIECES] = Entry { key, home: home(key), start };
+        self.len += 1;
     }
 
     pub(crate) fn len(&self) -> usize {

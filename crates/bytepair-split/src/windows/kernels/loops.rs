@@ -320,13 +320,13 @@ fn has_bits<V: Vectors>(vectors: V, bytes: V::Register, mask: u8, bits: u8) -> V
 fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
     let mut n_letters = 0;
     for (index, &inner) in inner.iter().enumerate().take(n_bytes.div_ceil(WORD)) {
-        let from = index * WORD;
+        let Some(&word) = letters[index * WORD..].first_chunk::<WORD>() else { break };
         if inner == 0 {
-            letters.copy_within(from..from + WORD, n_letters);
+            let Some(place) = letters[n_letters..].first_chunk_mut() else { break };
+            *place = word;
             n_letters += WORD;
             continue;
         }
-        let Some(word) = letters[from..].first_chunk() else { break };
         let mut places = [0; WORD];
         let (eights, _) = places.as_chunks_mut::<N_PACKED>();
         for (number, (places, inner)) in eights.iter_mut().zip(inner.to_le_bytes()).enumerate() {
@@ -336,7 +336,7 @@ fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usiz
         }
         let mut packed = [0; WORD];
         for part in 0..V::N {
-            let moved = vectors.shuffle(vectors.load(word, part), vectors.load(&places, part));
+            let moved = vectors.shuffle(vectors.load(&word, part), vectors.load(&places, part));
             vectors.store(&mut packed, part, moved);
         }
         let (eights, _) = packed.as_chunks::<N_PACKED>();

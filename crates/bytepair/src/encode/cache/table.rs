@@ -35,10 +35,10 @@
 //! *Values*. Above the key of a slot is the kind of its value, which is the ids of the piece, or where they are:
 //!
 //! ```text
-//! 1 to 4:  as many ids
-//! 5:       how many, up to seven ids of 17 bits      inline
-//! 6:       how many, up to six ids of 20 bits        inline
-//! 7:       how many, place in the ring
+//! 0 to 3:  one id more
+//! 4:       how many, up to seven ids of 17 bits      inline
+//! 5:       how many, up to six ids of 20 bits        inline
+//! 6:       how many, place in the ring
 //! ```
 //!
 //! Five to seven, as words of a script have for which a vocabulary has few tokens, are packed inline so that they need no
@@ -99,12 +99,14 @@ impl Table {
         home
     }
 
-    /// The slot of a key with this home, marked or not, if it is in its bucket.
+    /// The slot of a key with this home, marked or not, if it is in its bucket; it may be missed there.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "half of a key")]
     pub(super) fn get_near(&self, key: u128, home: usize) -> Option<&Slot> {
         let bucket = self.slots.as_chunks::<BUCKET_LEN>().0.get(home / BUCKET_LEN)?;
-        // Which of the two it is cannot be guessed: so one is taken by its number, then compared, which nearly always holds.
-        let slot = &bucket[usize::from(!has(&bucket[0], key))];
+        // Which of the two it is cannot be guessed: so one is taken by its number, then compared, which nearly always holds. The
+        // lower half tells them apart, but for long pieces that begin alike and share a bucket.
+        let slot = &bucket[usize::from((bucket[0].key ^ key) as u64 != 0)];
         has(slot, key).then_some(slot)
     }
 
@@ -258,10 +260,10 @@ fn home(key: u128, shift: u32) -> usize {
     (high_hash(key) >> shift) as usize
 }
 
-/// Most ids of 32 bits in a value; their number is its kind.
+/// Most ids of 32 bits in a value; their number less one is its kind.
 pub(super) const MAX_IDS: usize = 4;
 /// The first kind of inline ids; and bits of such an id, and how many fit, by kind from there on.
-const FIRST_INLINE: usize = MAX_IDS + 1;
+const FIRST_INLINE: usize = MAX_IDS;
 const WIDTHS: [(u32, usize); 2] = [(17, MAX_INLINE), (20, 6)];
 const IN_RING: usize = FIRST_INLINE + WIDTHS.len();
 /// Most inline ids; their number takes the highest bits.
@@ -271,7 +273,7 @@ const LEN_SHIFT: u32 = 125;
 const RING_LEN_SHIFT: u32 = 64;
 
 impl Slot {
-    /// What its value is: one to four are ids.
+    /// What its value is: up to three are ids.
     #[inline]
     pub(super) fn kind(&self) -> usize {
         (self.key >> KIND_SHIFT) as usize
@@ -293,7 +295,7 @@ impl Slot {
     pub(super) fn packed(key: u128, ids: &[TokenId]) -> Option<Self> {
         let bits_of = |width| ids.iter().rev().fold(0, |bits, &id| bits << width | u128::from(id));
         if (1..=MAX_IDS).contains(&ids.len()) {
-            return Some(Self::with_kind(key, ids.len(), bits_of(32)));
+            return Some(Self::with_kind(key, ids.len() - 1, bits_of(32)));
         }
         let fits = |&(width, most): &(u32, usize)| {
             ids.len() <= most && ids.iter().all(|&id| id >> width == 0)
@@ -307,9 +309,9 @@ impl Slot {
     #[inline]
     pub(super) fn write_ids(&self, place: &mut [TokenId; MAX_INLINE]) -> Option<usize> {
         let kind = self.kind();
-        if let 1..=MAX_IDS = kind {
+        if kind < MAX_IDS {
             place[..MAX_IDS].copy_from_slice(&self.value);
-            return Some(kind);
+            return Some(kind + 1);
         }
         let number = self.number();
         *place = match kind {
