@@ -105,7 +105,6 @@ def test_the_reference_never_imports_the_core():
 # The file that asks the processor, for each file whose functions need instructions.
 ASKED_IN = {
     "windows/kernels/moves.rs": ("windows/kernels/moves.rs", "are_fast"),
-    "code_points/vectors.rs": ("code_points/vectors.rs", "are_here"),
 }
 ALWAYS_THERE = {"sse", "sse2", "neon", "simd128"}
 

@@ -39,8 +39,6 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
 pub(crate) enum Text {
     Str(PyBackedStr),
     Bytes(PyBackedBytes),
-    /// UTF-8 that was made of the code points of a `str`.
-    Made(Vec<u8>),
 }
 
 impl Text {
@@ -48,7 +46,6 @@ impl Text {
         match self {
             Self::Str(text) => text.as_bytes(),
             Self::Bytes(text) => text,
-            Self::Made(text) => text,
         }
     }
 }
@@ -413,21 +410,20 @@ pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
     error
 }
 
-/// Appends each text of a batch, converted, until there is an error.
-pub(crate) fn extend_by_each<T>(
-    converted: &mut Vec<T>,
+/// Each text of a batch, converted; an error says which one it is about.
+pub(crate) fn each_of<T>(
     texts: &Bound<'_, PyAny>,
     convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<()> {
+) -> PyResult<Vec<T>> {
     if texts.cast::<PyString>().is_ok() || texts.cast::<PyBytes>().is_ok() {
         return Err(PyTypeError::new_err("expected a collection of texts, not one text"));
     }
     refuse_set("texts", texts)?;
+    let mut converted = Vec::new();
     for (index, text) in texts.try_iter()?.enumerate() {
-        let text = convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?;
-        converted.push(text);
+        converted.push(convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?);
     }
-    Ok(())
+    Ok(converted)
 }
 
 /// Refuses a set, as `bytepair._names` does: the result would differ from process to process.

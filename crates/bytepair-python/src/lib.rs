@@ -18,7 +18,6 @@
     reason = "doc comments here are Python docstrings, which are no Markdown"
 )]
 
-mod code_points;
 mod convert;
 mod dialect;
 mod documents;

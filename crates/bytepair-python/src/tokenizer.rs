@@ -2,13 +2,12 @@
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
 //! in `changing`, or in `surgery` if their vocabulary is another, queries about the vocabulary in `inspecting`, and what happens to a
-//! text in `steps`. A call's texts come in by `input_texts` and its options by `calls`; `row_ids` encodes the rows of a column,
-//! and `stream` decodes ids one by one.
+//! text in `steps`. A call's texts and options come in by `calls`; `row_ids` encodes the rows of a column, and `stream` decodes
+//! ids one by one.
 
 mod calls;
 mod changing;
 mod encoding;
-mod input_texts;
 mod inspecting;
 mod row_ids;
 mod steps;

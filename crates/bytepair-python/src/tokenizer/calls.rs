@@ -12,9 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::CoreTokenizer;
-use super::input_texts::{Source, Sources};
 use crate::convert::{
-    Added, Probability, Seed, SpecialNames, Text, extend_by_each, is_in_characters, n_threads_for,
+    Added, Given, Probability, Seed, SpecialNames, Text, each_of, is_in_characters, n_threads_for,
 };
 use crate::error::{raise, to_python};
 use crate::output::Lists;
@@ -107,33 +106,36 @@ impl CoreTokenizer {
     pub(crate) fn with_ids<R>(
         &self,
         py: Python<'_>,
-        source: Source<'_, '_>,
+        text: Given<'_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
         take: impl FnOnce(Cow<'_, [TokenId]>) -> PyResult<R>,
     ) -> PyResult<R> {
-        if let Some(text) = source.up_to(GIL_LEN) {
+        let text = text.bytes;
+        if text.len() <= GIL_LEN {
             let taken = self.0.with_ids(text, options, |ids| take(Cow::Borrowed(ids)));
             return taken.map_err(|error| to_python(&error))?;
         }
-        let ids = source.with_utf8(py, |text| {
+        let ids = py.detach(|| {
             let row = recycled_for(text.len() / BYTES_PER_ID);
             self.0.encode_in(row, text, options, n_threads)
-        })?;
-        take(Cow::Owned(ids))
+        });
+        take(Cow::Owned(ids.map_err(|error| to_python(&error))?))
     }
 
     pub(crate) fn count_of(
         &self,
         py: Python<'_>,
-        source: Source<'_, '_>,
+        text: Given<'_>,
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> PyResult<usize> {
-        match source.up_to(GIL_LEN) {
-            Some(text) => self.0.count(text, options, 1).map_err(|error| to_python(&error)),
-            None => source.with_utf8(py, |text| self.0.count(text, options, n_threads)),
-        }
+        let text = text.bytes;
+        let counted = match text.len() {
+            ..=GIL_LEN => self.0.count(text, options, 1),
+            _ => py.detach(|| self.0.count(text, options, n_threads)),
+        };
+        counted.map_err(|error| to_python(&error))
     }
 
     /// The ids of a batch as numbers of `N`.
@@ -175,21 +177,10 @@ pub(crate) fn batch_by<T: Send>(
     threads: Option<&Bound<'_, PyAny>>,
     encode: impl FnOnce(&[&[u8]], usize) -> bytepair::Result<T> + Send,
 ) -> PyResult<T> {
-    let sources = Sources::new(texts)?;
-    let n_threads =
-        n_threads_for(sources.lens(), threads).map_err(|error| sources.first_wrong(py, error))?;
-    let texts = sources.into_texts(py, n_threads)?;
+    let texts: Vec<Text> = each_of(texts, |text| text.extract())?;
+    let n_threads = n_threads_for(texts.iter().map(|text| text.bytes().len()), threads)?;
     let encoded = py.detach(|| encode(&slices(&texts), n_threads));
     encoded.map_err(|error| to_python(&error))
-}
-
-/// Each text of a batch, converted; an error says which one it is about.
-pub(crate) fn each_of<T>(
-    texts: &Bound<'_, PyAny>,
-    convert: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<Vec<T>> {
-    let mut converted = Vec::new();
-    extend_by_each(&mut converted, texts, convert).map(|()| converted)
 }
 
 /// About how many ids texts have.

@@ -11,10 +11,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
-use super::calls::{batch_by, each_of, full_options, one_or_two, options, slices};
-use super::input_texts::Source;
+use super::calls::{batch_by, full_options, one_or_two, options, slices};
 use crate::convert::{
-    Added, Given, Probability, Seed, SpecialNames, Text, Threads, n_threads, n_threads_for, number,
+    Added, Given, Probability, Seed, SpecialNames, Text, Threads, each_of, n_threads,
+    n_threads_for, number,
 };
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
@@ -54,7 +54,7 @@ impl CoreTokenizer {
     fn encode<'py>(
         &self,
         py: Python<'py>,
-        text: Source<'_, 'py>,
+        text: Given<'_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         added_tokens: Added,
@@ -192,7 +192,7 @@ impl CoreTokenizer {
     fn _row<'py>(
         &self,
         py: Python<'py>,
-        text: Source<'_, 'py>,
+        text: Given<'_>,
         lengths: &Lengths,
         allowed_special: SpecialNames,
         added_tokens: Added,
@@ -293,7 +293,7 @@ impl CoreTokenizer {
     fn encode_ordinary<'py>(
         &self,
         py: Python<'py>,
-        text: Source<'_, 'py>,
+        text: Given<'_>,
         added_tokens: Added,
     ) -> PyResult<Bound<'py, PyList>> {
         let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
@@ -321,7 +321,7 @@ impl CoreTokenizer {
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
-        text: Source<'_, 'py>,
+        text: Given<'_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         added_tokens: Added,
@@ -431,7 +431,7 @@ impl CoreTokenizer {
     fn count(
         &self,
         py: Python<'_>,
-        text: Source<'_, '_>,
+        text: Given<'_>,
         allowed_special: SpecialNames,
         disallowed_special: SpecialNames,
         added_tokens: Added,

@@ -127,7 +127,8 @@ impl PieceRow {
         let Some(bytes) = window[piece.start % WORD_LEN..].first_chunk::<16>() else { return };
         let (halves, _) = bytes.as_chunks();
         let [low, high] = [0, 1].map(|half: usize| u64::from_le_bytes(halves[half]));
-        let masks = &MASKS[piece.len().min(MAX_KEY_LEN + 1)];
+        let len = piece.end.wrapping_sub(piece.start);
+        let masks = &MASKS[len.min(MAX_KEY_LEN + 1)];
         let [low, high] = [low & masks[0], high & masks[1] | masks[2]];
         let key = u128::from(high) << 64 | u128::from(low);
         let start = window_start + piece.start;
