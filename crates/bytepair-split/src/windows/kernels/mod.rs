@@ -54,6 +54,7 @@ pub(crate) enum Kernel {
 pub(super) enum Loop<'a> {
     /// Writes the letter of each ASCII character, another for any other byte; for each byte, whether it is
     /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
+    /// There is room for letters of whole words; those behind the text are anything.
     Letters { text: &'a [u8], ascii: &'a AsciiLetters, letters: &'a mut [u8], leads: &'a mut [u64] },
     /// Writes the letters of characters of several bytes as far as `wide` knows them, at their first bytes;
     /// takes these out of `leads`, and adds the bytes behind them to `inner`, which has one word more.
