@@ -1,4 +1,4 @@
-//! Arrays whose memory is used again: ids of texts, UTF-8, and blocks of a corpus.
+//! Arrays whose memory is used again: ids of texts, and blocks of a corpus.
 //!
 //! A system gives large memory page by page and clears each page, which may take longer than what is done with it. So
 //! the memory of an array that Python has dropped is kept until the next block takes it. What is kept is bounded, belongs

@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ErrorKind, Result};
+use crate::memory::ask_to_grow;
 use crate::parallel::in_order::in_order_within;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
@@ -105,7 +106,7 @@ pub(crate) fn encode<S: Send>(
     })
 }
 
-/// [`encode`] on the calling thread.
+/// [`encode`] on the calling thread. Ids go to the sink's own row, if it has one, without lying beside it first.
 fn encode_alone<S>(
     lens: &[usize],
     states: &mut [S],
@@ -115,13 +116,18 @@ fn encode_alone<S>(
     let total_len: usize = lens.iter().sum();
     let (mut spare, mut n_ids, mut n_bytes) = (Vec::new(), 0, 0);
     for (index, &len) in lens.iter().enumerate() {
-        let encoded = sink.push_with(&mut spare, |ids| {
-            let n_before = ids.len();
-            let encoded = encode_one(index, ids, states);
-            n_ids += ids.len() - n_before;
-            encoded.map_err(|error| ErrorKind::InBatch { index, error }.into())
-        });
-        encoded?;
+        spare.clear();
+        let row = sink.row().unwrap_or(&mut spare);
+        let n_before = row.len();
+        // There are hardly ever more ids than bytes. Long texts ask on the way.
+        let asked = ask_to_grow(row, len.min(RUN_LEN));
+        let encoded = asked.and_then(|()| encode_one(index, row, states));
+        if let Err(error) = encoded {
+            row.truncate(n_before);
+            return Err(ErrorKind::InBatch { index, error }.into());
+        }
+        n_ids += row.len() - n_before;
+        sink.push(&spare)?;
         sink.end_text()?;
         let was_short = n_bytes < RUN_LEN;
         n_bytes += len;

@@ -25,18 +25,9 @@ pub trait Sink {
     /// Where they cannot be written down. Work ends with the error.
     fn push(&mut self, ids: &[TokenId]) -> Result<()>;
 
-    /// Takes the ids that `append` appends to a row: to the sink's own, or to a spare one.
-    ///
-    /// # Errors
-    /// Those of `append`, after which no ids were taken, and those of [`Self::push`].
-    fn push_with(
-        &mut self,
-        spare: &mut Vec<TokenId>,
-        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
-    ) -> Result<()> {
-        spare.clear();
-        append(spare)?;
-        self.push(spare)
+    /// The row that ids of the text that is under way may be appended to instead of being [pushed](Self::push), if there is one.
+    fn row(&mut self) -> Option<&mut Vec<TokenId>> {
+        None
     }
 
     /// Ends the text that is under way.
@@ -57,22 +48,8 @@ impl<N: Number> Sink for Vec<N> {
         N::append(self, ids)
     }
 
-    fn push_with(
-        &mut self,
-        spare: &mut Vec<TokenId>,
-        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
-    ) -> Result<()> {
-        let Some(row) = N::as_ids(self) else {
-            spare.clear();
-            append(spare)?;
-            return Sink::push(self, spare);
-        };
-        let n_before = row.len();
-        let result = append(row);
-        if result.is_err() {
-            row.truncate(n_before);
-        }
-        result
+    fn row(&mut self) -> Option<&mut Vec<TokenId>> {
+        N::as_ids(self)
     }
 
     fn end_text(&mut self) -> Result<()> {
@@ -118,12 +95,8 @@ impl<N: Number> Sink for Batch<N> {
         Sink::push(&mut self.ids, ids)
     }
 
-    fn push_with(
-        &mut self,
-        spare: &mut Vec<TokenId>,
-        append: impl FnOnce(&mut Vec<TokenId>) -> Result<()>,
-    ) -> Result<()> {
-        self.ids.push_with(spare, append)
+    fn row(&mut self) -> Option<&mut Vec<TokenId>> {
+        self.ids.row()
     }
 
     fn end_text(&mut self) -> Result<()> {
