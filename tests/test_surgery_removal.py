@@ -21,8 +21,6 @@ from tests.test_surgery import (
 
 import bytepair
 from bytepair import TokenizerError, surgery
-from bytepair.analyze import compare, trace
-from bytepair.analyze._trace import Added
 
 ALIKE = ("gpt2", "gpt4", "llama3", "qwen", "deepseek-v3", "tekken", "letters-digits")
 """Dialects that differ from ``gpt4o`` in their patterns alone."""
@@ -525,68 +523,6 @@ def test_findings_of_the_doctor_go_in_directly():
 
 
 # Options
-
-
-def split_of(tokenizer, id_, scaffold):
-    """Split a token by the last merge of its units, again and again, as a definition."""
-    if id_ not in scaffold:
-        return [id_]
-    parts = merged(tokenizer._units_of(id_), merges_by_id(tokenizer), n_left=2)
-    return [own for part in parts for own in split_of(tokenizer, part, scaffold)]
-
-
-@pytest.mark.parametrize("kind", ["gpt4o", "sennrich", "prefix", "sentencepiece"])
-def test_scaffold_tokens_are_merged_through_and_their_parts_given_out(kind, tmp_path):
-    """Every way to ids gives the parts in place of the token, and what is built on it stays."""
-    base = every_kind()[kind]
-    named = [id_ for id_ in free_ids(base) if base._units_of(id_)][:3]
-    found = surgery.remove(base, named, mode="scaffold")
-    new, scaffold = found.tokenizer, set(named)
-    assert found.id_map == tuple(range(base.n_vocab))
-    assert found.report.removed == tuple(sorted(named))
-    texts = [text for text in OTHERS if ids_or_none(base, text) is not None]
-    expected = [
-        [part for id_ in base.encode(text) for part in split_of(base, id_, scaffold)]
-        for text in texts
-    ]
-    assert expected != [base.encode(text) for text in texts]
-    assert [new.encode(text) for text in texts] == expected
-    assert new.encode_batch(texts, threads=2) == expected
-    assert [new.count(text) for text in texts] == [len(row) for row in expected]
-    assert [len(new.tokenize(text)) for text in texts] == [len(row) for row in expected]
-    if kind != "prefix":  # whose decoder puts spaces between tokens
-        decoded = [base.decode(base.encode(text)) for text in texts]
-        assert [new.decode(row) for row in expected] == decoded
-    for text, row in zip(texts, expected, strict=True):
-        encoding = new.encode_full(text)
-        assert list(encoding.ids) == row
-        traced = trace(new, text)
-        assert [id_ for piece in traced.flat for id_ in ids_of(piece)] == row
-    path = tmp_path / "new.bytepair"
-    found.save(path)
-    again = bytepair.Tokenizer.from_file(path)
-    assert again == new != base
-    assert [again.encode(text) for text in texts] == expected
-    (part,) = compare(base, new).parts
-    ids = " ".join(map(str, sorted(named)))
-    assert (part.name, part.first, part.second) == ("scaffold", None, f"ids {ids}")
-    with pytest.raises(TokenizerError, match="merges through 3 tokens"):
-        surgery.extend(again, texts=["xyxy"] * 9, add=1)
-    with pytest.raises(TokenizerError, match="mode must be one of cascade"):
-        surgery.remove(base, named, mode="scaffolding")
-    with pytest.raises(TokenizerError, match=r'"compact" has no effect with mode="sca'):
-        surgery.remove(base, named, mode="scaffold", numbering="compact")
-
-
-def ids_of(part):
-    """Give the ids of an added token or of a piece, whose tree has the same."""
-    if isinstance(part, Added):
-        return [part.id]
-    assert [node.id for node in part.tree] == list(part.ids)
-    if not part.is_whole:
-        *_, last = part.rows()
-        assert [node.id for node in last] == list(part.ids)
-    return list(part.ids)
 
 
 BAD_PRUNING = {

@@ -19,7 +19,7 @@ from tests.made_up import (
 )
 
 import bytepair
-from bytepair import TokenizerError, surgery
+from bytepair import TokenizerError
 from bytepair.analyze import trace, why
 from bytepair.analyze._trace import Added, Piece, merged
 from bytepair.views._svg import tree_svg
@@ -242,31 +242,6 @@ def test_a_trace_prints_each_row_with_its_merge():
         "          2 · low     lo + w → low  rank 1, count 2",
     ]
     assert lines[-2:] == ["tokens      · low", "ids         220 257"]
-
-
-def test_the_last_step_splits_scaffold_tokens(tmp_path):
-    """The rows end with the emitted tokens, and the last one says which token was split."""
-    base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    lo, low = base.token_to_id("lo"), base.token_to_id("low")
-    found = surgery.remove(base, [lo, low], mode="scaffold")
-    lines = str(found.tokenizer.trace(" low")).splitlines()
-    assert lines[3:7] == [
-        "piece 1     · l o w",
-        "          1 · lo w    l + o → lo    rank 0, count 2",
-        "          2 · low     lo + w → low  rank 1, count 2",
-        "          3 · l o w   low, lo are never emitted: their parts are",
-    ]
-    assert lines[-2].split() == ["tokens", "·", "l", "o", "w"]
-    narrow = plain(trace_lines(trace(found.tokenizer, " low"), 40)).splitlines()
-    assert max(map(len, narrow)) <= 40
-    assert "          3 · l o w" in narrow
-    one = surgery.remove(base, [low], mode="scaffold").tokenizer
-    assert "3 · lo w    low is never emitted: its parts are" in str(one.trace(" low"))
-    one.save(tmp_path / "one.bytepair")
-    for text, split in ((" low low", [[low], [low]]), ("er", [[]])):
-        written = json.loads(run(tmp_path / "one.bytepair", text, "--json"))
-        pieces = written["parts"][0]["pieces"]
-        assert [piece["split"] for piece in pieces] == split
 
 
 @pytest.mark.parametrize("name", every_kind())

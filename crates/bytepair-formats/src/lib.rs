@@ -73,9 +73,6 @@ fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
 }
 
-/// What only our own formats hold.
-const SCAFFOLD: &str = "tokens that are merged through and never emitted (scaffold)";
-
 /// Refuses a tokenizer in which one of these does not hold, by the name of that part.
 fn require(format: &'static str, parts: &[(bool, &str)]) -> Result<()> {
     match parts.iter().find(|(holds, _)| !holds) {
@@ -96,7 +93,6 @@ fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
         &[
             (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
             (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
-            (parts.scaffold.is_empty(), SCAFFOLD),
         ],
     )?;
     let has_rules = |token: &&AddedToken| token.lstrip || token.rstrip || token.single_word;

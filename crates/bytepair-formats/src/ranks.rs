@@ -61,7 +61,6 @@ pub(super) fn parts(
     Ok(Parts {
         pre_tokenizer: Splitter::new(split, &UnicodeTables::latest())?.into(),
         added,
-        scaffold: Vec::new(),
         ignore_merges: !is_complete,
         ..Parts::new(Units::bytes(byte_ids(&vocabulary)), Arc::new(vocabulary))
     })

@@ -22,7 +22,6 @@ impl Tokenizer {
             let names: Vec<_> = parts.added.iter().map(|token| token.content.as_str()).collect();
             lines.push(("added tokens", shortened(&names)));
         }
-        lines.extend(scaffold(parts).map(|words| ("scaffold", words)));
         lines.extend(decoding(parts).map(|words| ("decode", words)));
         lines.extend(parts.dropout.map(|rate| ("dropout", dropout(rate))));
         lines.extend(template(parts).map(|words| ("template", words)));
@@ -192,15 +191,6 @@ fn vocabulary(parts: &Parts) -> String {
     let ignored = if parts.ignore_merges { ", ignored for pieces that are tokens" } else { "" };
     let [tokens, merges] = [n_ids, n_merges].map(|n| if n == 1 { "" } else { "s" });
     format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}")
-}
-
-/// The tokens that are merged through and never emitted, if there are any.
-fn scaffold(parts: &Parts) -> Option<String> {
-    let token = |&id: &TokenId| parts.vocabulary.token(id);
-    let tokens = parts.scaffold.iter().filter_map(token);
-    let names: Vec<_> = tokens.map(|token| published_name(&parts.units, token)).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    (!names.is_empty()).then(|| shortened(&names))
 }
 
 /// How ids become text, where more is done than to join the tokens.

@@ -203,14 +203,13 @@ impl Dialect {
     /// does where it encodes, unless training has normalizer steps of its own. `special_tokens` are found too.
     ///
     /// # Errors
-    /// As for [`Dialect::of`], and where the tokenizer has scaffold tokens.
+    /// As for [`Dialect::of`].
     pub fn preparation_for(
         &self,
         tokenizer: &Arc<Tokenizer>,
         special_tokens: &[String],
     ) -> Result<Preparation> {
         self.units.check()?;
-        tokenizer.parts().check_no_scaffold()?;
         let Parts { normalizer, added, .. } = tokenizer.parts();
         let (_, splitter) = one_round(tokenizer.parts())?;
         let mut known = HashSet::new();

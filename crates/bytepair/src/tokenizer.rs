@@ -94,8 +94,7 @@ const MIN_PREPARED: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Tokenizer {
     parts: Parts,
-    /// Made with the tokenizer, or when the first text comes; with it where there are scaffold tokens. Of all that share their
-    /// merges.
+    /// Made with the tokenizer, or when the first text comes. Of all that share their merges.
     encoder: Arc<OnceLock<Encoder>>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
@@ -126,8 +125,7 @@ impl Tokenizer {
     /// Compiles the parts.
     ///
     /// # Errors
-    /// Where an added token is not in the vocabulary, or is a whole piece although no token is, or a scaffold token is not what
-    /// its own units are merged to.
+    /// Where an added token is not in the vocabulary, or is a whole piece although no token is.
     pub fn new(parts: Parts) -> Result<Self> {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
@@ -147,12 +145,8 @@ impl Tokenizer {
             true => Self::matcher(&parts, Specials::All)?,
             false => Arc::clone(&ordinary),
         };
-        let encoder = match parts.scaffold[..] {
-            [] => OnceLock::new(),
-            _ => OnceLock::from(Self::encoder_of_all(&parts).with_scaffold(&parts.scaffold)?),
-        };
         Ok(Self {
-            encoder: Arc::new(encoder),
+            encoder: Arc::default(),
             decoder: Arc::new(Decoder::new(&parts)?),
             ordinary,
             all_special,
@@ -202,17 +196,12 @@ impl Tokenizer {
         if let Some(encoder) = self.encoder.get() {
             return encoder;
         }
-        let made = Self::encoder_of_all(&self.parts);
+        let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
+        let repeated = repeats::repeated(&self.parts).unwrap_or_default();
+        let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges)
+            .of_raw_texts(spelling(&self.parts))
+            .of_repeated(repeated);
         self.encoder.get_or_init(|| made)
-    }
-
-    /// An encoder that emits all tokens, scaffold tokens too.
-    fn encoder_of_all(parts: &Parts) -> Encoder {
-        let Parts { vocabulary, units, ignore_merges, .. } = parts;
-        let repeated = repeats::repeated(parts).unwrap_or_default();
-        Encoder::new(Arc::clone(vocabulary), units, *ignore_merges)
-            .of_raw_texts(spelling(parts))
-            .of_repeated(repeated)
     }
 
     /// The character that is written otherwise in every text, if any is.

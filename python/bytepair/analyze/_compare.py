@@ -492,10 +492,6 @@ COUNTED = ("vocabulary", "added tokens")
 
 def _compare_parts(first: Tokenizer, second: Tokenizer) -> tuple[PartComparison, ...]:
     here, there = dict(first._describe()), dict(second._describe())
-    for parts, tokenizer in ((here, first), (there, second)):
-        if "scaffold" in parts:  # of many, the words name some
-            ids = map(str, tokenizer._rules()["scaffold"])
-            parts["scaffold"] = f"ids {' '.join(ids)}"
     return tuple(
         PartComparison(name, here.get(name), there.get(name))
         for name in dict.fromkeys([*here, *there])

@@ -149,8 +149,6 @@ class Piece(Result):
     def rows(self) -> Iterator[list[Node]]:
         """Give the tokens before the first merge, and after each.
 
-        If a token is merged through and never emitted, the last row has its parts in its place.
-
         >>> import bytepair
         >>> from bytepair.analyze import trace
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -159,8 +157,6 @@ class Piece(Result):
         [[75, 78, 86], [256, 86], [257]]
         """
         yield from followed(self.symbols, self.steps)
-        if self.split:
-            yield self.tree
 
     @cached_property
     def tree(self) -> list[Node]:
@@ -175,32 +171,7 @@ class Piece(Result):
         """
         if self.is_whole:
             return [Node(self.ids[0], 0, 0)]
-        return given_out(merged(self.symbols, self.steps), self.ids)
-
-    @property
-    def split(self) -> list[Node]:
-        """The tokens that are merged through and never emitted; :attr:`tree` has their parts.
-
-        >>> import bytepair
-        >>> from bytepair import surgery
-        >>> from bytepair.analyze import trace
-        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> found = surgery.remove(base, ["low"], mode="scaffold")
-        >>> [piece] = trace(found.tokenizer, "low").pieces
-        >>> [node.id for node in piece.split], piece.ids
-        ([257], (256, 86))
-        """
-        if self.is_whole:
-            return []
-        emitted = {(node.first, node.last) for node in self.tree}
-        waiting = merged(self.symbols, self.steps)[::-1]
-        found = []
-        while waiting:
-            node = waiting.pop()
-            if (node.first, node.last) not in emitted:
-                found.append(node)
-                waiting.extend(reversed(node.parts))
-        return found
+        return merged(self.symbols, self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,18 +378,6 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
             step.token, left.first, right.last, step, (left, right)
         )
     return list(nodes.values())
-
-
-def given_out(nodes: Sequence[Node], ids: Sequence[int]) -> list[Node]:
-    """Give these tokens, with scaffold tokens replaced by their parts."""
-    waiting, given = list(reversed(nodes)), list[Node]()
-    while waiting:
-        node = waiting.pop()
-        if node.parts and ids[len(given) : len(given) + 1] != (node.id,):
-            waiting.extend(reversed(node.parts))
-        else:
-            given.append(node)
-    return given
 
 
 def _counts(tokenizer: Tokenizer) -> list[int | None]:

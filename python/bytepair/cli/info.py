@@ -17,7 +17,7 @@ from .writing import longest_tokens, merge_lines, plain, quoted
 
 __all__ = ["info"]
 
-SHORT = ("units", "template", "truncation", "padding", "dropout", "scaffold", "loses")
+SHORT = ("units", "template", "truncation", "padding", "dropout", "loses")
 """Parts that are always shown, since they can change results unexpectedly."""
 N_SHOWN = 5
 """The number of first merges, last merges and longest tokens that are shown."""

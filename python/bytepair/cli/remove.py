@@ -33,7 +33,6 @@ class ModeName(str, enum.Enum):
 
     CASCADE = "cascade"
     REROUTE = "reroute"
-    SCAFFOLD = "scaffold"
 
 
 @spread
@@ -77,9 +76,8 @@ def remove(
     mode: Annotated[
         ModeName,
         typer.Option(
-            help="What happens to tokens that are built on these: they are removed too (cascade); stay if "
-            "other tokens make them (reroute); or stay, while these are merged through and never "
-            "emitted (scaffold; .bytepair only).",
+            help="What happens to tokens that are built on these: they are removed too (cascade), or stay if "
+            "other tokens make them (reroute).",
         ),
     ] = ModeName.CASCADE,
     numbering: NumberingChoice = None,
@@ -98,9 +96,6 @@ def remove(
     from bytepair.surgery._extend import base_of
 
     check_output(output, dry_run=dry_run)
-    if mode is ModeName.SCAFFOLD and numbering is not None:
-        message = "has no effect with --mode scaffold: all ids stay; leave it out"
-        raise typer.BadParameter(message, param_hint="--numbering")
     base, source = base_of(tokenizer_path, loading.options()._asdict())
     way = numbering or NumberingName.RESERVED
     saving.check(base, output, way)

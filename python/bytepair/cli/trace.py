@@ -164,7 +164,6 @@ def _part(part: Added | Piece | Segment) -> dict[str, Any]:
         "is_whole": part.is_whole,
         "symbols": _ids([symbol.id for symbol in part.symbols]),
         "merges": [asdict(step) for step in part.steps],
-        "split": [node.id for node in part.split],
         "ids": _ids(part.ids),
     }
 

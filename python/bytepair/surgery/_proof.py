@@ -251,14 +251,10 @@ def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
 
 
 def _texts_of_gone(surgery: Surgery[Any]) -> list[bytes]:
-    """Give a text for each removed or scaffold token; for a sample of them if there are very many."""
-    base, scaffold = surgery.base, set(surgery.tokenizer._rules()["scaffold"])
+    """Give a text for each removed token; for a sample of them if there are very many."""
+    base = surgery.base
     tokens = enumerate(zip(base.vocabulary, surgery.id_map, strict=True))
-    gone = [
-        id_
-        for id_, (token, new) in tokens
-        if token is not None and (new < 0 or new in scaffold)
-    ]
+    gone = [id_ for id_, (token, new) in tokens if token is not None and new < 0]
     chosen = gone[:: -(-len(gone) // MOST_GONE) or 1]
     return [base.decode_bytes([id_]) for id_ in chosen]
 
@@ -318,9 +314,8 @@ def _compare_base(
     *,
     has_texts: bool,
 ) -> None:
-    """Refuse a file that does not extend the base, if all ids of the base were kept and emitted."""
-    are_kept = surgery.id_map == tuple(range(surgery.base.n_vocab))
-    if not are_kept or surgery.tokenizer._rules()["scaffold"]:
+    """Refuse a file that does not extend the base, if all ids of the base were kept."""
+    if surgery.id_map != tuple(range(surgery.base.n_vocab)):
         return
     found = check(surgery.base, again, (), surgery.source, draft, is_own=True)
     faults = (fault for fault in found.faults if has_texts or fault.about != "texts")

@@ -4,9 +4,6 @@ Removing a token removes all merges that use it. A token that such a merge makes
 another way. All other tokens can still be made: no merge on the way to them is gone. Tokens that must
 stay (units, byte-fallback tokens, the unknown token, special tokens, and those that the template or the
 padding uses) are refused with an error that names them.
-
-A token may also become a scaffold token: it is merged through, so that what is built on it stays, but
-its parts are emitted in its place. Only our own formats can hold scaffold tokens.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ __all__ = [
     "remove",
 ]
 
-Mode = Literal["cascade", "reroute", "scaffold"]
+Mode = Literal["cascade", "reroute"]
 Numbering = Literal["reserved", "holes", "compact"]
 
 MOST_NAMED = 5
@@ -164,8 +161,7 @@ class RemovalReport(Result):
     numbering
         What became of the ids.
     mode
-        What became of the tokens that are built on these. With ``"scaffold"``, the ``removed`` tokens
-        are still in the vocabulary, but never emitted.
+        What became of the tokens that are built on these.
     """
 
     cascade: Cascade
@@ -179,11 +175,6 @@ class RemovalReport(Result):
     @property
     def lines(self) -> tuple[str, ...]:
         """What was done and why, for a reader."""
-        if self.mode == "scaffold":
-            through = (
-                f"{amount(len(self.removed), 'token')} merged through and never emitted"
-            )
-            return (through, "all ids unchanged")
         n_others = len(self.removed) - len(self.cascade.named)
         others = f", {n_others:,} of them built on others" if n_others else ""
         lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
@@ -289,10 +280,7 @@ def remove(
     mode
         What becomes of tokens that are built on these. ``"cascade"``: they are removed too.
         ``"reroute"``: a token stays if two other tokens make it, so that its text is still encoded to
-        it. ``"scaffold"``: they stay, and these tokens do too, but only to be merged through. Where one
-        of these is left at the end, its two parts are emitted in its place. All ids stay. Only
-        ``.bytepair`` files and compiled ones can hold scaffold tokens, and such a tokenizer cannot be
-        extended or pruned.
+        it.
     numbering
         ``"reserved"``: every other token keeps its id, and a special token ``<|reserved_5|>`` takes
         the id 5, so that no program gives it to another token. ``"holes"``: every other token keeps
@@ -319,12 +307,6 @@ def remove(
     """
     check_choice("mode", mode, Mode)
     check_choice("numbering", numbering, Numbering)
-    if mode == "scaffold" and numbering == "compact":
-        message = (
-            'numbering="compact" has no effect with mode="scaffold": tokens that are merged through '
-            "keep their ids; leave it out"
-        )
-        raise TokenizerError(message)
     base, source = base_of(tokenizer)
     named = resolve(base, tokens, select=select)
     cascade = cascade_of(base, named)
@@ -336,8 +318,8 @@ def remove(
         removed=tuple(removed),
         rerouted=tuple(Rerouted(way[0][2], way[0][:2], way[1][:2]) for way in ways),
         n_before=(n_before := sum(token is not None for token in base.vocabulary)),
-        n_after=n_before if mode == "scaffold" else n_before - len(removed),
-        numbering="holes" if mode == "scaffold" else numbering,  # no id is free
+        n_after=n_before - len(removed),
+        numbering=numbering,
         mode=mode,
     )
     return Surgery(

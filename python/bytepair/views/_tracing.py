@@ -200,16 +200,6 @@ def _rows(names: dict[int, str], piece: Piece, label: str, room: int) -> Iterato
         yield from place(number, _row(names, row, step, n_row), note)
     if len(notes) > MAX_STEPS:
         yield _beside("", f"… {amount(len(notes) - MAX_STEPS, 'more merge')}")
-    if piece.split:
-        emitted = _row(names, piece.tree, None, n_row)
-        yield from place(len(piece.steps) + 1, emitted, _split_note(names, piece))
-
-
-def _split_note(names: dict[int, str], piece: Piece) -> str:
-    """Say which tokens give way to their parts after all merges."""
-    split = dict.fromkeys(names[node.id] for node in piece.split)
-    are = "is never emitted: its" if len(split) == 1 else "are never emitted: their"
-    return f"{', '.join(split)} {are} parts are"
 
 
 def _notes(

@@ -279,7 +279,6 @@ fn read_bytes(
         normalizer: Normalizer::new(composing.into_iter().collect(), unicode),
         pre_tokenizer: Splitter::new(stages, &unicode)?.into(),
         added: tokens.added(),
-        scaffold: Vec::new(),
         ignore_merges: is(|pre| pre.ignore_merges),
         template: template(metadata, tokens, is(|pre| pre.marks_begin))?,
         ..Parts::new(Units::bytes(ByteIds::Printable), Arc::new(vocabulary))

@@ -81,7 +81,6 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     let units = with_alphabet(units, &vocabulary);
     Ok(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
-        scaffold: Vec::new(),
         ignore_merges: model.ignore_merges == Some(true),
         template: finishing.template(&units, &vocabulary)?,
         offsets: finishing.offsets.unwrap_or_default(),

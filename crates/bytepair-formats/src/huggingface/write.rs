@@ -26,7 +26,7 @@ use super::read::parts as parts_of_file;
 use super::sentencepiece::spelled_out;
 use super::vocabulary::added_tokens;
 use super::{FORMAT, RESERVED, WORD};
-use crate::{SCAFFOLD, Written, inexpressible, quoted, require};
+use crate::{Written, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::DecodeErrors;
 use bytepair::for_formats::unprepared;
@@ -129,7 +129,6 @@ fn prove(tokenizer: &Tokenizer, names: &Names, file: &[u8]) -> Result<()> {
             "these rules of added tokens",
         ),
         (names.ignore_merges == again.ignore_merges, "when merges are ignored"),
-        (parts.scaffold.is_empty(), SCAFFOLD),
         (parts.template.single == again.template.single, "these special tokens around a text"),
         (parts.template.pair == again.template.pair, "these special tokens around two texts"),
         (parts.truncation == again.truncation, "this truncation"),

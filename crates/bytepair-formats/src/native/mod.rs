@@ -78,7 +78,6 @@ fn content(tokenizer: &Tokenizer, tables: Tables) -> Vec<u8> {
         vocabulary,
         added,
         ignore_merges,
-        scaffold,
         dropout,
         template,
         truncation,
@@ -96,9 +95,6 @@ fn content(tokenizer: &Tokenizer, tables: Tables) -> Vec<u8> {
     out.list("rounds", pre_tokenizer.rounds().iter().map(RoundRecord::from));
     out.field("units", units);
     out.field("ignore_merges", ignore_merges);
-    if !scaffold.is_empty() {
-        out.field("scaffold", scaffold);
-    }
     out.field("dropout", dropout);
     out.field("template", template);
     out.field("truncation", truncation);

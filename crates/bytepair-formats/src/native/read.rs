@@ -27,20 +27,27 @@ use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
 
+/// Why a field of earlier files is refused.
+const SCAFFOLD: &str = "tokens that are merged through and never emitted are no longer supported; delete the field and \
+                        these tokens are emitted, or remove them afterwards";
+
 /// The tokenizer of a file.
 ///
 /// # Errors
 /// Where the file is damaged, or holds what this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
-    let parsed = json::parse(FORMAT, "the file", file);
-    let file: File = parsed.map_err(|error| bad_field(file).unwrap_or(error))?;
+    let file = parse("the file", file)?;
     let vocabulary = vocabulary(&file)?;
     assemble(file, vocabulary)
 }
 
+fn parse(what: &str, file: &[u8]) -> Result<File> {
+    json::parse(FORMAT, what, file).map_err(|error| bad_field(file).unwrap_or(error))
+}
+
 /// The tokenizer of a file whose tokens and merges are kept elsewhere.
 pub(crate) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Result<Tokenizer> {
-    let head: File = json::parse(FORMAT, "the head", head)?;
+    let head = parse("the head", head)?;
     match head.tokens.is_empty()
         && head.merges.is_empty()
         && head.priorities.is_empty()
@@ -73,9 +80,6 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         ("template", value(&file.template)),
         ("decode", value(&file.decode)),
     ];
-    if file.scaffold.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::format(FORMAT, "scaffold", "is there without a token"));
-    }
     check_added(&file.added_tokens)?;
     check_kinds(&file.units, &vocabulary)?;
     let steps = file.normalizer.into_iter().map(TryInto::try_into).collect::<Result<_>>()?;
@@ -89,7 +93,6 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         vocabulary: Arc::new(vocabulary),
         added: with_content(file.added_tokens)?,
         ignore_merges: file.ignore_merges,
-        scaffold: file.scaffold.unwrap_or_default(),
         dropout: file.dropout,
         template: file.template,
         truncation: file.truncation,
@@ -203,7 +206,7 @@ fn problem(name: &str, value: Value) -> Option<serde_json::Error> {
         "rounds" => problem_of::<Vec<RoundRecord>>(value),
         "units" => problem_of::<Units>(value),
         "ignore_merges" => problem_of::<bool>(value),
-        "scaffold" => problem_of::<Vec<TokenId>>(value),
+        "scaffold" => Some(serde::de::Error::custom(SCAFFOLD)),
         "dropout" => problem_of::<Option<f64>>(value),
         "template" => problem_of::<Template>(value),
         "truncation" => problem_of::<Option<Truncation>>(value),

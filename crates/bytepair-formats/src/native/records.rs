@@ -41,9 +41,6 @@ pub(super) struct File {
     pub(super) rounds: Vec<RoundRecord>,
     pub(super) units: Units,
     pub(super) ignore_merges: bool,
-    /// There only if there are any.
-    #[serde(default)]
-    pub(super) scaffold: Option<Vec<TokenId>>,
     pub(super) dropout: Option<f64>,
     pub(super) template: Template,
     pub(super) truncation: Option<Truncation>,

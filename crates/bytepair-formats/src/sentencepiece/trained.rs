@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::FORMAT;
 use super::merges::cut_stages;
 use crate::live::live_merges;
-use crate::{Change, SCAFFOLD, inexpressible, quoted, require};
+use crate::{Change, inexpressible, quoted, require};
 use bytepair::Parts;
 use bytepair::Result;
 use bytepair::added::AddedToken;
@@ -212,7 +212,6 @@ fn check_others(parts: &Parts) -> Result<()> {
         ));
     }
     let checks = [
-        (parts.scaffold.is_empty(), SCAFFOLD),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),

@@ -9,7 +9,7 @@ use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
 use super::trained::{SharedMap, as_model, check_merges};
 use super::{FORMAT, read};
 use crate::live::live_merges;
-use crate::{SCAFFOLD, Written, inexpressible, quoted};
+use crate::{Written, inexpressible, quoted};
 use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, SentencePieceDecode};
@@ -152,7 +152,6 @@ fn difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
             by_id(&parts.added) == by_id(&again.added),
             "added tokens that are special or have rules of their own",
         ),
-        (parts.scaffold.is_empty(), SCAFFOLD),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == again.template, "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),

@@ -43,7 +43,6 @@ impl CoreTokenizer {
         rules.set_item("byte_fallback", units.byte_fallback)?;
         rules.set_item("drops_missing", units.missing == Missing::Drop)?;
         rules.set_item("ignore_merges", parts.ignore_merges)?;
-        rules.set_item("scaffold", parts.scaffold.clone())?;
         let in_model = parts.added.iter().filter(|token| token.in_model).map(|token| token.id);
         rules.set_item("in_model", in_model.collect::<Vec<_>>())?;
         rules.set_item("priorities", parts.vocabulary.priorities())?;

@@ -154,10 +154,9 @@ fn read_mode(name: &str) -> PyResult<Mode> {
     match name {
         "cascade" => Ok(Mode::Cascade),
         "reroute" => Ok(Mode::Reroute),
-        "scaffold" => Ok(Mode::Scaffold),
         _ => Err(raise(
             "TokenizerError",
-            format!("mode={name:?} is none of 'cascade', 'reroute', 'scaffold'"),
+            format!("mode={name:?} is neither 'cascade' nor 'reroute'"),
         )),
     }
 }

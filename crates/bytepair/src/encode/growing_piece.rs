@@ -6,7 +6,7 @@
 //! apart, and merged with what is before it to tell the number of ids.
 //!
 //! Left out: bytes with marks; unknown units, since neighbouring ones may become one; tokens that a piece is as a whole;
-//! scaffold tokens; and vocabularies whose tokens have no [lengths](super::merge::Lengths).
+//! and vocabularies whose tokens have no [lengths](super::merge::Lengths).
 
 use super::merge::stretches::{self, Grown};
 use super::{Encoder, Scratch};
@@ -35,8 +35,7 @@ impl Encoder {
     /// An empty piece that may grow, if pieces of this vocabulary may.
     pub(crate) fn growing(&self) -> Option<Growing> {
         let has_marked_bytes = self.symbols.units().is_bytes() && self.has_marks();
-        let may_grow = !has_marked_bytes && !self.has_scaffold();
-        (may_grow && self.lengths().is_some()).then(Growing::default)
+        (!has_marked_bytes && self.lengths().is_some()).then(Growing::default)
     }
 
     /// Appends a text to a piece; `None` where that cannot be done, and the piece counts no more.

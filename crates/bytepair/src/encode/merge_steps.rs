@@ -71,7 +71,6 @@ impl Encoder {
         scratch.ids = ids;
         let mut course = PieceCourse { symbols, steps: steps?, ..PieceCourse::default() };
         push_spans(&spans, scratch, &mut course.tokens);
-        self.split_scaffold_spans(&mut course.tokens, 0);
         Ok(course)
     }
 
@@ -97,10 +96,8 @@ impl Encoder {
         scratch.ids.iter().copied().for_each(&mut tell);
         let see = |_, merge: Merge| tell(merge.result);
         scratch.buffers.tree.merge(&self.merges, &scratch.ids, see)?;
-        let n_before = out.len();
         out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
         scratch.buffers.tree.shrink();
-        self.split_scaffold(out, n_before);
         Ok(())
     }
 
@@ -168,20 +165,6 @@ impl Encoder {
     /// # Errors
     /// As for [`Encoder::encode`].
     pub(crate) fn encode_spans(
-        &self,
-        piece: &[u8],
-        dropping: Option<&mut Dropping>,
-        scratch: &mut Scratch,
-        out: &mut Vec<(TokenId, Range<usize>)>,
-    ) -> Result<()> {
-        let n_before = out.len();
-        self.merge_spans(piece, dropping, scratch, out)?;
-        self.split_scaffold_spans(out, n_before);
-        Ok(())
-    }
-
-    /// [`Self::encode_spans`] with scaffold tokens as merging gives them.
-    fn merge_spans(
         &self,
         piece: &[u8],
         dropping: Option<&mut Dropping>,

@@ -17,7 +17,7 @@
 //!
 //! Other questions about a piece have a file each: `merge_steps` gives the spans of ids and the log of merges, and `growing_piece`
 //! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
-//! `edited` encodes by merges that are being changed. `scaffold` splits tokens that are merged through and never emitted.
+//! `edited` encodes by merges that are being changed.
 
 mod by_parts;
 mod cache;
@@ -27,7 +27,6 @@ mod growing_piece;
 mod merge;
 mod merge_steps;
 mod reachability;
-mod scaffold;
 mod whole_tokens;
 
 pub(crate) use by_parts::{ByParts, PartsContext};
@@ -54,7 +53,6 @@ use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
 use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
-use scaffold::Scaffold;
 use whole_tokens::WholePieces;
 
 #[cfg(test)]
@@ -90,8 +88,6 @@ pub struct Encoder {
     repeated: Vec<Repeated>,
     /// Tokens never used for a whole piece: it is merged instead.
     never_whole: HashSet<TokenId>,
-    /// Tokens that are merged through and never emitted; `None` if there are none.
-    scaffold: Option<Arc<Scaffold>>,
 }
 
 /// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
@@ -166,7 +162,6 @@ impl Encoder {
             spelling: None,
             repeated: Vec::new(),
             never_whole: HashSet::new(),
-            scaffold: None,
         }
     }
 
@@ -357,10 +352,7 @@ impl Encoder {
             out.push(id);
             return Ok(());
         }
-        let n_before = out.len();
-        self.merge(piece, scratch, out, stranger)?;
-        self.split_scaffold(out, n_before);
-        Ok(())
+        self.merge(piece, scratch, out, stranger)
     }
 
     /// Appends what the symbols of a piece, or of a part of one, are merged to.

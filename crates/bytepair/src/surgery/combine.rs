@@ -43,13 +43,12 @@ impl Tokenizer {
     /// for ids whose tokens are not text.
     ///
     /// # Errors
-    /// Where one of the two marks the start or the end of words and the other does not, or one has scaffold tokens.
+    /// Where one of the two marks the start or the end of words and the other does not.
     pub fn merge_with(
         &self,
         other: &Self,
         may_help: bool,
     ) -> Result<(Self, Vec<Option<StringReport>>)> {
-        other.parts().check_no_scaffold()?;
         let marks = |tokenizer: &Self| {
             let units = &tokenizer.parts().units;
             (units.end_mark.is_some(), units.continuing_prefix.is_some())

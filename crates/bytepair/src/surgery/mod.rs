@@ -11,8 +11,7 @@
 //! - *Numbering* ([`renumber`]): all parts of a tokenizer that hold ids get the new ones, or the change is refused.
 //!
 //! Removing a merge does not simply split its token: a part may then join its other neighbour. So counts after a removal
-//! need a new encoding. Tokenizers with scaffold tokens cannot be extended or pruned, since both operations count what
-//! merging gives.
+//! need a new encoding.
 
 mod combine;
 mod graph;

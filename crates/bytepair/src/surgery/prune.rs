@@ -194,7 +194,6 @@ impl Tokenizer {
         counts: &PieceCounts,
         numbering: Numbering,
     ) -> Result<Pruned> {
-        self.parts().check_no_scaffold()?;
         let n_tokens = self.parts().vocabulary.iter().count();
         let least = goal.to.unwrap_or(0);
         if least > n_tokens {

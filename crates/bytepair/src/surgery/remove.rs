@@ -5,8 +5,6 @@
 //! are still made. A merge of another pair may preempt merges that make other tokens, so every token is encoded again, and
 //! a new merge that harms one is dropped.
 //!
-//! `scaffold` removes nothing from the vocabulary: the tokens are merged through and never emitted.
-//!
 //! Each round of rerouting encodes every token once.
 
 use std::collections::{HashMap, HashSet};
@@ -14,8 +12,8 @@ use std::collections::{HashMap, HashSet};
 use super::graph::Ground;
 use super::renumber::{Edit, Numbering};
 use crate::encode::Scratch;
-use crate::error::{Error, Result};
-use crate::tokenizer::{Parts, Tokenizer};
+use crate::error::Result;
+use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 /// What becomes of tokens that are built on those removed.
@@ -26,9 +24,6 @@ pub enum Mode {
     Cascade,
     /// They are kept where another merge can make them, and removed otherwise.
     Reroute,
-    /// They are kept. The removed tokens stay in the vocabulary too, to be merged through and never emitted. Only our own
-    /// formats can hold this.
-    Scaffold,
 }
 
 /// A token that is now made of other parts. All ids are the old ones.
@@ -58,14 +53,13 @@ impl Tokenizer {
     ///
     /// # Errors
     /// Where one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
-    /// uses; and where a token to be merged through is an added one, or not made of its own units.
+    /// uses.
     pub fn without(&self, ids: &[TokenId], mode: Mode, numbering: Numbering) -> Result<Removed> {
         self.check_removable(ids)?;
         let ground = self.ground()?;
         let (removed, rerouted) = match mode {
             Mode::Cascade => (ground.closure(ids), HashMap::new()),
             Mode::Reroute => self.rerouted(ids, &ground)?,
-            Mode::Scaffold => return self.with_scaffold(ids, numbering),
         };
         self.check_removable(&removed)?;
         let goes = self.flags(&removed);
@@ -76,25 +70,6 @@ impl Tokenizer {
         let merges = self.parts().vocabulary.merges();
         let way = |(place, now): (u32, Merge)| Rerouted { before: merges[place as usize], now };
         Ok(Removed { tokenizer, id_map, removed, rerouted: ways.into_iter().map(way).collect() })
-    }
-
-    /// This tokenizer with these tokens merged through and never emitted. All ids stay.
-    fn with_scaffold(&self, ids: &[TokenId], numbering: Numbering) -> Result<Removed> {
-        if numbering == Numbering::Compact {
-            let problem = "tokens that are merged through keep their ids".to_owned();
-            return Err(Error::option("numbering", problem));
-        }
-        let mut removed = ids.to_vec();
-        removed.sort_unstable();
-        removed.dedup();
-        let mut scaffold = [&self.parts().scaffold[..], &removed].concat();
-        scaffold.sort_unstable();
-        scaffold.dedup();
-        let tokenizer = Self::new(Parts { scaffold, ..self.parts().clone() })?;
-        let is_token = |id: TokenId| self.parts().vocabulary.token(id).is_some();
-        let ids = (0..).take(self.parts().vocabulary.len());
-        let id_map = ids.map(|id| is_token(id).then_some(id)).collect();
-        Ok(Removed { tokenizer, id_map, removed, rerouted: Vec::new() })
     }
 
     /// By id: whether it is one of these.

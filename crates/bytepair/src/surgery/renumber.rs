@@ -126,9 +126,7 @@ impl Tokenizer {
             let new_id = new_ids.get(id as usize).copied().flatten();
             new_id.ok_or_else(|| Error::option("tokens", format!("the id {id} is in use")))
         };
-        let scaffold = parts.scaffold.iter().copied();
-        let scaffold = scaffold.filter(|&id| new_ids[id as usize].is_some()).collect();
-        let mut parts = Parts { added, scaffold, ..parts.clone() }.renumbered(&new_id)?;
+        let mut parts = Parts { added, ..parts.clone() }.renumbered(&new_id)?;
         if edit.numbering == Numbering::Reserved {
             reserve(&mut vocabulary, &mut parts.added, edit.removed)?;
         }

@@ -110,7 +110,6 @@ pub(super) struct Extension<'t> {
 
 impl<'t> Extension<'t> {
     pub(super) fn new(tokenizer: &'t Tokenizer) -> Result<Self> {
-        tokenizer.parts().check_no_scaffold()?;
         let parts = tokenizer.parts();
         let mark = parts.units.end_mark_kind();
         let has_forms =

@@ -10,7 +10,7 @@ use crate::added::AddedToken;
 use crate::count::PieceCounts;
 use crate::template::{Padding, Side, Template};
 use crate::test_support::{added_token, bytes_vocabulary};
-use crate::tokenizer::{EncodeOptions, Parts, SegmentPart, TextPart, TokenCounter, Tokenizer};
+use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::{ByteIds, EndMark, EndMarkKind, Units, published_name};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
@@ -377,37 +377,6 @@ proptest! {
     }
 
     #[test]
-    fn scaffold_tokens_are_merged_through_and_their_parts_given_out(
-        plan in any_plan(),
-        picks in prop::collection::vec(any::<u16>(), 1..4),
-        seen in texts(8),
-    ) {
-        let base = tokenizer(&plan);
-        let unmade = unmade(&base);
-        let is_added = |id: &TokenId| base.parts().added.iter().any(|token| token.id == *id);
-        let mut asked = chosen(&base, &picks);
-        asked.retain(|id| !unmade.contains(id) && !is_added(id));
-        let removed = base.without(&asked, Mode::Scaffold, Numbering::Holes).unwrap();
-        let scaffold: HashSet<_> = asked.iter().copied().collect();
-        prop_assert_eq!(&removed.removed, &removed.tokenizer.parts().scaffold);
-        prop_assert!(base.parts().vocabulary.iter().eq(removed.tokenizer.parts().vocabulary.iter()));
-        let long = seen.concat().repeat(40);
-        for text in seen.iter().chain([&long]) {
-            let expected = through_scaffold(&base, &scaffold, text);
-            for _ in 0..2 {
-                prop_assert_eq!(&ids(&removed.tokenizer, text), &expected);
-            }
-            let Some(expected) = expected else { continue };
-            check_other_ways(&removed.tokenizer, text, &expected)?;
-            prop_assert_eq!(
-                removed.tokenizer.decode_bytes(&expected).unwrap(),
-                base.decode_bytes(&ids(&base, text).unwrap()).unwrap()
-            );
-        }
-        prop_assert_eq!(removed.tokenizer.unreached(), base.unreached());
-    }
-
-    #[test]
     fn every_part_gets_the_new_ids(
         plan in any_plan(),
         picks in prop::collection::vec(any::<u16>(), 0..3),
@@ -557,90 +526,6 @@ fn of_bytes(merges: &[(&str, &str)]) -> Tokenizer {
         vocabulary.push_merge(left.unwrap(), right.unwrap()).unwrap();
     }
     Tokenizer::new(Parts::new(Units::bytes(ByteIds::Value), Arc::new(vocabulary))).unwrap()
-}
-
-/// The ids of a text, by splitting again and again what the tokenizer without scaffold tokens gives.
-fn through_scaffold(
-    base: &Tokenizer,
-    scaffold: &HashSet<TokenId>,
-    text: &str,
-) -> Option<Vec<TokenId>> {
-    let mut merged = ids(base, text)?;
-    if matches!(merged[..], [id] if scaffold.contains(&id)) {
-        let parts = Parts { ignore_merges: false, ..base.parts().clone() };
-        merged = ids(&Tokenizer::new(parts).unwrap(), text)?;
-    }
-    while let Some(place) = merged.iter().position(|id| scaffold.contains(id)) {
-        let units = base.units_of_token(merged[place]).unwrap();
-        let last = base.merge_steps(&units).unwrap().pop().unwrap().merge;
-        merged.splice(place..=place, [last.left, last.right]);
-    }
-    Some(merged)
-}
-
-/// What else gives ids gives these.
-fn check_other_ways(
-    tokenizer: &Tokenizer,
-    text: &str,
-    expected: &[TokenId],
-) -> std::result::Result<(), TestCaseError> {
-    let (bytes, options) = (text.as_bytes(), EncodeOptions::default());
-    let batch = tokenizer.encode_batch(&[bytes, bytes], options, 2).unwrap();
-    prop_assert!(batch.texts().all(|ids| ids == expected));
-    prop_assert_eq!(tokenizer.count_batch(&[bytes], options, 1).unwrap(), [expected.len()]);
-    let written = expected.iter().map(|&id| {
-        let token = tokenizer.parts().vocabulary.token(id).unwrap();
-        tokenizer.parts().units.written(token).into_owned()
-    });
-    if !tokenizer.parts().vocabulary.iter().any(|(_, token)| token.kind == TokenKind::Unknown) {
-        prop_assert!(written.eq(tokenizer.tokenize(bytes, options).unwrap()));
-    }
-    let course = tokenizer.course(bytes, options).unwrap();
-    let of_course = course.iter().flat_map(|part| match part {
-        TextPart::Segment(_, _, parts) => parts.as_slice(),
-        TextPart::Added(..) => &[],
-    });
-    let of_course = of_course.flat_map(|part| match part {
-        SegmentPart::Piece(piece) => piece.course.tokens.as_slice(),
-        SegmentPart::Added(..) => &[],
-    });
-    prop_assert!(of_course.map(|(id, _)| *id).eq(expected.iter().copied()));
-    let full = tokenizer.encode_full(bytes, None, options).unwrap();
-    prop_assert_eq!(&full.ids, expected);
-    let same = Tokenizer::new(tokenizer.parts().clone()).unwrap();
-    let mut counter = TokenCounter::new(Arc::new(same), options).unwrap();
-    let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
-    counter.append(&bytes[..middle]).unwrap();
-    prop_assert_eq!(counter.append(&bytes[middle..]).unwrap(), expected.len());
-    Ok(())
-}
-
-#[test]
-fn a_scaffold_token_is_split_as_its_own_units_are_merged() {
-    // `abc` is `ab` and `c`; both are merged through, and `abcd` stays a token.
-    let base = of_bytes(&[("a", "b"), ("ab", "c"), ("abc", "d")]);
-    let removed = base.without(&[257, 256], Mode::Scaffold, Numbering::Holes).unwrap();
-    let encode = |text: &[u8]| removed.tokenizer.encode_ordinary(text).unwrap();
-    assert_eq!(encode(b"abcd"), [258]);
-    assert_eq!(encode(b"abcab"), [97, 98, 99, 97, 98]);
-    assert_eq!(removed.id_map[256], Some(256));
-    let refused = base.without(&[256], Mode::Scaffold, Numbering::Compact).unwrap_err();
-    assert!(refused.to_string().contains("keep their ids"), "{refused}");
-    let problem = "it merges through 2 tokens that it never emits";
-    let refused = removed.tokenizer.extend_with_strings(&["dd"], false).unwrap_err();
-    assert!(refused.to_string().contains(problem), "{refused}");
-    let refused = base.merge_with(&removed.tokenizer, false).unwrap_err();
-    assert!(refused.to_string().contains(problem), "{refused}");
-    // What scaffold tokens are built on may go, and they go with it.
-    let less = removed.tokenizer.without(&[257], Mode::Cascade, Numbering::Compact).unwrap();
-    assert_eq!(less.tokenizer.parts().scaffold, [256]);
-}
-
-#[test]
-fn a_token_that_its_units_are_not_merged_to_is_no_scaffold() {
-    let base = of_bytes(&[("b", "c"), ("a", "b"), ("ab", "c")]);
-    let refused = base.without(&[258], Mode::Scaffold, Numbering::Holes).unwrap_err();
-    assert!(refused.to_string().contains("the units of the token 258"), "{refused}");
 }
 
 #[test]

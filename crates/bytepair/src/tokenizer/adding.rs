@@ -201,9 +201,7 @@ impl Tokenizer {
             let found = earlier.token(id).and_then(|token| vocabulary.id(token));
             found.ok_or_else(|| missing(earlier, id))
         };
-        let is_kept = |id: &TokenId| new_id(*id).is_ok();
-        let scaffold = self.parts.scaffold.iter().copied().filter(is_kept).collect();
-        let parts = Parts { scaffold, ..self.parts.clone() }.renumbered(&new_id)?;
+        let parts = self.parts.renumbered(&new_id)?;
         Self::new(Parts { vocabulary: Arc::new(vocabulary), ..parts })
     }
 

@@ -121,7 +121,7 @@ pub(super) fn append_text(
     ask(text.len())?;
     ids.reserve(text.len().min(RESERVED_LEN) / 4);
     let mut boundaries = worker.boundaries.take().unwrap_or_default();
-    let (n_before, mut from) = (ids.len(), 0);
+    let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
         // There are hardly ever more ids than bytes, and seldom so many.
@@ -129,7 +129,6 @@ pub(super) fn append_text(
         append_block(encoder, text, &boundaries, ids, worker)?;
     }
     worker.boundaries = Some(boundaries);
-    encoder.split_scaffold(ids, n_before);
     Ok(())
 }
 

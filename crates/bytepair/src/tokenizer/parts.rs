@@ -3,7 +3,6 @@
 //! Plain values, which a dialect or a reader of files puts together; what they do is in their own modules. References between
 //! parts are checked here, when a tokenizer is made from them. Costs a look at each added token.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::added::AddedToken;
@@ -13,7 +12,7 @@ use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
 use crate::template::{OffsetRules, Padding, Template, TemplatePiece, Truncation};
 use crate::units::Units;
-use crate::vocabulary::{Merge, TokenId, TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair_split::Splitter;
 
 /// Everything that a tokenizer is.
@@ -29,8 +28,6 @@ pub struct Parts {
     pub vocabulary: Arc<Vocabulary>,
     /// Tokens that are found by their content. All are in the vocabulary.
     pub added: Vec<AddedToken>,
-    /// Tokens that are merged through and never emitted: their parts are emitted instead. In order, each once.
-    pub scaffold: Vec<TokenId>,
     /// Whether a piece that is a token as a whole is that token, whatever the merges would give.
     pub ignore_merges: bool,
     /// The probability that a merge is skipped, if a call requests dropout; a hint of the file, without effect otherwise.
@@ -56,7 +53,6 @@ impl Parts {
             units,
             vocabulary,
             added: Vec::new(),
-            scaffold: Vec::new(),
             ignore_merges: false,
             dropout: None,
             template: Template::default(),
@@ -79,7 +75,6 @@ impl Parts {
                 return Err(is_never_whole(token));
             }
         }
-        self.check_scaffold()?;
         self.check_lengths()?;
         self.check_growth()
     }
@@ -93,42 +88,6 @@ impl Parts {
             Some(id) => Err(ErrorKind::UnknownId { id: id.into(), n_ids }.into()),
             None => Ok(()),
         }
-    }
-
-    /// Refuses scaffold tokens that are not text, or that are emitted by other means.
-    fn check_scaffold(&self) -> Result<()> {
-        if self.scaffold.is_empty() {
-            return Ok(());
-        }
-        let refused = |problem: String| Err(Error::option("scaffold", problem));
-        if !self.scaffold.is_sorted_by(|before, behind| before < behind) {
-            return refused("the ids are not in order, or one is there twice".to_owned());
-        }
-        let added: HashSet<_> = self.added.iter().map(|token| token.id).collect();
-        for &id in &self.scaffold {
-            let token = self.vocabulary.expect_token(id)?;
-            if !matches!(token.kind, TokenKind::Text(_)) {
-                return refused(format!("the token {id} is not text"));
-            }
-            if added.contains(&id) {
-                return refused(format!("the token {id} is an added token"));
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses a tokenizer with scaffold tokens, for what counts or joins the tokens that merging gives.
-    pub(crate) fn check_no_scaffold(&self) -> Result<()> {
-        let tokens = match self.scaffold.len() {
-            0 => return Ok(()),
-            1 => "1 token".to_owned(),
-            n => format!("{n} tokens"),
-        };
-        let problem = format!(
-            "it merges through {tokens} that it never emits (scaffold); change the tokenizer \
-             without them first, and make them scaffold tokens last"
-        );
-        Err(Error::option("tokenizer", problem))
     }
 
     /// Refuses a template, truncation or padding that does not fit.
@@ -157,10 +116,7 @@ impl Parts {
         if let Some(padding) = &mut padding {
             padding.id = new_id(padding.id)?;
         }
-        let mut scaffold =
-            self.scaffold.iter().map(|&id| new_id(id)).collect::<Result<Vec<_>>>()?;
-        scaffold.sort_unstable();
-        Ok(Self { added, scaffold, template, padding, ..self.clone() })
+        Ok(Self { added, template, padding, ..self.clone() })
     }
 
     fn check_growth(&self) -> Result<()> {

@@ -68,7 +68,6 @@ pub(super) fn append_ids(
             worker.cache.insert(query, &ids[n_before..]);
         }
     }
-    encoder.split_scaffold(ids, n_before);
     Ok(())
 }
 

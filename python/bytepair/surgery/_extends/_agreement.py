@@ -41,7 +41,6 @@ PARTS = {
     "units": ("kind of units", "units"),
     "ignore_merges": ("setting ignore_merges", None),
     "dropout": ("dropout of merges", None),
-    "scaffold": ("list of scaffold tokens", None),
     "decode": ("decoder", "decode"),
     "template": ("template around a text", "template"),
     "truncation": ("truncation", None),

@@ -84,10 +84,8 @@ impl Encoder {
         scratch.ids.clear();
         self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
         merge(&self.merges, &scratch.ids, dropping, &mut scratch.buffers.tree)?;
-        let n_before = out.len();
         out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
         scratch.buffers.tree.shrink();
-        self.split_scaffold(out, n_before);
         Ok(())
     }
 }
