@@ -5,13 +5,11 @@
 //! and cuts what comes out. Costs one pass over the text for each round; the first round copies nothing
 //! that it does not change.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
-use crate::segment::Segment;
 use bytepair_split::Splitter;
 
 /// Rounds that a segment goes through, each on the pieces of the one before.
@@ -54,27 +52,15 @@ impl PreTokenizer {
     }
 
     /// Visits all pieces in order, each as a text and a range of it. An error of `visit` ends the visit.
-    pub fn for_each_piece(
-        &self,
-        segment: Segment<'_>,
-        mut visit: impl FnMut(&[u8], Range<usize>) -> Result<()>,
-    ) -> Result<()> {
+    pub(crate) fn for_each_piece(&self, segment: &Traced<'_>, visit: &mut Visit<'_>) -> Result<()> {
         match self.one_splitter() {
-            Some(splitter) => {
-                splitter.for_each_piece(segment.text, |piece| visit(segment.text, piece))
-            }
-            None => visit_rounds(&self.rounds, segment, &mut visit),
+            Some(splitter) => splitter.for_each_piece(&segment.text, |piece| visit(segment, piece)),
+            None => visit_rounds(&self.rounds, segment, visit),
         }
     }
 
     /// A segment as the first round changes it.
-    pub(crate) fn changed<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
-        let change = self.rounds.first().map(|round| &round.change);
-        change.map_or(Ok(segment.text.into()), |change| change.normalize(segment))
-    }
-
-    /// [`Self::changed`] for a segment whose origin in the text is traced.
-    pub(crate) fn changed_traced<'t>(&self, segment: &'t Traced<'t>) -> Result<Traced<'t>> {
+    pub(crate) fn changed<'t>(&self, segment: &'t Traced<'t>) -> Result<Traced<'t>> {
         let change = self.rounds.first().map(|round| &round.change);
         change.map_or_else(|| Ok(segment.clone()), |change| segment.changed(change))
     }
@@ -89,15 +75,6 @@ impl PreTokenizer {
     pub(crate) fn asks_late(&self) -> bool {
         self.rounds.len() > 1 && self.asks_for_the_first()
     }
-
-    /// Calls `visit` for each piece of a segment whose origin in the text is traced.
-    pub(crate) fn for_each_traced(
-        &self,
-        segment: &Traced<'_>,
-        visit: &mut VisitTraced<'_>,
-    ) -> Result<()> {
-        visit_traced(&self.rounds, segment, visit)
-    }
 }
 
 impl From<Splitter> for PreTokenizer {
@@ -108,27 +85,9 @@ impl From<Splitter> for PreTokenizer {
 }
 
 /// Receives a text and a range of it.
-type Visit<'v> = dyn FnMut(&[u8], Range<usize>) -> Result<()> + 'v;
+type Visit<'v> = dyn FnMut(&Traced<'_>, Range<usize>) -> Result<()> + 'v;
 
-fn visit_rounds(rounds: &[Round], segment: Segment<'_>, visit: &mut Visit<'_>) -> Result<()> {
-    let Some((round, later)) = rounds.split_first() else {
-        return visit(segment.text, 0..segment.text.len());
-    };
-    let text = round.change.normalize(segment)?;
-    round.splitter.for_each_piece(&text, |piece| {
-        if later.is_empty() {
-            return visit(&text, piece);
-        }
-        // A cut at which nothing changes lies between two pieces.
-        let piece = Segment { text: &text, is_rest: false, ..segment }.part(piece);
-        visit_rounds(later, piece, visit)
-    })
-}
-
-/// Receives a text that knows where it came from, and a range of it.
-type VisitTraced<'v> = dyn FnMut(&Traced<'_>, Range<usize>) -> Result<()> + 'v;
-
-fn visit_traced(rounds: &[Round], segment: &Traced<'_>, visit: &mut VisitTraced<'_>) -> Result<()> {
+fn visit_rounds(rounds: &[Round], segment: &Traced<'_>, visit: &mut Visit<'_>) -> Result<()> {
     let Some((round, later)) = rounds.split_first() else {
         return visit(segment, 0..segment.text.len());
     };
@@ -137,6 +96,6 @@ fn visit_traced(rounds: &[Round], segment: &Traced<'_>, visit: &mut VisitTraced<
         if later.is_empty() {
             return visit(&changed, piece);
         }
-        visit_traced(later, &changed.piece(piece), visit)
+        visit_rounds(later, &changed.piece(piece), visit)
     })
 }

@@ -4,7 +4,7 @@
 //! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
 //! may use one tokenizer; a process that was forked may go on using it.
 //!
-//! A text goes through `call` (options, template, lengths), `pieces` (cutting), `blocks` and `worker` (ids of pieces);
+//! A text goes through `call` (options, template, lengths), `walk` (cutting), `blocks` and `worker` (ids of pieces);
 //! `with_spans` follows the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
@@ -22,19 +22,19 @@ mod inspecting;
 mod measure;
 mod missing;
 mod parts;
-mod pieces;
 mod repeats;
 mod spaces;
 mod steps;
 mod stream;
 mod threads;
+mod walk;
 mod with_spans;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
 
 pub use self::as_text::AddedTokens;
-use self::call::NamedRules;
+use self::call::{Call, NamedRules};
 pub use self::counter::TokenCounter;
 use self::cutting::Cutter;
 pub use self::decoding::DecodeStream;
@@ -44,16 +44,17 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::missing::WithMissing;
 pub use self::parts::Parts;
-use self::pieces::PartKind;
 use self::spaces::{Spaces, spelling};
 pub use self::steps::{Piece, SegmentPart, TextPart};
 pub use self::stream::Reading;
 use self::threads::{Team, n_useful};
+use self::walk::{Depth, Met};
 pub use self::with_spans::WordsOrPair;
-use self::worker::{ShortText, Worker, push};
-use crate::added::{AddedToken, MatchedText, Matcher, Part, Specials};
+use self::worker::{ShortText, Worker};
+use crate::added::{AddedToken, MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
 use crate::encode::{Dropout, Encoder, Spelling};
+use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
 use crate::parallel::pool::Pool;
@@ -378,12 +379,11 @@ impl Tokenizer {
     /// The pieces of a text, normalized, special tokens taken as plain text.
     pub fn split(&self, text: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.check_utf8(text)?;
-        let segment = Segment::whole(text);
-        let normalized = self.parts.normalizer.normalize(segment)?;
-        let segment = Segment { text: &normalized, ..segment };
+        let text = Traced::plain(Segment::whole(text));
+        let normalized = text.changed(&self.parts.normalizer)?;
         let mut pieces = Vec::new();
-        self.parts.pre_tokenizer.for_each_piece(segment, |text, piece| {
-            pieces.push(text[piece].to_vec());
+        self.parts.pre_tokenizer.for_each_piece(&normalized, &mut |text, piece| {
+            pieces.push(text.text[piece].to_vec());
             Ok(())
         })?;
         Ok(pieces)
@@ -393,48 +393,21 @@ impl Tokenizer {
     /// stand in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
-        let encoder = call.tokenizer.encoder();
-        let unknown = self.unknown_shown_as_text();
-        let (mut ids, mut strangers) = (Vec::new(), Vec::new());
-        let n_ids = self.parts.vocabulary.len();
-        let stranger = |n_strangers| TokenId::try_from(n_ids + n_strangers).unwrap_or(TokenId::MAX);
-        let stand_in = |strangers: &mut Vec<Vec<u8>>, text: &[u8]| {
-            strangers.push(text.to_vec());
-            stranger(strangers.len() - 1)
-        };
-        let text = Segment::whole(text);
-        let encode_part = |text: &[u8], part, ids: &mut Vec<_>, worker: &mut Worker| match part {
-            Part::Token(_, place) => {
-                ids.push(stand_in(&mut strangers, &text[place]));
+        call.tokenizer.workers.with(|worker| {
+            let mut tokens = Vec::new();
+            let text = Traced::plain(Segment::whole(text));
+            call.walk(&text, Depth::Piece, |met| {
+                match met {
+                    Met::Token { text, place, .. } => tokens.push(text.text[place].to_vec()),
+                    Met::Segment { .. } => {}
+                    Met::Text { text, place } => {
+                        call.write_tokens(&text.text[place], &mut tokens, worker)?;
+                    }
+                }
                 Ok(())
-            }
-            Part::Text(piece) => {
-                if let Some(id) = call.matcher.whole_piece(&text[piece.clone()]) {
-                    return push(id, ids);
-                }
-                if unknown.is_some() {
-                    let mut tokens = Vec::new();
-                    let piece = &text[piece];
-                    encoder.encode_spans(piece, None, &mut worker.scratch, &mut tokens)?;
-                    ids.extend(tokens.into_iter().map(|(id, place)| match unknown == Some(id) {
-                        true => stand_in(&mut strangers, &piece[place]),
-                        false => id,
-                    }));
-                    return Ok(());
-                }
-                encoder.encode_or(&text[piece], &mut worker.scratch, ids, |symbol| {
-                    strangers.push(self.parts.units.written(symbol).into_owned());
-                    Ok(stranger(strangers.len() - 1))
-                })
-            }
-        };
-        let out = (&mut ids, PartKind::Piece);
-        call.tokenizer.workers.with(|worker| call.for_each_part(text, out, worker, encode_part))?;
-        let written = |id: TokenId| match self.parts.vocabulary.token(id) {
-            Some(token) => self.parts.units.written(token).into_owned(),
-            None => strangers[id as usize - n_ids].clone(),
-        };
-        Ok(ids.into_iter().map(written).collect())
+            })?;
+            Ok(tokens)
+        })
     }
 
     /// The id of the token that is written so, marks included.
@@ -506,6 +479,44 @@ impl Tokenizer {
             with_missing: OnceLock::new(),
             kept_together: Arc::clone(&self.kept_together),
         }
+    }
+}
+
+impl Call<'_> {
+    /// Appends the tokens of a piece as they are written. A unit that nothing stands for is a token of its own.
+    fn write_tokens(
+        &self,
+        piece: &[u8],
+        tokens: &mut Vec<Vec<u8>>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let Self { tokenizer, matcher, .. } = self;
+        let Parts { units, vocabulary, .. } = &tokenizer.parts;
+        let token = |id| vocabulary.token(id);
+        let written = |id| token(id).map(|token| units.written(token).into_owned());
+        if let Some(id) = matcher.whole_piece(piece) {
+            tokens.extend(written(id));
+            return Ok(());
+        }
+        let encoder = tokenizer.encoder();
+        if let Some(unknown) = tokenizer.unknown_shown_as_text() {
+            let mut spans = Vec::new();
+            encoder.encode_spans(piece, None, &mut worker.scratch, &mut spans)?;
+            tokens.extend(spans.into_iter().filter_map(|(id, place)| match id == unknown {
+                true => Some(piece[place].to_vec()),
+                false => written(id),
+            }));
+            return Ok(());
+        }
+        let (mut ids, mut missing) = (Vec::new(), Vec::new());
+        let n_ids = vocabulary.len();
+        encoder.encode_or(piece, &mut worker.scratch, &mut ids, |symbol| {
+            missing.push(units.written(symbol).into_owned());
+            Ok(TokenId::try_from(n_ids + missing.len() - 1).unwrap_or(TokenId::MAX))
+        })?;
+        let missing = |id: TokenId| missing.get((id as usize).checked_sub(n_ids)?).cloned();
+        tokens.extend(ids.into_iter().filter_map(|id| written(id).or_else(|| missing(id))));
+        Ok(())
     }
 }
 

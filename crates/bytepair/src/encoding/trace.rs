@@ -2,7 +2,8 @@
 //!
 //! A changed text has for each of its bytes a span of the original. By the rules of alignment a whole character
 //! comes from whole characters; where it was copied, byte for byte, each of its bytes comes from one byte. Takes
-//! memory of two numbers for each byte of a changed text, and none for others.
+//! memory of two numbers for each byte of a changed text, and none for others. A text [without spans](Traced::plain) goes
+//! the same way and costs what its changes cost.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -30,6 +31,8 @@ enum Origin<'t> {
     Same(usize),
     /// By byte of the text, a span of the original.
     Spans(Cow<'t, [(usize, usize)]>),
+    /// Nobody asks.
+    Unknown,
 }
 
 impl<'t> Traced<'t> {
@@ -40,15 +43,44 @@ impl<'t> Traced<'t> {
         Self { text, origin: Origin::Same(0), is_first, is_last, is_rest }
     }
 
+    /// A part of the original whose origin nobody asks for: it has no spans.
+    pub(crate) fn plain(segment: Segment<'t>) -> Self {
+        Self { origin: Origin::Unknown, ..Self::of(segment) }
+    }
+
+    /// The same text, alone, with its spans.
+    pub(crate) fn with_spans(&self) -> Traced<'_> {
+        Traced { origin: Origin::Same(0), ..self.part(0..self.text.len()) }
+    }
+
+    /// Whether it knows its spans.
+    pub(crate) fn has_spans(&self) -> bool {
+        !matches!(self.origin, Origin::Unknown)
+    }
+
+    /// Whether it begins with what the whole text begins with.
+    pub(crate) fn is_first(&self) -> bool {
+        self.is_first
+    }
+
+    /// The text and what it is of the whole text.
+    pub(crate) fn segment(&self) -> Segment<'_> {
+        let Self { is_first, is_last, is_rest, .. } = *self;
+        Segment { text: &self.text, is_first, is_last, is_rest }
+    }
+
     /// A part of the text.
     pub(crate) fn part(&self, range: Range<usize>) -> Traced<'_> {
         let origin = match &self.origin {
             Origin::Same(start) => Origin::Same(start + range.start),
             Origin::Spans(spans) => Origin::Spans(Cow::Borrowed(&spans[range.clone()])),
+            Origin::Unknown => Origin::Unknown,
         };
         let is_first = match self.text.get(range.start) {
-            Some(_) => self.is_first && self.span(range.start..range.start + 1).0 == 0,
-            None => self.is_first && range.start == 0,
+            Some(_) if self.has_spans() => {
+                self.is_first && self.span(range.start..range.start + 1).0 == 0
+            }
+            _ => self.is_first && range.start == 0,
         };
         let is_last = self.is_last && range.end == self.text.len();
         let is_rest = self.is_rest && range.start == 0;
@@ -69,8 +101,12 @@ impl<'t> Traced<'t> {
 
     /// The text after all steps of a normalizer.
     pub(crate) fn changed(&self, normalizer: &Normalizer) -> Result<Traced<'_>> {
-        let Self { is_first, is_last, is_rest, .. } = *self;
-        let segment = Segment { text: &self.text, is_first, is_last, is_rest };
+        let segment = self.segment();
+        let Segment { is_first, is_last, is_rest, .. } = segment;
+        if !self.has_spans() {
+            let text = normalizer.normalize(segment)?;
+            return Ok(Traced { text, origin: Origin::Unknown, is_first, is_last, is_rest });
+        }
         let is_same = |text: &[u8]| text == &*self.text;
         // Several steps may give the same text, but not from the same characters; and SentencePiece has its own
         // spans of characters that stay.
@@ -85,11 +121,12 @@ impl<'t> Traced<'t> {
         Ok(Traced { text: Cow::Owned(text), origin, is_first, is_last, is_rest })
     }
 
-    /// The span of the original that a range of the text came from.
+    /// The span of the original that a range of the text came from; for a text without spans that range.
     pub(crate) fn span(&self, range: Range<usize>) -> (usize, usize) {
         let spans = match &self.origin {
             Origin::Same(start) => return (start + range.start, start + range.end),
             Origin::Spans(spans) => spans,
+            Origin::Unknown => return (range.start, range.end),
         };
         let start = spans.get(range.start).map(|span| span.0);
         let start = start.or_else(|| spans.last().map(|span| span.1)).unwrap_or_default();

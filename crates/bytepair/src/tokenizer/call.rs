@@ -1,7 +1,7 @@
 //! What holds for all texts of a call, and the ids of each.
 //!
 //! A call finds the added tokens that its options allow, refuses those they do not, and puts the template around the
-//! ids, cut and filled up to a length. How a text becomes pieces is in `pieces`, how a piece becomes ids in `worker`;
+//! ids, cut and filled up to a length. How a text becomes pieces is in `walk`, how a piece becomes ids in `worker`;
 //! ids with what is known of them are in `with_spans`. Costs what those cost, and a pass for disallowed tokens.
 //!
 //! The searches of calls that name special tokens are remembered. An automaton for some tokens takes longer to make than a
@@ -14,12 +14,12 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::blocks::append_text;
-use super::pieces::PartKind;
 use super::spaces::Spaces;
 use super::threads::Team;
-use super::worker::{Worker, append_ids, push};
+use super::walk::{Depth, Met};
+use super::worker::{Worker, append_ids};
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
-use crate::added::{Disallowed, Matcher, Part, Specials};
+use crate::added::{Disallowed, Matcher, Specials};
 use crate::batch;
 use crate::encode::{Dropout, Dropping};
 use crate::encoding::Traced;
@@ -250,13 +250,17 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
-        let (text, part_kind) = (Segment::whole(text), PartKind::Piece);
-        self.for_each_part(text, (ids, part_kind), worker, |text, part, ids, worker| match part {
-            Part::Token(id, _) => push(id, ids),
-            Part::Text(piece) => {
-                let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
-                encoder.encode_dropout(&text[piece], &mut dropping, scratch, ids)
+        let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
+        let text = Traced::plain(Segment::whole(text));
+        self.walk(&text, Depth::Piece, |met| {
+            match met {
+                Met::Token { id, .. } => ids.push(id),
+                Met::Segment { .. } => {}
+                Met::Text { text, place } => {
+                    encoder.encode_dropout(&text.text[place], &mut dropping, scratch, ids)?;
+                }
             }
+            Ok(())
         })
     }
 
@@ -268,25 +272,45 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let encoder = self.tokenizer.encoder();
-        let (splitter, part_kind) = match self.splitting(stretch.text) {
-            Splitting::Words(spaces) => {
-                return self.for_each_segment(stretch, (ids, worker), |segment, ids, worker| {
-                    spaces.append(encoder, segment, ids, worker)
-                });
-            }
-            Splitting::Rounds => return self.encode_pieces(stretch, ids, worker),
-            Splitting::TokensAndPieces(splitter) => (splitter, PartKind::Normalized),
-            Splitting::Segments(splitter) => (splitter, PartKind::Segment),
+        let splitting = self.splitting(stretch.text);
+        let depth = match splitting {
+            Splitting::Words(_) => Depth::Raw,
+            Splitting::TokensAndPieces(_) => Depth::Normalized,
+            Splitting::Segments(_) => Depth::Segment,
+            Splitting::Rounds => Depth::Piece,
         };
-        self.for_each_part(
-            stretch,
-            (ids, part_kind),
-            worker,
-            |text, part, ids, worker| match part {
-                Part::Token(id, _) => push(id, ids),
-                Part::Text(segment) => append_text(encoder, splitter, &text[segment], ids, worker),
-            },
-        )
+        self.walk(&Traced::plain(stretch), depth, |met| {
+            let (text, place) = match met {
+                Met::Token { id, .. } => {
+                    ids.push(id);
+                    return Ok(());
+                }
+                Met::Segment { .. } => return Ok(()),
+                Met::Text { text, place } => (text, place),
+            };
+            match splitting {
+                Splitting::Words(spaces) => spaces.append(encoder, text.segment(), ids, worker),
+                Splitting::TokensAndPieces(splitter) | Splitting::Segments(splitter) => {
+                    append_text(encoder, splitter, &text.text[place], ids, worker)
+                }
+                Splitting::Rounds => self.append_piece(&text.text, place, ids, worker),
+            }
+        })
+    }
+
+    /// Appends the ids of a piece, which may be an added token as a whole.
+    fn append_piece(
+        &self,
+        text: &[u8],
+        piece: Range<usize>,
+        ids: &mut Vec<TokenId>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        match self.matcher.whole_piece(&text[piece.clone()]) {
+            Some(id) => ids.push(id),
+            None => append_ids(self.tokenizer.encoder(), text, piece, ids, worker)?,
+        }
+        Ok(())
     }
 
     /// The fastest that applies to a text.
@@ -305,28 +329,6 @@ impl<'c> Call<'c> {
         splitter.map_or(Splitting::Rounds, Splitting::Segments)
     }
 
-    /// Appends the ids of a stretch piece by piece, where there is more to pieces than one splitter says.
-    fn encode_pieces(
-        &self,
-        stretch: Segment<'_>,
-        ids: &mut Vec<TokenId>,
-        worker: &mut Worker,
-    ) -> Result<()> {
-        let (encoder, part_kind) = (self.tokenizer.encoder(), PartKind::Piece);
-        self.for_each_part(
-            stretch,
-            (ids, part_kind),
-            worker,
-            |text, part, ids, worker| match part {
-                Part::Token(id, _) => push(id, ids),
-                Part::Text(piece) => match self.matcher.whole_piece(&text[piece.clone()]) {
-                    Some(id) => push(id, ids),
-                    None => append_ids(encoder, text, piece, ids, worker),
-                },
-            },
-        )
-    }
-
     /// Refuses a stretch of text with a token that must not stand there.
     pub(super) fn check_disallowed(&self, stretch: Segment<'_>) -> Result<()> {
         let Some(disallowed) = &self.disallowed else { return Ok(()) };
@@ -338,17 +340,11 @@ impl<'c> Call<'c> {
 
     /// Refuses a stretch with a token that stands there once the text is normalized.
     fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
-        let whole = Traced::of(stretch);
-        self.matcher.cut_raw(stretch.text, |part| {
-            let Part::Text(range) = part else { return Ok(()) };
-            let segment = whole.between(range);
-            let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
-            self.matcher.cut_normalized(&normalized.text, |part| match part {
-                Part::Token(id, place) if disallowed.has_as_late(id) => {
-                    Err(self.disallowed(id, false, normalized.span(place).0))
-                }
-                _ => Ok(()),
-            })
+        self.walk_checked(&Traced::of(stretch), Depth::Segment, &mut |met| match met {
+            Met::Token { id, text, place, is_normalized: true } if disallowed.has_as_late(id) => {
+                Err(self.disallowed(id, false, text.span(place).0))
+            }
+            _ => Ok(()),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Texts for training that goes on from a tokenizer, cut as they are where it encodes them.
 //!
-//! The same function finds the added tokens and changes the text between them ([`Call::for_each_part`]), and the same one says
+//! The same function finds the added tokens and changes the text between them ([`Call::walk`]), and the same one says
 //! where a text can be cut. So tokens are learned from the pieces that are encoded later, and nothing else is counted.
 //! Left out: tokenizers of several rounds, which have no single splitter. Costs what these steps cost in encoding.
 
@@ -9,10 +9,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::call::Call;
-use super::pieces::PartKind;
+use super::walk::{Depth, Met};
 use super::{EncodeOptions, Tokenizer};
-use crate::added::{Part, Specials};
+use crate::added::Specials;
 use crate::count::{AsEncoded, EncodedPart, PieceCounts};
+use crate::encoding::Traced;
 use crate::error::{Error, Result};
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
@@ -88,17 +89,14 @@ impl AsEncoded for Cutting {
         text: Segment<'_>,
         visit: &mut dyn FnMut(EncodedPart<'_>) -> Result<()>,
     ) -> Result<()> {
-        let call = self.call()?;
-        let (mut ids, kind) = (Vec::new(), PartKind::Changed);
-        self.tokenizer.workers.with(|worker| {
-            call.for_each_part(text, (&mut ids, kind), worker, |text, part, _, _| match part {
-                Part::Text(range) => visit(EncodedPart::Text(&text[range])),
-                Part::Token(id, range) => {
-                    let place = self.places.get(&id).copied();
-                    let place = place.ok_or_else(|| Error::option("resume", "an id is unknown"))?;
-                    visit(EncodedPart::Added(place, range.len()))
-                }
-            })
+        self.call()?.walk(&Traced::plain(text), Depth::Changed, |met| match met {
+            Met::Text { text, place } => visit(EncodedPart::Text(&text.text[place])),
+            Met::Segment { .. } => Ok(()),
+            Met::Token { id, place, .. } => {
+                let index = self.places.get(&id).copied();
+                let index = index.ok_or_else(|| Error::option("resume", "an id is unknown"))?;
+                visit(EncodedPart::Added(index, place.len()))
+            }
         })
     }
 }

@@ -9,12 +9,11 @@
 //! for each piece, and encoding for each distinct one.
 
 use super::call::Call;
-use super::pieces::PartKind;
-use super::worker::Worker;
+use super::walk::{Depth, Met};
 use super::{EncodeOptions, Parts, Tokenizer};
-use crate::added::Part;
 use crate::count::PieceCounts;
 use crate::encode::Scratch;
+use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::{NormalizeStep, add_spaces_only};
 use crate::parallel::in_parallel;
@@ -184,11 +183,9 @@ impl Tokenizer {
     fn pieces_of(&self, texts: &[&[u8]], first: usize) -> Result<Found> {
         let call = self.call(EncodeOptions::default())?;
         let mut found = Found { pieces: PieceCounts::new(), added: Vec::new() };
-        self.workers.with(|worker| {
-            (first..).zip(texts).try_for_each(|(index, text)| {
-                let taken = take_pieces(&call, text, &mut found, worker);
-                taken.map_err(|error| Error::from(ErrorKind::InBatch { index, error }))
-            })
+        (first..).zip(texts).try_for_each(|(index, text)| {
+            let taken = take_pieces(&call, text, &mut found);
+            taken.map_err(|error| Error::from(ErrorKind::InBatch { index, error }))
         })?;
         Ok(found)
     }
@@ -216,21 +213,20 @@ impl Tokenizer {
     }
 }
 
-fn take_pieces(call: &Call<'_>, text: &[u8], found: &mut Found, worker: &mut Worker) -> Result<()> {
-    let mut ids = Vec::new();
-    let out = (&mut ids, PartKind::Piece);
-    call.for_each_part(Segment::whole(text), out, worker, |text, part, _, _| match part {
-        Part::Token(id, _) => {
-            found.added.push(id);
-            Ok(())
-        }
-        Part::Text(piece) => match call.matcher.whole_piece(&text[piece.clone()]) {
-            Some(id) => {
-                found.added.push(id);
-                Ok(())
+fn take_pieces(call: &Call<'_>, text: &[u8], found: &mut Found) -> Result<()> {
+    let text = Traced::plain(Segment::whole(text));
+    call.walk(&text, Depth::Piece, |met| {
+        match met {
+            Met::Token { id, .. } => found.added.push(id),
+            Met::Segment { .. } => {}
+            Met::Text { text, place } => {
+                match call.matcher.whole_piece(&text.text[place.clone()]) {
+                    Some(id) => found.added.push(id),
+                    None => found.pieces.add(&text.text[place], 1, None)?,
+                }
             }
-            None => found.pieces.add(&text[piece], 1, None),
-        },
+        }
+        Ok(())
     })
 }
 

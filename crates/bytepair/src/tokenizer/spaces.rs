@@ -18,6 +18,7 @@ use super::blocks::append_text;
 use super::parts::Parts;
 use super::worker::{Worker, append_ids};
 use crate::encode::{Encoder, Spelling};
+use crate::encoding::Traced;
 use crate::error::Result;
 use crate::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePieceRules, character_length,
@@ -233,9 +234,9 @@ impl Spaces {
             return append_text(encoder, &self.splitter, segment.text, ids, worker);
         };
         let (first, rest) = segment.text.split_at(self.first_len(segment.text));
-        let first = normalizer.normalize(Segment { text: first, ..segment })?;
-        pre_tokenizer.for_each_piece(Segment { text: &first, ..segment }, |text, piece| {
-            append_ids(encoder, text, piece, ids, worker)
+        let first = Traced::plain(Segment { text: first, ..segment });
+        pre_tokenizer.for_each_piece(&first.changed(normalizer)?, &mut |text, piece| {
+            append_ids(encoder, &text.text, piece, ids, worker)
         })?;
         append_text(encoder, &self.splitter, rest, ids, worker)
     }

@@ -6,9 +6,9 @@
 use std::ops::Range;
 
 use super::call::Call;
+use super::walk::{Depth, Met};
 use super::worker::Worker;
 use super::{EncodeOptions, Tokenizer};
-use crate::added::Part;
 use crate::encode::{MergeStep, PieceCourse, give_indices};
 use crate::encoding::Traced;
 use crate::error::Result;
@@ -88,65 +88,47 @@ impl Tokenizer {
 
 impl Call<'_> {
     fn course(&self, text: &[u8]) -> Result<Vec<TextPart>> {
-        let whole = Segment::whole(text);
-        self.tokenizer.check_utf8(text)?;
-        self.check_disallowed(whole)?;
-        let (whole, mut parts) = (Traced::of(whole), Vec::new());
-        self.tokenizer.workers.with(|worker| {
-            self.matcher.cut_raw(text, |part| {
-                parts.push(self.course_of_part(&whole, part, worker)?);
-                Ok(())
-            })
-        })?;
-        Ok(parts)
-    }
-
-    fn course_of_part(
-        &self,
-        whole: &Traced<'_>,
-        part: Part,
-        worker: &mut Worker,
-    ) -> Result<TextPart> {
-        let range = match part {
-            Part::Token(id, place) => return Ok(TextPart::Added(id, (place.start, place.end))),
-            Part::Text(range) => range,
-        };
-        let span = (range.start, range.end);
-        let segment = whole.between(range);
-        let normalized = segment.changed(&self.tokenizer.parts.normalizer)?;
-        let parts = self.course_of_segment(&normalized, worker)?;
-        Ok(TextPart::Segment(span, normalized.text.to_vec(), parts))
-    }
-
-    fn course_of_segment(
-        &self,
-        normalized: &Traced<'_>,
-        worker: &mut Worker,
-    ) -> Result<Vec<SegmentPart>> {
         let mut parts = Vec::new();
-        self.matcher.cut_normalized(&normalized.text, |part| {
-            let range = match part {
-                Part::Token(id, place) => {
-                    parts.push(SegmentPart::Added(id, normalized.span(place)));
-                    return Ok(());
-                }
-                Part::Text(range) => range,
-            };
-            let part = normalized.part(range);
-            self.tokenizer.parts.pre_tokenizer.for_each_traced(&part, &mut |text, place| {
-                let bytes = &text.text[place.clone()];
-                let course = match self.matcher.whole_piece(bytes) {
-                    Some(id) => PieceCourse::whole(id, bytes.len()),
-                    None => self.tokenizer.encoder().course(bytes, &mut worker.scratch)?,
+        self.tokenizer.workers.with(|worker| {
+            self.walk(&Traced::of(Segment::whole(text)), Depth::Piece, |met| {
+                let part = match met {
+                    Met::Segment { place, normalized } => {
+                        let span = (place.start, place.end);
+                        parts.push(TextPart::Segment(span, normalized.text.to_vec(), Vec::new()));
+                        return Ok(());
+                    }
+                    Met::Token { id, place, is_normalized: false, .. } => {
+                        parts.push(TextPart::Added(id, (place.start, place.end)));
+                        return Ok(());
+                    }
+                    Met::Token { id, text, place, .. } => SegmentPart::Added(id, text.span(place)),
+                    Met::Text { text, place } => {
+                        SegmentPart::Piece(self.course_of_piece(text, place, worker)?)
+                    }
                 };
-                let in_text = |start, end| text.span(place.start + start..place.start + end);
-                let spans = course.tokens.iter().map(|(_, at)| in_text(at.start, at.end)).collect();
-                let span = in_text(0, bytes.len());
-                parts.push(SegmentPart::Piece(Piece { span, text: bytes.to_vec(), course, spans }));
+                if let Some(TextPart::Segment(_, _, parts)) = parts.last_mut() {
+                    parts.push(part);
+                }
                 Ok(())
             })
         })?;
         Ok(parts)
+    }
+
+    fn course_of_piece(
+        &self,
+        text: &Traced<'_>,
+        place: Range<usize>,
+        worker: &mut Worker,
+    ) -> Result<Piece> {
+        let bytes = &text.text[place.clone()];
+        let course = match self.matcher.whole_piece(bytes) {
+            Some(id) => PieceCourse::whole(id, bytes.len()),
+            None => self.tokenizer.encoder().course(bytes, &mut worker.scratch)?,
+        };
+        let in_text = |start, end| text.span(place.start + start..place.start + end);
+        let spans = course.tokens.iter().map(|(_, at)| in_text(at.start, at.end)).collect();
+        Ok(Piece { span: in_text(0, bytes.len()), text: bytes.to_vec(), course, spans })
     }
 }
 

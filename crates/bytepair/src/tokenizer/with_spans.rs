@@ -10,9 +10,8 @@
 use std::ops::Range;
 
 use super::call::Call;
-use super::worker::Worker;
+use super::walk::{Depth, Met};
 use super::{EncodeOptions, Tokenizer};
-use crate::added::Part;
 use crate::batch;
 use crate::encode::Dropping;
 use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
@@ -189,56 +188,30 @@ impl Call<'_> {
     }
 
     fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
-        let text = stretch.text;
-        self.tokenizer.check_utf8(text)?;
-        self.check_disallowed(stretch)?;
-        let (whole, mut row) = (Traced::of(stretch), Row::default());
+        let (mut row, mut tokens) = (Row::default(), Vec::new());
+        let encoder = self.tokenizer.encoder();
         self.tokenizer.workers.with(|worker| {
-            self.matcher.cut_raw(text, |part| match part {
-                Part::Token(id, place) => {
-                    self.push_added(id, &whole, place, &mut row);
-                    Ok(())
+            self.walk(&Traced::of(stretch), Depth::Piece, |met| {
+                let (text, place) = match met {
+                    Met::Token { id, text, place, .. } => {
+                        self.push_added(id, text, place, &mut row);
+                        return Ok(());
+                    }
+                    Met::Segment { .. } => return Ok(()),
+                    Met::Text { text, place } => (text, place),
+                };
+                let (piece, scratch) = (&text.text[place.clone()], &mut worker.scratch);
+                let whole = self.matcher.whole_piece(piece).filter(|_| dropping.is_none());
+                match whole {
+                    Some(id) => tokens.push((id, 0..piece.len())),
+                    None => encoder.encode_spans(piece, dropping.as_mut(), scratch, &mut tokens)?,
                 }
-                Part::Text(range) => {
-                    self.trace_segment(&whole.between(range), &mut dropping, worker, &mut row)
-                }
+                row.ask_for_room(tokens.len())?;
+                self.push_piece(&mut tokens, text, place.start, &mut row);
+                Ok(())
             })
         })?;
         Ok(row)
-    }
-
-    /// [`Self::trace`] for a segment between added tokens of the original text.
-    fn trace_segment(
-        &self,
-        segment: &Traced<'_>,
-        dropping: &mut Option<Dropping>,
-        worker: &mut Worker,
-        row: &mut Row,
-    ) -> Result<()> {
-        let parts = &self.tokenizer.parts;
-        let normalized = segment.changed(&parts.normalizer)?;
-        let mut tokens = Vec::new();
-        self.matcher.cut_normalized(&normalized.text, |part| {
-            let range = match part {
-                Part::Token(id, place) => {
-                    self.push_added(id, &normalized, place, row);
-                    return Ok(());
-                }
-                Part::Text(range) => range,
-            };
-            parts.pre_tokenizer.for_each_traced(&normalized.part(range), &mut |text, piece| {
-                let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
-                let bytes = &text.text[piece.clone()];
-                let whole = self.matcher.whole_piece(bytes).filter(|_| dropping.is_none());
-                match whole {
-                    Some(id) => tokens.push((id, 0..bytes.len())),
-                    None => encoder.encode_spans(bytes, dropping.as_mut(), scratch, &mut tokens)?,
-                }
-                row.ask_for_room(tokens.len())?;
-                self.push_piece(&mut tokens, text, piece.start, row);
-                Ok(())
-            })
-        })
     }
 
     /// Adds the tokens of a piece, whose spans begin at a place of the text.

@@ -119,12 +119,6 @@ pub(super) fn append_by_parts(
     by_parts.append(&mut context, Pieces { text, places }, begins, ids)
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "stands beside calls that can fail")]
-pub(super) fn push(id: TokenId, ids: &mut Vec<TokenId>) -> Result<()> {
-    ids.push(id);
-    Ok(())
-}
-
 /// Places, a power of two.
 const N_PLACES: usize = 256;
 

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::added::Part;
-use crate::tokenizer::pieces::PartKind;
 use crate::tokenizer::tests::{text, tokenizers};
+use crate::tokenizer::walk::Depth as PartKind;
 
 /// Words of a pattern, and one that matches across spaces, so that a cut between pieces may be none between words.
 const WORDS: [&str; 4] = [r"\S+", r"[\p{L}\p{M}]+", "[^t]+", r"a(?=b)|\p{N}+"];
