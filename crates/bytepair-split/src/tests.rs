@@ -30,7 +30,7 @@ pub(crate) fn by_name(name: &str) -> Splitter {
     Splitter::new(named(name).unwrap(), &UnicodeTables::latest()).unwrap()
 }
 
-/// A named pattern with windows of a kernel, or in lanes; each is compiled once.
+/// A named pattern with windows of a kernel, or by the automaton alone; each is compiled once.
 pub(crate) fn named_with_kernel(name: &'static str, kernel: Option<Kernel>) -> Arc<Splitter> {
     type Compiled = BTreeMap<(&'static str, String), Arc<Splitter>>;
     static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());

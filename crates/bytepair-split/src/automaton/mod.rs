@@ -6,12 +6,10 @@
 //! | [`table`] | the automaton: one attempt from a place, and what can be proven of all texts |
 //! | [`running`] | a second table, which goes on from piece to piece without asking whether a piece has ended |
 //! | [`scan`] | looks back where the running automaton cannot know, in linear time |
-//! | [`lanes`] | runs four parts of a text in turn |
 //!
 //! Left out: several places at once by vectors (`windows`), and patterns that look further (`engine::backtrack`).
 
 mod determinize;
-pub(crate) mod lanes;
 pub(crate) mod running;
 pub(crate) mod scan;
 pub(crate) mod table;

@@ -26,7 +26,7 @@
 //! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
 //! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
 //!
-//! Left out: which engine scans (`engine`), and several places at once ([`super::lanes`], `windows`).
+//! Left out: which engine scans (`engine`), and several places at once (`windows`).
 
 use std::collections::HashSet;
 
@@ -57,14 +57,36 @@ pub(crate) struct Scan<'s> {
     /// Up to here from the last start before, which is that of a run that matches nothing, no piece starts.
     /// Without it each failed attempt would search its run from the end to the start.
     pub(crate) unmatched_end: Option<usize>,
-    /// Where nothing is marked any more: the end of the text, or a place where a piece surely starts and someone else goes
-    /// on. Starts that were marked ahead would be taken for attempts in progress.
-    pub(crate) end: usize,
 }
 
 impl Scan<'_> {
     pub(crate) fn place(&self, offset: usize) -> usize {
         offset.wrapping_add(self.task.shift)
+    }
+
+    /// Marks the pieces of the task by the automaton alone; returns where it stopped, which is the end of the last
+    /// complete piece.
+    pub(crate) fn run(&mut self, running: &Running) -> usize {
+        let Task { text, from, limit, .. } = self.task;
+        let mut limit = limit.min(text.len());
+        let mut position = Position::between_pieces(from);
+        loop {
+            let Reached { position: reached, is_stopped } = self.run_on(running, position, limit);
+            let Position { offset, state } = reached;
+            let is_at_end = !is_stopped && offset >= text.len();
+            if is_at_end && running.ends_here(state) {
+                return text.len();
+            }
+            if is_stopped || is_at_end {
+                position = self.look_back(running, offset);
+                continue;
+            }
+            if let Some(boundary) = self.last_settled(reached, running.unmatched_state()) {
+                return boundary;
+            }
+            limit = text.len().min(limit + (limit - from).max(64));
+            position = reached;
+        }
     }
 
     /// [`Running::run`], with room made for what it marks.
@@ -166,7 +188,7 @@ impl Scan<'_> {
         let mut notes = FailureMemo::default();
         let mut position = Position::between_pieces(start);
         let mut reach = start + 1;
-        while position.offset < reach.min(self.end) {
+        while position.offset < reach.min(text.len()) {
             let Attempt { end, reach: read } =
                 notes.attempt(running.automaton(), text, position.offset);
             reach = reach.max(read);

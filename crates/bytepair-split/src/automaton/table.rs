@@ -97,26 +97,6 @@ impl Automaton {
         self.covers_everything
     }
 
-    /// The first safe cut at or after `near`, at most about `span` bytes on; see [`Automaton::safe_cuts`].
-    pub(crate) fn safe_cut(&self, text: &[u8], near: usize, span: usize) -> Option<usize> {
-        if near == 0 || near >= text.len() {
-            return Some(near.min(text.len()));
-        }
-        let mut offset = boundary_at_or_after(text, near.saturating_sub(4));
-        let mut before: Option<u8> = None;
-        while offset < text.len() && offset <= near.saturating_add(span) {
-            let (class, length) = self.alphabet.class_at(text, offset);
-            let is_safe =
-                before.is_some_and(|before| self.safe[usize::from(before)].contains(class));
-            if is_safe && offset >= near {
-                return Some(offset);
-            }
-            before = Some(class);
-            offset += length;
-        }
-        (offset >= text.len()).then_some(text.len())
-    }
-
     /// Whether a cut between two classes is safe; see [`Automaton::safe_cuts`].
     pub(crate) fn is_safe(&self, before: u8, after: u8) -> bool {
         self.safe[usize::from(before)].contains(after)

@@ -1,16 +1,15 @@
 //! An automaton that builds its windows when they pay.
 //!
-//! Building windows takes half a millisecond for most patterns and a few for large ones; that pays from half a megabyte of
-//! text on, or five. Most texts that reach a tenth or a fifth of that go on much further. So the machine counts the bytes
+//! Building windows takes half a millisecond for most patterns and a few for large ones; that pays from a quarter of a
+//! megabyte of text on, or two. Most texts that reach a tenth or a fifth of that go on much further. So the machine counts the bytes
 //! that it splits, and builds its windows once it has seen as many, or where one text has as many. A later stage is much
 //! slower without windows, so its bytes count more. The pieces are those of the automaton either way.
 //!
-//! Left out: how windows and the automaton run (`windows`, `automaton::lanes`).
+//! Left out: how windows and the automaton run (`windows`, `automaton::scan`).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::automaton::lanes;
 use crate::automaton::running::Running;
 use crate::automaton::scan::{Scan, Task};
 use crate::automaton::table::Automaton;
@@ -18,7 +17,7 @@ use crate::bits::{Bits, Marked};
 use crate::windows::{Kernel, Scratch, WindowRun, Windows};
 
 /// Bytes to be split for each entry of the automaton's table before windows are built.
-const BYTES_PER_ENTRY: usize = 512;
+const BYTES_PER_ENTRY: usize = 128;
 
 /// The part of the time that does not depend on the pattern, in entries.
 const N_FIXED: usize = 64;
@@ -93,7 +92,7 @@ impl Machine {
         let by_windows = self
             .windows(limit.min(text.len()) - from, text.len() - from, 1)
             .and_then(|windows| windows.run(scan, scratch.get_or_insert_default()));
-        by_windows.unwrap_or_else(|| lanes::run(scan, &self.running))
+        by_windows.unwrap_or_else(|| scan.run(&self.running))
     }
 
     /// Marks the pieces of every marked piece of a block but those that were dropped; `false` if windows cannot do

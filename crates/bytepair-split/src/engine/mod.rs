@@ -40,7 +40,7 @@ impl Engine {
         marked: &mut Marked,
         scratch: &mut Option<Box<Scratch>>,
     ) -> Result<usize, GaveUp> {
-        let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
+        let mut scan = Scan { task, marked, unmatched_end: None };
         let end = match self {
             Self::Automaton(machine) => machine.run(&mut scan, scratch),
             Self::Backtracker(backtracker) => backtracker.run(&mut scan)?,

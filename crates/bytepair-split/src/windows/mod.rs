@@ -20,8 +20,8 @@
 //! | [`kernels`] | the loops over every byte, 64 at once where the processor can |
 //! | [`spans`] | marks the certain starts, and runs the automaton from one to the next where nothing is certain |
 //!
-//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or products, and
-//! processors without the instructions; these stay with `automaton::lanes`.
+//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or products; these stay
+//! with `automaton::scan`.
 //! Cost: half a CPU cycle for each byte of ASCII with published patterns, two for other scripts.
 
 mod contexts;

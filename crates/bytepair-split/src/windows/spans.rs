@@ -152,7 +152,7 @@ impl WindowRun<'_> {
         scratch.edges.copy_from(&marked.starts);
         let mut spans = Spans { run: self, scratch, has_edges: true };
         let task = Task { text, from: 0, limit: text.len(), shift: 0 };
-        let mut scan = Scan { task, marked, unmatched_end: None, end: task.text.len() };
+        let mut scan = Scan { task, marked, unmatched_end: None };
         let mut reached = 0;
         while reached < text.len() {
             let Some(next) = spans.mark(&mut scan, reached, text.len()) else { return };
@@ -269,7 +269,7 @@ impl Spans<'_> {
             let text = &text[first..last.min(text.len())];
             let task = Task { text, from: 0, limit: text.len(), shift: first };
             let marked = &mut *scan.marked;
-            let mut piece = Scan { task, marked, unmatched_end: None, end: text.len() };
+            let mut piece = Scan { task, marked, unmatched_end: None };
             self.settle(&mut piece, text.len(), first);
             next = self.scratch.unknown.first_from(last);
         }

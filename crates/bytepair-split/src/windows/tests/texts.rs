@@ -107,8 +107,8 @@ proptest! {
         name in prop::sample::select(names().collect::<Vec<_>>()),
         text in any_script(),
     ) {
-        let lanes = named_with_kernel(name, None);
-        let expected = lanes.pieces(&text).unwrap();
+        let automaton = named_with_kernel(name, None);
+        let expected = automaton.pieces(&text).unwrap();
         for kernel in Kernel::all() {
             let splitter = named_with_kernel(name, Some(kernel));
             prop_assert_eq!(splitter.pieces(&text).unwrap(), expected.clone());
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn long_texts_split_the_same_in_lanes_and_by_windows(
+    fn long_texts_split_the_same_by_the_automaton_and_by_windows(
         name in prop::sample::select(names().collect::<Vec<_>>()),
         source in prop::option::of(patterns()),
         text in long_texts(),
@@ -128,10 +128,10 @@ proptest! {
         if let Ok(splitter) = Splitter::new(stages.clone(), &unicode) {
             let naive = Splitter::naive(stages, &unicode).unwrap();
             let expected = pieces_by_block(&naive, &text, usize::MAX);
-            let lanes = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, None).unwrap();
+            let automaton = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, None).unwrap();
             let windows = by_windows(splitter.stages()).unwrap();
             let fast = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, Kernel::fast()).unwrap();
-            for splitter in [splitter, lanes, windows, fast] {
+            for splitter in [splitter, automaton, windows, fast] {
                 let found = pieces_by_block(&splitter, &text, block_len);
                 // A long text may need more steps than are allowed, which the naive engine is not held to.
                 prop_assume!(expected.is_some() && found.is_some());
