@@ -58,6 +58,11 @@ def test_ids_do_not_depend_on_instructions(name, with_all):
     assert json.loads(found.stdout) == [name, with_all]
 
 
+def test_ids_are_those_of_the_definition(with_all):
+    """The naive twins of all fast paths give the same tokenizers and ids."""
+    assert json.loads(run("definition").stdout)[1] == with_all
+
+
 def test_instructions_that_do_not_exist_are_refused():
     """A limit that nobody knows is an error that names it and what there is."""
     found = run("mmx3")

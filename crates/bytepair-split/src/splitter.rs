@@ -92,14 +92,16 @@ impl Splitter {
         Self::with_options(stages, unicode, options, step::groups)
     }
 
-    /// Compiles every stage to the naive engine, with as many steps as it needs.
-    #[cfg(test)]
-    pub(crate) fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
+    /// Compiles every stage to the naive engine, with as many steps as it needs: the definition that all others follow.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    #[doc(hidden)]
+    pub fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
         let mut splitter = Self::with_options(stages, unicode, CompileOptions::NAIVE, one_by_one)?;
-        let compiled = Arc::get_mut(&mut splitter.compiled).expect("nobody else has it yet");
-        for step in &mut compiled.steps {
-            let step = Arc::get_mut(step).expect("nobody else has it yet");
+        let steps = Arc::get_mut(&mut splitter.compiled).map(|compiled| &mut compiled.steps);
+        for step in steps.into_iter().flatten().filter_map(Arc::get_mut) {
             if let Engine::Backtracker(backtracker) = &mut step.engine {
                 backtracker.take_all_steps();
             }

@@ -61,6 +61,8 @@ pub use pretokenize::PreTokenizer;
 pub use scope::Scope;
 pub use sink::{Batch, Sink};
 pub use template::Template;
+#[doc(hidden)]
+pub use tokenizer::by_definition;
 pub use tokenizer::{
     AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading,
     SegmentPart, Sums, TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing,

@@ -17,11 +17,13 @@ mod counter;
 mod counting;
 mod cutting;
 mod decoding;
+mod definition;
 mod id_file;
 mod inspecting;
 mod measure;
 mod missing;
 mod parts;
+mod plan;
 mod repeats;
 mod spaces;
 mod steps;
@@ -36,14 +38,15 @@ use std::sync::{Arc, OnceLock};
 pub use self::as_text::AddedTokens;
 use self::call::{Call, NamedRules};
 pub use self::counter::TokenCounter;
-use self::cutting::Cutter;
 pub use self::decoding::DecodeStream;
 use self::decoding::Decoder;
+pub use self::definition::by_definition;
 pub use self::id_file::{IdFile, IdFormat};
 pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::missing::WithMissing;
 pub use self::parts::Parts;
+use self::plan::Plan;
 use self::spaces::{Spaces, spelling};
 pub use self::steps::{Piece, SegmentPart, TextPart};
 pub use self::stream::Reading;
@@ -95,8 +98,8 @@ const MIN_PREPARED: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Tokenizer {
     parts: Parts,
-    /// Made with the tokenizer, or when the first text comes. Of all that share their merges.
-    encoder: Arc<OnceLock<Encoder>>,
+    /// Made with the tokenizer, or when the first text comes. Of all that differ only in what is put around ids.
+    plan: Arc<OnceLock<Plan>>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
     ordinary: Arc<Matcher>,
@@ -105,21 +108,11 @@ pub struct Tokenizer {
     /// For calls that name some, or forbid any.
     named: NamedRules,
     workers: Pool<Worker>,
-    /// Made when the first long text comes; `None` inside where texts cannot be cut.
-    cutter: OnceLock<Option<Cutter>>,
-    /// Made with the tokenizer, or when the first text comes; `None` inside where texts do not go that way. Of all that
-    /// share their merges.
-    spaces: Arc<OnceLock<Option<Spaces>>>,
-    /// Made when the first text comes; `None` inside where added tokens do not come as pieces. Of all that share their
-    /// merges.
-    repeats: Arc<OnceLock<Option<Splitter>>>,
     /// For calls that find no added token. Made when the first comes.
     as_text: OnceLock<Arc<Self>>,
     /// For views of texts with units that nothing stands for. Made when the first is wanted; `None` inside where something
     /// stands for all.
     with_missing: OnceLock<Option<WithMissing>>,
-    /// The added tokens that are text here. A call may refuse them, so no text is cut inside of one.
-    kept_together: Arc<[String]>,
 }
 
 impl Tokenizer {
@@ -130,10 +123,8 @@ impl Tokenizer {
     pub fn new(parts: Parts) -> Result<Self> {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
-        let encoder = tokenizer.encoder();
         if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
-            encoder.prepare();
-            tokenizer.spaces();
+            tokenizer.plan().prepare();
         }
         Ok(tokenizer)
     }
@@ -147,18 +138,14 @@ impl Tokenizer {
             false => Arc::clone(&ordinary),
         };
         Ok(Self {
-            encoder: Arc::default(),
+            plan: Arc::default(),
             decoder: Arc::new(Decoder::new(&parts)?),
             ordinary,
             all_special,
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
-            cutter: OnceLock::new(),
-            spaces: Arc::default(),
-            repeats: Arc::default(),
             as_text: OnceLock::new(),
             with_missing: OnceLock::new(),
-            kept_together: Arc::default(),
             parts,
         })
     }
@@ -193,16 +180,16 @@ impl Tokenizer {
 
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
-    pub(crate) fn encoder(&self) -> &Encoder {
-        if let Some(encoder) = self.encoder.get() {
-            return encoder;
+    fn plan(&self) -> &Plan {
+        if let Some(plan) = self.plan.get() {
+            return plan;
         }
-        let Parts { vocabulary, units, ignore_merges, .. } = &self.parts;
-        let repeated = repeats::repeated(&self.parts).unwrap_or_default();
-        let made = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges)
-            .of_raw_texts(spelling(&self.parts))
-            .of_repeated(repeated);
-        self.encoder.get_or_init(|| made)
+        let made = Plan::compile(&self.parts);
+        self.plan.get_or_init(|| made)
+    }
+
+    pub(crate) fn encoder(&self) -> &Encoder {
+        &self.plan().encoder
     }
 
     /// The character that is written otherwise in every text, if any is.
@@ -210,21 +197,12 @@ impl Tokenizer {
         spelling(&self.parts)
     }
 
-    /// How texts are cut into words before they are normalized. Threads that come at the same time each make it, and
-    /// nobody waits.
     fn spaces(&self) -> Option<&Spaces> {
-        if self.spaces.get().is_none() {
-            drop(self.spaces.set(Spaces::new(self)));
-        }
-        self.spaces.get()?.as_ref()
+        self.plan().words()
     }
 
-    /// What cuts texts at added tokens and into pieces at once, if these tokens come as pieces.
     fn repeats(&self) -> Option<&Splitter> {
-        if self.repeats.get().is_none() {
-            drop(self.repeats.set(repeats::splitter(&self.parts)));
-        }
-        self.repeats.get()?.as_ref()
+        self.plan().repeats()
     }
 
     /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
@@ -466,18 +444,14 @@ impl Tokenizer {
     fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,
-            encoder: Arc::clone(&self.encoder),
+            plan: Arc::clone(&self.plan),
             decoder: Arc::clone(&self.decoder),
             ordinary: Arc::clone(&self.ordinary),
             all_special: Arc::clone(&self.all_special),
             named: NamedRules::default(),
             workers: Pool::new(Worker::default),
-            cutter: OnceLock::new(),
-            spaces: Arc::clone(&self.spaces),
-            repeats: Arc::clone(&self.repeats),
             as_text: OnceLock::new(),
             with_missing: OnceLock::new(),
-            kept_together: Arc::clone(&self.kept_together),
         }
     }
 }

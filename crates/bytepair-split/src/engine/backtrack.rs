@@ -86,7 +86,6 @@ impl Backtracker {
     }
 
     /// Allows far more steps than anything takes that does not take forever: some seconds of them.
-    #[cfg(test)]
     pub(crate) fn take_all_steps(&mut self) {
         self.step_limit = 1 << 28;
     }

@@ -25,7 +25,6 @@ pub(crate) struct CompileOptions<'w> {
     pub(crate) builds_windows_at_once: bool,
 }
 
-#[cfg(test)]
 impl CompileOptions<'_> {
     pub(crate) const NAIVE: Self =
         Self { targets: &[Target::Naive], kernel: None, builds_windows_at_once: false };

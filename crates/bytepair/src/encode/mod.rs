@@ -35,7 +35,7 @@ pub(crate) use cuts::Pieces;
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
-pub(crate) use merge::Dropping;
+pub(crate) use merge::{Dropping, NaiveMerges};
 pub(crate) use merge_steps::give_indices;
 pub use merge_steps::{MergeStep, PieceCourse};
 pub(crate) use whole_tokens::{N_PREFETCHED, Repeated};
@@ -179,6 +179,15 @@ impl Encoder {
     pub(crate) fn without_whole(mut self, never_whole: HashSet<TokenId>) -> Self {
         self.never_whole.extend(never_whole);
         self
+    }
+
+    #[cfg(test)]
+    pub(crate) fn shares_merges_with(&self, other: &Self) -> bool {
+        match (&self.merges, &other.merges) {
+            (Merges::Packed(here), Merges::Packed(there)) => Arc::ptr_eq(here, there),
+            (Merges::Wide(here), Merges::Wide(there)) => Arc::ptr_eq(here, there),
+            _ => false,
+        }
     }
 
     /// Whether a piece contains no character to replace.

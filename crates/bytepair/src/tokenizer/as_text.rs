@@ -2,23 +2,17 @@
 //!
 //! They use a second tokenizer that has the same parts but no added tokens. Where a text can be cut, how its words are found
 //! and what is remembered of it all depend on which tokens are looked for. As the second tokenizer has its own workers,
-//! such calls share none of that with calls that find added tokens. It shares the vocabulary, and also the merges in memory,
-//! unless some added tokens are pieces, whole or repeated, or decide how spaces are written. The template refers to ids, so
-//! it stays the same.
+//! such calls share none of that with calls that find added tokens. It shares the vocabulary and the merges in memory. The
+//! template refers to ids, so it stays the same.
 //!
-//! Made when the first such call comes. Costs that call a look at the parts, or a copy of the merges.
+//! Made when the first such call comes. Costs that call a look at the parts.
 
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::call::{NamedRules, Rules};
-use super::spaces::spelling;
-use super::{EncodeOptions, Parts, Tokenizer, repeats};
+use super::call::Rules;
+use super::{EncodeOptions, Parts, Tokenizer};
 use crate::added::{Matcher, Specials};
-use crate::encode::Encoder;
 use crate::error::{Error, Result};
-use crate::parallel::pool::Pool;
-use crate::vocabulary::TokenId;
 
 /// What becomes of added tokens whose content stands in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,48 +66,16 @@ impl Tokenizer {
 
     fn without_added(&self) -> Self {
         let parts = Parts { added: Vec::new(), ..self.parts.clone() };
+        let plan = self.plan().without_added(&self.parts, &parts);
         let matcher = Arc::new(Matcher::default());
-        let contents = self.parts.added.iter().map(|token| token.content.clone());
         Self {
-            kept_together: contents.collect(),
-            encoder: self.encoder_of(&parts),
-            // It decodes nothing.
-            decoder: Arc::clone(&self.decoder),
+            plan: Arc::new(OnceLock::from(plan)),
             ordinary: Arc::clone(&matcher),
             all_special: matcher,
-            named: NamedRules::default(),
-            workers: Pool::new(Default::default),
-            cutter: OnceLock::new(),
-            spaces: Arc::default(),
-            repeats: Arc::default(),
-            as_text: OnceLock::new(),
-            with_missing: OnceLock::new(),
-            parts,
+            // It decodes nothing.
+            ..self.with_parts(parts)
         }
     }
-
-    /// The encoder for other added tokens: the same one, unless it knows of them.
-    fn encoder_of(&self, parts: &Parts) -> Arc<OnceLock<Encoder>> {
-        let repeated = repeats::repeated(&self.parts).unwrap_or_default();
-        let never_whole = never_whole(&self.parts);
-        let is_same = repeated.is_empty() && never_whole.is_empty();
-        if is_same && spelling(&self.parts) == spelling(parts) {
-            return Arc::clone(&self.encoder);
-        }
-        let encoder = self.encoder().clone().of_raw_texts(spelling(parts)).of_repeated(Vec::new());
-        Arc::new(OnceLock::from(encoder.without_whole(never_whole)))
-    }
-}
-
-/// The added tokens that a piece could be as a whole, and no merges make.
-fn never_whole(parts: &Parts) -> HashSet<TokenId> {
-    if !parts.ignore_merges {
-        return HashSet::new();
-    }
-    let merges = parts.vocabulary.merges().iter();
-    let made: HashSet<_> = merges.map(|merge| merge.result).collect();
-    let ids = parts.added.iter().map(|token| token.id);
-    ids.filter(|id| !made.contains(id)).collect()
 }
 
 #[cfg(test)]

@@ -14,11 +14,11 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::blocks::append_text;
-use super::spaces::Spaces;
+use super::plan::Route;
 use super::threads::Team;
 use super::walk::{Depth, Met};
 use super::worker::{Worker, append_ids};
-use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Parts, Tokenizer, definition};
 use crate::added::{Disallowed, Matcher, Specials};
 use crate::batch;
 use crate::encode::{Dropout, Dropping};
@@ -30,7 +30,6 @@ use crate::segment::Segment;
 use crate::sink::Sink;
 use crate::template::{Contents, Lengths, Padding, Side, TemplatePiece, Truncation};
 use crate::vocabulary::TokenId;
-use bytepair_split::Splitter;
 
 /// One call of `encode` or another method that encodes.
 pub(super) struct Call<'c> {
@@ -89,18 +88,6 @@ impl Tokenizer {
             only @ Specials::Only(_) => Self::matcher(&self.parts, only),
         })
     }
-}
-
-/// How the pieces of a text are found. Where several apply they give the same pieces, and the first is the fastest.
-enum Splitting<'c> {
-    /// Words are cut before their spaces are rewritten.
-    Words(&'c Spaces),
-    /// A splitter cuts out added tokens and pieces at once.
-    TokensAndPieces(&'c Splitter),
-    /// A splitter cuts what stands between added tokens.
-    Segments(&'c Splitter),
-    /// All rounds of changing and cutting run, and each piece is looked at alone.
-    Rounds,
 }
 
 impl<'c> Call<'c> {
@@ -271,13 +258,17 @@ impl<'c> Call<'c> {
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
+        if definition::is_on() {
+            return self.encode_by_definition(stretch, ids);
+        }
         let encoder = self.tokenizer.encoder();
-        let splitting = self.splitting(stretch.text);
-        let depth = match splitting {
-            Splitting::Words(_) => Depth::Raw,
-            Splitting::TokensAndPieces(_) => Depth::Normalized,
-            Splitting::Segments(_) => Depth::Segment,
-            Splitting::Rounds => Depth::Piece,
+        let Tokenizer { parts, .. } = self.tokenizer;
+        let route = self.tokenizer.plan().route(parts, &self.matcher, stretch.text);
+        let depth = match route {
+            Route::Words(_) => Depth::Raw,
+            Route::TokensAndPieces(_) => Depth::Normalized,
+            Route::Segments(_) => Depth::Segment,
+            Route::Rounds => Depth::Piece,
         };
         self.walk(&Traced::plain(stretch), depth, |met| {
             let (text, place) = match met {
@@ -288,12 +279,12 @@ impl<'c> Call<'c> {
                 Met::Segment { .. } => return Ok(()),
                 Met::Text { text, place } => (text, place),
             };
-            match splitting {
-                Splitting::Words(spaces) => spaces.append(encoder, text.segment(), ids, worker),
-                Splitting::TokensAndPieces(splitter) | Splitting::Segments(splitter) => {
+            match route {
+                Route::Words(spaces) => spaces.append(encoder, text.segment(), ids, worker),
+                Route::TokensAndPieces(splitter) | Route::Segments(splitter) => {
                     append_text(encoder, splitter, &text.text[place], ids, worker)
                 }
-                Splitting::Rounds => self.append_piece(&text.text, place, ids, worker),
+                Route::Rounds => self.append_piece(&text.text, place, ids, worker),
             }
         })
     }
@@ -311,22 +302,6 @@ impl<'c> Call<'c> {
             None => append_ids(self.tokenizer.encoder(), text, piece, ids, worker)?,
         }
         Ok(())
-    }
-
-    /// The fastest that applies to a text.
-    fn splitting(&self, text: &[u8]) -> Splitting<'c> {
-        if self.matcher.has_whole_pieces() {
-            return Splitting::Rounds;
-        }
-        if let Some(spaces) = self.tokenizer.spaces().filter(|spaces| spaces.takes(text)) {
-            return Splitting::Words(spaces);
-        }
-        let repeats = self.tokenizer.repeats().filter(|_| !self.matcher.has_late_specials());
-        if let Some(splitter) = repeats {
-            return Splitting::TokensAndPieces(splitter);
-        }
-        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
-        splitter.map_or(Splitting::Rounds, Splitting::Segments)
     }
 
     /// Refuses a stretch of text with a token that must not stand there.

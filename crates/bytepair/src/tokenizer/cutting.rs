@@ -22,6 +22,7 @@ use std::ops::Range;
 use super::Tokenizer;
 use super::parts::Parts;
 use crate::added::AddedToken;
+use crate::encode::Encoder;
 use crate::error::Result;
 use crate::normalize::{Normalizer, character_length};
 use crate::segment::Segment;
@@ -41,15 +42,15 @@ pub(super) struct Cutter {
 
 impl Cutter {
     /// `None` where no place can be proven.
-    fn new(tokenizer: &Tokenizer) -> Option<Self> {
-        let Parts { normalizer, pre_tokenizer, added, .. } = &tokenizer.parts;
+    pub(super) fn new(parts: &Parts, encoder: &Encoder, kept_together: &[String]) -> Option<Self> {
+        let Parts { normalizer, pre_tokenizer, added, .. } = parts;
         let is_possible = normalizer.can_be_cut()
             && match pre_tokenizer.rounds() {
-                [] => tokenizer.encoder().has_cuts(),
+                [] => encoder.has_cuts(),
                 [first, later @ ..] => {
                     let is_whole = first.splitter.stages().is_empty();
                     let has_cuts = match is_whole {
-                        true => later.is_empty() && tokenizer.encoder().has_cuts(),
+                        true => later.is_empty() && encoder.has_cuts(),
                         false => first.splitter.has_safe_cuts(),
                     };
                     has_cuts && first.change.is_by_character()
@@ -70,7 +71,7 @@ impl Cutter {
         if normalizer.adds_behind() {
             raw.refuse_beginnings(added);
         }
-        raw.keep_together(&*tokenizer.kept_together);
+        raw.keep_together(kept_together);
         Some(Self { raw, normalized: (!texts.is_empty()).then(|| Seams::new(normalized)) })
     }
 }
@@ -105,12 +106,8 @@ impl Tokenizer {
         self.cutter().is_some()
     }
 
-    /// Threads that come at the same time each make it, and nobody waits.
     fn cutter(&self) -> Option<&Cutter> {
-        if self.cutter.get().is_none() {
-            drop(self.cutter.set(Cutter::new(self)));
-        }
-        self.cutter.get()?.as_ref()
+        self.plan().cutter(&self.parts)
     }
 
     fn is_cut_by(&self, cutter: &Cutter, text: &[u8], place: usize) -> bool {

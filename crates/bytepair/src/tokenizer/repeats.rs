@@ -10,7 +10,7 @@
 //! only if a call allows them; tokens that include white space around them or must be words; and pre-tokenizers that change
 //! pieces or would split such a token.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::parts::Parts;
 use crate::added::AddedToken;
@@ -56,6 +56,17 @@ pub(super) fn splitter(parts: &Parts) -> Option<Splitter> {
         most: repeated.most(),
     });
     Some(parts.pre_tokenizer.one_splitter()?.behind(&repeats.collect::<Vec<_>>()))
+}
+
+/// The added tokens that a piece could be as a whole, and no merges make.
+pub(super) fn never_whole(parts: &Parts) -> HashSet<TokenId> {
+    if !parts.ignore_merges {
+        return HashSet::new();
+    }
+    let merges = parts.vocabulary.merges().iter();
+    let made: HashSet<_> = merges.map(|merge| merge.result).collect();
+    let ids = parts.added.iter().map(|token| token.id);
+    ids.filter(|id| !made.contains(id)).collect()
 }
 
 /// The character of a token that is nothing but one ASCII character, and counts wherever it stands.

@@ -13,7 +13,6 @@ mod classes;
 use std::collections::BTreeSet;
 
 use self::classes::Classes;
-use super::Tokenizer;
 use super::blocks::append_text;
 use super::parts::Parts;
 use super::worker::{Worker, append_ids};
@@ -167,12 +166,11 @@ impl Rule {
 
 impl Spaces {
     /// `None` where nothing is proven.
-    pub(super) fn new(tokenizer: &Tokenizer) -> Option<Self> {
-        let parts = &tokenizer.parts;
+    pub(super) fn new(parts: &Parts, encoder: &Encoder) -> Option<Self> {
         let Changes { before, plain, spelling } = Changes::of(parts)?;
         let rule = Rule::new(parts, &spelling)?;
         let blanks = [char::from(spelling.from), spelling.to];
-        let joined = tokenizer.encoder().joined_pairs();
+        let joined = encoder.joined_pairs();
         let classes = joined.map(|joined| Classes::new(&joined, blanks));
         let classes = match rule {
             Rule::Proven => classes?,

@@ -28,7 +28,7 @@ use crate::vocabulary::{TokenId, Vocabulary};
 #[derive(Clone, Debug)]
 pub(crate) enum Merges {
     Packed(Arc<PackedMerges>),
-    Wide(WideMerges),
+    Wide(Arc<WideMerges>),
 }
 
 /// A merge as the encoder looks it up.
@@ -69,7 +69,7 @@ impl Merges {
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
         let packed = vocabulary.merge_table().map(Arc::clone);
         let packed = packed.or_else(|| PackedMerges::new(vocabulary).map(Arc::new));
-        packed.map_or_else(|| Self::Wide(WideMerges::new(vocabulary)), Self::Packed)
+        packed.map_or_else(|| Self::Wide(Arc::new(WideMerges::new(vocabulary))), Self::Packed)
     }
 
     /// Whether merges are in the order of the ids that they make, and use only ids below those.

@@ -46,7 +46,6 @@
 //! than ids: the spans and the course of a piece.
 
 pub(super) mod dropout;
-#[cfg(test)]
 pub(super) mod naive;
 mod runs;
 mod scan;
@@ -56,6 +55,7 @@ pub(super) mod tree;
 
 pub use dropout::Dropout;
 pub(crate) use dropout::Dropping;
+pub(crate) use naive::NaiveMerges;
 pub(super) use stretches::Lengths;
 pub(super) use symbols::Symbols;
 

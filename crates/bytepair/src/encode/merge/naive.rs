@@ -1,19 +1,64 @@
 //! Merging by its definition, and nothing else: the twin of every algorithm beside it.
 //!
-//! Each step looks at all pairs, and for each pair at all merges: O(n² m) for n symbols and m merges.
+//! Each step looks at all pairs: O(n²) look-ups for n symbols.
 
+use std::collections::HashMap;
+
+use crate::encode::Encoder;
+use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// Merges the pair of lowest priority, the leftmost of several, until no pair has a merge.
-pub(in crate::encode) fn merge(vocabulary: &Vocabulary, mut ids: Vec<TokenId>) -> Vec<TokenId> {
-    let merges = vocabulary.merges();
-    let candidate = |(place, pair): (usize, &[TokenId])| {
-        let index = merges.iter().rposition(|merge| [merge.left, merge.right] == pair)?;
-        let priority = vocabulary.priorities().get(index).map_or(index, |&own| own as usize);
-        Some((priority, place, merges[index].result))
-    };
-    while let Some((_, place, result)) = ids.windows(2).enumerate().filter_map(candidate).min() {
-        ids.splice(place..place + 2, [result]);
+/// By pair: the priority of its merge, and what that makes. Of several merges of a pair the last one counts.
+#[derive(Debug)]
+pub(crate) struct NaiveMerges(HashMap<[TokenId; 2], (usize, TokenId)>);
+
+impl NaiveMerges {
+    pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
+        let priority =
+            |index| vocabulary.priorities().get(index).map_or(index, |&own| own as usize);
+        let merges = vocabulary.merges().iter().enumerate();
+        Self(
+            merges
+                .map(|(index, merge)| ([merge.left, merge.right], (priority(index), merge.result)))
+                .collect(),
+        )
     }
-    ids
+
+    /// Merges the pair of lowest priority, the leftmost of several, until no pair has a merge.
+    pub(crate) fn merge(&self, mut ids: Vec<TokenId>) -> Vec<TokenId> {
+        let candidate = |(place, pair): (usize, &[TokenId])| {
+            let &(priority, result) = self.0.get(pair)?;
+            Some((priority, place, result))
+        };
+        while let Some((_, place, result)) = ids.windows(2).enumerate().filter_map(candidate).min()
+        {
+            ids.splice(place..place + 2, [result]);
+        }
+        ids
+    }
+}
+
+/// What some symbols are merged to.
+#[cfg(test)]
+pub(in crate::encode) fn merge(vocabulary: &Vocabulary, ids: Vec<TokenId>) -> Vec<TokenId> {
+    NaiveMerges::new(vocabulary).merge(ids)
+}
+
+impl Encoder {
+    /// Appends the ids of a piece as it is after all changes of the text.
+    pub(crate) fn encode_by_definition(
+        &self,
+        piece: &[u8],
+        merges: &NaiveMerges,
+        out: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if let Some(id) = self.whole_token(piece) {
+            out.push(id);
+            return Ok(());
+        }
+        let mut ids = Vec::new();
+        self.symbols.for_each(piece, |symbol| self.unknown_unit(symbol), |id, _| ids.push(id))?;
+        out.extend(merges.merge(ids));
+        Ok(())
+    }
 }

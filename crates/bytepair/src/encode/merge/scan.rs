@@ -58,7 +58,7 @@ pub(super) fn merge(merges: &Merges, row: &mut Row, ids: &mut Vec<TokenId>) {
     }
     let held = match merges {
         Merges::Packed(packed) => row.merge(ids, packed.as_ref()),
-        Merges::Wide(map) => row.merge(ids, map),
+        Merges::Wide(map) => row.merge(ids, map.as_ref()),
     };
     row.take(held, ids);
 }

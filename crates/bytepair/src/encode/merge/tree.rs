@@ -103,7 +103,7 @@ impl Tree {
         self.lay_out(merges, ids)?;
         match merges {
             Merges::Packed(packed) => self.merge_all(packed.as_ref(), see),
-            Merges::Wide(map) => self.merge_all(map, see),
+            Merges::Wide(map) => self.merge_all(map.as_ref(), see),
         }
         Ok(())
     }

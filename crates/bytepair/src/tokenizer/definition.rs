@@ -1,0 +1,109 @@
+//! Encoding by its definition, for tests and for finding faults: slow, and with nothing that could hide one.
+//!
+//! ```text
+//! walk through the text to its added tokens and segments
+//!     split each segment by the backtracker, stage by stage        (no windows, no automaton, no blocks)
+//!     merge each piece as `encode/merge/naive.rs` does              (no cache, no cuts, no whole text in parts)
+//! ```
+//!
+//! [`by_definition`] turns it on for the process. Ids must not change. Where they do, the texts, dialects and options that
+//! differ tell the fault, and every fast path can be asked for its part. Spans, traces and dropout have twins of their own in
+//! the tests. Costs a look at each pair of a piece for each merge.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::call::Call;
+use super::parts::Parts;
+use super::walk::{Depth, Met};
+use crate::encode::NaiveMerges;
+use crate::encoding::Traced;
+use crate::error::Result;
+use crate::pretokenize::{PreTokenizer, Round};
+use crate::segment::Segment;
+use crate::vocabulary::TokenId;
+use bytepair_split::Splitter;
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Encodes by the definition from now on, in all of the process, or no longer.
+pub fn by_definition(is_on: bool) {
+    IS_ON.store(is_on, Ordering::Relaxed);
+}
+
+/// Whether texts are encoded by the definition.
+#[inline]
+pub(super) fn is_on() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
+/// What the definition needs of a tokenizer besides its parts.
+#[derive(Debug)]
+pub(super) struct Definition {
+    pre_tokenizer: PreTokenizer,
+    merges: NaiveMerges,
+}
+
+impl Definition {
+    pub(super) fn new(parts: &Parts) -> Result<Self> {
+        let unicode = parts.normalizer.unicode();
+        let rounds = parts.pre_tokenizer.rounds().iter().map(|round| {
+            let splitter = Splitter::naive(round.splitter.stages().to_vec(), &unicode)?;
+            Ok(Round { splitter, change: round.change.clone() })
+        });
+        let pre_tokenizer = PreTokenizer::new(rounds.collect::<Result<_>>()?);
+        Ok(Self { pre_tokenizer, merges: NaiveMerges::new(&parts.vocabulary) })
+    }
+}
+
+impl Call<'_> {
+    /// Appends the ids of a text.
+    pub(super) fn encode_by_definition(
+        &self,
+        text: Segment<'_>,
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        let tokenizer = self.tokenizer;
+        let Definition { pre_tokenizer, merges } = tokenizer.plan().definition(&tokenizer.parts)?;
+        self.walk(&Traced::plain(text), Depth::Segment, |met| {
+            let (text, place) = match met {
+                Met::Token { id, .. } => {
+                    ids.push(id);
+                    return Ok(());
+                }
+                Met::Segment { .. } => return Ok(()),
+                Met::Text { text, place } => (text, place),
+            };
+            pre_tokenizer.for_each_piece(&text.part(place), &mut |text, place| {
+                let piece = &text.text[place];
+                match self.matcher.whole_piece(piece) {
+                    Some(id) => ids.push(id),
+                    None => tokenizer.encoder().encode_by_definition(piece, merges, ids)?,
+                }
+                Ok(())
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use crate::segment::Segment;
+    use crate::tokenizer::tests::{options, text, tokenizers};
+
+    proptest! {
+        #[test]
+        fn encoding_gives_the_ids_of_the_definition(
+            which: prop::sample::Index,
+            text in text(),
+            allows: bool,
+        ) {
+            let tokenizer = which.get(tokenizers());
+            let call = tokenizer.call(options(allows)).unwrap();
+            let mut ids = Vec::new();
+            let expected = call.encode_by_definition(Segment::whole(&text), &mut ids);
+            prop_assert_eq!(tokenizer.encode(&text, options(allows)).ok(), expected.ok().map(|()| ids));
+        }
+    }
+}
