@@ -90,8 +90,8 @@ pub struct Encoder {
     never_whole: HashSet<TokenId>,
 }
 
-/// What merging takes for each byte of a very long piece, in bytes: its symbols, their runs, and its ids.
-const MERGING_LEN: usize = 12;
+/// What merging takes for each byte of a very long piece, in bytes: its symbols and its ids.
+const MERGING_LEN: usize = 8;
 
 /// For how many bytes of text the parts of a piece matter. A very long piece takes many times as long as its parts.
 fn n_worth_cutting(piece: &[u8]) -> usize {

@@ -18,21 +18,18 @@
 //!
 //! | symbols | algorithm | time for n symbols |
 //! |---|---|---|
-//! | 16 or more, in few runs of equal ones | [`runs`]: all places of a pair at once | O(n), and a few look-ups for each run |
 //! | up to [`MAX_SCAN_LEN`] | [`scan`]: look at the keys of all pairs, merge, look again | O(n²) |
 //! | up to one stretch | [`tree`]: a tree of minima over the keys | O(n log n) |
 //! | more, if each token has one [length](stretches::Lengths) | [`stretches`]: trees of overlapping parts | O(n) as a rule |
 //! | more, else | [`tree`] over all symbols | O(n log n) |
 //!
-//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` does what remains. `runs` is for
-//! rulers and indentation, `tree` and `stretches` for base64, long identifiers, and text without spaces.
+//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` does what remains. `tree` and
+//! `stretches` are for rulers, base64, long identifiers, and text without spaces.
 //!
 //! # Why they agree
 //!
 //! - `scan` and `tree` do the loop above step by step. The key of a pair is its rank, and below that its place, so the
 //!   lowest key is the leftmost pair of lowest rank. They differ only in how they find it.
-//! - `runs` does several steps at once. It looks up every pair that comes about on the way, and gives up where one has
-//!   a rank as low as that of the pair it merges: then the order of places would not be from left to right.
 //! - `stretches` stands on a theorem: a row of tokens is what its text is merged to if and only if each two neighbours
 //!   are what their own text is merged to. So overlapping parts can be joined at a token that both have at one place.
 //!
@@ -47,7 +44,6 @@
 
 pub(super) mod dropout;
 pub(super) mod naive;
-mod runs;
 mod scan;
 pub(super) mod stretches;
 pub(super) mod symbols;
@@ -71,7 +67,6 @@ pub(super) const MAX_SCAN_LEN: usize = 48;
 #[derive(Default)]
 pub(super) struct Buffers {
     row: scan::Row,
-    runs: runs::Runs,
     pub(super) tree: tree::Tree,
 }
 
@@ -86,10 +81,7 @@ impl Encoder {
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
         let (merges, ids) = (&self.merges, &mut scratch.ids);
-        let Buffers { row, runs, tree } = &mut scratch.buffers;
-        if runs::merge(merges, ids, runs, out) {
-            return Ok(());
-        }
+        let Buffers { row, tree } = &mut scratch.buffers;
         if ids.len() <= MAX_SCAN_LEN {
             scan::merge(merges, row, ids);
             out.extend_from_slice(ids);

@@ -62,10 +62,6 @@ proptest! {
             prop_assert_eq!(&merged, &expected);
         }
 
-        if let Some(found) = runs::merge_any(&merges, &ids) {
-            prop_assert_eq!(&found, &expected);
-        }
-
         let (mut tree, mut merged) = (tree::Tree::default(), Vec::new());
         tree::merge(&merges, &ids, &mut tree, &mut merged).unwrap();
         prop_assert_eq!(&merged, &expected);
