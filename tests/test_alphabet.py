@@ -223,14 +223,3 @@ def test_going_on_keeps_the_alphabet(tmp_path):
         later = bytepair.train_from_iterator(texts, merges=9, **again)
         assert later.merges == at_once.merges
         assert later.vocabulary[: first.n_vocab] == first.vocabulary
-
-
-def test_rare_pieces_left_out_make_no_merge_certain():
-    """Their characters might have been among those that stay."""
-    steps = []
-    counts = {"ab": 19, "cd": 8, "xy": 1}
-    always = {"dialect": "unknown-token", "min_piece_count": 2, "merges": 1}
-    for options, n_certain in (({}, 1), ({"max_alphabet": 2}, 0)):
-        options |= {**always, "progress": steps.append}
-        bytepair.train_from_counts(counts, **options)
-        assert steps[-1].report["certain_merges"] == n_certain

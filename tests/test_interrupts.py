@@ -97,7 +97,7 @@ calls = [
     lambda: tokenizer.encode_batch_to_numpy(["low"], dtype="uint16"),
     lambda: tokenizer.encode_full("low").ids_to_numpy(),
     lambda: tokenizer.encode_full("low").offsets_to_numpy(),
-    lambda: core.PieceTable().neighbours(),
+    lambda: core.import_numpy(),
     lambda: core.PieceTable().add([], [], []),
     lambda: core.read_jsonl(b"", ["text"]),
     lambda: core.CountSums("/", 1 << 20).add([], [], []),

@@ -527,13 +527,12 @@ def test_weights_that_make_no_sense_are_refused(tmp_path, weight):
 
 
 def test_rare_pieces_are_left_out_and_told():
-    """The report says how many pieces and occurrences, and which merges are certain."""
+    """The report says how many pieces and occurrences."""
     counts = {"ab": 1000, "cd": 500, "xy": 3, "ax": 2, "zz": 1}
     options = {"min_piece_count": 4}
     tokenizer, report = report_of(bytepair.train_from_counts, counts, **options)
     assert tokenizer.merges == [(b"a", b"b"), (b"c", b"d")]
     assert (report["dropped_pieces"], report["dropped_occurrences"]) == (3, 6)
-    assert report["certain_merges"] == 2
     assert (report["characters"], report["tokens"]) == (3000, 1500)
     texts = [" ".join(piece for piece, n in counts.items() for _ in range(n))]
     options["pattern"] = r"\w+|\s"
@@ -541,7 +540,7 @@ def test_rare_pieces_are_left_out_and_told():
     assert same.merges == tokenizer.merges
     assert found["dropped_occurrences"] == 6
     _, report = report_of(bytepair.train_from_counts, counts)
-    assert (report["dropped_pieces"], report["certain_merges"]) == (0, None)
+    assert report["dropped_pieces"] == 0
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ __all__ = [
     "encoding_names",
     "graphemes",
     "half_of_pair",
+    "import_numpy",
     "instructions",
     "pair_names",
     "pair_settings",
@@ -1443,9 +1444,6 @@ class PieceTable:
     ) -> None:
         """Add rows; ``firsts`` is the order in which they first occur in a source."""
 
-    def neighbours(self) -> NDArray[np.int64]:
-        """Count how often each byte stands before another, or before an end (column 256)."""
-
 @final
 class Usage:
     """How often each token is made in texts, and how often it stays.
@@ -1491,11 +1489,10 @@ class CountSums:
 
     def finish(
         self, min_count: int, places: Sequence[int], with_first: bool
-    ) -> tuple[int, int, int]:
+    ) -> tuple[int, int]:
         """Leave out rows with smaller sums; say how many rows and occurrences.
 
-        The third number is at least how often any pair of tokens occurs in them. ``places``
-        are those of the groups in the order of rows.
+        ``places`` are those of the groups in the order of rows.
         """
 
     def next_rows(
@@ -1555,12 +1552,6 @@ class Corpus:
     def add_table(self, table: PieceTable) -> None:
         """Add the rows of a table, which is empty afterwards."""
 
-    def set_dropped_before(self, bound: int) -> None:
-        """Say that rare pieces are left out of what is added as a table.
-
-        No pair occurred in them more often than ``bound``.
-        """
-
     def finish_runs(self, folder: str) -> tuple[list[Path], dict[str, int]]:
         """End the counting, and leave what was counted in files, for `CountSums`.
 
@@ -1570,8 +1561,13 @@ class Corpus:
     def add_counts(self, pieces: Sequence[tuple[str | bytes, int]]) -> None:
         """Add pieces that were counted elsewhere."""
 
-    def finish(self, min_piece_count: int) -> dict[str, Any]:
-        """End the counting, leave out rare pieces, and tell what was counted."""
+    def finish(
+        self, min_piece_count: int, *, is_thinned: bool = False
+    ) -> dict[str, Any]:
+        """End the counting, leave out rare pieces, and tell what was counted.
+
+        ``is_thinned`` says that rare pieces are left out already of what was added as a table.
+        """
 
     def pieces(self, most: int) -> list[tuple[bytes, int]] | None:
         """After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
@@ -1613,6 +1609,9 @@ def graphemes(text: str | bytes) -> list[tuple[int, int]]:
     >>> _core.graphemes("ae\u0301中".encode())
     [(1, 1), (4, 1), (7, 2)]
     """
+
+def import_numpy() -> None:
+    """Import numpy, once for each process, or say why that is not possible."""
 
 def read_jsonl(
     block: NDArray[np.uint8], keys: Sequence[str]

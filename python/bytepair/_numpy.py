@@ -9,7 +9,7 @@ import sys
 from . import _core
 
 if "numpy" not in sys.modules:
-    _core.PieceTable().neighbours()
+    _core.import_numpy()
 
 import numpy as np
 from numpy.typing import NDArray

@@ -66,6 +66,8 @@ mod _core {
     #[pymodule_export]
     use crate::measure::{Measure, token_table, unicode_scripts};
     #[pymodule_export]
+    use crate::numpy_import::ready;
+    #[pymodule_export]
     use crate::rows::{CsvTable, PieceTable, count_rows_holding, read_jsonl};
     #[pymodule_export]
     use crate::sums::CountSums;

@@ -18,7 +18,8 @@ use crate::error::raise;
 
 static IS_READY: AtomicBool = AtomicBool::new(false);
 
-/// Imports numpy, once for each process, or says why that is not possible.
+/// Import numpy, once for each process, or say why that is not possible.
+#[pyfunction(name = "import_numpy")]
 pub(crate) fn ready(py: Python<'_>) -> PyResult<()> {
     if IS_READY.load(Ordering::Acquire) {
         return Ok(());

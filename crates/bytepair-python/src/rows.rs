@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ask, raise, to_python};
-use crate::numpy_import::{GivenArray, ready};
+use crate::numpy_import::GivenArray;
 use crate::recycled::{into_array, recycled};
 
 /// Rows, their counts, and the numbers of their first occurrences.
@@ -179,12 +179,5 @@ impl PieceTable {
             added.try_for_each(|(place, (piece, &count))| all.add(piece, count, first(place)))
         };
         py.detach(|| self.with(add)).map_err(|error| to_python(&error))
-    }
-
-    /// Count how often each byte stands before another, or before an end (column 256).
-    fn neighbours<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let pairs = py.detach(|| self.with(|counts| counts.neighbours()));
-        ready(py)?;
-        Ok(pairs.map_err(|error| to_python(&error))?.into_pyarray(py))
     }
 }

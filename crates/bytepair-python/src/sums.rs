@@ -71,15 +71,14 @@ impl CountSums {
 
     /// Leave out rows with smaller sums; say how many rows and occurrences.
     ///
-    /// The third number is at least how often any pair of tokens occurs in them. ``places``
-    /// are those of the groups in the order of rows.
+    /// ``places`` are those of the groups in the order of rows.
     fn finish(
         &self,
         py: Python<'_>,
         min_count: &Bound<'_, PyAny>,
         places: Vec<u32>,
         with_first: bool,
-    ) -> PyResult<(u64, i64, i64)> {
+    ) -> PyResult<(u64, i64)> {
         let min_count = extract::<i64>("min_piece_count", min_count)?;
         let sums = match self.replace(State::Ended) {
             State::Adding(sums) => sums,
@@ -94,7 +93,7 @@ impl CountSums {
         let (dropped, rows) = finished
             .map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
         self.replace(State::Giving(rows));
-        Ok((dropped.n_pieces, dropped.n_occurrences, dropped.bound))
+        Ok((dropped.n_pieces, dropped.n_occurrences))
     }
 
     /// Give the next rows, none at the end: pieces, counts, places of groups, firsts.

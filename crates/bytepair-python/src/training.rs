@@ -39,10 +39,6 @@ pub(crate) struct Corpus {
     counter: Mutex<Option<CorpusCounter>>,
     /// Pieces that were counted elsewhere; in the end, all of them.
     counts: Mutex<PieceCounts>,
-    /// At most how often a pair occurs in pieces that were left out.
-    dropped_bound: Mutex<Option<i64>>,
-    /// At most how often a pair occurs in pieces that were left out before counts were added.
-    dropped_before: Mutex<i64>,
     n_bytes_read: Arc<AtomicU64>,
 }
 
@@ -86,8 +82,6 @@ impl Corpus {
             n_threads,
             counter: Mutex::new(Some(counter)),
             counts: Mutex::new(PieceCounts::new()),
-            dropped_before: Mutex::new(0),
-            dropped_bound: Mutex::new(None),
             n_bytes_read: Arc::default(),
         })
     }
@@ -191,13 +185,6 @@ impl Corpus {
         py.detach(add).map_err(|error| to_python(&error))
     }
 
-    /// Say that rare pieces are left out of what is added as a table.
-    ///
-    /// No pair occurred in them more often than ``bound``.
-    fn set_dropped_before(&self, bound: i64) {
-        with(&self.dropped_before, |before| *before = bound.max(0));
-    }
-
     /// End the counting, and leave what was counted in files, for `CountSums`.
     ///
     /// Gives their names, and how often each special token was found.
@@ -228,8 +215,16 @@ impl Corpus {
     }
 
     /// End the counting, leave out rare pieces, and tell what was counted.
-    fn finish<'py>(&self, py: Python<'py>, min_piece_count: i64) -> PyResult<Bound<'py, PyDict>> {
-        let counted = py.detach(|| self.add_up(min_piece_count));
+    ///
+    /// ``is_thinned`` says that rare pieces are left out already of what was added as a table.
+    #[pyo3(signature = (min_piece_count, *, is_thinned=false))]
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        min_piece_count: i64,
+        is_thinned: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let counted = py.detach(|| self.add_up(min_piece_count, is_thinned));
         let (corpus, n_characters, dropped) = counted.map_err(|error| to_python(&error))?;
         let report = PyDict::new(py);
         report.set_item("texts", corpus.n_texts)?;
@@ -241,7 +236,6 @@ impl Corpus {
         report.set_item("added_tokens", corpus.n_added)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
         report.set_item("dropped_occurrences", dropped.n_occurrences)?;
-        report.set_item("dropped_bound", dropped.bound)?;
         Ok(report)
     }
 
@@ -304,7 +298,6 @@ impl Corpus {
             ignore_merges: earlier.parts().ignore_merges,
             keeps_ids: self.keeps_ids,
         });
-        options.dropped_bound = with(&self.dropped_bound, |bound| *bound);
         let mut reporter = Reporter::new(progress);
         let result = py.detach(|| self.learn(&options, scale, &mut reporter));
         let (tokenizer, learned) =
@@ -346,7 +339,6 @@ struct Learned {
     n_names: usize,
     course: Course,
     stop: Stop,
-    n_certain: Option<usize>,
     left_out: Option<LeftOut>,
 }
 
@@ -377,6 +369,7 @@ impl Corpus {
     fn add_up(
         &self,
         min_piece_count: i64,
+        is_thinned: bool,
     ) -> bytepair::Result<(bytepair::CorpusReport, i64, Dropped)> {
         let added = with(&self.counts, std::mem::take);
         // What is added may turn a rare piece into a common one.
@@ -395,11 +388,7 @@ impl Corpus {
             counts = rest;
             corpus.n_added = corpus.n_added.saturating_add(n_whole);
         }
-        let before = with(&self.dropped_before, |before| *before);
-        if min_piece_count > 1 || before > 0 {
-            // The most of a sum is at most the sum of the most.
-            let sum = before.saturating_add(dropped.bound);
-            with(&self.dropped_bound, |bound| *bound = Some(sum));
+        if min_piece_count > 1 || is_thinned {
             // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
             n_characters = counts.n_characters();
         }
@@ -431,7 +420,6 @@ impl Corpus {
             n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
             course: (n_tokens, merge_counts),
             stop: trained.stop,
-            n_certain: trained.n_certain,
             left_out: trained.left_out,
         };
         let tokenizer = match &self.resume {
@@ -471,7 +459,6 @@ impl Learned {
         report.set_item("merges", self.n_merges)?;
         report.set_item("new_merges", self.n_new_merges)?;
         report.set_item("n_names", self.n_names)?;
-        report.set_item("certain_merges", self.n_certain)?;
         let left_out = self.left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total));
         report.set_item("left_out", left_out)?;
         report.set_item("interrupted", self.stop == Stop::Caller)?;

@@ -180,8 +180,7 @@ def train(
         ``whole_characters``
             Learn no token that ends within a character, unless it is a part of one.
         ``min_piece_count``
-            Leave out pieces that occur less often. The report says how many, and in
-            ``certain_merges`` how many merges are certainly those of all pieces; characters
+            Leave out pieces that occur less often. The report says how many; characters
             and tokens are those of the pieces that stay.
         ``character_coverage``, ``max_alphabet``
             For dialects of characters: which of them get ids. As few of the most frequent ones
@@ -339,8 +338,8 @@ def train_from_counts(
     of it set one by one and the special tokens are those of the counting, unless others are
     named that prepare text in the same way; the result is that of training on the text.
     Where it was counted by group, ``groups`` chooses some or gives each a weight, as
-    :func:`train` does for files; by default all are added up. Pieces that were left out of
-    such counts are told of, and ``certain_merges`` takes them into account.
+    :func:`train` does for files; by default all are added up. The report says how many
+    pieces were left out of such counts.
 
     >>> import bytepair
     >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}

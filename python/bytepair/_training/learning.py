@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["Learner"]
 
 Course: TypeAlias = tuple[list[int], list[int]]
-LARGEST = (1 << 63) - 1
 LARGEST_DENOMINATOR = 10**18
 ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
@@ -215,9 +214,6 @@ class Learner:
         counts.check(self.dialect, special_tokens)
         self.corpus.add_table(counts.core_table(multipliers))
         info = counts.info
-        # What was left out is of some group, each of which counts at most so often.
-        most = max((multipliers or {}).values(), default=1)
-        self.corpus.set_dropped_before(min(info.dropped_bound * most, LARGEST))
         n_texts, n_bytes = counts.size_of(multipliers)
         self.counted_before = {
             "texts": n_texts,
@@ -239,11 +235,12 @@ class Learner:
         """
         self._check_growth(vocab_size)
         with self.counting():
-            counted = self.corpus.finish((self.min_piece_count or 0) * self.scale)
+            least = (self.min_piece_count or 0) * self.scale
+            is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
+            counted = self.corpus.finish(least, is_thinned=is_thinned)
             if self.folder is not None:
                 self.folder.remove()
             self.n_added = counted.pop("added_tokens")
-            del counted["dropped_bound"]  # it speaks through `certain_merges`
             for name, before in self.counted_before.items():
                 is_sum = name.startswith("dropped")
                 counted[name] = counted[name] + before if is_sum else before

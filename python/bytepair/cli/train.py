@@ -401,9 +401,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     if summary["dropped_pieces"]:
         lines.append(
             f"left out: {amount(summary['dropped_pieces'], 'rare piece')}, "
-            f"{amount(summary['dropped_occurrences'], 'occurrence')}; "
-            f"the first {summary['certain_merges']:,} of "
-            f"{amount(summary['new_merges'], 'merge')} would be the same with them"
+            f"{amount(summary['dropped_occurrences'], 'occurrence')}"
         )
     if summary["left_out"]:
         lines.append(_left_out_line(summary["left_out"]))

@@ -138,8 +138,7 @@ MinPieceCount = Annotated[
     typer.Option(
         metavar="N",
         parser=number(1),
-        help="Leave out pieces of text that occur fewer than N times. The summary shows how many, "
-        "and how many merges are certain to be the same without this option.",
+        help="Leave out pieces of text that occur fewer than N times. The summary shows how many.",
         rich_help_panel=LIMITS,
     ),
 ]

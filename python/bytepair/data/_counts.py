@@ -56,8 +56,7 @@ class CountsInfo:
     ``dialect``, ``options`` and ``special_tokens``, in the order in which they were named, are
     what it was made of. ``found_special``
     says how often each special token stood in the documents. ``groups`` are the documents and
-    bytes of each group. ``dropped_bound`` is at least how often any pair of tokens occurs in
-    the pieces that were left out.
+    bytes of each group.
     """
 
     preparation: str
@@ -75,7 +74,6 @@ class CountsInfo:
     min_piece_count: int | None = None
     dropped_pieces: int = 0
     dropped_occurrences: int = 0
-    dropped_bound: int = 0
 
     def add(self, other: CountsInfo) -> None:
         """Add what was counted elsewhere in the same way.
@@ -115,7 +113,6 @@ SUMS = (
     "bytes",
     "dropped_pieces",
     "dropped_occurrences",
-    "dropped_bound",
 )
 
 
@@ -413,7 +410,8 @@ def _totals_of(
 def _info_of(described: Place) -> CountsInfo:
     """Check what a file says of its counts, field by field."""
     names = [field.name for field in fields(CountsInfo)]
-    described.only("version", *names)
+    # Earlier files also say how often a pair of tokens occurs in what was left out.
+    described.only("version", "dropped_bound", *names)
     for name in ("preparation", "dialect"):
         described[name].text()
     described["options"].object()

@@ -47,7 +47,7 @@ class CountSums:
     >>> for count in (2, 3):
     ...     sums.add(pa.table({"piece": [b"low"], "count": [count]}))
     >>> sums.finish()
-    (0, 0, 0)
+    (0, 0)
     >>> sums.table().to_pydict()
     {'piece': [b'low'], 'count': [5]}
     """
@@ -95,11 +95,10 @@ class CountSums:
 
     def finish(
         self, min_count: int | None = None, *, with_first: bool = True
-    ) -> tuple[int, int, int]:
+    ) -> tuple[int, int]:
         """End the adding up, and leave out pieces whose sum is smaller.
 
-        Says how many these were, how often they occur, and more than what no pair of tokens
-        occurs in them.
+        Says how many these were, and how often they occur.
         """
         self.has_firsts &= with_first and not self._is_grouped
         names = sorted(self.numbers, key=lambda name: name or "")

@@ -341,7 +341,6 @@ def without(
     min_piece_count: int | None,
     n_pieces: int,
     n_occurrences: int,
-    bound: int,
 ) -> CountsInfo:
     """Note what was left out now, beside what was before."""
     is_less = min_piece_count is not None and min_piece_count > 1
@@ -350,7 +349,6 @@ def without(
         min_piece_count=min_piece_count if is_less else info.min_piece_count,
         dropped_pieces=info.dropped_pieces + n_pieces,
         dropped_occurrences=info.dropped_occurrences + n_occurrences,
-        dropped_bound=info.dropped_bound + bound,
     )
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from bytepair import _core
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import Counts, CountsInfo
-from bytepair.data._grouped import LARGEST, arrays_of_rows
+from bytepair.data._grouped import LARGEST
 from bytepair.data._optional import load
 from bytepair.data._readers import Tally
 from bytepair.errors import TrainingError
@@ -42,7 +41,6 @@ FIRST_BITS = 40
 """A task has fewer distinct pieces than two to this power, and there are fewer than 2^23 tasks."""
 TOTALS = ("documents", "null", "empty", "bad", "bytes")
 DROPPED = ("dropped_pieces", "dropped_occurrences")
-NEIGHBOURS = "dropped_neighbours"
 Total: TypeAlias = tuple[str, str | None, str | None, int]
 """Name, group, and a text beside them, with a number."""
 
@@ -93,7 +91,6 @@ def thin(
     decides; ``place`` numbers the rows of a piece from 1.
     """
     compute = load("pyarrow.compute")
-    sums = np.zeros(256 * 257, np.int64)
     n_pieces = n_occurrences = 0
     for batch in batches:
         of_all = batch.column("of_all" if "of_all" in batch.schema.names else "count")
@@ -103,22 +100,16 @@ def thin(
         kept = batch.filter(compute.invert(is_rare)).select(_names())
         yield _with_large_pieces(kept)
         rare = batch.filter(is_rare)
-        table = _core.PieceTable()
-        pieces, counts, _ = arrays_of_rows(rare.select(["piece", "count"]))
-        table.add(*pieces, counts)
         n_pieces += _n_pieces(rare)
         n_occurrences += sum(rare.column("count").to_pylist())
-        sums += table.neighbours()
-        if (sums < 0).any():
+        if n_occurrences > LARGEST:
             message = f"the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
             raise TrainingError(message)
     dropped: list[Total] = [
         (DROPPED[0], None, None, n_pieces),
         (DROPPED[1], None, None, n_occurrences),
     ]
-    places = np.flatnonzero(sums).tolist()
-    found = [(NEIGHBOURS, None, f"{place}", int(sums[place])) for place in places]
-    yield _total_rows([*dropped, *found])
+    yield _total_rows(dropped)
 
 
 def add_up(
@@ -143,7 +134,6 @@ def add_up(
     info = CountsInfo(**prepared_in(spec))
     info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)
     dropped = [0, 0]
-    neighbours: dict[str, int] = {}
     for row in rows.filter(compute.invert(is_piece)).to_pylist():
         total, n = row["total"], row["count"]
         name = (row["piece"] or b"").decode()
@@ -151,16 +141,13 @@ def add_up(
             setattr(info, total, getattr(info, total) + n)
         elif total in DROPPED:
             dropped[DROPPED.index(total)] += n
-        elif total == NEIGHBOURS:
-            neighbours[name] = neighbours.get(name, 0) + n
         elif total == "found_special":
             info.found_special[name] += n
         else:
             sizes = info.groups.setdefault(row["group"], {"documents": 0, "bytes": 0})
             sizes[total.removeprefix("group_")] += n
     info.groups = dict(sorted(info.groups.items()))
-    bound = max(neighbours.values(), default=0)
-    return without(info, min_piece_count, dropped[0], dropped[1], bound)
+    return without(info, min_piece_count, dropped[0], dropped[1])
 
 
 def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -14,14 +14,13 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::dropped::{Dropped, Dropper};
 use super::feed::{Boundaries, CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation};
 use super::records::Order;
 use super::sorter::{self, Run, Runs};
 use super::table::{Sum, Total};
 use super::tables;
 use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
-use super::{First, PieceCounts};
+use super::{Dropped, First, PieceCounts};
 use crate::error::{Error, Result};
 
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
@@ -271,7 +270,7 @@ impl CorpusCounter {
             None => self.gather_tables(min_count, with_first)?,
         };
         let mut counts = PieceCounts::new();
-        let mut dropper = Dropper::new(min_count);
+        let mut dropped = Dropped::default();
         let n_pieces: usize = parts.iter().map(|part| part.kept.len()).sum();
         let n_bytes: usize = parts.iter().map(|part| part.kept.distinct_bytes()).sum();
         check_kept(n_pieces, n_bytes, self.limit)?;
@@ -279,9 +278,9 @@ impl CorpusCounter {
             counts.append_distinct(part.kept);
             // The first part has become the whole.
             counts.reserve(n_pieces - counts.len(), n_bytes - counts.distinct_bytes())?;
-            dropper.add(&part.dropper)?;
+            dropped.add(part.dropped)?;
         }
-        Ok((counts, dropper.finish(), self.report))
+        Ok((counts, dropped, self.report))
     }
 
     /// Ends the counting and leaves what was counted in files, for [`CountSums::add_run`](super::CountSums::add_run).
@@ -383,23 +382,25 @@ impl CorpusCounter {
 
 /// Pieces of the result.
 struct Gathered {
+    min_count: i64,
     kept: PieceCounts,
-    dropper: Dropper,
+    dropped: Dropped,
 }
 
 impl Gathered {
     fn new(min_count: i64, with_first: bool) -> Self {
         let kept = if with_first { PieceCounts::new() } else { PieceCounts::without_firsts() };
-        Self { kept, dropper: Dropper::new(min_count) }
+        Self { min_count, kept, dropped: Dropped::default() }
     }
 
     fn take(&mut self, source_starts: &[u64], sum: Sum<'_>) -> Result<()> {
         let Sum { piece, count, position } = sum;
-        if self.dropper.keeps(piece, count)? {
-            self.kept.ask_for_room(piece.len())?;
-            let first = self.kept.knows_first().then(|| first(source_starts, position));
-            self.kept.push_distinct(piece, count, first.transpose()?);
+        if count < self.min_count {
+            return self.dropped.add(Dropped { n_pieces: 1, n_occurrences: count });
         }
+        self.kept.ask_for_room(piece.len())?;
+        let first = self.kept.knows_first().then(|| first(source_starts, position));
+        self.kept.push_distinct(piece, count, first.transpose()?);
         Ok(())
     }
 }

@@ -15,14 +15,13 @@
 //!     CountTable::add_block         pieces → the table of a thread (`table`, over the hash table of `ordered`)
 //!     spill                         a table that is larger than its budget → a run on disk (`sorter`)
 //! CorpusCounter::finish_common
-//!   tables::merge                   the tables of all threads → one `PieceCounts`, rare pieces left out (`dropped`)
+//!   tables::merge                   the tables of all threads → one `PieceCounts`, rare pieces left out
 //!   Runs::into_merged               if there are runs on disk, these instead
 //! ```
 //!
 //! [`CountSums`] adds up the parts of a corpus of any size, with the external sort of `sorter` over the `records` of runs.
 
 mod corpus;
-mod dropped;
 mod feed;
 mod ordered;
 mod records;
@@ -34,12 +33,9 @@ mod workers;
 
 pub use corpus::CorpusCounter;
 pub(crate) use corpus::needed_to_learn;
-pub use dropped::Dropped;
 pub use feed::{AsEncoded, CorpusReport, EncodedPart, Preparation};
 pub use records::Part;
 pub use sums::{CountRows, CountSums, SummedRows};
-
-use dropped::Dropper;
 
 use hashbrown::HashTable;
 use sha2::{Digest, Sha256};
@@ -59,6 +55,28 @@ pub struct First {
     pub source: u32,
     /// The offset within the text of the source, in bytes: normalized, special tokens included.
     pub offset: u64,
+}
+
+/// The rare pieces that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// The number of distinct pieces.
+    pub n_pieces: u64,
+    /// How often they occurred, all together.
+    pub n_occurrences: i64,
+}
+
+impl Dropped {
+    /// Adds what else was left out.
+    ///
+    /// # Errors
+    /// Where the occurrences exceed 63 bits.
+    fn add(&mut self, other: Self) -> Result<()> {
+        self.n_pieces += other.n_pieces;
+        let sum = self.n_occurrences.checked_add(other.n_occurrences);
+        self.n_occurrences = sum.ok_or_else(|| Error::count(b"", CountProblem::LeftOut))?;
+        Ok(())
+    }
 }
 
 /// Distinct pieces, each with its count and, where known, its first occurrence.
@@ -187,30 +205,19 @@ impl PieceCounts {
     /// # Errors
     /// Where the sum of what is dropped exceeds 63 bits. The counts are then as they were.
     pub fn drop_rare(&mut self, min_count: i64) -> Result<Dropped> {
-        let mut dropper = Dropper::new(min_count);
+        let mut dropped = Dropped::default();
         let mut kept = Self::new();
         for (piece, count, first) in self.iter() {
-            if dropper.keeps(piece, count)? {
+            if count >= min_count {
                 kept.push_distinct(piece, count, first);
+            } else {
+                dropped.add(Dropped { n_pieces: 1, n_occurrences: count })?;
             }
         }
-        let dropped = dropper.finish();
         if dropped.n_pieces > 0 {
             *self = kept;
         }
         Ok(dropped)
-    }
-
-    /// How often each byte stands before each other and, in the last of 257 places, before the end of a piece.
-    ///
-    /// The largest of these 256 rows of 257 sums is [`Dropped::bound`] where all these pieces are dropped.
-    ///
-    /// # Errors
-    /// Where a sum exceeds 63 bits.
-    pub fn neighbours(&self) -> Result<Vec<i64>> {
-        let mut dropper = Dropper::new(0);
-        self.iter().try_for_each(|(piece, count, _)| dropper.add_dropped(piece, count))?;
-        Ok(dropper.into_neighbours())
     }
 
     /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.

@@ -11,10 +11,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::First;
-use super::dropped::{Dropped, Dropper};
 use super::records::{Order, Part, Record, RecordRef};
 use super::sorter::{self, Run, SortedRecords, Sorter};
+use super::{Dropped, First};
 use crate::error::{CountProblem, Error, Result};
 
 /// After so many rows the caller may end the adding up.
@@ -92,20 +91,22 @@ impl CountSums {
         let Self { folder, budget, by_hash } = self;
         let order = if with_first { Order::First } else { Order::Rank };
         let rows = Sorter::new(order, &folder, budget);
-        let mut kept = Kept { rows, dropper: Dropper::new(min_count), places, with_first };
+        let dropped = Dropped::default();
+        let mut kept = Kept { rows, dropped, min_count, places, with_first };
         for_each_piece(by_hash.into_sorted()?, &mut call, |records| kept.take(records))?;
-        let Kept { mut rows, dropper, .. } = kept;
+        let Kept { mut rows, dropped, .. } = kept;
         if with_first {
             rows = numbered(rows, Sorter::new(Order::Rank, &folder, budget), &mut call)?;
         }
-        Ok((dropper.finish(), SummedRows { sorted: rows.into_sorted()?, waiting: None }))
+        Ok((dropped, SummedRows { sorted: rows.into_sorted()?, waiting: None }))
     }
 }
 
 /// What stays of the sums, and what was left out.
 struct Kept<'p> {
     rows: Sorter,
-    dropper: Dropper,
+    dropped: Dropped,
+    min_count: i64,
     /// By the number of a group: its place in the order of rows.
     places: &'p [u32],
     with_first: bool,
@@ -114,9 +115,10 @@ struct Kept<'p> {
 impl Kept<'_> {
     /// Takes the records of one piece, one for each group that has it.
     fn take(&mut self, records: &[Record]) -> Result<()> {
-        let Some(piece) = records.first().map(|record| &record.piece) else { return Ok(()) };
-        if !self.dropper.keeps(piece, total(records)?)? {
-            return Ok(());
+        let n_occurrences = total(records)?;
+        if n_occurrences < self.min_count {
+            let n_pieces = u64::from(!records.is_empty());
+            return self.dropped.add(Dropped { n_pieces, n_occurrences });
         }
         for record in records {
             let group = self.places.get(record.group as usize).copied().unwrap_or(record.group);

@@ -62,7 +62,6 @@ pub(super) struct Engine<'e> {
     sums: Sides<Sums>,
     changes: Sides<Vec<Change>>,
     n_corpus_tokens: i64,
-    certainty: Option<Certainty>,
 }
 
 /// A merge that was made.
@@ -73,17 +72,6 @@ pub(super) struct Done {
     pub(super) n_corpus_tokens: i64,
 }
 
-/// Which merges would be the same with the pieces that were left out.
-///
-/// Those pieces may add `bound` to the count of any pair, but not to all: the pair that was chosen is certain if
-/// it occurs more than `bound` times more often than every other.
-struct Certainty {
-    bound: i64,
-    /// The number of merges that are certain, from the first on.
-    n_certain: usize,
-    is_lost: bool,
-}
-
 impl<'e> Engine<'e> {
     pub(super) fn new(
         workers: &'e Workers,
@@ -92,7 +80,6 @@ impl<'e> Engine<'e> {
         options: &TrainOptions,
         n_corpus_tokens: i64,
     ) -> Self {
-        let certainty = |bound| Certainty { bound, n_certain: 0, is_lost: false };
         Self {
             workers,
             units,
@@ -101,18 +88,12 @@ impl<'e> Engine<'e> {
             sums: Sides::default(),
             changes: Sides::default(),
             n_corpus_tokens,
-            certainty: options.dropped_bound.map(certainty),
         }
     }
 
     /// Takes note of the tokens that training begins with, before anything else.
     pub(super) fn begin(&mut self, vocabulary: &Vocabulary) -> Result<()> {
         vocabulary.iter().try_for_each(|(id, _)| self.learn(id, vocabulary))
-    }
-
-    /// How many of the merges, from the first on, are certain; `None` where nothing was left out.
-    pub(super) fn n_certain(&self) -> Option<usize> {
-        self.certainty.as_ref().map(|certainty| certainty.n_certain)
     }
 
     /// Whether a limit or the tie rule needs the bytes of tokens.
@@ -128,12 +109,12 @@ impl<'e> Engine<'e> {
         vocabulary: &mut Vocabulary,
     ) -> Result<Vec<Done>> {
         let (workers, mut plan) = (self.workers, self.workers.plan_mut());
-        while plan.floor > self.min_count && self.sees_too_little(&plan) {
+        while plan.floor > self.min_count && self.batches.ranking.best(&plan, workers).is_none() {
             drop(plan);
             self.survey(self.min_count, max_len);
             plan = workers.plan_mut();
         }
-        self.choose(max_len, &mut plan)?;
+        self.batches.choose(max_len, &mut plan, workers)?;
         vocabulary.push_new_merges(plan.jobs.iter().map(|job| Merge {
             left: job.left,
             right: job.right,
@@ -235,32 +216,6 @@ impl<'e> Engine<'e> {
             pairs.push(pair.left, pair.right, pair.count);
         });
         pairs
-    }
-
-    /// Whether no pair reaches the floor; or one below it might follow the best too closely for a merge that is
-    /// to be certain.
-    fn sees_too_little(&mut self, plan: &Plan) -> bool {
-        let bound = self.certainty.as_ref().filter(|certainty| !certainty.is_lost);
-        let lead = bound.map_or(0, |certainty| certainty.bound);
-        let best = self.batches.ranking.best(plan, self.workers);
-        best.is_none_or(|best| best.count - (plan.floor - 1) <= lead)
-    }
-
-    /// Puts the next batch into the plan, and says whether its merge is certain.
-    fn choose(&mut self, max_len: usize, plan: &mut Plan) -> Result<()> {
-        let is_open = self.certainty.as_ref().is_some_and(|certainty| !certainty.is_lost);
-        let max_len = if is_open { max_len.min(1) } else { max_len };
-        self.batches.choose(max_len, plan, self.workers)?;
-        if is_open && let Some(job) = plan.jobs.first() {
-            // A pair that is not in the ranking stays below the floor.
-            let next = self.batches.ranking.best(plan, self.workers).map_or(0, |next| next.count);
-            let margin = job.count - next.max(plan.floor - 1);
-            if let Some(certainty) = &mut self.certainty {
-                certainty.is_lost = margin <= certainty.bound;
-                certainty.n_certain += usize::from(!certainty.is_lost);
-            }
-        }
-        Ok(())
     }
 
     /// Makes the merges of the plan.

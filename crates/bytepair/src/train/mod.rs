@@ -29,8 +29,8 @@
 //! ```
 //!
 //! `plan` is what all threads read during a step, `limits` says which characters get ids and which tokens may be learned,
-//! and `truncate` cuts a vocabulary to a smaller target without training. `naive` is the definition that all of this must
-//! agree with.
+//! and `truncate` cuts a vocabulary to a smaller target without training. `tests/naive` is the definition that all of this
+//! must agree with.
 //!
 //! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs
 //! that are frequent at some time; the length of a piece alone costs nothing.
@@ -38,8 +38,6 @@
 mod choose;
 mod engine;
 mod limits;
-#[cfg(test)]
-mod naive;
 mod pairs;
 mod plan;
 mod ranking;
@@ -117,9 +115,6 @@ pub struct TrainOptions {
     pub n_threads: usize,
     /// A vocabulary to go on from: its ids and merges are kept.
     pub resume: Option<Earlier>,
-    /// Where pieces were left out: at most how often any pair of tokens occurs in them. Then the result says
-    /// which merges are certain.
-    pub dropped_bound: Option<i64>,
 }
 
 impl TrainOptions {
@@ -136,7 +131,6 @@ impl TrainOptions {
             characters: CharacterLimits::default(),
             n_threads: 1,
             resume: None,
-            dropped_bound: None,
         }
     }
 }
@@ -176,9 +170,6 @@ pub struct Trained {
     pub tokens_after: Vec<i64>,
     /// Why training ended.
     pub stop: Stop,
-    /// Where pieces were left out: how many of the new merges, from the first on, are certainly those that would
-    /// have been learned with all pieces.
-    pub n_certain: Option<usize>,
     /// Where characters were limited: what was left out.
     pub left_out: Option<LeftOut>,
 }
@@ -235,16 +226,12 @@ pub fn train(
         let problem = "has a token that no merge of it makes, and that is learned now";
         return Err(Error::option("resume", problem));
     }
-    let MergeLog { merge_counts, tokens_after, n_certain, .. } = log;
+    let MergeLog { merge_counts, tokens_after, .. } = log;
     if merge_counts.len() == n_earlier + tokens_after.len() {
         vocabulary.set_merge_counts(merge_counts);
     }
     push_names(&mut vocabulary, units, options)?;
-    // Pieces that were left out might have made other characters stay.
-    let n_certain =
-        n_certain.filter(|_| left_out.is_none_or(|left_out| left_out.n_characters == 0));
-    let n_certain = options.dropped_bound.map(|_| n_certain.unwrap_or(0));
-    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, n_certain, left_out })
+    Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out })
 }
 
 /// The names of tokens that are no text, such as added tokens, where text may be written alike. The text may come up
@@ -290,7 +277,6 @@ struct MergeLog {
     merge_counts: Vec<i64>,
     /// By new merge: length of the corpus in tokens after it.
     tokens_after: Vec<i64>,
-    n_certain: Option<usize>,
 }
 
 impl MergeLog {
@@ -313,7 +299,6 @@ impl MergeLog {
             };
             self.merge_counts.extend(done.iter().map(|done| done.count));
             self.tokens_after.extend(done.iter().map(|done| done.n_corpus_tokens));
-            self.n_certain = engine.n_certain();
             let n_merges = self.n_merges();
             let so_far = TrainProgress { n_merges, max_merges, n_corpus_tokens, count };
             if progress(so_far)?.is_break() {

@@ -4,31 +4,26 @@
 
 use std::collections::BTreeMap;
 
-use super::{Target, Ties, TrainOptions};
+use crate::train::{Target, Ties, TrainOptions};
 use crate::vocabulary::TokenId;
 
 /// A learned merge: the pair, its count, and the token it makes.
 pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
 
-/// Learns merges from pieces given as tokens with their counts; says of each by how much its count exceeds that of
-/// every other pair. A token is only made if `allows` says so of its text.
+/// Learns merges from pieces given as tokens with their counts. A token is only made if `allows` says so of its text.
 pub(super) fn train(
     mut pieces: Vec<(Vec<TokenId>, i64)>,
     mut texts: Vec<Vec<u8>>,
     options: &TrainOptions,
     allows: impl Fn(&[u8]) -> bool,
-) -> (Vec<Step>, Vec<i64>) {
+) -> Vec<Step> {
     let Target::Merges(max_merges) = options.target else {
         unreachable!("the tests ask for merges")
     };
-    let (mut steps, mut margins) = (Vec::new(), Vec::new());
+    let mut steps = Vec::new();
     while steps.len() < max_merges {
         let best = best(&pieces, &texts, options.ties, &allows);
-        let Some((pair, count, next_count)) = best.filter(|best| best.1 >= options.min_count)
-        else {
-            break;
-        };
-        margins.push(count - next_count);
+        let Some((pair, count)) = best.filter(|best| best.1 >= options.min_count) else { break };
         let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
         assert!(!texts.contains(&text), "two pairs make the same token");
         let result = TokenId::try_from(texts.len()).unwrap();
@@ -36,16 +31,16 @@ pub(super) fn train(
         pieces.iter_mut().for_each(|(piece, _)| *piece = merged(piece, pair, result));
         steps.push((pair, count, result));
     }
-    (steps, margins)
+    steps
 }
 
-/// The pair to merge next, with its count and that of the next most frequent one.
+/// The pair to merge next, with its count.
 fn best(
     pieces: &[(Vec<TokenId>, i64)],
     texts: &[Vec<u8>],
     ties: Ties,
     allows: &impl Fn(&[u8]) -> bool,
-) -> Option<((TokenId, TokenId), i64, i64)> {
+) -> Option<((TokenId, TokenId), i64)> {
     let mut seen: BTreeMap<(TokenId, TokenId), (i64, usize)> = BTreeMap::new();
     let mut n_seen = 0;
     for (piece, count) in pieces {
@@ -65,10 +60,8 @@ fn best(
     };
     let is_allowed =
         |(pair, _): &((TokenId, TokenId), _)| allows(&[text(pair.0), text(pair.1)].concat());
-    let allowed: Vec<_> = seen.into_iter().filter(is_allowed).collect();
-    let (best, (count, _)) = allowed.iter().copied().max_by_key(rank)?;
-    let others = allowed.iter().filter(|(pair, _)| *pair != best);
-    Some((best, count, others.map(|(_, (count, _))| *count).max().unwrap_or(0)))
+    let (best, (count, _)) = seen.into_iter().filter(is_allowed).max_by_key(rank)?;
+    Some((best, count))
 }
 
 /// A piece with every occurrence of a pair replaced, left to right, without overlap.
