@@ -43,7 +43,6 @@ mod plan;
 mod ranking;
 mod row;
 mod share;
-mod sketch;
 mod start;
 mod survey;
 #[cfg(test)]

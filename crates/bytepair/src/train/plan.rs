@@ -2,7 +2,7 @@
 
 use super::pairs::{PairIndex, Pairs};
 use super::row::MAX_IDS;
-use super::sketch::Sketch;
+use super::survey::Sketch;
 use crate::error::{ErrorKind, Result};
 use crate::vocabulary::TokenId;
 
