@@ -15,8 +15,7 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::NamedTempFile;
 
 use super::feed::{Boundaries, CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation};
-use super::records::Order;
-use super::sorter::{self, Run, Runs};
+use super::sorter::{self, Occurrences, Order, Runs};
 use super::table::{Sum, Total};
 use super::tables;
 use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
@@ -293,8 +292,7 @@ impl CorpusCounter {
         let runs = self.runs.take();
         let runs = runs.unwrap_or_else(|| Mutex::new(Runs::new(folder, Order::Hash, usize::MAX)));
         let runs = self.write_tables(runs)?;
-        let paths = runs.into_iter().map(Run::keep).collect::<Result<_>>()?;
-        Ok((paths, self.report))
+        Ok((runs.keep()?, self.report))
     }
 
     /// Merges the tables, each thread some ranges of hashes.
@@ -320,9 +318,10 @@ impl CorpusCounter {
     ) -> Result<Gathered> {
         let runs = self.write_tables(runs)?;
         let mut part = Gathered::new(min_count, with_first);
-        for record in runs.into_merged()? {
+        for record in runs.into_merged(Vec::new())? {
             let record = record?;
-            let total = Total { count: record.count, first: record.first.offset };
+            let Occurrences { count, first, .. } = record.occurrences;
+            let total = Total { count, first: first.offset };
             part.take(&self.source_starts, total.of(&record.piece)?)?;
             check_kept(part.kept.len(), part.kept.distinct_bytes(), self.limit)?;
         }

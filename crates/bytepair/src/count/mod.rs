@@ -19,12 +19,11 @@
 //!   Runs::into_merged               if there are runs on disk, these instead
 //! ```
 //!
-//! [`CountSums`] adds up the parts of a corpus of any size, with the external sort of `sorter` over the `records` of runs.
+//! [`CountSums`] adds up the parts of a corpus of any size, with the external sort of `sorter`.
 
 mod corpus;
 mod feed;
 mod ordered;
-mod records;
 mod sorter;
 mod sums;
 mod table;
@@ -34,7 +33,7 @@ mod workers;
 pub use corpus::CorpusCounter;
 pub(crate) use corpus::needed_to_learn;
 pub use feed::{AsEncoded, CorpusReport, EncodedPart, Preparation};
-pub use records::Part;
+pub use sorter::Part;
 pub use sums::{CountRows, CountSums, SummedRows};
 
 use hashbrown::HashTable;

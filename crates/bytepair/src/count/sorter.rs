@@ -1,177 +1,181 @@
 //! Counts of any number in order, in bounded memory: an external merge sort.
 //!
-//! Rows are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
-//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs are merged in
-//! the end, and counts of equal pieces are added up on the way. Where no run was needed, none is made.
+//! Records are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
+//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs, and the
+//! records that are still in memory, are merged in the end; counts of equal pieces are added up on the way.
 //!
 //! Where there are many runs, 64 of one size are merged into one of the next size, so that the number of open
 //! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
 //! often than there are sizes. Merging holds a record of each run, so where these are long it takes fewer runs at once.
 //! Runs are removed when they were read, also after an error.
 //!
-//! Takes O(n log n) time for n rows, 64 bytes for each row in memory beside its piece, and O(k) memory to merge k runs.
+//! On disk a record is five numbers (group, count, source and offset of the first occurrence, length) and
+//! the bytes of the piece. A number has seven bits in each byte, the lowest first, and the highest bit of a byte
+//! says that more follow; so most records take some five bytes beside their piece. Such files are private:
+//! no other program reads them, and they may change at any time.
+//!
+//! Takes O(n log n) time for n records, about 100 bytes for each in memory beside its piece, and O(k) memory to merge k runs.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempPath};
 
 use super::First;
-use super::records::{AddedUp, Order, Part, Record, RecordReader, RecordRef, write_record};
 use crate::error::Result;
+use crate::hash::hash_bytes;
+use crate::piece::key::{high_hash, piece_key};
 
-/// Files that are merged at once.
-const MAX_FILES: usize = if cfg!(test) { 3 } else { 64 };
+/// Runs that are merged at once.
+const MAX_RUNS: usize = if cfg!(test) { 3 } else { 64 };
 /// The buffer of each, in bytes.
 const BUFFER_LEN: usize = 32 << 10;
 /// What merging takes at most besides the records, in bytes.
-pub(super) const N_BYTES: usize = 65 * BUFFER_LEN;
-/// The pieces that merging files holds may take this part of the memory of rows, which is free by then but for pieces
-/// that come alone.
+pub(super) const N_BYTES: usize = (MAX_RUNS + 1) * BUFFER_LEN;
+/// The records of runs that are merged may take this part of the memory of the others.
 const HEADS_SHARE: usize = 3;
+/// What the system adds to the memory of a piece, in bytes.
+const ALLOCATION_LEN: usize = 24;
+/// The most bytes of a number.
+const MAX_NUMBER_LEN: usize = 10;
+/// Bytes of a piece for which there is room before they are read.
+const MAX_RESERVED_LEN: usize = 1 << 20;
 
-/// Sorts rows.
+/// The part of a corpus that was counted alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the group that its documents are of.
+    pub group: u32,
+    /// Its place in the corpus: where pieces first occur is asked across parts.
+    pub source: u32,
+}
+
+/// A piece with what is known of it. It compares as its order says.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Record {
+    key: u128,
+    pub(super) piece: Box<[u8]>,
+    pub(super) occurrences: Occurrences,
+}
+
+/// What is known of a piece in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Occurrences {
+    pub(super) group: u32,
+    pub(super) count: u64,
+    pub(super) first: First,
+}
+
+/// In which order records stand. Those of one key stand in the order of their pieces, then of their groups.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order {
+    /// Equal pieces beside each other, in the order of tables: short pieces by hash, then long ones by hash.
+    Hash,
+    /// By first occurrence.
+    First,
+    /// The most frequent first; those of one count by their bytes.
+    Rank,
+}
+
+impl Order {
+    /// What decides before pieces are compared.
+    fn key(self, piece: &[u8], Occurrences { count, first, .. }: Occurrences) -> u128 {
+        match self {
+            Self::Hash => match piece_key(piece, 0, piece.len()) {
+                Some(key) => high_hash(key).into(),
+                None => 1 << 64 | u128::from(hash_bytes(piece, 0)),
+            },
+            Self::First => u128::from(first.source) << 64 | u128::from(first.offset),
+            // The beginning of the piece spares most looks at the piece itself.
+            Self::Rank => u128::from(u64::MAX - count) << 64 | u128::from(beginning(piece)),
+        }
+    }
+
+    pub(super) fn record(self, piece: Box<[u8]>, occurrences: Occurrences) -> Record {
+        Record { key: self.key(&piece, occurrences), piece, occurrences }
+    }
+}
+
+/// The first eight bytes of a piece as a number that compares as they do.
+fn beginning(piece: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    let len = piece.len().min(bytes.len());
+    bytes[..len].copy_from_slice(&piece[..len]);
+    u64::from_be_bytes(bytes)
+}
+
+impl Record {
+    pub(super) fn is_of_same_piece(&self, other: &Self) -> bool {
+        self.key == other.key && self.piece == other.piece
+    }
+
+    fn is_of_same_group(&self, other: &Self) -> bool {
+        self.is_of_same_piece(other) && self.occurrences.group == other.occurrences.group
+    }
+
+    /// Adds another record of the piece. A sum that saturates becomes an error where it is read.
+    fn add(&mut self, other: &Self) {
+        let Occurrences { count, first, .. } = &mut self.occurrences;
+        *count = count.saturating_add(other.occurrences.count);
+        *first = (*first).min(other.occurrences.first);
+    }
+}
+
+/// Sorts records.
 pub(super) struct Sorter {
     order: Order,
-    folder: PathBuf,
-    /// The memory of rows, in bytes.
+    /// The memory of records, in bytes.
     budget: usize,
-    rows: Rows,
+    records: Vec<Record>,
+    /// What they take, in bytes.
+    n_bytes: usize,
     runs: Runs,
-}
-
-/// Rows in memory.
-#[derive(Default)]
-struct Rows {
-    entries: Vec<RowEntry>,
-    /// The bytes of all pieces.
-    bytes: Vec<u8>,
-}
-
-/// A row, whose piece lies elsewhere.
-struct RowEntry {
-    key: u128,
-    start: usize,
-    end: usize,
-    group: u32,
-    count: u64,
-    first: First,
 }
 
 impl Sorter {
     pub(super) fn new(order: Order, folder: &Path, budget: usize) -> Self {
         let runs = Runs::new(folder, order, budget / HEADS_SHARE);
-        Self { order, folder: folder.to_owned(), budget, rows: Rows::default(), runs }
+        Self { order, budget, records: Vec::new(), n_bytes: 0, runs }
     }
 
-    /// Adds a row.
+    /// Adds a record.
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn push(&mut self, row: &RecordRef<'_>) -> Result<()> {
-        self.rows.push(self.order.key(row), row);
-        if self.rows.n_bytes() > self.budget { self.spill() } else { Ok(()) }
+    pub(super) fn push(&mut self, piece: Box<[u8]>, occurrences: Occurrences) -> Result<()> {
+        self.n_bytes += size_of::<Record>() + ALLOCATION_LEN + piece.len();
+        self.records.push(self.order.record(piece, occurrences));
+        if self.n_bytes > self.budget { self.spill() } else { Ok(()) }
     }
 
-    /// Adds the records of a file, which stand in this order.
+    /// Adds the records of a run, which stand in this order.
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn push_run(&mut self, file: Run) -> Result<()> {
-        self.runs.push(file)
+    pub(super) fn push_run(&mut self, run: Run) -> Result<()> {
+        self.runs.push(run)
     }
 
-    /// All rows in order; counts of equal pieces of one group are added up.
+    /// All records in order; counts of equal pieces of one group are added up.
     ///
     /// # Errors
     /// Where a file cannot be written or read.
-    pub(super) fn into_sorted(mut self) -> Result<SortedRecords> {
-        if self.runs.is_empty() {
-            self.rows.sort();
-            let in_memory = InMemory { order: self.order, rows: self.rows, next: 0 };
-            return Ok(SortedRecords::InMemory(AddedUp::new(in_memory)));
-        }
-        self.spill()?;
-        self.rows = Rows::default();
-        self.runs.into_merged().map(SortedRecords::InRuns)
+    pub(super) fn into_sorted(mut self) -> Result<Merged> {
+        self.records.sort_unstable();
+        self.runs.into_merged(self.records)
     }
 
     fn spill(&mut self) -> Result<()> {
-        let rows = &mut self.rows;
-        rows.sort();
-        let file = Run::write(&self.folder, |writer| {
-            rows.entries.iter().try_for_each(|entry| writer.write(&rows.row(entry)))
+        self.records.sort_unstable();
+        self.n_bytes = 0;
+        let run = Run::write(&self.runs.folder, |writer| {
+            self.records.drain(..).try_for_each(|record| writer.write_record(&record))
         })?;
-        rows.entries.clear();
-        rows.bytes.clear();
-        self.runs.push(file)
-    }
-}
-
-impl Rows {
-    fn push(&mut self, key: u128, row: &RecordRef<'_>) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(row.piece);
-        let RecordRef { group, count, first, .. } = *row;
-        self.entries.push(RowEntry { key, start, end: self.bytes.len(), group, count, first });
-    }
-
-    fn n_bytes(&self) -> usize {
-        self.entries.len() * size_of::<RowEntry>() + self.bytes.len()
-    }
-
-    fn row(&self, entry: &RowEntry) -> RecordRef<'_> {
-        let piece = &self.bytes[entry.start..entry.end];
-        RecordRef { piece, group: entry.group, count: entry.count, first: entry.first }
-    }
-
-    fn sort(&mut self) {
-        let bytes = &self.bytes;
-        let piece = |entry: &RowEntry| &bytes[entry.start..entry.end];
-        self.entries.sort_unstable_by(|one, other| {
-            let by_key = one.key.cmp(&other.key);
-            by_key
-                .then_with(|| piece(one).cmp(piece(other)))
-                .then_with(|| one.group.cmp(&other.group))
-        });
-    }
-}
-
-/// Rows in order.
-pub(super) enum SortedRecords {
-    InMemory(AddedUp<InMemory>),
-    InRuns(AddedUp<Merged>),
-}
-
-impl Iterator for SortedRecords {
-    type Item = Result<Record>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Self::InMemory(records) => records.next(),
-            Self::InRuns(records) => records.next(),
-        }
-    }
-}
-
-/// Rows that needed no file.
-pub(super) struct InMemory {
-    order: Order,
-    rows: Rows,
-    next: usize,
-}
-
-impl Iterator for InMemory {
-    type Item = Result<Record>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.rows.entries.get(self.next)?;
-        self.next += 1;
-        Some(Ok(self.order.record(&self.rows.row(entry))))
+        self.runs.push(run)
     }
 }
 
@@ -179,20 +183,10 @@ impl Iterator for InMemory {
 pub(super) struct Runs {
     folder: PathBuf,
     order: Order,
-    /// What the records of files that are merged at once may take, in bytes.
+    /// What the records of runs that are merged at once may take, in bytes.
     max_heads: usize,
-    /// By how often their records were merged.
-    levels: Vec<Vec<Run>>,
-}
-
-impl IntoIterator for Runs {
-    type Item = Run;
-    type IntoIter = std::iter::Flatten<std::vec::IntoIter<Vec<Run>>>;
-
-    /// The runs as they are.
-    fn into_iter(self) -> Self::IntoIter {
-        self.levels.into_iter().flatten()
-    }
+    /// The size of a run is never larger than that of the one before.
+    runs: Vec<Run>,
 }
 
 /// A file of records, which goes with this.
@@ -201,19 +195,90 @@ pub(super) struct Run {
     part: Part,
     /// The length of its longest piece, in bytes.
     longest: usize,
+    /// How often its records were merged.
+    size: u32,
 }
 
-/// Writes the records of a file.
-pub(super) struct RunWriter {
-    file: BufWriter<File>,
-    longest: usize,
-}
+impl Runs {
+    /// No runs. Of those that are merged at once a record each is in memory: these should not take more than `max_heads`
+    /// bytes.
+    pub(super) fn new(folder: &Path, order: Order, max_heads: usize) -> Self {
+        Self { folder: folder.to_owned(), order, max_heads, runs: Vec::new() }
+    }
 
-impl RunWriter {
-    /// Writes the next record.
-    pub(super) fn write(&mut self, row: &RecordRef<'_>) -> Result<()> {
-        self.longest = self.longest.max(row.piece.len());
-        write_record(&mut self.file, row)
+    /// Where the files are made.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Adds a run.
+    ///
+    /// # Errors
+    /// Where files cannot be read or written.
+    pub(super) fn push(&mut self, run: Run) -> Result<()> {
+        let mut size = run.size;
+        self.runs.push(run);
+        while let Some(start) = self.runs.len().checked_sub(MAX_RUNS)
+            && self.runs[start].size == size
+        {
+            let runs = self.runs.split_off(start);
+            let runs = self.reduced(runs.into())?;
+            size += 1;
+            let run = self.written(runs)?;
+            self.runs.push(Run { size, ..run });
+        }
+        Ok(())
+    }
+
+    /// The records of all runs, and others that are in order, each piece of a group once.
+    ///
+    /// # Errors
+    /// Where files cannot be read or written.
+    pub(super) fn into_merged(mut self, others: Vec<Record>) -> Result<Merged> {
+        // The smallest first.
+        let runs = std::mem::take(&mut self.runs).into_iter().rev().collect();
+        Merged::new(self.order, self.reduced(runs)?, others)
+    }
+
+    /// Lets the files stay, and gives their names.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub(super) fn keep(self) -> Result<Vec<PathBuf>> {
+        self.runs.into_iter().map(Run::keep).collect()
+    }
+
+    /// Merges runs until all that are left can be merged at once.
+    fn reduced(&self, mut runs: VecDeque<Run>) -> Result<VecDeque<Run>> {
+        loop {
+            let n_runs = self.n_at_once(&runs);
+            if n_runs == runs.len() {
+                return Ok(runs);
+            }
+            let run = self.written(runs.drain(..n_runs).collect())?;
+            runs.push_back(run);
+        }
+    }
+
+    /// How many runs from the first on are merged at once, two at least where there are two.
+    fn n_at_once(&self, runs: &VecDeque<Run>) -> usize {
+        let heads = runs.iter().scan(0_usize, |heads, run| {
+            *heads = heads.saturating_add(run.longest);
+            Some(*heads)
+        });
+        let n_runs = heads.take_while(|&heads| heads <= self.max_heads).count();
+        n_runs.clamp(2, MAX_RUNS).min(runs.len())
+    }
+
+    fn written(&self, runs: VecDeque<Run>) -> Result<Run> {
+        let mut merged = Merged::new(self.order, runs, Vec::new())?;
+        Run::write(&self.folder, |writer| {
+            merged.try_for_each(|record| writer.write_record(&record?))
+        })
     }
 }
 
@@ -224,7 +289,8 @@ impl Run {
     /// Where the system does not say where the file is.
     pub(super) fn new(path: &Path, part: Part) -> Result<Self> {
         let longest = path.extension().and_then(|longest| longest.to_str()?.parse().ok());
-        Ok(Self { path: TempPath::try_from_path(path)?, part, longest: longest.unwrap_or(0) })
+        let path = TempPath::try_from_path(path)?;
+        Ok(Self { path, part, longest: longest.unwrap_or(0), size: 0 })
     }
 
     /// Writes records, which come in order.
@@ -239,14 +305,11 @@ impl Run {
         let mut writer = RunWriter { file: BufWriter::with_capacity(BUFFER_LEN, file), longest: 0 };
         let written = write(&mut writer).and_then(|()| Ok(writer.file.flush()?));
         written.map_err(|error| in_folder(folder, error))?;
-        Ok(Self { path, part: Part::default(), longest: writer.longest })
+        Ok(Self { path, part: Part::default(), longest: writer.longest, size: 0 })
     }
 
     /// Lets the file stay, and gives its name, which says how long its pieces are.
-    ///
-    /// # Errors
-    /// Where the system refuses.
-    pub(super) fn keep(self) -> Result<PathBuf> {
+    fn keep(self) -> Result<PathBuf> {
         let mut named = self.path.as_os_str().to_owned();
         named.push(format!(".{}", self.longest));
         let named = PathBuf::from(named);
@@ -255,116 +318,170 @@ impl Run {
     }
 }
 
-impl Runs {
-    /// No files. Of those that are merged at once a record each is in memory: these should not take more than `max_heads`
-    /// bytes.
-    pub(super) fn new(folder: &Path, order: Order, max_heads: usize) -> Self {
-        Self { folder: folder.to_owned(), order, max_heads, levels: Vec::new() }
-    }
-
-    /// Where its files are made.
-    pub(super) fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.levels.iter().all(Vec::is_empty)
-    }
-
-    /// Adds a file.
-    ///
-    /// # Errors
-    /// Where files cannot be read or written.
-    pub(super) fn push(&mut self, file: Run) -> Result<()> {
-        self.push_at(0, file);
-        while let Some(level) = self.levels.iter().position(|files| self.is_full(files)) {
-            let files = std::mem::take(&mut self.levels[level]);
-            let file = self.merged(files)?;
-            self.push_at(level + 1, file);
+/// The error of a file in a folder.
+fn in_folder(folder: &Path, error: crate::Error) -> crate::Error {
+    match error.kind() {
+        crate::ErrorKind::Read(reason) => {
+            let message = format!("{}: {reason}", folder.display());
+            io::Error::new(reason.kind(), message).into()
         }
-        Ok(())
-    }
-
-    /// All records in order, each piece of a group once.
-    ///
-    /// # Errors
-    /// Where files cannot be read or written.
-    pub(super) fn into_merged(mut self) -> Result<AddedUp<Merged>> {
-        // The smallest first.
-        let mut files: VecDeque<_> =
-            std::mem::take(&mut self.levels).into_iter().flatten().collect();
-        while files.len() > 1 {
-            let n_files = self.n_at_once(&files);
-            if n_files == files.len() {
-                break;
-            }
-            let file = self.merged(files.drain(..n_files).collect())?;
-            files.push_back(file);
-        }
-        Merged::new(self.order, files.into())
-    }
-
-    /// Whether files are merged before there are more.
-    fn is_full(&self, files: &[Run]) -> bool {
-        let heads = files.iter().fold(0_usize, |heads, file| heads.saturating_add(file.longest));
-        files.len() >= MAX_FILES || files.len() > 1 && heads > self.max_heads
-    }
-
-    /// How many files from the first on are merged at once, two at least.
-    fn n_at_once(&self, files: &VecDeque<Run>) -> usize {
-        let heads = files.iter().scan(0_usize, |heads, file| {
-            *heads = heads.saturating_add(file.longest);
-            Some(*heads)
-        });
-        let n_files = heads.take_while(|&heads| heads <= self.max_heads).count();
-        n_files.clamp(2, MAX_FILES.max(2)).min(files.len())
-    }
-
-    fn push_at(&mut self, level: usize, file: Run) {
-        if level == self.levels.len() {
-            self.levels.push(Vec::new());
-        }
-        self.levels[level].push(file);
-    }
-
-    fn merged(&self, files: Vec<Run>) -> Result<Run> {
-        let mut merged = Merged::new(self.order, files)?;
-        Run::write(&self.folder, |writer| {
-            merged.try_for_each(|record| writer.write(&record?.row()))
-        })
+        _ => error,
     }
 }
 
-/// The records of some files in order.
+/// Writes the records of a run.
+pub(super) struct RunWriter {
+    file: BufWriter<File>,
+    longest: usize,
+}
+
+impl RunWriter {
+    fn write_record(&mut self, record: &Record) -> Result<()> {
+        self.write(&record.piece, record.occurrences)
+    }
+
+    /// Writes the next record.
+    pub(super) fn write(&mut self, piece: &[u8], occurrences: Occurrences) -> Result<()> {
+        self.longest = self.longest.max(piece.len());
+        let Occurrences { group, count, first: First { source, offset } } = occurrences;
+        let mut header = [0; 5 * MAX_NUMBER_LEN];
+        let mut n_bytes = 0;
+        for mut number in [group.into(), count, source.into(), offset, piece.len() as u64] {
+            while number >= 0x80 {
+                header[n_bytes] = number.to_le_bytes()[0] | 0x80;
+                number >>= 7;
+                n_bytes += 1;
+            }
+            header[n_bytes] = number.to_le_bytes()[0];
+            n_bytes += 1;
+        }
+        self.file.write_all(&header[..n_bytes])?;
+        Ok(self.file.write_all(piece)?)
+    }
+}
+
+/// Reads the records of a run.
+struct RunReader {
+    file: BufReader<File>,
+    order: Order,
+    part: Part,
+    /// It goes when all is read.
+    _path: TempPath,
+}
+
+impl RunReader {
+    /// Opens a file whose records are of a part, as each says for itself where it is of several.
+    fn new(Run { path, part, .. }: Run, order: Order) -> Result<Self> {
+        let file = BufReader::with_capacity(BUFFER_LEN, File::open(&path)?);
+        Ok(Self { file, order, part, _path: path })
+    }
+
+    /// The next record; `None` at the end of the file.
+    fn read(&mut self) -> Result<Option<Record>> {
+        if self.file.fill_buf()?.is_empty() {
+            return Ok(None);
+        }
+        let group = self.number_from(self.part.group)?;
+        let count = self.number()?;
+        let source = self.number_from(self.part.source)?;
+        let first = First { source, offset: self.number()? };
+        let len = self.number()?;
+        let piece = self.piece(len)?;
+        Ok(Some(self.order.record(piece, Occurrences { group, count, first })))
+    }
+
+    /// The bytes of a piece. Memory for a long one is taken as they come, whatever a changed file says of their number.
+    fn piece(&mut self, len: u64) -> Result<Box<[u8]>> {
+        let mut piece = Vec::new();
+        if let Ok(len @ 0..=MAX_RESERVED_LEN) = usize::try_from(len) {
+            piece = vec![0; len];
+            self.file.read_exact(&mut piece)?;
+        } else if (&mut self.file).take(len).read_to_end(&mut piece)? as u64 != len {
+            return Err(damaged().into());
+        }
+        Ok(piece.into())
+    }
+
+    /// A number that is counted from another one.
+    fn number_from(&mut self, first: u32) -> Result<u32> {
+        let number =
+            u32::try_from(self.number()?).ok().and_then(|number| number.checked_add(first));
+        number.ok_or_else(|| damaged().into())
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let mut number = 0;
+        for shift in (0..u64::BITS).step_by(7) {
+            let mut byte = [0];
+            self.file.read_exact(&mut byte)?;
+            number |= u64::from(byte[0] & 0x7F) << shift;
+            if byte[0] < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(damaged().into())
+    }
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a temporary file of counts was changed")
+}
+
+/// Records in order, in which each piece of a group comes once.
 pub(super) struct Merged {
-    readers: Vec<RecordReader>,
-    /// The next record of each reader.
+    sources: Vec<Source>,
+    /// The next record of each source.
     heads: BinaryHeap<Reverse<(Record, usize)>>,
-    /// They go when all is read.
-    _files: Vec<Run>,
+}
+
+/// Where records come from, in order.
+enum Source {
+    Run(RunReader),
+    Memory(std::vec::IntoIter<Record>),
+}
+
+impl Source {
+    fn read(&mut self) -> Result<Option<Record>> {
+        match self {
+            Self::Run(reader) => reader.read(),
+            Self::Memory(records) => Ok(records.next()),
+        }
+    }
 }
 
 impl Merged {
-    fn new(order: Order, files: Vec<Run>) -> Result<AddedUp<Self>> {
-        let open = |file: &Run| {
-            Ok(RecordReader::new(File::open(&file.path)?, BUFFER_LEN, order, file.part))
-        };
-        let mut readers = files.iter().map(open).collect::<Result<Vec<_>>>()?;
+    fn new(order: Order, runs: VecDeque<Run>, others: Vec<Record>) -> Result<Self> {
+        let readers = runs.into_iter().map(|run| RunReader::new(run, order).map(Source::Run));
+        let mut sources = readers.collect::<Result<Vec<_>>>()?;
+        sources.push(Source::Memory(others.into_iter()));
         let mut heads = BinaryHeap::new();
-        for (index, reader) in readers.iter_mut().enumerate() {
-            heads.extend(reader.read()?.map(|record| Reverse((record, index))));
+        for (index, source) in sources.iter_mut().enumerate() {
+            heads.extend(source.read()?.map(|record| Reverse((record, index))));
         }
-        Ok(AddedUp::new(Self { readers, heads, _files: files }))
+        Ok(Self { sources, heads })
     }
 
-    fn next_record(&mut self) -> Result<Option<Record>> {
+    /// The first record, if it is of the piece and the group of another one, or there is no other.
+    fn next_like(&mut self, other: Option<&Record>) -> Result<Option<Record>> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
-        let Reverse((_, index)) = *head;
-        let Reverse((record, _)) = match self.readers[index].read()? {
+        let Reverse((first, index)) = &*head;
+        if other.is_some_and(|other| !first.is_of_same_group(other)) {
+            return Ok(None);
+        }
+        let index = *index;
+        let Reverse((record, _)) = match self.sources[index].read()? {
             Some(next) => std::mem::replace(&mut *head, Reverse((next, index))),
             None => PeekMut::pop(head),
         };
         Ok(Some(record))
+    }
+
+    fn next_sum(&mut self) -> Result<Option<Record>> {
+        let Some(mut sum) = self.next_like(None)? else { return Ok(None) };
+        while let Some(same) = self.next_like(Some(&sum))? {
+            sum.add(&same);
+        }
+        Ok(Some(sum))
     }
 }
 
@@ -372,18 +489,7 @@ impl Iterator for Merged {
     type Item = Result<Record>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_record().transpose()
-    }
-}
-
-/// The error of a file in a folder.
-fn in_folder(folder: &Path, error: crate::Error) -> crate::Error {
-    match error.kind() {
-        crate::ErrorKind::Read(reason) => {
-            let message = format!("{}: {reason}", folder.display());
-            std::io::Error::new(reason.kind(), message).into()
-        }
-        _ => error,
+        self.next_sum().transpose()
     }
 }
 
@@ -405,18 +511,22 @@ mod tests {
             let mut by_hash = Sorter::new(Order::Hash, folder.path(), budget);
             for (offset, (piece, group, count)) in (0..).zip(&rows) {
                 let first = First { source: 0, offset };
-                let row = RecordRef { piece: piece.as_bytes(), group: *group, count: *count, first };
-                by_hash.push(&row).unwrap();
+                let occurrences = Occurrences { group: *group, count: *count, first };
+                by_hash.push(piece.as_bytes().into(), occurrences).unwrap();
                 let sum = sums.entry((piece.clone(), *group)).or_insert((0, offset));
                 sum.0 += *count;
             }
             let mut by_rank = Sorter::new(Order::Rank, folder.path(), budget);
             for record in by_hash.into_sorted().unwrap() {
-                by_rank.push(&record.unwrap().row()).unwrap();
+                let Record { piece, occurrences, .. } = record.unwrap();
+                by_rank.push(piece, occurrences).unwrap();
             }
             let ranked = by_rank.into_sorted().unwrap().map(Result::unwrap);
             let found: Vec<_> = ranked
-                .map(|found| (found.piece, found.group, found.count, found.first.offset))
+                .map(|Record { piece, occurrences, .. }| {
+                    let Occurrences { group, count, first } = occurrences;
+                    (piece.into_vec(), group, count, first.offset)
+                })
                 .collect();
             let mut expected: Vec<_> = sums
                 .into_iter()
@@ -426,5 +536,31 @@ mod tests {
             prop_assert_eq!(found, expected);
             prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         }
+    }
+
+    /// What is read of a file.
+    fn read(bytes: &[u8], part: Part) -> Result<Option<Record>> {
+        let mut file = NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        RunReader::new(Run::new(&file.into_temp_path().keep().unwrap(), part)?, Order::Hash)?.read()
+    }
+
+    #[test]
+    fn a_length_or_a_group_that_no_file_has_is_an_error() {
+        let part = Part { group: u32::MAX, source: 0 };
+        assert!(read(b"\x01\x01\x00\x00\x01a", part).is_err());
+        assert!(read(b"\x00\x01\x00\x00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7Fa", part).is_err());
+        assert!(read(b"\x00\x01\x00\x00\x01a", part).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_file_that_ends_in_a_record_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = First { source: 0, offset: 300 };
+        let occurrences = Occurrences { group: 0, count: 1, first };
+        let run = Run::write(folder.path(), |writer| writer.write(b"low", occurrences)).unwrap();
+        let bytes = std::fs::read(&run.path).unwrap();
+        assert!(read(&bytes, Part::default()).unwrap().is_some());
+        assert!(read(&bytes[..bytes.len() - 1], Part::default()).is_err());
     }
 }

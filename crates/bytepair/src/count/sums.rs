@@ -11,13 +11,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::records::{Order, Part, Record, RecordRef};
-use super::sorter::{self, Run, SortedRecords, Sorter};
+use super::sorter::{self, Merged, Occurrences, Order, Part, Record, Run, Sorter};
 use super::{Dropped, First};
 use crate::error::{CountProblem, Error, Result};
 
 /// After so many rows the caller may end the adding up.
-const N_ROWS_BETWEEN_CALLS: usize = 1 << 16;
+const N_ROWS_BETWEEN_CALLS: u64 = 1 << 16;
 
 /// Adds counts up.
 ///
@@ -61,7 +60,7 @@ impl CountSums {
             Error::count(piece, CountProblem::OutOfRange { count: given.to_string() })
         })?;
         let first = First { source: part.source, offset };
-        self.by_hash.push(&RecordRef { piece, group: part.group, count, first })
+        self.by_hash.push(piece.into(), Occurrences { group: part.group, count, first })
     }
 
     /// Adds what [`CorpusCounter::finish_runs`](crate::CorpusCounter::finish_runs) left of a part in a file, and takes
@@ -88,47 +87,31 @@ impl CountSums {
         with_first: bool,
         mut call: impl FnMut() -> Result<()>,
     ) -> Result<(Dropped, SummedRows)> {
-        let Self { folder, budget, by_hash } = self;
         let order = if with_first { Order::First } else { Order::Rank };
-        let rows = Sorter::new(order, &folder, budget);
-        let dropped = Dropped::default();
-        let mut kept = Kept { rows, dropped, min_count, places, with_first };
-        for_each_piece(by_hash.into_sorted()?, &mut call, |records| kept.take(records))?;
-        let Kept { mut rows, dropped, .. } = kept;
+        let mut rows = Sorter::new(order, &self.folder, self.budget);
+        let mut dropped = Dropped::default();
+        for_each_piece(self.by_hash.into_sorted()?, &mut call, |records| {
+            let n_occurrences = total(records)?;
+            if n_occurrences < min_count {
+                return dropped.add(Dropped { n_pieces: 1, n_occurrences });
+            }
+            for Record { piece, occurrences, .. } in records.drain(..) {
+                let Occurrences { group, count, first } = occurrences;
+                let group = places.get(group as usize).copied().unwrap_or(group);
+                let first = if with_first { first } else { NOWHERE };
+                rows.push(piece, Occurrences { group, count, first })?;
+            }
+            Ok(())
+        })?;
         if with_first {
-            rows = numbered(rows, Sorter::new(Order::Rank, &folder, budget), &mut call)?;
+            rows = numbered(rows, Sorter::new(Order::Rank, &self.folder, self.budget), &mut call)?;
         }
         Ok((dropped, SummedRows { sorted: rows.into_sorted()?, waiting: None }))
     }
 }
 
-/// What stays of the sums, and what was left out.
-struct Kept<'p> {
-    rows: Sorter,
-    dropped: Dropped,
-    min_count: i64,
-    /// By the number of a group: its place in the order of rows.
-    places: &'p [u32],
-    with_first: bool,
-}
-
-impl Kept<'_> {
-    /// Takes the records of one piece, one for each group that has it.
-    fn take(&mut self, records: &[Record]) -> Result<()> {
-        let n_occurrences = total(records)?;
-        if n_occurrences < self.min_count {
-            let n_pieces = u64::from(!records.is_empty());
-            return self.dropped.add(Dropped { n_pieces, n_occurrences });
-        }
-        for record in records {
-            let group = self.places.get(record.group as usize).copied().unwrap_or(record.group);
-            let nowhere = First { source: 0, offset: 0 };
-            let first = if self.with_first { record.first } else { nowhere };
-            self.rows.push(&RecordRef { group, first, ..record.row() })?;
-        }
-        Ok(())
-    }
-}
+/// Where pieces first occur if nobody asks.
+const NOWHERE: First = First { source: 0, offset: 0 };
 
 /// Numbers rows by their first occurrence, and adds them to those that are sorted by rank.
 fn numbered(
@@ -137,50 +120,50 @@ fn numbered(
     call: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Sorter> {
     for (number, record) in (0_u64..).zip(by_first.into_sorted()?) {
-        if number % N_ROWS_BETWEEN_CALLS as u64 == 0 {
+        if number % N_ROWS_BETWEEN_CALLS == 0 {
             call()?;
         }
+        let Record { piece, occurrences, .. } = record?;
         let first = First { source: 0, offset: number };
-        by_rank.push(&RecordRef { first, ..record?.row() })?;
+        by_rank.push(piece, Occurrences { first, ..occurrences })?;
     }
     Ok(by_rank)
 }
 
 /// The sum over all groups. One that exceeds 63 bits is an error only where it is of one group.
 fn total(records: &[Record]) -> Result<i64> {
-    let mut total = 0_i64;
-    for record in records {
-        let count = i64::try_from(record.count);
-        total = total
-            .saturating_add(count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))?);
-    }
-    Ok(total)
+    records.iter().try_fold(0_i64, |total, record| Ok(total.saturating_add(count_of(record)?)))
+}
+
+fn count_of(record: &Record) -> Result<i64> {
+    let count = i64::try_from(record.occurrences.count);
+    count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))
 }
 
 /// Visits the records of each piece, one for each group that has it.
 fn for_each_piece(
-    sums: SortedRecords,
+    sums: Merged,
     call: &mut dyn FnMut() -> Result<()>,
-    mut visit: impl FnMut(&[Record]) -> Result<()>,
+    mut visit: impl FnMut(&mut Vec<Record>) -> Result<()>,
 ) -> Result<()> {
     let mut records: Vec<Record> = Vec::new();
-    for (number, record) in sums.enumerate() {
+    for (number, record) in (0_u64..).zip(sums) {
         if number % N_ROWS_BETWEEN_CALLS == 0 {
             call()?;
         }
         let record = record?;
         if records.first().is_some_and(|first| !first.is_of_same_piece(&record)) {
-            visit(&records)?;
+            visit(&mut records)?;
             records.clear();
         }
         records.push(record);
     }
-    visit(&records)
+    if records.is_empty() { Ok(()) } else { visit(&mut records) }
 }
 
 /// Rows, the most frequent first, those of one count by their bytes, then by the places of their groups.
 pub struct SummedRows {
-    sorted: SortedRecords,
+    sorted: Merged,
     /// A row that did not fit the last batch.
     waiting: Option<Record>,
 }
@@ -223,12 +206,11 @@ impl SummedRows {
 
 impl CountRows {
     fn push(&mut self, record: &Record) -> Result<()> {
-        let count = i64::try_from(record.count);
-        self.counts.push(count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))?);
+        self.counts.push(count_of(record)?);
         self.bytes.extend_from_slice(&record.piece);
         self.ends.push(self.bytes.len());
-        self.groups.push(record.group);
-        self.firsts.push(record.first.offset);
+        self.groups.push(record.occurrences.group);
+        self.firsts.push(record.occurrences.first.offset);
         Ok(())
     }
 }

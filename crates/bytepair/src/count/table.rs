@@ -14,8 +14,7 @@ use std::path::Path;
 
 use super::First;
 use super::ordered::{Entry, Found, Table};
-use super::records::RecordRef;
-use super::sorter::{Run, RunWriter};
+use super::sorter::{Occurrences, Run, RunWriter};
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
@@ -111,9 +110,9 @@ impl Total {
     }
 
     /// What stands in a run, in which all is of one part.
-    fn row(self, piece: &[u8]) -> RecordRef<'_> {
+    fn in_run(self) -> Occurrences {
         let first = First { source: 0, offset: self.first };
-        RecordRef { piece, group: 0, count: self.count, first }
+        Occurrences { group: 0, count: self.count, first }
     }
 
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
@@ -361,9 +360,10 @@ fn write_entries(
 ) -> Result<()> {
     for entry in short {
         let (bytes, len) = piece_of_key(entry.key);
-        writer.write(&entry.value.row(&bytes[..len]))?;
+        writer.write(&bytes[..len], entry.value.in_run())?;
     }
-    long.iter().try_for_each(|entry| writer.write(&entry.total.row(piece(long_bytes, entry))))
+    let mut long = long.iter();
+    long.try_for_each(|entry| writer.write(piece(long_bytes, entry), entry.total.in_run()))
 }
 
 impl Tables {
