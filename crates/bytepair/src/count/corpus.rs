@@ -360,6 +360,7 @@ impl CorpusCounter {
             texts,
             progress,
             text: None,
+            spare: Vec::new(),
             longest: self.limit.map_or(usize::MAX, longest),
             n_added: 0,
         };

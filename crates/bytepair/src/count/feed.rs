@@ -9,8 +9,8 @@
 //! changes the text between them, and says where a text can be cut ([`AsEncoded`]).
 //!
 //! A feeder does what must be done in order: it reads, looks for special tokens, and normalizes. It neither
-//! splits nor checks, and copies nothing twice but what is carried over, unless a normalizer is set.
-//! Its memory is one stretch, and the longest stretch of text without a safe cut, which may have a limit.
+//! splits nor, unless a normalizer is set, checks. Its memory is two stretches, as they are read and as they are handed out,
+//! and the longest stretch of text without a safe cut, which may have a limit.
 
 use std::fmt::Debug;
 use std::io::Read;
@@ -173,6 +173,8 @@ pub(super) struct Feeder<'c, T, R, P> {
     /// Is called with the number of bytes read of a text.
     pub(super) progress: P,
     pub(super) text: Option<Text<R>>,
+    /// Memory of texts before, for what is read.
+    pub(super) spare: Vec<u8>,
     /// How many added tokens were found by what cuts texts as they are encoded.
     pub(super) n_added: u64,
     /// How long text without a safe cut may be, in bytes.
@@ -187,7 +189,7 @@ const WAY_OUT: &str =
 pub(super) struct Text<R> {
     reader: R,
     n_read: u64,
-    /// What was read and is not handed out: to be normalized yet, where there is a normalizer.
+    /// What was read and is not handed out: to be normalized yet.
     raw: Vec<u8>,
     /// What was normalized and is not handed out.
     normalized: Vec<u8>,
@@ -200,9 +202,8 @@ pub(super) struct Text<R> {
 }
 
 impl<R> Text<R> {
-    fn new(reader: R) -> Self {
-        let (raw, normalized) = (Vec::new(), Vec::new());
-        let (segment_begun, special_before) = (false, false);
+    fn new(reader: R, raw: Vec<u8>) -> Self {
+        let (segment_begun, special_before, normalized) = (false, false, Vec::new());
         Self { reader, n_read: 0, raw, normalized, offset: 0, segment_begun, special_before }
     }
 }
@@ -224,93 +225,33 @@ where
                 None => match self.texts.next() {
                     Some(reader) => {
                         self.report.n_texts += 1;
-                        Text::new(reader)
+                        Text::new(reader, std::mem::take(&mut self.spare))
                     }
                     None => return Ok(false),
                 },
             };
-            let preparation = self.preparation;
-            self.text = match &preparation.as_encoded {
-                Some(tokenizer) => self.take_encoded(&**tokenizer, text, stretch)?,
-                None if preparation.normalizer.steps().is_empty() => {
-                    self.take_plain(text, stretch)?
-                }
-                None => self.take_normalized(text, stretch)?,
-            };
+            self.text = self.take(text, stretch)?;
         }
         Ok(true)
     }
 
-    /// Reads a text into the buffer until there is something to hand out; gives it back if it goes on.
-    fn take_plain(&mut self, mut text: Text<R>, stretch: &mut Stretch) -> Result<Option<Text<R>>> {
-        let begin = stretch.buffer.len();
-        stretch.buffer.append(&mut text.raw);
-        loop {
-            let at_end = self.read(&mut text, &mut stretch.buffer, begin)?;
-            let n_taken = self.cut_plain(&mut text, stretch, begin, at_end);
-            if at_end {
-                return Ok(None);
-            }
-            if n_taken > 0 {
-                text.raw.extend_from_slice(&stretch.buffer[begin + n_taken..]);
-                stretch.buffer.truncate(begin + n_taken);
-                return Ok(Some(text));
-            }
-            let uncut = &stretch.buffer[begin..];
-            self.check_len(text.n_read - uncut.len() as u64, uncut)?;
-        }
-    }
-
-    /// Hands out what can be decided of `buffer[begin..]`; returns how much that is.
-    fn cut_plain(
-        &mut self,
-        text: &mut Text<R>,
-        stretch: &mut Stretch,
-        begin: usize,
-        at_end: bool,
-    ) -> usize {
-        let Stretch { buffer, parts, .. } = stretch;
-        let raw = &buffer[begin..];
-        let decided = self.decided(raw, at_end);
-        let mut start = 0;
-        for (range, boundary) in self.boundaries.find(raw) {
-            if range.start >= decided {
-                break;
-            }
-            let segment = begin + start..begin + range.start;
-            push_part(parts, segment, self.position, &mut text.offset);
-            note_boundary(self.preparation, self.report, boundary);
-            text.offset += range.len() as u64;
-            *self.position += range.len() as u64;
-            start = range.end;
-        }
-        let end = if at_end {
-            raw.len()
-        } else {
-            let limit = decided.saturating_sub(start);
-            let is_all = raw.len() >= self.longest;
-            let cut = last_safe_cut(&self.preparation.splitter, &raw[start..], limit, is_all);
-            start + cut.unwrap_or(0)
-        };
-        push_part(parts, begin + start..begin + end, self.position, &mut text.offset);
-        end
-    }
-
-    /// Reads and normalizes a text until there is something to hand out; gives it back if it goes on.
-    fn take_normalized(
-        &mut self,
-        mut text: Text<R>,
-        stretch: &mut Stretch,
-    ) -> Result<Option<Text<R>>> {
+    /// Reads a text until there is something to hand out; gives the text back if it goes on.
+    fn take(&mut self, mut text: Text<R>, stretch: &mut Stretch) -> Result<Option<Text<R>>> {
         let n_before = stretch.buffer.len();
         stretch.n_ready = n_before;
         stretch.buffer.append(&mut text.normalized);
         let mut raw = std::mem::take(&mut text.raw);
         loop {
-            let at_end = self.read(&mut text, &mut raw, 0)?;
-            let n_taken = self.cut_normalized(&mut text, &raw, at_end, stretch)?;
+            let at_end = self.read(&mut text, &mut raw, stretch)?;
+            let n_taken = match &self.preparation.as_encoded {
+                Some(tokenizer) => {
+                    self.cut_encoded(&**tokenizer, &mut text, (&raw, at_end), stretch)?
+                }
+                None => self.cut_normalized(&mut text, &raw, at_end, stretch)?,
+            };
             raw.drain(..n_taken);
             if at_end {
+                self.spare = raw;
                 return Ok(None);
             }
             self.check_len(text.n_read - raw.len() as u64, &raw)?;
@@ -349,6 +290,7 @@ where
             push_part(&mut stretch.parts, stretch.n_ready..end, self.position, &mut text.offset);
             stretch.n_ready = end;
             text.special_before = !note_boundary(self.preparation, self.report, boundary);
+            text.offset += range.len() as u64;
             *self.position += range.len() as u64;
             start = range.end;
         }
@@ -367,29 +309,6 @@ where
         stretch.n_ready = ready.end;
         push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
         Ok(end)
-    }
-
-    /// Reads a text until a tokenizer can cut it, and hands that out; gives the text back if it goes on.
-    fn take_encoded(
-        &mut self,
-        tokenizer: &dyn AsEncoded,
-        mut text: Text<R>,
-        stretch: &mut Stretch,
-    ) -> Result<Option<Text<R>>> {
-        let mut raw = std::mem::take(&mut text.raw);
-        loop {
-            let at_end = self.read(&mut text, &mut raw, 0)?;
-            let n_taken = self.cut_encoded(tokenizer, &mut text, (&raw, at_end), stretch)?;
-            raw.drain(..n_taken);
-            if at_end {
-                return Ok(None);
-            }
-            if n_taken > 0 {
-                text.raw = raw;
-                return Ok(Some(text));
-            }
-            self.check_len(text.n_read - raw.len() as u64, &raw)?;
-        }
     }
 
     /// Hands out what can be decided of `raw`; returns how much that is.
@@ -421,6 +340,7 @@ where
         let cut = || tokenizer.last_cut(&raw[start..], 0..decided.saturating_sub(start));
         let end = if at_end { raw.len() } else { start + cut().unwrap_or(0) };
         self.push_encoded(tokenizer, text, (&raw[start..end], at_end), stretch)?;
+        stretch.n_ready = stretch.buffer.len();
         Ok(end)
     }
 
@@ -458,16 +378,16 @@ where
         Ok(())
     }
 
-    /// Appends to a buffer what comes next of a text; returns whether that is the end of the text.
+    /// Appends what comes next of a text to what was read; returns whether that is the end of the text.
     ///
-    /// Reads until the buffer is as long as a stretch, or twice as long as it is from `begin` on.
-    fn read(&mut self, text: &mut Text<R>, buffer: &mut Vec<u8>, begin: usize) -> Result<bool> {
-        let n_before = buffer.len();
-        let n_held = n_before - begin;
-        let most = self.longest.saturating_sub(n_held);
-        let wanted = STRETCH_LEN.saturating_sub(n_before).max(n_held.min(most)).max(MIN_READ_LEN);
-        reserve_exact(buffer, wanted)?;
-        let n_new = text.reader.by_ref().take(wanted as u64).read_to_end(buffer)?;
+    /// Reads as much as a stretch has room for, or as much as there is of the text that cannot be cut yet.
+    fn read(&mut self, text: &mut Text<R>, raw: &mut Vec<u8>, stretch: &Stretch) -> Result<bool> {
+        let n_uncut = raw.len() + stretch.buffer.len() - stretch.n_ready;
+        let most = self.longest.saturating_sub(n_uncut);
+        let room = STRETCH_LEN.saturating_sub(stretch.buffer.len() + raw.len());
+        let wanted = room.max(n_uncut.min(most)).max(MIN_READ_LEN);
+        reserve_exact(raw, wanted)?;
+        let n_new = text.reader.by_ref().take(wanted as u64).read_to_end(raw)?;
         text.n_read += n_new as u64;
         self.report.n_bytes += n_new as u64;
         (self.progress)(text.n_read)?;
@@ -491,7 +411,11 @@ where
 
     /// The last place before `limit` where the text can be normalized in two parts.
     fn raw_cut(&self, raw: &[u8], start: usize, limit: usize) -> usize {
-        let can_cut = |&place: &usize| self.preparation.normalizer.can_cut(raw, place);
+        let normalizer = &self.preparation.normalizer;
+        if normalizer.steps().is_empty() {
+            return limit.max(start);
+        }
+        let can_cut = |&place: &usize| normalizer.can_cut(raw, place);
         (start..limit).rev().find(can_cut).unwrap_or(start)
     }
 
@@ -515,8 +439,9 @@ where
     /// Refuses text that is not UTF-8 where the dialect needs it. An incomplete character at the
     /// end is an error only where the text is whole.
     fn check_utf8(&self, text: &[u8], offset: u64, is_whole: bool) -> Result<()> {
-        if !self.preparation.requires_utf8 {
-            return Ok(());
+        let is_changed = !self.preparation.normalizer.steps().is_empty();
+        if !self.preparation.requires_utf8 || !is_changed {
+            return Ok(()); // or checked where it is counted
         }
         match std::str::from_utf8(text) {
             Err(error) if is_whole || error.error_len().is_some() => {
