@@ -190,19 +190,6 @@ impl Dictionary {
         self.longest_len
     }
 
-    /// The matches that do not overlap, from the left, with their patterns.
-    pub(crate) fn find_iter<'t>(
-        &'t self,
-        text: &'t [u8],
-    ) -> impl Iterator<Item = (Range<usize>, usize)> + 't {
-        let (mut from, mut ahead) = (0, Ahead::default());
-        std::iter::from_fn(move || {
-            let found = self.next(text, from, &mut ahead)?;
-            from = found.place.end;
-            Some((found.place, found.pattern))
-        })
-    }
-
     /// The first match at or behind a place. Places only ever grow from call to call.
     pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         loop {

@@ -39,8 +39,9 @@ pub(crate) struct Finder {
     tokens: Vec<Found>,
 }
 
+/// Finds the longest of some texts at each place of another one.
 #[derive(Clone, Debug, Default)]
-enum Search {
+pub(crate) enum Search {
     #[default]
     Nothing,
     Few(Few),
@@ -49,7 +50,7 @@ enum Search {
 
 /// Finds texts that are few and short.
 #[derive(Clone, Debug)]
-struct Few {
+pub(crate) struct Few {
     automaton: AhoCorasick,
     /// Finds where a token may begin, sooner than the automaton does. Present where tokens begin with several bytes:
     /// for these the automaton stops at any byte that is rare in English, as half of those of Chinese are.
@@ -74,45 +75,24 @@ impl Finder {
             .filter(|(pattern, _)| !pattern.is_empty())
             .map(|(pattern, token)| (pattern, Found::from(token)))
             .unzip();
-        let search = if patterns.is_empty() {
-            Search::Nothing
-        } else if are_few(&patterns) {
-            Search::Few(Few::new(&patterns)?)
-        } else {
-            Search::Many(Dictionary::new(&patterns)?)
-        };
-        Ok(Self { search, tokens })
+        Ok(Self { search: Search::new(&patterns)?, tokens })
     }
 
     /// The length of the longest pattern.
     pub(crate) fn longest(&self) -> usize {
-        match &self.search {
-            Search::Nothing => 0,
-            Search::Few(few) => few.automaton.max_pattern_len(),
-            Search::Many(dictionary) => dictionary.longest(),
-        }
+        self.search.longest()
     }
 
     /// The first token in a text, with its place.
     pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
-        let found = self.next(text, 0, &mut Ahead::default())?;
+        let found = self.search.next(text, 0, &mut Ahead::default())?;
         Some((self.tokens[found.pattern].id, found.place.start))
-    }
-
-    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
-    fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
-        match &self.search {
-            Search::Nothing => None,
-            Search::Few(few) => few.next(text, from),
-            Search::Many(dictionary) => dictionary.next(text, from, ahead),
-        }
     }
 
     /// Visits tokens and the text between them, in order. Empty text is left out.
     pub(super) fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        let (mut start, mut from, mut ahead) = (0, 0, Ahead::default());
-        while let Some(found) = self.next(text, from, &mut ahead) {
-            from = found.place.end;
+        let mut start = 0;
+        for found in self.search.find_iter(text) {
             let token = self.tokens[found.pattern];
             let Some(place) = token.place(text, found.place, start) else { continue };
             if start < place.start {
@@ -128,8 +108,52 @@ impl Finder {
     }
 }
 
+impl Search {
+    /// None of the patterns may be empty; of equal ones the first counts.
+    ///
+    /// # Errors
+    /// Where there are more than can be searched for.
+    pub(crate) fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
+        match patterns {
+            [] => Ok(Self::Nothing),
+            _ if are_few(patterns) => Few::new(patterns).map(Self::Few),
+            _ => Dictionary::new(patterns).map(Self::Many),
+        }
+    }
+
+    /// The length of the longest pattern.
+    pub(crate) fn longest(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Few(few) => few.automaton.max_pattern_len(),
+            Self::Many(dictionary) => dictionary.longest(),
+        }
+    }
+
+    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
+    pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+        match self {
+            Self::Nothing => None,
+            Self::Few(few) => few.next(text, from),
+            Self::Many(dictionary) => dictionary.next(text, from, ahead),
+        }
+    }
+
+    /// The occurrences that do not overlap, from the left.
+    pub(crate) fn find_iter(&self, text: &[u8]) -> impl Iterator<Item = Occurrence> {
+        let (mut from, mut ahead) = (0, Ahead::default());
+        std::iter::from_fn(move || {
+            let found = self.next(text, from, &mut ahead)?;
+            from = found.place.end;
+            Some(found)
+        })
+    }
+}
+
 impl Few {
-    fn new(patterns: &[Cow<'_, [u8]>]) -> Result<Self> {
+    fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
+        let patterns: Vec<_> = patterns.iter().map(AsRef::as_ref).collect();
+        let patterns = patterns.as_slice();
         let beginnings = beginnings(patterns);
         let start_kind = if beginnings.is_some() { StartKind::Both } else { StartKind::Unanchored };
         let automaton = AhoCorasick::builder()
@@ -165,8 +189,8 @@ impl Few {
 }
 
 /// What finds the beginnings of tokens; `None` where these are one byte, too many, or no rarity: white space, letters.
-fn beginnings(patterns: &[Cow<'_, [u8]>]) -> Option<packed::Searcher> {
-    let beginning = |pattern: &Cow<'_, [u8]>| pattern[..pattern.len().min(BEGINNING_LEN)].to_vec();
+fn beginnings(patterns: &[&[u8]]) -> Option<packed::Searcher> {
+    let beginning = |pattern: &&[u8]| pattern[..pattern.len().min(BEGINNING_LEN)].to_vec();
     let beginnings: BTreeSet<_> = patterns.iter().map(beginning).collect();
     let is_frequent = |beginning: &Vec<u8>| {
         beginning.len() < 2

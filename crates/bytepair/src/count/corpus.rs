@@ -14,12 +14,13 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::feed::{Boundaries, CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation};
+use super::feed::{CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation, boundaries};
 use super::sorter::{self, Occurrences, Order, Runs};
 use super::table::{Sum, Total};
 use super::tables;
 use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
 use super::{Dropped, First, PieceCounts};
+use crate::added::Search;
 use crate::error::{Error, Result};
 
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
@@ -111,12 +112,12 @@ pub struct CorpusCounter {
 /// What happens to text, and what is looked for in it.
 struct Cutting {
     preparation: Preparation,
-    boundaries: Boundaries,
+    boundaries: Search,
 }
 
 impl Cutting {
     fn new(preparation: Preparation) -> Result<Self> {
-        Ok(Self { boundaries: Boundaries::new(&preparation)?, preparation })
+        Ok(Self { boundaries: boundaries(&preparation)?, preparation })
     }
 }
 

@@ -17,9 +17,8 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
-use crate::dictionary::{Dictionary, are_few};
+use crate::added::Search;
+use crate::dictionary::Occurrence;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
 use crate::normalize::Normalizer;
@@ -118,54 +117,24 @@ pub(super) struct Part {
     pub(super) offset: u64,
 }
 
-/// Finds special tokens and, behind them in number, the separator.
-pub(super) struct Boundaries {
-    few: Option<AhoCorasick>,
-    /// Where they are many or long.
-    many: Option<Dictionary>,
-    /// Length of the longest, in bytes.
-    max_len: usize,
-}
-
-impl Boundaries {
-    pub(super) fn new(preparation: &Preparation) -> Result<Self> {
-        let special_tokens = match preparation.as_encoded {
-            Some(_) => &[],
-            None => preparation.special_tokens.as_slice(),
-        };
-        let texts: Vec<_> = special_tokens.iter().chain(&preparation.separator).collect();
-        if texts.iter().any(|text| text.is_empty()) {
-            return Err(Error::option(
-                "special_tokens, separator",
-                "an empty text would match everywhere",
-            ));
-        }
-        let (few, many) = match are_few(&texts) {
-            _ if texts.is_empty() => (None, None),
-            true => (Some(automaton(&texts)?), None),
-            false => (None, Some(Dictionary::new(&texts)?)),
-        };
-        Ok(Self { few, many, max_len: texts.iter().map(|text| text.len()).max().unwrap_or(0) })
+/// What finds special tokens and, behind them in number, the separator.
+pub(super) fn boundaries(preparation: &Preparation) -> Result<Search> {
+    let special_tokens = match preparation.as_encoded {
+        Some(_) => &[],
+        None => preparation.special_tokens.as_slice(),
+    };
+    let texts: Vec<_> = special_tokens.iter().chain(&preparation.separator).collect();
+    if texts.iter().any(|text| text.is_empty()) {
+        let problem = "an empty text would match everywhere";
+        return Err(Error::option("special_tokens, separator", problem));
     }
-
-    fn find<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = (Range<usize>, usize)> + 't {
-        let few = self.few.iter().flat_map(move |automaton| automaton.find_iter(text));
-        let few = few.map(|found| (found.range(), found.pattern().as_usize()));
-        few.chain(self.many.iter().flat_map(move |dictionary| dictionary.find_iter(text)))
-    }
-}
-
-fn automaton(tokens: &[&String]) -> Result<AhoCorasick> {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(tokens)
-        .map_err(|error| Error::option("special_tokens", error.to_string()))
+    Search::new(&texts)
 }
 
 /// Fills one stretch after the other from a series of texts.
 pub(super) struct Feeder<'c, T, R, P> {
     pub(super) preparation: &'c Preparation,
-    pub(super) boundaries: &'c Boundaries,
+    pub(super) boundaries: &'c Search,
     pub(super) report: &'c mut CorpusReport,
     /// The position of what is handed out next.
     pub(super) position: &'c mut u64,
@@ -279,7 +248,7 @@ where
         let raw_offset = text.n_read - raw.len() as u64;
         let decided = self.decided(raw, at_end);
         let mut start = 0;
-        for (range, boundary) in self.boundaries.find(raw) {
+        for Occurrence { pattern: boundary, place: range } in self.boundaries.find_iter(raw) {
             if range.start >= decided {
                 break;
             }
@@ -322,7 +291,7 @@ where
         text.offset = text.n_read - raw.len() as u64;
         let decided = self.decided(raw, at_end);
         let mut start = 0;
-        for (range, _) in self.boundaries.find(raw) {
+        for Occurrence { place: range, .. } in self.boundaries.find_iter(raw) {
             if range.start >= decided {
                 break;
             }
@@ -405,7 +374,7 @@ where
     /// A boundary that begins before this place lies in `raw` whole, and so does any longer one that begins
     /// there, and a character.
     fn decided(&self, raw: &[u8], at_end: bool) -> usize {
-        let margin = if at_end { 0 } else { self.boundaries.max_len + MAX_CHARACTER_LEN };
+        let margin = if at_end { 0 } else { self.boundaries.longest() + MAX_CHARACTER_LEN };
         raw.len().saturating_sub(margin)
     }
 

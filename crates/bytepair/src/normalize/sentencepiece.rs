@@ -13,11 +13,10 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind};
-
 use super::CharsMap;
-use crate::dictionary::{Ahead, Dictionary, are_few};
-use crate::error::{Error, Result};
+use crate::added::Search;
+use crate::dictionary::Ahead;
+use crate::error::Result;
 use crate::memory::ask_to_grow;
 use crate::segment::Segment;
 use crate::segment::last_character;
@@ -50,39 +49,12 @@ pub struct SentencePiece(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     rules: SentencePieceRules,
-    verbatim: Verbatim,
+    verbatim: Search,
     /// By byte: whether a verbatim text begins with it.
     begins_verbatim: [bool; 256],
     /// By the first of two bytes and the second: whether they stand so in a text that is changed or kept as one.
     /// Made at first use.
     joined: OnceLock<Vec<[bool; 256]>>,
-}
-
-/// What finds verbatim texts.
-#[derive(Debug)]
-enum Verbatim {
-    Nothing,
-    /// Reads from each place where one may begin.
-    Few(AhoCorasick),
-    /// Reads a text once, from its end, where they are many or long.
-    Many(Dictionary),
-}
-
-impl Verbatim {
-    fn new(texts: &[String]) -> Result<Self> {
-        let texts: Vec<_> = texts.iter().filter(|text| !text.is_empty()).collect();
-        if texts.is_empty() {
-            return Ok(Self::Nothing);
-        }
-        if !are_few(&texts) {
-            return Dictionary::new(&texts).map(Self::Many);
-        }
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .start_kind(StartKind::Anchored)
-            .build(texts);
-        automaton.map(Self::Few).map_err(|error| Error::option("verbatim", error.to_string()))
-    }
 }
 
 /// A text that is gone through from its beginning.
@@ -104,21 +76,12 @@ impl<'t> Walk<'t> {
         if !rules.begins_verbatim[usize::from(*self.text.get(place)?)] {
             return None;
         }
-        match &rules.verbatim {
-            Verbatim::Nothing => None,
-            Verbatim::Few(automaton) => {
-                let input = Input::new(self.text).range(place..).anchored(Anchored::Yes);
-                automaton.find(input).map(|found| found.len())
-            }
-            Verbatim::Many(dictionary) => {
-                if self.next.start < place || self.next.is_empty() {
-                    let found = dictionary.next(self.text, place, &mut self.ahead);
-                    let end = self.text.len();
-                    self.next = found.map_or(end..end, |found| found.place);
-                }
-                Some(self.next.len()).filter(|_| self.next.start == place)
-            }
+        if self.next.start < place || self.next == (0..0) {
+            let found = rules.verbatim.next(self.text, place, &mut self.ahead);
+            let end = self.text.len();
+            self.next = found.map_or(end..end, |found| found.place);
         }
+        Some(self.next.len()).filter(|_| self.next.start == place)
     }
 }
 
@@ -146,7 +109,8 @@ impl SentencePiece {
         let mut begins_verbatim = [false; 256];
         let first_bytes = rules.verbatim.iter().filter_map(|text| text.as_bytes().first());
         first_bytes.for_each(|&byte| begins_verbatim[usize::from(byte)] = true);
-        let verbatim = Verbatim::new(&rules.verbatim)?;
+        let texts: Vec<_> = rules.verbatim.iter().filter(|text| !text.is_empty()).collect();
+        let verbatim = Search::new(&texts)?;
         Ok(Self(Arc::new(Compiled { rules, verbatim, begins_verbatim, joined: OnceLock::new() })))
     }
 
@@ -405,7 +369,7 @@ mod tests {
             let verbatim = few.verbatim.iter().cloned().chain([long]).collect();
             let many = SentencePieceRules { verbatim, ..few.clone() };
             let compiled = SentencePiece::new(many.clone()).unwrap();
-            prop_assert!(matches!(compiled.0.verbatim, Verbatim::Many(_)));
+            prop_assert!(matches!(compiled.0.verbatim, Search::Many(_)));
             prop_assert_eq!(whole(few, text.as_bytes()), whole(many, text.as_bytes()));
         }
     }
