@@ -32,7 +32,6 @@ mod output;
 mod reading;
 mod recycled;
 mod rows;
-mod sums;
 mod template;
 mod tokenizer;
 mod training;
@@ -68,9 +67,7 @@ mod _core {
     #[pymodule_export]
     use crate::numpy_import::ready;
     #[pymodule_export]
-    use crate::rows::{CsvTable, PieceTable, count_rows_holding, read_jsonl};
-    #[pymodule_export]
-    use crate::sums::CountSums;
+    use crate::rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl};
     #[pymodule_export]
     use crate::template::Lengths;
     #[pymodule_export]

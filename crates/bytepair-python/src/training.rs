@@ -103,12 +103,9 @@ impl Corpus {
         folder: PathBuf,
         reads_blocks: bool,
     ) -> PyResult<()> {
-        with_attached(py, &self.counter, |counter| {
-            counter
-                .as_mut()
-                .map_or(Ok(()), |counter| counter.set_memory_limit(limit, &folder, reads_blocks))
-        })
-        .map_err(|error| match error.kind() {
+        let set =
+            |counter: &mut CorpusCounter| counter.set_memory_limit(limit, &folder, reads_blocks);
+        self.counting(py, set).map_err(|error| match error.kind() {
             ErrorKind::Read(_) => in_file(&folder.display().to_string(), &error),
             _ => to_python(&error),
         })
@@ -116,21 +113,14 @@ impl Corpus {
 
     /// Let every piece of what follows count so many times.
     fn set_weight(&self, py: Python<'_>, multiplier: u64) -> PyResult<()> {
-        with_attached(py, &self.counter, |counter| {
-            counter.as_mut().map_or(Ok(()), |counter| counter.set_weight(multiplier))
-        })
-        .map_err(|error| to_python(&error))
+        self.counting(py, |counter| counter.set_weight(multiplier))
+            .map_err(|error| to_python(&error))
     }
 
     /// Count a batch of texts.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Text>) -> PyResult<()> {
-        py.detach(|| {
-            let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-            with(&self.counter, |counter| {
-                counter.as_mut().map_or(Ok(()), |counter| counter.count_texts(&slices))
-            })
-        })
-        .map_err(|error| to_python(&error))
+        let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
+        self.counting(py, |counter| counter.count_texts(&slices)).map_err(|error| to_python(&error))
     }
 
     /// Count a file, or standard input for ``-``.
@@ -138,14 +128,8 @@ impl Corpus {
         let name = path.display().to_string();
         let reader = Interruptible::open(&path, &self.n_bytes_read)?;
         let mut reporter = Reporter::new(progress);
-        let result = py.detach(|| {
-            with(&self.counter, |counter| match counter {
-                Some(counter) => {
-                    counter.count_reader(reader, |n_bytes| reporter.report(|| (n_bytes,)))
-                }
-                None => Ok(()),
-            })
-        });
+        let report = |n_bytes| reporter.report(|| (n_bytes,));
+        let result = self.counting(py, |counter| counter.count_reader(reader, report));
         result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
     }
 
@@ -158,20 +142,15 @@ impl Corpus {
     ) -> PyResult<()> {
         let column = Column::new(data, offsets);
         let rows = column.rows()?;
-        let count = |counter: &mut Option<CorpusCounter>| {
-            counter.as_mut().map_or(Ok(()), |counter| counter.count_documents(&rows))
-        };
-        py.detach(|| with(&self.counter, count)).map_err(|error| to_python(&error))
+        self.counting(py, |counter| counter.count_documents(&rows))
+            .map_err(|error| to_python(&error))
     }
 
     /// Count one text; ``read`` gives at most so many of its next bytes.
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
         let mut failure = None;
         let reader = PythonReader { read, failure: &mut failure };
-        let count = |counter: &mut Option<CorpusCounter>| {
-            counter.as_mut().map_or(Ok(()), |counter| counter.count_reader(reader, |_| Ok(())))
-        };
-        let result = py.detach(|| with(&self.counter, count));
+        let result = self.counting(py, |counter| counter.count_reader(reader, |_| Ok(())));
         result.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
     }
 
@@ -343,6 +322,15 @@ struct Learned {
 }
 
 impl Corpus {
+    /// Works with the counter; once counting has ended, nothing is done.
+    fn counting(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut CorpusCounter) -> bytepair::Result<()> + Send,
+    ) -> bytepair::Result<()> {
+        py.detach(|| with(&self.counter, |counter| counter.as_mut().map_or(Ok(()), work)))
+    }
+
     /// Those that are no added tokens of the tokenizer to go on from, where they may have the id of any token.
     fn new_special_tokens(&self) -> Vec<String> {
         let added = self.resume.as_ref().map(|earlier| earlier.parts().added.as_slice());

@@ -2,7 +2,7 @@
 //!
 //! Whatever encodes texts hands their ids to a [`Sink`], a slice at a time, text after text in their order. A sink writes
 //! them down in a form of its own: a vector and [`Batch`] in one row, without offsets or with them, as numbers of four bytes or
-//! of two; [`Layout`](crate::documents::rows::Layout) with marks between documents; [`IdFile`](crate::IdFile) in a file; `Count`
+//! of two; [`Layout`](crate::documents::Layout) with marks between documents; [`IdFile`](crate::IdFile) in a file; `Count`
 //! not at all. So the work on threads is written once, whatever becomes of the ids.
 //!
 //! One thread appends ids to the sink's own row, if it has one of 32 bits. Otherwise each id is copied while the processor still

@@ -1,6 +1,6 @@
 //! Rows of a column to arrays of ids, with a mark before or behind each.
 
-use bytepair::documents::rows::{Layout, Marks};
+use bytepair::documents::{Layout, Marks};
 use bytepair::{EncodeOptions, Number, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;

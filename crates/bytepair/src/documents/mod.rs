@@ -1,5 +1,187 @@
-//! Documents from files and columns: JSON lines, CSV, and columns of texts with their ids.
+//! Documents from files and columns: JSON lines (`jsonl`), CSV (`csv`), and rows of texts as columns hold them, one after the
+//! other with their offsets, with the rows of their ids as files of tokens hold them.
+//!
+//! What a column says about itself is checked once; afterwards a row is a slice. Costs a pass over the offsets, or
+//! over the ids.
 
 pub mod csv;
 pub mod jsonl;
-pub mod rows;
+
+use aho_corasick::AhoCorasick;
+
+use crate::error::{Error, Result};
+use crate::id_width::Number;
+use crate::memory::ask_to_grow;
+use crate::sink::Sink;
+use crate::vocabulary::TokenId;
+
+/// The rows of a column, or why it is none.
+///
+/// # Errors
+/// Where offsets decrease, or do not lie in `data`.
+pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
+    let wrong = || Error::option("offsets", "they must not decrease or lie outside the data");
+    let row = |ends: &[i64]| {
+        let (start, end) = (usize::try_from(ends[0]).ok()?, usize::try_from(ends[1]).ok()?);
+        data.get(start..end)
+    };
+    offsets.windows(2).map(|ends| row(ends).ok_or_else(wrong)).collect()
+}
+
+/// How many texts hold a name of each group.
+///
+/// All names are looked for at once, so texts that hold none, as most do, are passed over once, however many groups there
+/// are.
+///
+/// # Errors
+/// Where the names are too many to search for.
+pub fn n_holding(texts: &[&[u8]], groups: &[Vec<&[u8]>]) -> Result<Vec<u64>> {
+    let search = |names: &mut dyn Iterator<Item = &&[u8]>| {
+        let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+        let found = (!names.is_empty()).then(|| AhoCorasick::new(names)).transpose();
+        found.map_err(|error| Error::option("names", error.to_string()))
+    };
+    let Some(any) = search(&mut groups.iter().flatten())? else { return Ok(vec![0; groups.len()]) };
+    let some: Vec<_> = texts.iter().filter(|text| any.is_match(**text)).collect();
+    let n_in = |names: &Vec<&[u8]>| {
+        let Some(search) = search(&mut names.iter())? else { return Ok(0) };
+        Ok(some.iter().filter(|text| search.is_match(***text)).count() as u64)
+    };
+    match some.is_empty() {
+        true => Ok(vec![0; groups.len()]),
+        false => groups.iter().map(n_in).collect(),
+    }
+}
+
+/// The ids of documents, one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tokens<T> {
+    /// The ids, marks of documents among them.
+    pub ids: Vec<T>,
+    /// For each row, where its ids end. A row without ids gets no mark either.
+    pub ends: Vec<i64>,
+}
+
+/// What stands around each document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// An id before it.
+    pub before: Option<TokenId>,
+    /// An id behind it.
+    pub behind: Option<TokenId>,
+}
+
+/// Lays out the ids of documents, with marks, as numbers of `N`.
+#[derive(Clone, Debug)]
+pub struct Layout<N> {
+    marks: Marks,
+    largest: TokenId,
+    /// Whether the document that is under way has ids.
+    is_begun: bool,
+    tokens: Tokens<N>,
+}
+
+impl<N: Number> Layout<N> {
+    /// Begins with no document, in the memory of `row`.
+    pub fn new(marks: Marks, row: Vec<N>) -> Self {
+        let mut ids = row;
+        ids.clear();
+        let largest = marks.before.max(marks.behind).unwrap_or(0);
+        Self { marks, largest, is_begun: false, tokens: Tokens { ids, ends: Vec::new() } }
+    }
+
+    /// All documents.
+    ///
+    /// # Errors
+    /// Where an id does not fit `N`.
+    pub fn finish(self) -> Result<Tokens<N>> {
+        if N::MAX >= self.largest {
+            return Ok(self.tokens);
+        }
+        let problem = format!("the id {} does not fit {} bytes", self.largest, size_of::<N>());
+        Err(Error::option("width", problem))
+    }
+}
+
+impl<N: Number> Sink for Layout<N> {
+    fn push(&mut self, ids: &[TokenId]) -> Result<()> {
+        let Some(largest) = ids.iter().copied().max() else { return Ok(()) };
+        self.largest = self.largest.max(largest);
+        let row = &mut self.tokens.ids;
+        ask_to_grow(row, ids.len() + 2)?;
+        let before = self.marks.before.filter(|_| !self.is_begun);
+        self.is_begun = true;
+        row.extend(before.into_iter().chain(ids.iter().copied()).map(N::cut));
+        Ok(())
+    }
+
+    fn end_text(&mut self) -> Result<()> {
+        let Tokens { ids, ends } = &mut self.tokens;
+        let has_ids = std::mem::take(&mut self.is_begun);
+        let behind = self.marks.behind.filter(|_| has_ids);
+        ids.extend(behind.map(N::cut));
+        ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn laid_out<N: Number>(rows: &[&[TokenId]], marks: Marks) -> Result<Tokens<N>> {
+        let mut layout = Layout::new(marks, Vec::new());
+        for row in rows {
+            // A document may come in parts, some of them empty.
+            let (first, second) = row.split_at(row.len() / 2);
+            layout.push(first)?;
+            layout.push(second)?;
+            layout.end_text()?;
+        }
+        layout.finish()
+    }
+
+    #[test]
+    fn offsets_that_leave_the_data_or_decrease_are_refused() {
+        assert_eq!(slices(b"abc", &[1, 1, 3]).unwrap(), [b"".as_slice(), b"bc"]);
+        for offsets in [[0, 4], [-1, 2], [2, 1]] {
+            assert!(slices(b"abc", &offsets).is_err(), "{offsets:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_hold_a_name_are_counted_once_in_each_group() {
+        let texts: Vec<&[u8]> = vec![b"<|a|><|a|>", b"<|b|", b"x<|b|>", b"", b"<c><|a|>"];
+        let (first, second): (Vec<&[u8]>, Vec<&[u8]>) =
+            (vec![b"<|a|>", b"<|b|>", b""], vec![b"<c>"]);
+        let groups = [first, vec![], second];
+        assert_eq!(n_holding(&texts, &groups).unwrap(), [3, 0, 1]);
+        assert_eq!(n_holding(&texts[3..4], &groups).unwrap(), [0, 0, 0]);
+        assert_eq!(n_holding(&texts, &[vec![]]).unwrap(), [0]);
+    }
+
+    fn marks(before: Option<TokenId>, behind: Option<TokenId>) -> Marks {
+        Marks { before, behind }
+    }
+
+    #[test]
+    fn marks_stand_around_each_document_that_has_ids() {
+        let laid_out =
+            |before, behind| laid_out::<u32>(&[&[1, 2], &[], &[3]], marks(before, behind)).unwrap();
+        assert_eq!(laid_out(None, None).ids, [1, 2, 3]);
+        assert_eq!(laid_out(Some(9), None).ids, [9, 1, 2, 9, 3]);
+        let behind = laid_out(None, Some(9));
+        assert_eq!((behind.ids, behind.ends), (vec![1, 2, 9, 3, 9], vec![3, 3, 5]));
+        let both = laid_out(Some(8), Some(9));
+        assert_eq!((both.ids, both.ends), (vec![8, 1, 2, 9, 8, 3, 9], vec![4, 4, 7]));
+    }
+
+    #[test]
+    fn an_id_that_does_not_fit_is_refused() {
+        assert!(laid_out::<u16>(&[&[65_535]], Marks::default()).is_ok());
+        assert!(laid_out::<u16>(&[&[65_536]], Marks::default()).is_err());
+        for marks in [marks(None, Some(65_536)), marks(Some(65_536), Some(1))] {
+            assert!(laid_out::<u16>(&[&[1]], marks).is_err());
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::AddedTokens;
-use crate::documents::rows::{Layout, Marks};
+use crate::documents::{Layout, Marks};
 use crate::encode::Dropout;
 use crate::error::Result;
 use crate::template::{
