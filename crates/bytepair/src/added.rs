@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::finder::{Finder, Search};
+pub(crate) use self::finder::Finder;
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::Normalizer;
 use crate::segment::{Segment, first_character, last_character};

@@ -1,18 +1,22 @@
-//! The longest of many texts that begins at each place of another text, by an automaton that reads backwards.
+//! The longest of some texts that begins at each place of another text.
+//!
+//! There are two ways to [`Search`], which find the same. An automaton that runs forward, with vectors that find where a pattern
+//! may begin, is for patterns that are [few](are_few) and short, as the added tokens of published files. It takes time
+//! quadratic in their number to make, and in their length to run. A [`Dictionary`] takes its place where they are many or long:
+//! an automaton that reads backwards.
 //!
 //! Reading from the end, the state at a place is the longest beginning of a reversed pattern that ends there, so the
 //! longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
-//! leftmost-longest search forwards has to. Used where patterns are many or long ([`are_few`]); [`added`](crate::added) takes an automaton with
-//! vectors for the others, whose construction is not linear.
+//! leftmost-longest search forwards has to.
 //!
-//! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
+//! Its construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
 //! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
 //! for the matches of one block. Where patterns begin alike, vectors find the next place where one may begin.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use aho_corasick::packed;
+use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind, packed};
 use memchr::memchr;
 
 use crate::error::{Error, Result};
@@ -32,6 +36,19 @@ const BLOCK_LEN: usize = 4 << 10;
 const BEGINNING_LENS: [usize; 3] = [4, 3, 2];
 const MAX_BEGINNINGS: usize = 32;
 
+/// Bytes of one of few patterns by which its beginning is found.
+const BEGINNING_LEN: usize = 4;
+
+/// How many bytes of text there are at least for each beginning of no pattern: where these come more often, as in text made
+/// of beginnings, the automaton looks at each byte once.
+const MIN_LEN_PER_MISS: usize = 64;
+
+/// So many of them may come at once.
+const N_MISSES: usize = 8;
+
+/// In shorter texts the automaton finds beginnings by itself.
+const MIN_LEN_FOR_BEGINNINGS: usize = 64;
+
 /// A pattern with its place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Occurrence {
@@ -43,6 +60,120 @@ pub(crate) struct Occurrence {
 pub(crate) fn are_few<P: AsRef<[u8]>>(patterns: &[P]) -> bool {
     let lens = || patterns.iter().map(|pattern| pattern.as_ref().len());
     lens().sum::<usize>() <= MAX_LEN_OF_FEW && lens().all(|len| len <= MAX_LEN_OF_ONE)
+}
+
+/// Finds the longest of some texts at each place of another one.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Search {
+    #[default]
+    Nothing,
+    Few(Few),
+    Many(Dictionary),
+}
+
+/// Finds texts that are few and short.
+#[derive(Clone, Debug)]
+pub(crate) struct Few {
+    automaton: AhoCorasick,
+    /// Finds where one may begin, sooner than the automaton does. Present where they begin with several bytes:
+    /// for these the automaton stops at any byte that is rare in English, as half of those of Chinese are.
+    pub(crate) beginnings: Option<packed::Searcher>,
+}
+
+impl Search {
+    /// None of the patterns may be empty; of equal ones the first counts.
+    ///
+    /// # Errors
+    /// Where there are more than can be searched for.
+    pub(crate) fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
+        match patterns {
+            [] => Ok(Self::Nothing),
+            _ if are_few(patterns) => Few::new(patterns).map(Self::Few),
+            _ => Dictionary::new(patterns).map(Self::Many),
+        }
+    }
+
+    /// The length of the longest pattern.
+    pub(crate) fn longest(&self) -> usize {
+        match self {
+            Self::Nothing => 0,
+            Self::Few(few) => few.automaton.max_pattern_len(),
+            Self::Many(dictionary) => dictionary.longest(),
+        }
+    }
+
+    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
+    pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+        match self {
+            Self::Nothing => None,
+            Self::Few(few) => few.next(text, from),
+            Self::Many(dictionary) => dictionary.next(text, from, ahead),
+        }
+    }
+
+    /// The occurrences that do not overlap, from the left.
+    pub(crate) fn find_iter(&self, text: &[u8]) -> impl Iterator<Item = Occurrence> {
+        let (mut from, mut ahead) = (0, Ahead::default());
+        std::iter::from_fn(move || {
+            let found = self.next(text, from, &mut ahead)?;
+            from = found.place.end;
+            Some(found)
+        })
+    }
+}
+
+impl Few {
+    pub(crate) fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
+        let patterns: Vec<_> = patterns.iter().map(AsRef::as_ref).collect();
+        let patterns = patterns.as_slice();
+        let beginnings = beginnings_of_few(patterns);
+        let start_kind = if beginnings.is_some() { StartKind::Both } else { StartKind::Unanchored };
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .start_kind(start_kind)
+            .build(patterns)
+            .map_err(|error| Error::option("special_tokens", error.to_string()))?;
+        Ok(Self { automaton, beginnings })
+    }
+
+    pub(crate) fn next(&self, text: &[u8], mut from: usize) -> Option<Occurrence> {
+        let find = |input: Input<'_>| {
+            let found = self.automaton.find(input)?;
+            Some(Occurrence { pattern: found.pattern().as_usize(), place: found.range() })
+        };
+        let rest = |from| Input::new(text).span(from..text.len());
+        let beginnings = self.beginnings.as_ref();
+        let Some(beginnings) = beginnings.filter(|_| text.len() - from >= MIN_LEN_FOR_BEGINNINGS)
+        else {
+            return find(rest(from));
+        };
+        let (first, mut n_missed) = (from, 0);
+        while n_missed <= N_MISSES + (from - first) / MIN_LEN_PER_MISS {
+            let start = beginnings.find_in(text, (from..text.len()).into())?.start();
+            let found = find(rest(start).anchored(Anchored::Yes));
+            if found.is_some() {
+                return found;
+            }
+            (from, n_missed) = (start + 1, n_missed + 1);
+        }
+        find(rest(from))
+    }
+}
+
+/// What finds the beginnings of tokens; `None` where these are one byte, too many, or no rarity: white space, letters.
+fn beginnings_of_few(patterns: &[&[u8]]) -> Option<packed::Searcher> {
+    let beginning = |pattern: &&[u8]| pattern[..pattern.len().min(BEGINNING_LEN)].to_vec();
+    let beginnings: BTreeSet<_> = patterns.iter().map(beginning).collect();
+    let is_frequent = |beginning: &Vec<u8>| {
+        beginning.len() < 2
+            || beginning[0].is_ascii_alphanumeric()
+            || beginning[0].is_ascii_whitespace()
+    };
+    let begin_alike = patterns.iter().all(|pattern| pattern[0] == patterns[0][0]);
+    if begin_alike || beginnings.len() > MAX_BEGINNINGS || beginnings.iter().any(is_frequent) {
+        return None;
+    }
+    packed::Searcher::new(beginnings)
 }
 
 /// No pattern.

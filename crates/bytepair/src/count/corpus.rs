@@ -20,7 +20,7 @@ use super::table::{Sum, Total};
 use super::tables;
 use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
 use super::{Dropped, First, PieceCounts};
-use crate::added::Search;
+use crate::dictionary::Search;
 use crate::error::{Error, Result};
 
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice

@@ -17,8 +17,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::added::Search;
-use crate::dictionary::Occurrence;
+use crate::dictionary::{Occurrence, Search};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
 use crate::normalize::Normalizer;
@@ -150,6 +149,16 @@ pub(super) struct Feeder<'c, T, R, P> {
     pub(super) longest: usize,
 }
 
+/// What is handed out next of a text.
+#[derive(Clone, Copy)]
+struct Cut<'r> {
+    raw: &'r [u8],
+    /// The offset of its first byte in the text as it was read.
+    offset: u64,
+    /// Whether the segment ends with it.
+    ends: bool,
+}
+
 /// What to do about text without a safe cut that is longer than memory has room for.
 const WAY_OUT: &str =
     "raise the memory limit, of which it is a sixteenth, or choose a dialect that cuts such text";
@@ -212,12 +221,7 @@ where
         let mut raw = std::mem::take(&mut text.raw);
         loop {
             let at_end = self.read(&mut text, &mut raw, stretch)?;
-            let n_taken = match &self.preparation.as_encoded {
-                Some(tokenizer) => {
-                    self.cut_encoded(&**tokenizer, &mut text, (&raw, at_end), stretch)?
-                }
-                None => self.cut_normalized(&mut text, &raw, at_end, stretch)?,
-            };
+            let n_taken = self.cut(&mut text, &raw, at_end, stretch)?;
             raw.drain(..n_taken);
             if at_end {
                 self.spare = raw;
@@ -237,94 +241,82 @@ where
         }
     }
 
-    /// Normalizes what can be decided of `raw` and returns how much that is.
-    fn cut_normalized(
+    /// Hands out what can be decided of `raw`; returns how much that is.
+    fn cut(
         &mut self,
         text: &mut Text<R>,
         raw: &[u8],
         at_end: bool,
         stretch: &mut Stretch,
     ) -> Result<usize> {
-        let raw_offset = text.n_read - raw.len() as u64;
+        let begin = text.n_read - raw.len() as u64;
         let decided = self.decided(raw, at_end);
         let mut start = 0;
-        for Occurrence { pattern: boundary, place: range } in self.boundaries.find_iter(raw) {
-            if range.start >= decided {
+        for Occurrence { pattern, place } in self.boundaries.find_iter(raw) {
+            if place.start >= decided {
                 break;
             }
-            let segment = &raw[start..range.start];
-            self.check_utf8(segment, raw_offset + start as u64, true)?;
-            self.normalize(text, segment, true, &mut stretch.buffer)?;
-            let end = stretch.buffer.len();
-            push_part(&mut stretch.parts, stretch.n_ready..end, self.position, &mut text.offset);
-            stretch.n_ready = end;
-            text.special_before = !note_boundary(self.preparation, self.report, boundary);
-            text.offset += range.len() as u64;
-            *self.position += range.len() as u64;
-            start = range.end;
+            let offset = begin + start as u64;
+            self.push(text, Cut { raw: &raw[start..place.start], offset, ends: true }, stretch)?;
+            text.special_before = !self.note_boundary(pattern);
+            text.offset += place.len() as u64;
+            *self.position += place.len() as u64;
+            start = place.end;
         }
-        let end = if at_end { raw.len() } else { self.raw_cut(raw, start, decided) };
-        self.check_utf8(&raw[start..end], raw_offset + start as u64, at_end)?;
-        self.normalize(text, &raw[start..end], at_end, &mut stretch.buffer)?;
+        let end = if at_end { raw.len() } else { self.last_cut(raw, start..decided.max(start)) };
+        let offset = begin + start as u64;
+        self.push(text, Cut { raw: &raw[start..end], offset, ends: at_end }, stretch)?;
+        Ok(end)
+    }
+
+    /// Counts a special token; returns whether it is the separator, where the next text begins.
+    fn note_boundary(&mut self, pattern: usize) -> bool {
+        let Preparation { as_encoded, special_tokens, separator, .. } = self.preparation;
+        let is_separator = |name: &String| separator.as_ref() == Some(name);
+        let special = match as_encoded {
+            Some(_) => special_tokens.iter().position(is_separator),
+            None => Some(pattern).filter(|&pattern| pattern < special_tokens.len()),
+        };
+        let ends_text = special.is_none_or(|special| is_separator(&special_tokens[special]));
+        if let Some(special) = special {
+            self.report.n_special[special] += 1;
+        }
+        self.report.n_texts += u64::from(ends_text);
+        ends_text
+    }
+
+    /// Hands out what comes next of a text.
+    fn push(&mut self, text: &mut Text<R>, cut: Cut<'_>, stretch: &mut Stretch) -> Result<()> {
+        if let Some(tokenizer) = &self.preparation.as_encoded {
+            return self.push_encoded(&**tokenizer, text, cut, stretch);
+        }
+        self.check_utf8(cut)?;
+        self.normalize(text, cut, &mut stretch.buffer)?;
         let normalized = &stretch.buffer[stretch.n_ready..];
-        let n_ready = if at_end {
+        let n_ready = if cut.ends {
             normalized.len()
         } else {
-            let (splitter, limit) = (&self.preparation.splitter, normalized.len());
-            let is_all = limit >= self.longest;
-            last_safe_cut(splitter, normalized, limit, is_all).unwrap_or(0)
+            let is_all = normalized.len() >= self.longest;
+            last_safe_cut(&self.preparation.splitter, normalized, is_all).unwrap_or(0)
         };
         let ready = stretch.n_ready..stretch.n_ready + n_ready;
         stretch.n_ready = ready.end;
         push_part(&mut stretch.parts, ready, self.position, &mut text.offset);
-        Ok(end)
+        Ok(())
     }
 
-    /// Hands out what can be decided of `raw`; returns how much that is.
-    fn cut_encoded(
-        &mut self,
-        tokenizer: &dyn AsEncoded,
-        text: &mut Text<R>,
-        (raw, at_end): (&[u8], bool),
-        stretch: &mut Stretch,
-    ) -> Result<usize> {
-        text.offset = text.n_read - raw.len() as u64;
-        let decided = self.decided(raw, at_end);
-        let mut start = 0;
-        for Occurrence { place: range, .. } in self.boundaries.find_iter(raw) {
-            if range.start >= decided {
-                break;
-            }
-            self.push_encoded(tokenizer, text, (&raw[start..range.start], true), stretch)?;
-            let separator = self.preparation.separator.as_ref();
-            let names = &self.preparation.special_tokens;
-            if let Some(place) = names.iter().position(|name| separator == Some(name)) {
-                self.report.n_special[place] += 1;
-            }
-            self.report.n_texts += 1;
-            text.offset += range.len() as u64;
-            *self.position += range.len() as u64;
-            start = range.end;
-        }
-        let cut = || tokenizer.last_cut(&raw[start..], 0..decided.saturating_sub(start));
-        let end = if at_end { raw.len() } else { start + cut().unwrap_or(0) };
-        self.push_encoded(tokenizer, text, (&raw[start..end], at_end), stretch)?;
-        stretch.n_ready = stretch.buffer.len();
-        Ok(end)
-    }
-
-    /// Hands out what comes next of a text; `ends` says whether the text ends with it.
     fn push_encoded(
         &mut self,
         tokenizer: &dyn AsEncoded,
         text: &mut Text<R>,
-        (raw, ends): (&[u8], bool),
+        Cut { raw, offset, ends }: Cut<'_>,
         stretch: &mut Stretch,
     ) -> Result<()> {
         let is_rest = text.segment_begun;
         let segment = Segment { text: raw, is_first: !is_rest, is_last: ends, is_rest };
-        let (offset, n_found) = (text.offset, &mut self.report.n_special);
-        let Stretch { buffer, parts, .. } = stretch;
+        let n_found = &mut self.report.n_special;
+        let Stretch { buffer, parts, n_ready } = stretch;
+        text.offset = offset;
         let visited = tokenizer.for_each_part(segment, &mut |part| {
             match part {
                 EncodedPart::Added(place, len) => {
@@ -342,6 +334,7 @@ where
             Ok(())
         });
         visited.map_err(|error| error.moved_by(offset))?;
+        *n_ready = buffer.len();
         text.offset = offset + raw.len() as u64;
         text.segment_begun = !ends && (is_rest || !raw.is_empty());
         Ok(())
@@ -378,42 +371,38 @@ where
         raw.len().saturating_sub(margin)
     }
 
-    /// The last place before `limit` where the text can be normalized in two parts.
-    fn raw_cut(&self, raw: &[u8], start: usize, limit: usize) -> usize {
+    /// The last place in a range where the text can be changed in two parts, or its start.
+    fn last_cut(&self, raw: &[u8], Range { start, end }: Range<usize>) -> usize {
         let normalizer = &self.preparation.normalizer;
+        if let Some(tokenizer) = &self.preparation.as_encoded {
+            return start + tokenizer.last_cut(&raw[start..], 0..end - start).unwrap_or(0);
+        }
         if normalizer.steps().is_empty() {
-            return limit.max(start);
+            return end;
         }
         let can_cut = |&place: &usize| normalizer.can_cut(raw, place);
-        (start..limit).rev().find(can_cut).unwrap_or(start)
+        (start..end).rev().find(can_cut).unwrap_or(start)
     }
 
-    /// Normalizes a part of a segment; `ends` says whether the segment ends with it.
-    fn normalize(
-        &self,
-        text: &mut Text<R>,
-        raw: &[u8],
-        ends: bool,
-        buffer: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn normalize(&self, text: &mut Text<R>, cut: Cut<'_>, buffer: &mut Vec<u8>) -> Result<()> {
         let is_first = !text.segment_begun && !text.special_before;
         let is_rest = text.segment_begun;
-        let segment = Segment { text: raw, is_first, is_last: false, is_rest };
+        let segment = Segment { text: cut.raw, is_first, is_last: false, is_rest };
         let normalized = self.preparation.normalizer.normalize(segment)?;
         buffer.extend_from_slice(&normalized);
-        text.segment_begun = !ends && (text.segment_begun || !raw.is_empty());
+        text.segment_begun = !cut.ends && (is_rest || !cut.raw.is_empty());
         Ok(())
     }
 
     /// Refuses text that is not UTF-8 where the dialect needs it. An incomplete character at the
     /// end is an error only where the text is whole.
-    fn check_utf8(&self, text: &[u8], offset: u64, is_whole: bool) -> Result<()> {
+    fn check_utf8(&self, Cut { raw, offset, ends }: Cut<'_>) -> Result<()> {
         let is_changed = !self.preparation.normalizer.steps().is_empty();
         if !self.preparation.requires_utf8 || !is_changed {
             return Ok(()); // or checked where it is counted
         }
-        match std::str::from_utf8(text) {
-            Err(error) if is_whole || error.error_len().is_some() => {
+        match std::str::from_utf8(raw) {
+            Err(error) if ends || error.error_len().is_some() => {
                 Err(ErrorKind::NotUtf8 { offset: offset + error.valid_up_to() as u64 }.into())
             }
             _ => Ok(()),
@@ -432,31 +421,18 @@ fn push_part(parts: &mut Vec<Part>, range: Range<usize>, position: &mut u64, off
     *offset += len;
 }
 
-/// Counts a special token; returns whether it is the separator, where the next text begins.
-fn note_boundary(preparation: &Preparation, report: &mut CorpusReport, boundary: usize) -> bool {
-    let special = preparation.special_tokens.get(boundary);
-    if special.is_some() {
-        report.n_special[boundary] += 1;
-    }
-    let is_separator = special.is_none() || special == preparation.separator.as_ref();
-    if is_separator {
-        report.n_texts += 1;
-    }
-    is_separator
-}
-
-/// A safe cut close to the end of a text and not behind `limit`: looked for in the last bytes before
-/// that, then further back; if `is_all` the last one of all, wherever it is.
-fn last_safe_cut(splitter: &Splitter, text: &[u8], limit: usize, is_all: bool) -> Option<usize> {
+/// A safe cut close to the end of a text: looked for in the last bytes, then further back; if `is_all` the last one of
+/// all, wherever it is.
+fn last_safe_cut(splitter: &Splitter, text: &[u8], is_all: bool) -> Option<usize> {
     let mut distance = 256;
-    while distance < limit {
-        let cut = splitter.safe_cut(text, limit - distance);
-        if cut.is_some_and(|cut| cut <= limit && cut < text.len()) {
+    while distance < text.len() {
+        let cut = splitter.safe_cut(text, text.len() - distance);
+        if cut.is_some_and(|cut| cut < text.len()) {
             return cut;
         }
         distance *= 8;
     }
     let is_cut = |&place: &usize| text[place] & 0xC0 != 0x80 && splitter.is_safe_cut(text, place);
     let is_searched = is_all && splitter.has_safe_cuts();
-    is_searched.then(|| (1..limit.min(text.len())).rev().find(is_cut)).flatten()
+    is_searched.then(|| (1..text.len()).rev().find(is_cut)).flatten()
 }

@@ -186,7 +186,7 @@ pub(super) struct Runs {
     /// What the records of runs that are merged at once may take, in bytes.
     max_heads: usize,
     /// The size of a run is never larger than that of the one before.
-    runs: Vec<Run>,
+    files: Vec<Run>,
 }
 
 /// A file of records, which goes with this.
@@ -203,7 +203,7 @@ impl Runs {
     /// No runs. Of those that are merged at once a record each is in memory: these should not take more than `max_heads`
     /// bytes.
     pub(super) fn new(folder: &Path, order: Order, max_heads: usize) -> Self {
-        Self { folder: folder.to_owned(), order, max_heads, runs: Vec::new() }
+        Self { folder: folder.to_owned(), order, max_heads, files: Vec::new() }
     }
 
     /// Where the files are made.
@@ -212,7 +212,7 @@ impl Runs {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.runs.is_empty()
+        self.files.is_empty()
     }
 
     /// Adds a run.
@@ -221,15 +221,15 @@ impl Runs {
     /// Where files cannot be read or written.
     pub(super) fn push(&mut self, run: Run) -> Result<()> {
         let mut size = run.size;
-        self.runs.push(run);
-        while let Some(start) = self.runs.len().checked_sub(MAX_RUNS)
-            && self.runs[start].size == size
+        self.files.push(run);
+        while let Some(start) = self.files.len().checked_sub(MAX_RUNS)
+            && self.files[start].size == size
         {
-            let runs = self.runs.split_off(start);
+            let runs = self.files.split_off(start);
             let runs = self.reduced(runs.into())?;
             size += 1;
             let run = self.written(runs)?;
-            self.runs.push(Run { size, ..run });
+            self.files.push(Run { size, ..run });
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl Runs {
     /// Where files cannot be read or written.
     pub(super) fn into_merged(mut self, others: Vec<Record>) -> Result<Merged> {
         // The smallest first.
-        let runs = std::mem::take(&mut self.runs).into_iter().rev().collect();
+        let runs = std::mem::take(&mut self.files).into_iter().rev().collect();
         Merged::new(self.order, self.reduced(runs)?, others)
     }
 
@@ -249,7 +249,7 @@ impl Runs {
     /// # Errors
     /// Where the system refuses.
     pub(super) fn keep(self) -> Result<Vec<PathBuf>> {
-        self.runs.into_iter().map(Run::keep).collect()
+        self.files.into_iter().map(Run::keep).collect()
     }
 
     /// Merges runs until all that are left can be merged at once.

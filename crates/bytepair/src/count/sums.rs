@@ -98,7 +98,7 @@ impl CountSums {
             for Record { piece, occurrences, .. } in records.drain(..) {
                 let Occurrences { group, count, first } = occurrences;
                 let group = places.get(group as usize).copied().unwrap_or(group);
-                let first = if with_first { first } else { NOWHERE };
+                let first = Some(first).filter(|_| with_first).unwrap_or(NOWHERE);
                 rows.push(piece, Occurrences { group, count, first })?;
             }
             Ok(())

@@ -14,8 +14,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::CharsMap;
-use crate::added::Search;
-use crate::dictionary::Ahead;
+use crate::dictionary::{Ahead, Search};
 use crate::error::Result;
 use crate::memory::ask_to_grow;
 use crate::segment::Segment;

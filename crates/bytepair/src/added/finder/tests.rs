@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::dictionary::{Dictionary, Few, Occurrence};
 
 fn token(id: TokenId, content: &str) -> AddedToken {
     AddedToken { id, ..crate::test_support::added_token(content) }
