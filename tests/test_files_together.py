@@ -287,30 +287,3 @@ def test_a_log_stands_beside_what_is_saved_in_place_of_another_format(
     assert set(listed(tmp_path)) == {"text", "t.bytepair", "log"}
     steps = bytepair.read_log("log").steps
     assert len(steps) == len(bytepair.Tokenizer.from_file("t.bytepair").merges) == 3
-
-
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "train text -o o.model --merges 3 --dialect sentencepiece --byte-fallback",
-        "prune own.bytepair text --min-count 1 --numbering compact -o o.model --ids-may-change",
-    ],
-)
-def test_a_rehearsal_and_the_file_share_a_character_map(typed, tmp_path, monkeypatch):
-    """What takes a second to build is built once."""
-    shared = []
-
-    def noting(*arguments, **options):
-        shared.append(options["shared"])
-        return save(*arguments, **options)
-
-    save = saving.save
-    monkeypatch.chdir(tmp_path)
-    Path("text").write_text("\n".join(TEXTS))
-    how = {"dialect": "sentencepiece", "normalize": [("replace", " ", "▁")]}
-    how |= {"byte_fallback": True, "special_tokens": ["<unk>"]}
-    bytepair.train("text", merges=3, **how).save("own.bytepair")
-    monkeypatch.setattr(saving, "save", noting)
-    run(*typed.split())
-    assert len(shared) == 2
-    assert shared[0] is shared[1] is not None

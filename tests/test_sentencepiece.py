@@ -8,13 +8,11 @@ import itertools
 import json
 import pickle
 import random
-import unicodedata
-from functools import cache
 
 import pytest
 from tests.commands import run
 
-from bytepair import Tokenizer, TokenizerError, convert, train, train_from_iterator
+from bytepair import Tokenizer, TokenizerError, convert, train_from_iterator
 
 pytest.importorskip("sentencepiece", reason="compares with sentencepiece")
 import sentencepiece as spm
@@ -436,97 +434,6 @@ def test_what_is_trained_here_is_a_model_to_sentencepiece(tmp_path, options):
         assert theirs.decode(ids) == again.decode(ids)
 
 
-@cache
-def joined_texts():
-    """List texts that a Unicode form joins: characters with no more than one mark, in every spelling."""
-    points = [chr(p) for p in [*range(1, 0xD800), *range(0xE000, 0x110000)]]
-    rows = ["x".join(points[i : i + 400]) for i in range(0, len(points), 400)]
-    pairs = [(row, unicodedata.normalize("NFKD", row)) for row in rows]
-    decomposed = [new for row, new in pairs if row != new]
-    marks = [c for c in points if unicodedata.combining(c)]
-    letters = "aeuAEd\u0131\u0391\u03c9\u1fb3ǭך\u05e9\u0627가ᄀ\uff47\U0001d41eéộ①ﬁ"
-    marked = ["".join(f"{c}{mark}" for mark in marks) for c in letters]
-    parts = {c: unicodedata.normalize("NFD", c) for c in points}
-    several = (c for c, part in parts.items() if len(part) > 1)
-    composed = [c for c in several if not unicodedata.combining(parts[c][0])]
-    doubled = [f"{c}\u0323{c}\u0301{c}\u0342" for c in composed]
-    twice = [" ".join(doubled[i : i + 99]) for i in range(0, len(doubled), 99)]
-    others = [
-        "ㄱㅏㄳ ｶﾞ ᄀ\u1161\u11a8 가\u11a8 e\u0302\u0323 e\u0323\u0302",
-        "\u05e9\u05bc\u05c1\u05b8 \u0628\u0651\u064e \u03b1\u0345\u0301\u0313",
-    ]
-    return [*rows, *decomposed, *marked, *twice, *others]
-
-
-MAPS = {
-    "as it is": None,
-    "lower case": ["nfkc", "lowercase", ("replace", " ", "▁")],
-    "lower case first": ["lowercase", "nfc", ("replace", " ", "▁")],
-    "decomposed": ["nfkd", ("replace", " ", "▁")],
-    "lower case alone": ["lowercase", ("replace", " ", "▁")],
-    "one character": [("replace", "ß", "ss"), ("replace", " ", "▁")],
-}
-EXACT = ("lower case alone", "one character")
-
-
-SLOW = [pytest.param(n, marks=pytest.mark.slow) for n in MAPS if n not in EXACT]
-
-
-@pytest.mark.parametrize("name", [*EXACT, *SLOW])
-def test_a_normalizer_becomes_the_character_map_of_a_model(tmp_path, name):
-    """Every character, and each with a mark behind it, has the ids that it has in sentencepiece."""
-    options = {} if MAPS[name] is None else {"normalize": MAPS[name]}
-    options |= {"dialect": "sentencepiece", "vocab_size": 360}
-    ours = train_from_iterator(CORPUS * 5, **options)
-    target = tmp_path / "own.model"
-    if name in EXACT:
-        ours.save(target)
-    else:
-        with pytest.raises(TokenizerError, match="ids_may_change=True"):
-            ours.save(target)
-        with pytest.raises(TokenizerError, match=r"(?s)first .*ids_may_change=True"):
-            convert(ours, target)
-        ours.save(target, ids_may_change=True)
-    done = convert(ours, target, ids_may_change=name not in EXACT)
-    assert bool(done.changes) == (name not in EXACT)
-    theirs = processor_of(target)
-    # Taken apart, a character has its own marks, so that one behind it is another.
-    odd = joined_texts()[: 1_000 if name == "decomposed" else None]
-    for text in itertools.chain(odd, texts(), CORPUS):
-        assert theirs.encode(text) == ours.encode(text), text[:80]
-
-
-@pytest.mark.slow
-def test_a_file_whose_form_only_takes_marks_off_becomes_a_model(tmp_path):
-    """Where no mark is left there is no order of marks: nothing differs, and no option is needed."""
-    options = {"vocab_size": 360, "normalize": [("replace", " ", "▁")]}
-    trained = train_from_iterator(CORPUS * 5, dialect="sentencepiece", **options)
-    file = json.loads(trained.to_bytes(format="huggingface"))
-    steps = [{"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]
-    steps.append(file["normalizer"])
-    file["normalizer"] = {"type": "Sequence", "normalizers": steps}
-    ours = Tokenizer.from_bytes(json.dumps(file).encode(), format="huggingface")
-    ours.save(tmp_path / "own.model")
-    theirs = processor_of(tmp_path / "own.model")
-    for text in [*joined_texts(), *texts(), *CORPUS, "a\u0316\u0300"]:
-        assert theirs.encode(text) == ours.encode(text), text[:80]
-
-
-@pytest.mark.slow
-def test_training_writes_a_model_and_names_what_differs(tmp_path):
-    """The first command that people try works, and says which texts get other ids."""
-    corpus, target = tmp_path / "text.txt", tmp_path / "own.model"
-    corpus.write_text("\n".join(CORPUS * 5))
-    options = ("--dialect", "sentencepiece", "--vocab-size", 360)
-    done = run("train", *options, "-o", target, corpus)
-    assert "several marks" in done.stderr
-    assert r"'a\u0316\u0300'" in done.stderr
-    theirs = processor_of(target)
-    ours = train([corpus], dialect="sentencepiece", vocab_size=360)
-    for text in CORPUS:
-        assert theirs.encode(text) == ours.encode(text)
-
-
 @pytest.mark.parametrize("name", ["plain", "llama", "runs", "suffix", "symbols"])
 def test_training_goes_on_from_a_model_to_a_model(tmp_path, name):
     """Every piece keeps its id, and sentencepiece gives the ids of what was learned."""
@@ -545,15 +452,35 @@ def test_training_goes_on_from_a_model_to_a_model(tmp_path, name):
         assert new.encode(text) == more.encode(text), text
 
 
-def test_what_no_model_has_is_refused_by_name(tmp_path):
-    """A model changes characters, and leaves a prefix out of texts."""
-    prefixed = [("replace", " ", "▁"), ("prepend", "▁")]
-    refused = [([("replace", "ab", "c")], '"ab" becomes "c"'), (prefixed, "decoding")]
-    for normalize, name in refused:
-        options = {"dialect": "sentencepiece", "normalize": normalize}
-        ours = train_from_iterator(CORPUS, merges=3, **options)
+@pytest.mark.parametrize(
+    ("normalize", "name"),
+    [
+        (None, "NFKC.*no new character maps.*tokenizer.json"),
+        (["nfc", ("replace", " ", "▁")], "NFC"),
+        (["lowercase", ("replace", " ", "▁")], "lower case"),
+        ([("replace", "ß", "ss"), ("replace", " ", "▁")], '"ß" becomes "ss"'),
+        ([("replace", "ab", "c")], '"ab" becomes "c"'),
+        ([("replace", " ", "▁"), ("prepend", "▁")], "decoding"),
+    ],
+)
+def test_what_no_model_has_is_refused_by_name(tmp_path, normalize, name):
+    """A model that is written has no character map of ours, and leaves a prefix out of texts."""
+    options = {"dialect": "sentencepiece", "merges": 3}
+    options |= {} if normalize is None else {"normalize": normalize}
+    ours = train_from_iterator(CORPUS, **options)
+    for may_change in (False, True):
         with pytest.raises(TokenizerError, match=name):
-            ours.save(tmp_path / "own.model", ids_may_change=True)
+            ours.save(tmp_path / "own.model", ids_may_change=may_change)
+
+
+def test_training_refuses_a_model_before_it_begins(tmp_path):
+    """The command says at once that its dialect has a normalizer that no model gets."""
+    corpus = tmp_path / "text.txt"
+    corpus.write_text("\n".join(CORPUS))
+    options = ("--dialect", "sentencepiece", "--vocab-size", 360, "-o", "own.model")
+    done = run("train", *options, corpus, code=1, cwd=tmp_path)
+    assert "NFKC" in done.stderr
+    assert not list(tmp_path.glob("own.*"))
 
 
 def test_other_types_are_refused_by_name(tmp_path):

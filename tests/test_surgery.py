@@ -428,7 +428,7 @@ def model_of(texts, **options):
     """Train a model of SentencePiece."""
     options |= {"dialect": "sentencepiece", "normalize": [("replace", " ", "▁")]}
     trained = bytepair.train_from_iterator(texts, **options)
-    model = trained.to_bytes(format="sentencepiece", ids_may_change=True)
+    model = trained.to_bytes(format="sentencepiece")
     return bytepair.Tokenizer.from_bytes(model)
 
 

@@ -21,7 +21,6 @@ __all__ = [
     "Lengths",
     "Measure",
     "PieceTable",
-    "SharedMap",
     "TokenCounter",
     "Usage",
     "check_whole_ranks",
@@ -65,7 +64,6 @@ __all__ = [
     "write_huggingface_with_changes",
     "write_native",
     "write_sentencepiece",
-    "write_sentencepiece_with_changes",
     "write_subword_nmt",
     "write_tiktoken",
 ]
@@ -1768,20 +1766,8 @@ def read_sentencepiece(data: bytes) -> CoreTokenizer:
 def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
     """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
 
-@final
-class SharedMap:
-    """The character map of the last model that was written with it, for the next one of the same normalizer."""
-
-    def __init__(self) -> None: ...
-
 def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
     """Give the content of a SentencePiece ``.model``."""
-
-def write_sentencepiece_with_changes(
-    tokenizer: CoreTokenizer,
-    shared: SharedMap,
-) -> tuple[bytes, list[tuple[str, str]]]:
-    """Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
     """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""

@@ -207,8 +207,8 @@ class Tokenizer(_core.CoreTokenizer):
         special tokens; a folder, or ``format="gpt2"``, gets ``vocab.json`` and ``merges.txt``;
         ``.model`` (``sentencepiece``) is read by SentencePiece.
 
-        A Unicode form in a ``.model`` and the character map of a model in a ``.json`` normalize
-        some odd texts otherwise there, which is an error that names them. With
+        The character map of a SentencePiece model in a ``.json`` normalizes some odd texts
+        otherwise there, which is an error that names them. With
         ``ids_may_change`` the file is written nevertheless; ``bytepair.convert`` proves that
         all other texts keep their ids.
 

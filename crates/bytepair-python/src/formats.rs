@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytepair::Dropout;
 use bytepair_formats::pair::Pair;
@@ -90,33 +90,6 @@ pub(crate) fn write_sentencepiece<'py>(
     let written =
         py.detach(|| sentencepiece::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
     bytes(py, &written)
-}
-
-/// The character map of the last model that was written with it, for the next one of the same normalizer.
-#[pyclass(frozen, module = "bytepair._core")]
-#[derive(Default)]
-pub(crate) struct SharedMap(Mutex<sentencepiece::SharedMap>);
-
-#[pymethods]
-impl SharedMap {
-    #[new]
-    fn new() -> Self {
-        Self::default()
-    }
-}
-
-/// Give the content of a SentencePiece ``.model``, also where it gives some texts other ids: which, and one of each kind.
-#[pyfunction]
-pub(crate) fn write_sentencepiece_with_changes<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-    shared: &SharedMap,
-) -> PyResult<WithChanges<'py>> {
-    let written = py.detach(|| {
-        let mut shared = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sentencepiece::write_with_changes(&tokenizer.0, &mut shared)
-    });
-    with_changes(py, written)
 }
 
 fn with_changes(py: Python<'_>, written: bytepair::Result<Written>) -> PyResult<WithChanges<'_>> {

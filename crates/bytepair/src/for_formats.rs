@@ -17,7 +17,6 @@ pub use crate::encode::{Encoder, Scratch};
 pub use crate::hash::HashKey;
 pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
-pub use crate::normalize::as_map::{StepsAsMap, as_map, is_map};
 pub use crate::shown::{hexadecimal, quoted};
 pub use crate::vocabulary::entry::Entries;
 pub use crate::vocabulary::merge_table::{Description, PackedMerges};

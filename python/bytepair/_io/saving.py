@@ -26,9 +26,7 @@ __all__ = [
 
 Writer = Callable[[_core.CoreTokenizer], bytes]
 
-WriterWithChanges = Callable[
-    [_core.CoreTokenizer, _core.SharedMap], tuple[bytes, list[tuple[str, str]]]
-]
+WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
 
 # Formats of one file that can be written.
 WRITERS: dict[str, Writer] = {
@@ -42,8 +40,7 @@ WRITERS: dict[str, Writer] = {
 
 # Those that normalize some texts otherwise than a few tokenizers do, and say which.
 WRITERS_WITH_CHANGES: dict[str, WriterWithChanges] = {
-    "huggingface": lambda tokenizer, _: _core.write_huggingface_with_changes(tokenizer),
-    "sentencepiece": _core.write_sentencepiece_with_changes,
+    "huggingface": _core.write_huggingface_with_changes,
 }
 
 # Formats that can be written.
@@ -87,7 +84,6 @@ def _written(
     format_name: str,
     *,
     ids_may_change: bool,
-    shared: _core.SharedMap | None = None,
 ) -> tuple[bytes, list[Change]]:
     """Give the content of a file, and which texts get other ids from it."""
     expect("ids_may_change", ids_may_change, bool, "True or False")
@@ -99,8 +95,7 @@ def _written(
         raise TokenizerError(message)
     if not (ids_may_change and format_name in WRITERS_WITH_CHANGES):
         return WRITERS[format_name](tokenizer), []
-    shared = shared or _core.SharedMap()
-    data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer, shared)
+    data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer)
     return data, [Change(*change) for change in changes]
 
 
@@ -111,20 +106,16 @@ def save(
     *,
     ids_may_change: bool = False,
     others: Mapping[Path, bytes] | None = None,
-    shared: _core.SharedMap | None = None,
 ) -> list[Change]:
     """Write a tokenizer in the format that is named, or that the path means.
 
-    Other files appear together with those of the tokenizer, or none does. Saves of the same
-    normalizer build its character map once if they get the same ``shared``. Gives the kinds of
+    Other files appear together with those of the tokenizer, or none does. Gives the kinds of
     texts that get other ids from the file; none, unless they may.
     """
     format_name = format_of(path, format_name)
     changes: list[Change] = []
     if format_name in WRITERS:
-        data, changes = _written(
-            tokenizer, format_name, ids_may_change=ids_may_change, shared=shared
-        )
+        data, changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
         files = {path: data}
     elif format_name == "tiktoken":
         ranks, sidecar = _core.write_tiktoken(tokenizer)

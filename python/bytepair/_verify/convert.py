@@ -11,10 +11,10 @@ That is an error as well, unless ``ids_may_change`` says that it is meant; then 
 is that texts become the same tokens, under whatever ids, and come back as the same text;
 the vocabulary may have lost what stands in no merge.
 
-Some formats hold the ids of a tokenizer, but normalize a few texts otherwise (a Unicode form in
-a ``.model``, the character map of a model in a ``tokenizer.json``). That is an error which shows
-such a text and its ids; with ``ids_may_change`` the file is written, ``changes`` says which texts
-these are, and the proof is that all texts which are normalized alike have the same ids.
+A ``tokenizer.json`` holds the ids of a SentencePiece model, but its character map normalizes a few
+texts otherwise there. That is an error which shows such a text and its ids; with
+``ids_may_change`` the file is written, ``changes`` says which texts these are, and the proof is
+that all texts which are normalized alike have the same ids.
 
 Left out: texts that the source refuses, since it has units of text that no token stands
 for. It gives no ids for them, so none can change; ``n_refused`` tells how many there are.

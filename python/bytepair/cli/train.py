@@ -25,7 +25,6 @@ from bytepair import (
     Tokenizer,
     TrainingError,
     TrainingInterrupted,
-    _core,
 )
 from bytepair._io import saving
 from bytepair._io.files import StrPath, check_writable, write_together
@@ -131,8 +130,7 @@ def train(
     elif group:
         message = "--group needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
-    shared = _core.SharedMap()
-    rehearse(output, format_name, wanted, shared)
+    rehearse(output, format_name, wanted)
     check_log(log, output)
     kept: list[MergeLog] = []
     watch, walk = Watch(is_shown=not quiet), Steps() if steps else None
@@ -154,9 +152,9 @@ def train(
                 weighted(files), memory_limit=n_bytes, **reading.reading(), **common
             )
     except TrainingInterrupted as interrupted:
-        rescue(interrupted, output, format_name, logged(log, kept), shared)
+        rescue(interrupted, output, format_name, logged(log, kept))
     summary = watch.summary(tokenizer)
-    saved, changes = save(tokenizer, output, format_name, logged(log, kept), shared)
+    saved, changes = save(tokenizer, output, format_name, logged(log, kept))
     if walk and not as_json:
         walk.print(tokenizer)
     if not quiet:
@@ -248,12 +246,11 @@ def rescue(
     output: Path | None,
     format_name: str | None,
     logs: dict[Path, bytes],
-    shared: _core.SharedMap,
 ) -> NoReturn:
     """Save what was learned until Ctrl-C, say what it is, and end."""
     lines = []
     if interrupted.tokenizer is not None:
-        saved, _changes = save(interrupted.tokenizer, output, format_name, logs, shared)
+        saved, _changes = save(interrupted.tokenizer, output, format_name, logs)
         if saved:
             quoted = as_pasted(str(saved))
             lines.append(
@@ -293,7 +290,6 @@ def rehearse(
     output: Path | None,
     format_name: str | None,
     wanted: dict[str, Any],
-    shared: _core.SharedMap,
 ) -> None:
     """Train next to nothing and save it, so that what must fail fails at once.
 
@@ -312,7 +308,7 @@ def rehearse(
     tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
     with TemporaryFolder() as folder:
         rehearsed = Path(folder) / output.name
-        saving.save(tiny, rehearsed, format_name, ids_may_change=True, shared=shared)
+        saving.save(tiny, rehearsed, format_name, ids_may_change=True)
         if output.exists() and output.is_dir() != rehearsed.is_dir():
             kind = "folder" if output.is_dir() else "file"
             message = f"{output} is a {kind}; this format needs another path"
@@ -325,7 +321,6 @@ def save(
     output: Path | None,
     format_name: str | None,
     logs: dict[Path, bytes],
-    shared: _core.SharedMap,
 ) -> tuple[Path | None, list[str]]:
     """Save a tokenizer; say where, and which texts the format normalizes otherwise.
 
@@ -341,12 +336,7 @@ def save(
         return None, []
     try:
         changes = saving.save(
-            tokenizer,
-            output,
-            format_name,
-            ids_may_change=True,
-            others=logs,
-            shared=shared,
+            tokenizer, output, format_name, ids_may_change=True, others=logs
         )
     except FormatError as error:
         fallback = output.with_suffix(".bytepair")

@@ -6,13 +6,12 @@ the base.
 
 import enum
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bytepair import FormatError, TokenizerError, _core
+from bytepair import FormatError, TokenizerError
 
 from .options import Format
 from .sizes import number
@@ -158,11 +157,6 @@ class Saving:
         saving.format_of(output, self.format_name, option="--format")
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
 
-    @cached_property
-    def _shared(self) -> _core.SharedMap:
-        """What the rehearsal builds, and the file of the result needs again."""
-        return _core.SharedMap()
-
     def _refuse_without_output(self) -> None:
         """Refuse options of a file that is not written."""
         given = {"--format": self.format_name, "--ids-may-change": self.ids_may_change}
@@ -175,17 +169,14 @@ class Saving:
         """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
         from bytepair.surgery._proof import rehearse
 
-        how: dict[str, Any] = {
-            "ids_may_change": self.ids_may_change,
-            "shared": self._shared,
-        }
+        ids_may_change = self.ids_may_change
         first = base.with_special_tokens([RESERVED]) if is_reserving else base
         try:
-            rehearse(first, output, self.format_name, **how)
+            rehearse(first, output, self.format_name, ids_may_change=ids_may_change)
         except FormatError as error:
             if not is_reserving:
                 raise
-            rehearse(base, output, self.format_name, **how)
+            rehearse(base, output, self.format_name, ids_may_change=ids_may_change)
             message = (
                 f"{output}: this format does not hold the special tokens that reserve ids; "
                 "--numbering holes and --numbering compact need none"
@@ -211,7 +202,6 @@ class Saving:
             self.format_name,
             ids_may_change=self.ids_may_change,
             others=others,
-            shared=self._shared,
         )
         lines = [*proof.lines, f"saved: {output}"]
         written = {

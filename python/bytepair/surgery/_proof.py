@@ -32,7 +32,6 @@ from ._own_texts import encoded, own_texts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from bytepair import _core
     from bytepair._io.files import StrPath
 
     from ._extends import Fault
@@ -99,12 +98,10 @@ def save(
     *,
     ids_may_change: bool = False,
     others: Mapping[Path, bytes] | None = None,
-    shared: _core.SharedMap | None = None,
 ) -> Proof:
     """See :meth:`bytepair.surgery.Surgery.save`.
 
-    Other files appear together with those of the tokenizer, or none does. ``shared`` is that of
-    the rehearsal.
+    Other files appear together with those of the tokenizer, or none does.
     """
     refuse_no_name(path)
     target = Path(os.path.abspath(path))  # noqa: PTH100 -- a link is kept
@@ -119,7 +116,6 @@ def save(
                 draft,
                 name,
                 ids_may_change=ids_may_change,
-                shared=shared,
             )
         except FormatError as error:
             raise _without_reserved(surgery, error) from error
@@ -174,7 +170,6 @@ def rehearse(
     format_name: str | None = None,
     *,
     ids_may_change: bool = False,
-    shared: _core.SharedMap | None = None,
 ) -> None:
     """Refuse a path or a format that could not hold an extension, before any work.
 
@@ -191,7 +186,7 @@ def rehearse(
     check_target(target, name)
     with TemporaryFolder() as folder:
         draft = Path(folder) / target.name
-        saving.save(base, draft, name, ids_may_change=ids_may_change, shared=shared)
+        saving.save(base, draft, name, ids_may_change=ids_may_change)
         _compare_ids(base, Tokenizer.from_file(draft), path)
 
 

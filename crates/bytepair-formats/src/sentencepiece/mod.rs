@@ -17,8 +17,7 @@ mod tests;
 mod trained;
 mod write;
 
-pub use self::trained::SharedMap;
-pub use self::write::{write, write_with_changes};
+pub use self::write::write;
 
 use std::collections::HashSet;
 use std::sync::Arc;

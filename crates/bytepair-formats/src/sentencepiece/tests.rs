@@ -3,12 +3,9 @@
 use proptest::prelude::*;
 
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
-use super::trained::SharedMap;
 use super::{read, write};
 use bytepair::ErrorKind;
-use bytepair::normalize::NormalizeStep;
 use bytepair::{EncodeOptions, Tokenizer};
-use bytepair_split::unicode::UnicodeTables;
 
 fn piece(text: &str, score: f32, kind: PieceKind) -> Piece {
     Piece { text: text.to_owned(), score, kind }
@@ -127,19 +124,4 @@ fn by_definition(pieces: &[(&str, f32)], text: &str) -> Vec<String> {
         let joined = symbols[place..place + 2].concat();
         symbols.splice(place..place + 2, [joined]);
     }
-}
-
-#[test]
-fn a_map_that_is_shared_is_that_of_its_own_steps() {
-    let mut shared = SharedMap::default();
-    let mut map = |step: NormalizeStep, except| {
-        let steps = bytepair::normalize::Normalizer::new(vec![step], UnicodeTables::latest());
-        shared.of(&steps, except).unwrap().map.clone().unwrap()
-    };
-    let replace = || NormalizeStep::Replace { from: "a".to_owned(), to: "b".to_owned() };
-    let lower = || NormalizeStep::Lowercase;
-    let first = map(lower(), None);
-    assert_eq!(map(lower(), None), first);
-    assert_ne!(map(lower(), Some('A')), first);
-    assert_ne!(map(replace(), None), first);
 }

@@ -1,31 +1,28 @@
 //! A tokenizer that was not read from a model to the parts of one that was.
 //!
 //! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
-//! a list of merges. A model says the same where its own rules come to the same ids: what is changed is a map of
-//! characters, no token reaches across a cut of the pattern, and of the cuts of a token only the listed merge ever happens
-//! (`live`). Unicode forms put any number of marks in order, which a map does for short texts alone
-//! (`SharedMap`): that is named. Special tokens become control symbols, so decoding leaves them out. A model has to have an
-//! unknown token; where there is none, and no special token `<unk>`, one is added behind the others.
+//! a list of merges. A model gives the same ids if no token reaches across a cut of the pattern, and if of the cuts of a
+//! token only the listed merge ever happens (`live`). Special tokens become control symbols, so decoding leaves them out.
+//! A model has to have an unknown token; if there is none, and no special token `<unk>`, one is added after the last id.
 //!
-//! Left out, and refused by name: changes of the text that look at more than a character, added tokens that are not
-//! special.
+//! Refused by name: changes of the text other than `▁` for spaces and a space before the text, as this crate writes no
+//! character map but the one that was read; added tokens that are not special.
 
 use std::sync::Arc;
 
 use super::FORMAT;
 use super::merges::cut_stages;
 use crate::live::live_merges;
-use crate::{Change, inexpressible, quoted, require};
+use crate::{inexpressible, quoted, require};
 use bytepair::Parts;
 use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
 use bytepair::dialect::Dialect;
-use bytepair::for_formats::{StepsAsMap, as_map, is_map, normalize_step};
+use bytepair::for_formats::normalize_step;
 use bytepair::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
 };
-use bytepair::segment::Segment;
 use bytepair::template::Template;
 use bytepair::units::Units;
 use bytepair::vocabulary::{Token, TokenKind, Vocabulary};
@@ -37,32 +34,12 @@ const UNKNOWN: &str = "<unk>";
 /// What the unknown token is decoded to where the model does not say.
 const UNKNOWN_TEXT: &str = " \u{2047} ";
 
-/// The character map of the last model, for the next one: if its normalizer is the same, the map is not built again.
-///
-/// Whoever writes several models of one normalizer passes one of these to all of them.
-#[derive(Debug, Default)]
-pub struct SharedMap(Option<(MapSource, StepsAsMap)>);
-
-/// What a map depends on: steps, the version of Unicode, and the character that is left alone.
-type MapSource = (Vec<NormalizeStep>, &'static str, Option<char>);
-
-impl SharedMap {
-    pub(super) fn of(&mut self, steps: &Normalizer, except: Option<char>) -> Result<&StepsAsMap> {
-        let source = (steps.steps().to_vec(), steps.unicode().version(), except);
-        let entry = match self.0.take().filter(|(known, _)| *known == source) {
-            Some(entry) => entry,
-            None => (source, as_map(steps, except)?),
-        };
-        Ok(&self.0.insert(entry).1)
-    }
-}
-
-/// The parts as a model has them, and which texts are normalized otherwise there.
+/// The parts as a model has them.
 ///
 /// # Errors
 /// Where a model cannot say a part; the error names it.
-pub(super) fn as_model(parts: &Parts, shared: &mut SharedMap) -> Result<(Parts, Vec<Change>)> {
-    let (rules, mut changes) = rules(parts, shared)?;
+pub(super) fn as_model(parts: &Parts) -> Result<Parts> {
+    let rules = rules(parts)?;
     check_units(&parts.units)?;
     check_others(parts)?;
     check_stages(parts)?;
@@ -71,12 +48,7 @@ pub(super) fn as_model(parts: &Parts, shared: &mut SharedMap) -> Result<(Parts, 
     let unicode = parts.normalizer.unicode();
     let step = NormalizeStep::SentencePiece(SentencePiece::new(rules)?);
     let normalizer = Normalizer::new(vec![step], unicode);
-    let is_changed = |text: &str| -> Result<bool> {
-        let text = Segment::whole(text.as_bytes());
-        Ok(parts.normalizer.normalize(text)? != normalizer.normalize(text)?)
-    };
-    changes.retain(|change| change.text.is_empty() || is_changed(&change.text).unwrap_or(true));
-    let parts = Parts {
+    Ok(Parts {
         normalizer,
         pre_tokenizer: parts.pre_tokenizer.clone(),
         added,
@@ -90,8 +62,7 @@ pub(super) fn as_model(parts: &Parts, shared: &mut SharedMap) -> Result<(Parts, 
             },
             Arc::new(vocabulary),
         )
-    };
-    Ok((parts, changes))
+    })
 }
 
 /// Refuses a model whose merges, one for each cut of a piece, would make other tokens.
@@ -113,45 +84,36 @@ fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-fn rules(parts: &Parts, shared: &mut SharedMap) -> Result<(SentencePieceRules, Vec<Change>)> {
+fn rules(parts: &Parts) -> Result<SentencePieceRules> {
     let steps = parts.normalizer.steps();
-    if let Some(step) = steps.iter().find(|step| !is_prefix(step) && !is_map(step)) {
+    if let Some(step) = steps.iter().find(|step| !is_prefix(step) && !is_escape(step)) {
         return refuse(format!(
-            "this step of the normalizer: {}; a model can change characters, write spaces as ▁ and put one before the text",
+            "this step of the normalizer: {}; bytepair writes no new character maps into models. Save a tokenizer.json, \
+             or train in Python with one step that makes ▁ of spaces, (\"replace\", \" \", \"▁\")",
             normalize_step(step)
         ));
     }
-    let changing: Vec<_> = steps.iter().filter(|step| !is_prefix(step)).cloned().collect();
-    let changing = Normalizer::new(changing, parts.normalizer.unicode());
-    let escapes_spaces = changed(" ", &changing)? == SPACE_SYMBOL;
-    let adds_space = adds_space(parts, escapes_spaces)?;
-    let found = shared.of(&changing, escapes_spaces.then_some(' '))?;
-    if escapes_spaces && found.makes_spaces {
-        return refuse("a step of the normalizer that makes spaces which are not written as ▁");
-    }
-    let rules = SentencePieceRules {
-        characters: found.map.clone(),
-        adds_space,
-        escapes_spaces,
+    Ok(SentencePieceRules {
+        adds_space: adds_space(parts)?,
+        escapes_spaces: steps.iter().any(is_escape),
         ..SentencePieceRules::default()
-    };
-    Ok((rules, changes(found, adds_space)))
+    })
+}
+
+/// Whether a step writes spaces as `▁`.
+fn is_escape(step: &NormalizeStep) -> bool {
+    matches!(step, NormalizeStep::Replace { from, to } if from == " " && to == SPACE_SYMBOL)
 }
 
 fn is_prefix(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Prepend { .. })
 }
 
-fn changed(text: &str, steps: &Normalizer) -> Result<String> {
-    let changed = steps.normalize(Segment::inner(text.as_bytes()))?;
-    Ok(String::from_utf8_lossy(&changed).into_owned())
-}
-
 /// Whether a space is put before the text, as a model can.
-fn adds_space(parts: &Parts, escapes_spaces: bool) -> Result<bool> {
+fn adds_space(parts: &Parts) -> Result<bool> {
     let steps = parts.normalizer.steps();
     let Some(place) = steps.iter().position(is_prefix) else { return Ok(false) };
-    let (_, later) = steps.split_at(place + 1);
+    let (before, later) = steps.split_at(place + 1);
     if later.iter().any(is_prefix) {
         return refuse("two prefixes");
     }
@@ -161,26 +123,15 @@ fn adds_space(parts: &Parts, escapes_spaces: bool) -> Result<bool> {
     if *only_first && !parts.added.is_empty() {
         return refuse("a prefix of the first text alone, together with special tokens");
     }
-    let later = Normalizer::new(later.to_vec(), parts.normalizer.unicode());
-    let space = if escapes_spaces { SPACE_SYMBOL } else { " " };
-    match changed(text, &later)? == space {
+    let is_space = match text.as_str() {
+        " " => before.iter().all(|step| !is_escape(step)) || later.iter().any(is_escape),
+        SPACE_SYMBOL => steps.iter().any(is_escape),
+        _ => false,
+    };
+    match is_space {
         true => Ok(true),
         false => refuse(format!("the prefix {text:?}; a model can put a space before the text")),
     }
-}
-
-/// Which texts a model normalizes otherwise.
-fn changes(found: &StepsAsMap, adds_space: bool) -> Vec<Change> {
-    let marks = "texts with several marks on one character, which a Unicode form puts in order and joins however many \
-                 there are; the map of a model does so for common ones";
-    let left_out = "texts of which nothing is left, where a model still puts a space";
-    let nul = "texts with the character NUL, which the map of a model cannot have";
-    let all = [
-        found.odd_marks.clone().map(|text| (marks, text)),
-        found.leaves_out.filter(|_| adds_space).map(|character| (left_out, character.to_string())),
-        found.changes_nul.then(|| (nul, "\0".to_owned())),
-    ];
-    all.into_iter().flatten().map(|(what, text)| Change { what: what.to_owned(), text }).collect()
 }
 
 fn check_units(units: &Units) -> Result<()> {

@@ -6,10 +6,10 @@
 use std::collections::HashSet;
 
 use super::model::{BPE, Model, Normalizer, Piece, PieceKind, Trainer};
-use super::trained::{SharedMap, as_model, check_merges};
+use super::trained::{as_model, check_merges};
 use super::{FORMAT, read};
 use crate::live::live_merges;
-use crate::{Written, inexpressible, quoted};
+use crate::{inexpressible, quoted};
 use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, SentencePieceDecode};
@@ -23,14 +23,6 @@ use bytepair::{Parts, Tokenizer};
 /// # Errors
 /// Where the tokenizer has a part that a model cannot say; the error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
-    write_with_changes(tokenizer, &mut SharedMap::default())?.exact(FORMAT)
-}
-
-/// The model file of a tokenizer, also where some texts are normalized otherwise there.
-///
-/// # Errors
-/// Where the tokenizer has another part that a model cannot say; the error names it.
-pub fn write_with_changes(tokenizer: &Tokenizer, shared: &mut SharedMap) -> Result<Written> {
     let own = tokenizer.parts();
     if own.normalizer.is_sentencepiece() {
         let (file, again) = write_model(own)?;
@@ -39,15 +31,15 @@ pub fn write_with_changes(tokenizer: &Tokenizer, shared: &mut SharedMap) -> Resu
                 let token = other_symbol(own, &again);
                 Err(inexpressible(FORMAT, token.unwrap_or_else(|| part.to_owned())))
             }
-            None => Ok(Written { file, changes: Vec::new() }),
+            None => Ok(file),
         };
     }
-    let (parts, changes) = as_model(own, shared)?;
+    let parts = as_model(own)?;
     let (file, again) = write_model(&parts)?;
     check_merges(&own.vocabulary, &again.vocabulary)?;
     match difference(&parts, &again) {
         Some(part) => Err(inexpressible(FORMAT, part)),
-        None => Ok(Written { file, changes }),
+        None => Ok(file),
     }
 }
 

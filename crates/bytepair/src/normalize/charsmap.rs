@@ -2,8 +2,7 @@
 //!
 //! It says which text replaces which: keys lie in a double array (a trie in one row of 32-bit units,
 //! walked byte by byte), the texts behind it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
-//! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key. `double_array`
-//! lays out the map of any keys.
+//! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key.
 //!
 //! Two libraries look different things up. SentencePiece takes the longest key that a text begins with. Hugging Face's
 //! `Precompiled` takes each grapheme cluster of less than six bytes, and each character of the others; of the keys that the
@@ -12,14 +11,12 @@
 //! Layout of a unit: bit 31 marks a value (the other bits hold it), bits 0-7 are the label, bit 8 says
 //! that a key ends here, bit 9 scales the offset in bits 10-30 by 256.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::aligned::{Change, Symbol};
-use super::double_array::double_array;
 use super::growth::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
 
@@ -86,36 +83,6 @@ impl CharsMap {
         Growth::Any(self.0.longest, &self.0.bytes)
     }
 
-    /// The map of some keys, which are neither empty nor have a NUL in them, in ascending order.
-    ///
-    /// # Errors
-    /// Where there are more than fit a map, which is looked at again.
-    pub fn of_keys(keys: &BTreeMap<String, String>) -> Result<Self> {
-        let mut texts = String::new();
-        let mut places: HashMap<&str, u32> = HashMap::new();
-        let mut values = Vec::with_capacity(keys.len());
-        for (key, replacement) in keys {
-            let place = *places.entry(replacement.as_str()).or_insert_with(|| {
-                let place = u32::try_from(texts.len()).unwrap_or(u32::MAX);
-                texts.push_str(replacement);
-                texts.push('\0');
-                place
-            });
-            values.push((key.as_bytes(), place));
-        }
-        let units = double_array(&values).filter(|_| texts.len() < VALUE_BIT as usize);
-        let units = units.ok_or_else(|| Error::format("SentencePiece", PART, "too many keys"))?;
-        let map = Self(Arc::new(Map::new(units, texts)));
-        let has_key = |(key, replacement): (&String, &String)| {
-            map.exact(key.as_bytes()) == Some(replacement.as_str())
-        };
-        let fits = map.n_keys() == Some(keys.len()) && keys.iter().all(has_key);
-        match fits {
-            true => Ok(map),
-            false => Err(Error::format("SentencePiece", PART, "its keys do not fit it")),
-        }
-    }
-
     /// Every key with what replaces it, in ascending order, or `None` where there are more than a map of Unicode has, as in
     /// a damaged one.
     pub fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
@@ -142,39 +109,6 @@ impl CharsMap {
             }
         }
         Some(keys)
-    }
-
-    /// How many keys there are; `None` where one is too long, as in a damaged map.
-    fn n_keys(&self) -> Option<usize> {
-        let Some(&root) = self.0.units.first() else { return Some(0) };
-        self.n_keys_behind(offset(root), 0, &mut HashMap::new())
-    }
-
-    /// How many keys go on from a place. Equal subtrees lie in one place, and each is counted once.
-    fn n_keys_behind(
-        &self,
-        place: usize,
-        depth: usize,
-        counts: &mut HashMap<usize, usize>,
-    ) -> Option<usize> {
-        if let Some(&known) = counts.get(&place) {
-            return Some(known);
-        }
-        if depth == MAX_KEY_LEN {
-            return None;
-        }
-        let mut n_keys = 0_usize;
-        for byte in 1..=u8::MAX {
-            let next = place ^ usize::from(byte);
-            let unit = self.0.units.get(next);
-            let Some(&unit) = unit.filter(|unit| label(**unit) == u32::from(byte)) else {
-                continue;
-            };
-            let behind = self.n_keys_behind(next ^ offset(unit), depth + 1, counts)?;
-            n_keys = n_keys.saturating_add(usize::from(ends_key(unit)) + behind);
-        }
-        counts.insert(place, n_keys);
-        Some(n_keys)
     }
 
     /// The places that one more byte leads to, with their keys, the largest byte first.
@@ -381,6 +315,14 @@ pub(crate) mod tests {
         assert_eq!(map.exact(b"abc"), None);
         assert_eq!(map.exact(b"ab"), Some(""));
         assert_eq!(map.exact("ﬁ".as_bytes()), Some("fi"));
+    }
+
+    #[test]
+    fn all_keys_are_listed_in_order() {
+        let map = CharsMap::parse(&build(&RULES)).unwrap();
+        let mut expected = RULES.map(|(key, replacement)| (key.as_bytes().to_vec(), replacement));
+        expected.sort_unstable();
+        assert_eq!(map.keys().unwrap(), expected);
     }
 
     #[test]

@@ -7,9 +7,7 @@
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
-pub(crate) mod as_map;
 mod charsmap;
-mod double_array;
 mod forms;
 mod growth;
 mod never;
