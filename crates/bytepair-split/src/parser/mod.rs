@@ -48,6 +48,7 @@ const MAX_DEPTH: u32 = 100;
 const MAX_ATOMS: usize = 20_000;
 
 /// A parsed pattern, and the word characters, if it has word boundaries.
+#[derive(PartialEq, Eq)]
 pub(crate) struct Parsed {
     pub(crate) root: Node,
     pub(crate) word: Option<CharSet>,
