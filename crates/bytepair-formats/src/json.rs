@@ -10,7 +10,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use memchr::{memchr, memchr_iter, memrchr};
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
 use bytepair::vocabulary::TokenId;
@@ -123,31 +124,8 @@ pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> R
 }
 
 /// A string that is part of the file, or had to be put together.
-pub(super) struct Name<'f>(pub(super) Cow<'f, str>);
-
-impl<'de> Deserialize<'de> for Name<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_str(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl<'de> Visitor<'de> for NameVisitor {
-    type Value = Name<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, name: &'de str) -> std::result::Result<Name<'de>, E> {
-        Ok(Name(Cow::Borrowed(name)))
-    }
-
-    fn visit_str<E>(self, name: &str) -> std::result::Result<Name<'de>, E> {
-        Ok(Name(Cow::Owned(name.to_owned())))
-    }
-}
+#[derive(Deserialize)]
+pub(super) struct Name<'f>(#[serde(borrow)] pub(super) Cow<'f, str>);
 
 /// Names and ids, in the order of the file.
 pub(super) struct Entries<'f>(pub(super) Vec<(Cow<'f, str>, TokenId)>);

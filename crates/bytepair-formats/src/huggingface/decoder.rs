@@ -25,18 +25,7 @@ use bytepair::units::{Units, bytes_of_printable, printable_name, published_name}
 use bytepair::vocabulary::{Token, TokenKind, Vocabulary};
 use bytepair::{Parts, Result, Tokenizer};
 
-const DECODERS: &[&str] = &[
-    "Sequence",
-    "ByteLevel",
-    "Metaspace",
-    "BPEDecoder",
-    "Replace",
-    "ByteFallback",
-    "Fuse",
-    "Strip",
-    "WordPiece",
-    "CTC",
-];
+const DECODERS: &str = "Sequence, ByteLevel, Metaspace, BPEDecoder, Replace, ByteFallback, Fuse, Strip, WordPiece, CTC";
 
 /// Reads a decoder.
 pub(super) fn decoding(placed: &PlacedValue<'_>) -> Result<Vec<DecodeStep>> {
@@ -136,48 +125,28 @@ fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
             ..DecodeRules::default()
         });
     }
-    let mut rest = Rest(steps);
-    let prefix = units.continuing_prefix.as_deref().map(prefix_pattern);
-    let undoes_prefix = rest.next_if(|step| match step {
-        DecodeStep::ReplacePattern { pattern, to } => {
-            to.is_empty() && prefix.as_ref() == Some(pattern)
-        }
-        _ => false,
-    });
-    let mark = units.end_mark.as_ref().map(|mark| &mark.text);
-    let undoes_mark =
-        rest.next_if(|step| matches!(step, DecodeStep::Suffix { suffix } if mark == Some(suffix)));
-    let mut rules = DecodeRules::default();
-    while let [DecodeStep::Replace { from, to }, ..] = rest.0 {
-        rules.replacements.push((from.clone(), to.clone()));
-        rest.0 = &rest.0[1..];
+    let replaced = |step: &DecodeStep| match step {
+        DecodeStep::Replace { from, to } => Some((from.clone(), to.clone())),
+        _ => None,
+    };
+    let n_leading_spaces = match steps {
+        [.., DecodeStep::Strip { content: ' ', start, stop: 0 }] => *start,
+        _ => 0,
+    };
+    let rules = DecodeRules {
+        replacements: steps.iter().filter_map(replaced).collect(),
+        n_leading_spaces,
+        first_without: None,
+        whole_byte_runs: units.byte_fallback,
+    };
+    let mut written = steps_of(&rules, units).ok()?;
+    if n_leading_spaces == 0 && !steps.contains(&DecodeStep::Fuse) {
+        // At the end it changes nothing.
+        written.pop();
     }
-    rules.whole_byte_runs = rest.next_if(|step| *step == DecodeStep::ByteFallback).is_some();
-    let is_fused = rest.next_if(|step| *step == DecodeStep::Fuse).is_some();
-    if let [DecodeStep::Strip { content: ' ', start, stop: 0 }, ..] = rest.0
-        && is_fused
-    {
-        rules.n_leading_spaces = *start;
-        rest.0 = &rest.0[1..];
-    }
-    let is_known = rest.0.is_empty()
-        && undoes_prefix.is_some() == prefix.is_some()
-        && undoes_mark.is_some() == mark.is_some()
-        && rules.whole_byte_runs == units.byte_fallback;
     let keeps_spaces =
-        mark.is_none() || rules.replacements.iter().all(|(from, _)| !from.contains(' '));
-    (is_known && keeps_spaces).then_some(rules)
-}
-
-/// Steps that are not yet understood.
-struct Rest<'s>(&'s [DecodeStep]);
-
-impl<'s> Rest<'s> {
-    fn next_if(&mut self, is_meant: impl Fn(&DecodeStep) -> bool) -> Option<&'s DecodeStep> {
-        let (first, rest) = self.0.split_first().filter(|(first, _)| is_meant(first))?;
-        self.0 = rest;
-        Some(first)
-    }
+        units.end_mark.is_none() || rules.replacements.iter().all(|(from, _)| !from.contains(' '));
+    (steps == written && keeps_spaces).then_some(rules)
 }
 
 impl Context<'_> {
@@ -329,7 +298,7 @@ pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String>
     let chain = match &parts.decode {
         Decode::Chain(chain) => chain.clone(),
         Decode::Rules(rules) => {
-            without_separator(all_steps(rules, parts).or_else(|_| steps(rules, &parts.units))?)
+            without_separator(all_steps(rules, parts).or_else(|_| steps_of(rules, &parts.units))?)
         }
         Decode::SentencePiece(rules) => without_separator(sentencepiece::decoding(rules, parts)?),
     };
@@ -369,12 +338,12 @@ fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
 /// The steps that do what rules do to every token.
 fn all_steps(rules: &DecodeRules, parts: &Parts) -> Result<Vec<DecodeStep>> {
     let mut all = if parts.units.is_bytes() { respelled(parts)? } else { Vec::new() };
-    all.extend(steps(rules, &parts.units)?);
+    all.extend(steps_of(rules, &parts.units)?);
     Ok(all)
 }
 
 /// The steps that do what rules do to text.
-fn steps(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
+fn steps_of(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
     let DecodeRules { replacements, n_leading_spaces, first_without, whole_byte_runs: _ } = rules;
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
     if units.is_bytes() {

@@ -21,23 +21,8 @@ enum Step {
     ReplaceMatches { path: String, pattern: String, to: String },
 }
 
-const NORMALIZERS: &[&str] = &[
-    "Sequence",
-    "Bert",
-    "BertNormalizer",
-    "Strip",
-    "StripAccents",
-    "NFC",
-    "NFD",
-    "NFKC",
-    "NFKD",
-    "Lowercase",
-    "Nmt",
-    "Precompiled",
-    "Replace",
-    "Prepend",
-    "ByteLevel",
-];
+const NORMALIZERS: &str = "Sequence, Bert, BertNormalizer, Strip, StripAccents, NFC, NFD, NFKC, NFKD, Lowercase, Nmt, Precompiled, \
+    Replace, Prepend, ByteLevel";
 
 fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<Step>) -> Result<()> {
     let kind = match placed.kind(NORMALIZERS)? {

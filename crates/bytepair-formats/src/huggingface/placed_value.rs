@@ -170,16 +170,16 @@ impl<'t> PlacedValue<'t> {
         found.map(|(_, value)| *value).ok_or_else(|| self.expected(&one_of(&names)))
     }
 
-    /// The type of a component, where it has one.
+    /// The type of a component, where it has one. The names of those that are known have commas between them.
     ///
     /// # Errors
     /// Where it is none of those that are known.
-    pub(super) fn kind(&self, known: &[&'static str]) -> Result<Option<&'static str>> {
+    pub(super) fn kind(&self, known: &'static str) -> Result<Option<&'static str>> {
         let of_last = Self { repeated: Repeated::LastCounts, ..self.clone() };
         let Some(field) = of_last.optional("type")? else { return Ok(None) };
         let name = field.text()?;
-        let found = known.iter().find(|known| **known == name);
-        found.map(|name| Some(*name)).ok_or_else(|| field.expected(&one_of(known)))
+        let found = known.split(", ").find(|known| *known == name);
+        found.map(Some).ok_or_else(|| field.expected(&format!("one of {known}")))
     }
 }
 

@@ -19,8 +19,8 @@ use bytepair::units::{Units, published_name};
 use bytepair::vocabulary::{TokenId, Vocabulary};
 use bytepair::{Parts, Result};
 
-const POST_PROCESSORS: &[&str] =
-    &["Sequence", "ByteLevel", "TemplateProcessing", "RobertaProcessing", "BertProcessing"];
+const POST_PROCESSORS: &str =
+    "Sequence, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing";
 
 const TEXTS: &[(&str, Sequence)] = &[("A", Sequence::First), ("B", Sequence::Second)];
 

@@ -44,20 +44,8 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
     ("Contiguous", Behaviour::Contiguous),
 ];
 
-const PRE_TOKENIZERS: &[&str] = &[
-    "Sequence",
-    "Split",
-    "ByteLevel",
-    "Metaspace",
-    "Whitespace",
-    "WhitespaceSplit",
-    "Digits",
-    "Punctuation",
-    "BertPreTokenizer",
-    "CharDelimiterSplit",
-    "FixedLength",
-    "UnicodeScripts",
-];
+const PRE_TOKENIZERS: &str = "Sequence, Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Digits, Punctuation, \
+    BertPreTokenizer, CharDelimiterSplit, FixedLength, UnicodeScripts";
 
 /// How many characters are a piece where a file does not say so.
 const FIXED_LENGTH: usize = 5;

@@ -9,11 +9,13 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::FORMAT;
-use super::model::{Model, Pair};
+use super::model::Model;
 use super::placed_value::{PlacedValue, Repeated, problem, tree};
 use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
@@ -84,19 +86,11 @@ pub(super) fn added_tokens(parts: &Parts) -> Vec<Added> {
 }
 
 /// Ids by name; of a name that comes twice the last counts.
-///
-/// Open addressing over a power of two of slots, at most half full. A look-up touches a slot, the entry and its
-/// name, each somewhere else in memory; [`Ids::get_all`] does many side by side.
 struct Ids<'m> {
     entries: &'m [(Cow<'m, str>, TokenId)],
-    /// Half of the hash of a name, and one more than its place in the entries; 0 where a slot is free.
-    slots: Vec<(u32, u32)>,
-    /// The number of different names.
-    len: usize,
+    /// The places of different names in the entries.
+    places: HashTable<u32>,
 }
-
-/// How many names are looked up at once where there are many.
-const N_SIDE_BY_SIDE: usize = 48;
 
 fn hash(name: &str) -> u64 {
     HashKey::of_process().hash_bytes(name.as_bytes(), 0)
@@ -104,70 +98,26 @@ fn hash(name: &str) -> u64 {
 
 impl<'m> Ids<'m> {
     fn new(entries: &'m [(Cow<'m, str>, TokenId)]) -> Self {
-        let n_slots = (entries.len().max(8) * 2).next_power_of_two();
-        let mut ids = Self { entries, slots: vec![(0, 0); n_slots], len: 0 };
-        for (place, (name, _)) in (1..).zip(entries) {
-            let slot = ids.slot(hash(name), name);
-            ids.len += usize::from(ids.slots[slot].1 == 0);
-            ids.slots[slot] = (tag(hash(name)), place);
+        let name = |place: u32| entries[place as usize].0.as_ref();
+        let mut places = HashTable::with_capacity(entries.len());
+        for (place, (own, _)) in (0..).zip(entries) {
+            let is_own = |other: &u32| name(*other) == own;
+            match places.entry(hash(own), is_own, |place| hash(name(*place))) {
+                Entry::Occupied(mut known) => *known.get_mut() = place,
+                Entry::Vacant(free) => drop(free.insert(place)),
+            }
         }
-        ids
+        Self { entries, places }
     }
 
     fn len(&self) -> usize {
-        self.len
+        self.places.len()
     }
 
     fn get(&self, name: &str) -> Option<TokenId> {
-        self.at(hash(name), name)
+        let entry = |place: &u32| &self.entries[*place as usize];
+        self.places.find(hash(name), |place| entry(place).0 == name).map(|place| entry(place).1)
     }
-
-    fn at(&self, hash: u64, name: &str) -> Option<TokenId> {
-        self.entry(self.slots[self.slot(hash, name)]).map(|(_, id)| *id)
-    }
-
-    /// The ids of names whose hashes are known, in order.
-    fn get_all(&self, names: &[(u64, &str)], ids: &mut Vec<Option<TokenId>>) {
-        for names in names.chunks(N_SIDE_BY_SIDE) {
-            // Nothing here waits for anything else, so that cache lines are fetched side by side.
-            let homes = names.iter().map(|(hash, _)| self.slots[self.home(*hash)]);
-            let seen = homes.fold(0, |seen, slot| seen ^ slot.0);
-            let homes = names.iter().map(|(hash, _)| self.slots[self.home(*hash)]);
-            let seen = homes.fold(seen, |seen, slot| seen ^ self.first_byte(slot));
-            std::hint::black_box(seen);
-            ids.extend(names.iter().map(|(hash, name)| self.at(*hash, name)));
-        }
-    }
-
-    fn entry(&self, slot: (u32, u32)) -> Option<&'m (Cow<'m, str>, TokenId)> {
-        self.entries.get((slot.1 as usize).wrapping_sub(1))
-    }
-
-    fn first_byte(&self, slot: (u32, u32)) -> u32 {
-        self.entry(slot).and_then(|(name, _)| name.bytes().next()).map_or(0, u32::from)
-    }
-
-    /// The slot that holds a name, or the free slot where it would go.
-    fn slot(&self, hash: u64, name: &str) -> usize {
-        let is_other = |slot: (u32, u32)| {
-            slot.0 != tag(hash) || self.entry(slot).is_none_or(|(other, _)| other != name)
-        };
-        let mut slot = self.home(hash);
-        while self.slots[slot].1 != 0 && is_other(self.slots[slot]) {
-            slot = (slot + 1) & (self.slots.len() - 1);
-        }
-        slot
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
-    fn home(&self, hash: u64) -> usize {
-        hash as usize & (self.slots.len() - 1)
-    }
-}
-
-/// The half of a hash that says nothing about the slot.
-fn tag(hash: u64) -> u32 {
-    (hash >> 32) as u32
 }
 
 /// Tokens, merges and added tokens.
@@ -219,59 +169,27 @@ fn insert(vocabulary: &mut Vocabulary, id: TokenId, name: &str, token: Token<'_>
     vocabulary.insert(id, token).map_err(is_taken)
 }
 
-/// How many merges are looked up at once.
-const N_MERGES_AT_ONCE: usize = 256;
-
 fn merges(model: &Model<'_>, units: &Units, ids: &Ids<'_>) -> Result<Vec<Merge>> {
     let n_cut = units.continuing_prefix.as_ref().map_or(0, String::len);
     let mut merges = Vec::with_capacity(model.merges.len());
-    let (mut joined, mut ends, mut found) = (String::new(), Vec::new(), Vec::new());
-    for pairs in model.merges.chunks(N_MERGES_AT_ONCE) {
+    let mut joined = String::new();
+    for (rank, (left, right)) in model.merges.iter().enumerate() {
+        let problem = |problem_is: &str| {
+            let names = [left, right].map(|name| quoted(name.as_bytes())).join(" ");
+            problem(&format!("model.merges[{rank}], {names}"), problem_is)
+        };
+        let lacks_prefix = || problem("its right part lacks the continuing prefix");
+        let rest = right.get(n_cut..).ok_or_else(lacks_prefix)?;
         joined.clear();
-        ends.clear();
-        for (place, (left, right)) in pairs.iter().enumerate() {
-            let Some(rest) = right.get(n_cut..) else {
-                let part = merge_name(merges.len() + place, &pairs[place]);
-                return Err(problem(&part, "its right part lacks the continuing prefix"));
-            };
-            joined.push_str(left);
-            joined.push_str(rest);
-            ends.push(joined.len());
-        }
-        let mut start = 0;
-        let mut results = ends.iter().map(|&end| &joined[std::mem::replace(&mut start, end)..end]);
-        let names = pairs.iter().flat_map(|(left, right)| {
-            let names = [left.as_ref(), right.as_ref(), results.next().unwrap_or_default()];
-            names.map(|name| (hash(name), name))
-        });
-        let names: Vec<_> = names.collect();
-        found.clear();
-        ids.get_all(&names, &mut found);
-        for (pair, (found, names)) in
-            pairs.iter().zip(found.as_chunks().0.iter().zip(names.as_chunks().0))
-        {
-            merges.push(merge(found, names).map_err(|name| {
-                let problem_is =
-                    format!("the token {} is not in the vocabulary", quoted(name.as_bytes()));
-                problem(&merge_name(merges.len(), pair), problem_is)
-            })?);
-        }
+        joined.extend([left.as_ref(), rest]);
+        let id = |name: &str| {
+            let name_is = || quoted(name.as_bytes());
+            let missing = || problem(&format!("the token {} is not in the vocabulary", name_is()));
+            ids.get(name).ok_or_else(missing)
+        };
+        merges.push(Merge { left: id(left)?, right: id(right)?, result: id(&joined)? });
     }
     Ok(merges)
-}
-
-/// The merge of three ids, or the name that has no id.
-fn merge<'n>(
-    ids: &[Option<TokenId>; 3],
-    names: &[(u64, &'n str); 3],
-) -> std::result::Result<Merge, &'n str> {
-    let id = |place: usize| ids[place].ok_or(names[place].1);
-    Ok(Merge { left: id(0)?, right: id(1)?, result: id(2)? })
-}
-
-/// A merge in a message.
-fn merge_name(rank: usize, (left, right): &Pair<'_>) -> String {
-    format!("model.merges[{rank}], {} {}", quoted(left.as_bytes()), quoted(right.as_bytes()))
 }
 
 /// What decides the kind of a token.
