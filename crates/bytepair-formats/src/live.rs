@@ -142,17 +142,15 @@ impl<'v> Rules<'v> {
         for (_, merge) in group {
             by_left.entry(merge.left).or_default().push(merge);
         }
-        let mut n_pairs = 0;
-        for (_, merge) in group {
-            let next = by_left.get(&merge.right).into_iter().flatten();
-            for next in next.filter(|next| next.result != merge.result) {
-                n_pairs += 1;
-                if n_pairs > MAX_PAIRS {
-                    return Err("too many merges of one priority".to_owned());
-                }
-                if self.can_stand_so([merge.left, merge.right, next.right]) {
-                    return Ok(Some(next.result));
-                }
+        let next = |merge: &Merge| by_left.get(&merge.right).into_iter().flatten();
+        let pairs = group.iter().flat_map(|(_, merge)| next(merge).map(move |next| (merge, next)));
+        let pairs = pairs.filter(|(merge, next)| merge.result != next.result);
+        for (n_pairs, (merge, next)) in pairs.enumerate() {
+            if n_pairs == MAX_PAIRS {
+                return Err("too many merges of one priority".to_owned());
+            }
+            if self.can_stand_so([merge.left, merge.right, next.right]) {
+                return Ok(Some(next.result));
             }
         }
         Ok(None)

@@ -2,7 +2,7 @@
 //!
 //! Each part of the file has a module with what stands there, how it is read and how it is written: `normalizer`,
 //! `pre_tokenizer`, `model`, `decoder` and `post_processor`. `read` and `write` put the parts together. Reading takes the
-//! tokens of the model and the added ones to a `vocabulary`; writing gives them `names`, spells out what only
+//! tokens of the model and the added ones to a `vocabulary`; writing names them, spells out what only
 //! `sentencepiece` has, and reads the file again. Both refuse what the other side has no equal part for, by name.
 //!
 //! The special tokens of a file always count there; here a call must allow them (`allowed_special=all`), and template,
@@ -12,7 +12,6 @@
 
 mod decoder;
 mod model;
-mod names;
 mod normalizer;
 mod placed_value;
 mod post_processor;

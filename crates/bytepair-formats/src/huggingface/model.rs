@@ -10,8 +10,8 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-use super::names::Names;
 use super::placed_value::{PlacedValue, Repeated, problem, refuse, step};
+use super::write::Names;
 use crate::json::{Entries, Name, Tree, two_parts};
 use bytepair::units::{EndMarkKind, Units};
 use bytepair::vocabulary::{Merge, TokenId, Vocabulary};

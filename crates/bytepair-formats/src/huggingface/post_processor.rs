@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::FORMAT;
-use super::names::Names;
 use super::placed_value::{PlacedValue, Repeated, byte_level, flag, name_of, no_type, problem};
+use super::write::Names;
 use crate::json::check_steps;
 use bytepair::template::{
     OffsetRules, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
