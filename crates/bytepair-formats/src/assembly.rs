@@ -8,18 +8,6 @@ use serde_json::{Map, Value, json};
 use super::huggingface::Added;
 use bytepair::vocabulary::TokenId;
 
-/// The pattern of Qwen 2 and 3, in Oniguruma's flavour.
-const QWEN2_PATTERN: &str = concat!(
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*",
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-);
-
-/// CLIP's pattern, in Oniguruma's flavour.
-const CLIP_PATTERN: &str = concat!(
-    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|",
-    r"[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-);
-
 /// How a text becomes pieces, and ids a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pipeline {
@@ -73,10 +61,11 @@ impl Pipeline {
     fn pre_tokenizer(self) -> Value {
         match self {
             Self::Bytes { prefix_space } => byte_level(prefix_space),
-            Self::Qwen2 { prefix_space } => {
-                in_a_row(&[split(QWEN2_PATTERN, "Isolated", false), uncut_byte_level(prefix_space)])
-            }
-            Self::Clip => in_a_row(&[split(CLIP_PATTERN, "Removed", true), byte_level(false)]),
+            Self::Qwen2 { prefix_space } => in_a_row(&[
+                split(&named("qwen2"), "Isolated", false),
+                uncut_byte_level(prefix_space),
+            ]),
+            Self::Clip => in_a_row(&[split(&named("clip"), "Removed", true), byte_level(false)]),
             Self::Gpt1 => json!({"type": "BertPreTokenizer"}),
             Self::Falcon { triples } => {
                 let mut row = vec![
@@ -96,6 +85,12 @@ impl Pipeline {
             _ => byte_level(true),
         }
     }
+}
+
+/// A published pattern of one stage, in Oniguruma's flavour.
+fn named(name: &str) -> String {
+    let stages = bytepair_split::named(name).unwrap_or_default();
+    stages.into_iter().map(|stage| stage.pattern.source).collect()
 }
 
 /// Bytes cut by GPT-2's pattern.

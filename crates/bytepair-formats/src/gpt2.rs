@@ -101,7 +101,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     let entries: serde_json::Map<String, serde_json::Value> =
         names.iter().map(|(id, name)| (name.clone(), (*id).into())).collect();
     if entries.len() < names.len() {
-        return Err(inexpressible(FORMAT, "two ids for one token"));
+        return refuse("two ids for one token");
     }
     let name = |id: TokenId| {
         names.binary_search_by_key(&id, |entry| entry.0).map(|index| names[index].1.as_str())
@@ -110,15 +110,17 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     for merge in parts.vocabulary.merges() {
         let (Ok(left), Ok(right)) = (name(merge.left), name(merge.right)) else { continue };
         if name(merge.result) != Ok(&format!("{left}{right}")) {
-            return Err(inexpressible(
-                FORMAT,
-                format!("a merge of {left:?} and {right:?} into another token"),
-            ));
+            return refuse(format!("a merge of {left:?} and {right:?} into another token"));
         }
         merges_txt.extend([left, " ", right, "\n"]);
     }
     let vocab_json = serde_json::Value::Object(entries).to_string().into_bytes();
     Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
+}
+
+/// Refuses a tokenizer because of this part.
+fn refuse<T>(part: impl Into<String>) -> Result<T> {
+    Err(inexpressible(FORMAT, part))
 }
 
 /// Whether a splitter is GPT-2's, by how it is written.
@@ -183,7 +185,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
     ];
     require(FORMAT, &checks)?;
     match parts.added.iter().find(|token| token.content != END_OF_TEXT || !token.special) {
-        Some(token) => Err(inexpressible(FORMAT, format!("the added token {:?}", token.content))),
+        Some(token) => refuse(format!("the added token {:?}", token.content)),
         None => Ok(()),
     }
 }
@@ -199,7 +201,7 @@ fn names(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, String)>> {
             TokenKind::Added if token.bytes == END_OF_TEXT.as_bytes() => {
                 Ok((id, END_OF_TEXT.to_owned()))
             }
-            _ => Err(inexpressible(FORMAT, format!("the token {id}, {}", quoted(token.bytes)))),
+            _ => refuse(format!("the token {id}, {}", quoted(token.bytes))),
         })
         .collect()
 }

@@ -169,6 +169,11 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     Ok(TiktokenFiles { ranks, sidecar: format!("{sidecar:#}\n").into_bytes() })
 }
 
+/// Refuses a tokenizer because of this part.
+fn refuse<T>(part: impl Into<String>) -> Result<T> {
+    Err(inexpressible(FORMAT, part))
+}
+
 /// Tokens and ids, in the order of the file.
 fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
     // Some editors put a byte order mark there, which no line of base64 can begin with.
@@ -217,13 +222,13 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
 /// The one pattern, in the flavour that tiktoken reads.
 fn pattern_of(parts: &Parts) -> Result<String> {
     let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
-        return Err(inexpressible(FORMAT, "a pre-tokenizer that changes the text"));
+        return refuse("a pre-tokenizer that changes the text");
     };
     let stage = match splitter.stages() {
         [] => return Ok(WHOLE_TEXT.to_owned()),
         [stage] => stage,
         stages => {
-            return Err(inexpressible(FORMAT, format!("{} split patterns in a row", stages.len())));
+            return refuse(format!("{} split patterns in a row", stages.len()));
         }
     };
     let source = quoted(stage.pattern.source.as_bytes());
@@ -231,7 +236,7 @@ fn pattern_of(parts: &Parts) -> Result<String> {
         let part = format!(
             "the split pattern {source}: it is not proven to match everything, and tiktoken drops the rest"
         );
-        return Err(inexpressible(FORMAT, part));
+        return refuse(part);
     }
     let translated = bytepair_split::translated(&stage.pattern, Flavour::Rust);
     translated
@@ -246,28 +251,20 @@ fn checked_entries(vocabulary: &Vocabulary) -> Result<Vec<(&[u8], TokenId)>> {
         match token.kind {
             TokenKind::PLAIN if vocabulary.id(token) == Some(id) => entries.push((token.bytes, id)),
             TokenKind::PLAIN => {
-                return Err(inexpressible(
-                    FORMAT,
-                    format!("two ids for the token {}", quoted(token.bytes)),
-                ));
+                return refuse(format!("two ids for the token {}", quoted(token.bytes)));
             }
             TokenKind::Added => {}
             _ => {
-                return Err(inexpressible(
-                    FORMAT,
-                    format!("the token {id}, which is not plain text"),
-                ));
+                return refuse(format!("the token {id}, which is not plain text"));
             }
         }
     }
     if let Some((bytes, _)) = entries.iter().find(|(bytes, _)| bytes.len() > ranks::MAX_TOKEN_LEN) {
-        return Err(inexpressible(FORMAT, format!("a token of {} bytes", bytes.len())));
+        return refuse(format!("a token of {} bytes", bytes.len()));
     }
     let missing = (0..=255).find(|&byte: &u8| vocabulary.id(Token::plain(&[byte])).is_none());
     match missing {
-        Some(byte) => {
-            Err(inexpressible(FORMAT, format!("a vocabulary without the byte {byte:#04X}")))
-        }
+        Some(byte) => refuse(format!("a vocabulary without the byte {byte:#04X}")),
         None => Ok(entries),
     }
 }
@@ -285,15 +282,11 @@ fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
         let (_, bytes) = vocabulary.merged(merge.left, merge.right)?;
         let name = quoted(&bytes);
         if by_bytes.get(bytes.as_slice()) != Some(&merge.result) {
-            return Err(inexpressible(
-                FORMAT,
-                format!("a merge that does not give the token {name}"),
-            ));
+            return refuse(format!("a merge that does not give the token {name}"));
         }
         if merge.result < last_result {
-            return Err(inexpressible(
-                FORMAT,
-                format!("a merge into {name} whose place is not in the order of the ids"),
+            return refuse(format!(
+                "a merge into {name} whose place is not in the order of the ids"
             ));
         }
         last_result = merge.result;
@@ -309,7 +302,7 @@ fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
         if !is_same {
             let part =
                 format!("the token {}, which tiktoken would make from other parts", quoted(bytes));
-            return Err(inexpressible(FORMAT, part));
+            return refuse(part);
         }
     }
     Ok(())
@@ -323,10 +316,7 @@ fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json:
         let is_own =
             parts.vocabulary.token(token.id).is_some_and(|known| known.kind == TokenKind::Added);
         if !token.special || !is_own {
-            return Err(inexpressible(
-                FORMAT,
-                format!("the added token {name}, which is not special"),
-            ));
+            return refuse(format!("the added token {name}, which is not special"));
         }
         specials.insert(token.content.clone(), token.id.into());
     }
@@ -336,7 +326,7 @@ fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json:
     match parts.vocabulary.iter().find(|&(id, token)| is_unused(id, token)) {
         Some((id, token)) => {
             let part = format!("the token {id}, {}, which is never used", quoted(token.bytes));
-            Err(inexpressible(FORMAT, part))
+            refuse(part)
         }
         None => Ok(specials),
     }
@@ -350,7 +340,7 @@ fn check_prefixes(added: &[AddedToken]) -> Result<()> {
         Some(pair) => {
             let [token, longer] = [pair[0], pair[1]].map(|name| quoted(name.as_bytes()));
             let part = format!("the special token {token}, with which {longer} begins");
-            Err(inexpressible(FORMAT, part))
+            refuse(part)
         }
         None => Ok(()),
     }

@@ -44,7 +44,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
         return match difference(own, &again).or_else(|| difference_of_merges(own, &again)) {
             Some(part) => {
                 let token = other_symbol(own, &again);
-                Err(inexpressible(FORMAT, token.unwrap_or_else(|| part.to_owned())))
+                refuse(token.unwrap_or_else(|| part.to_owned()))
             }
             None => Ok(file),
         };
@@ -53,7 +53,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let (file, again) = write_model(&parts)?;
     check_merges(&own.vocabulary, &again.vocabulary)?;
     match difference(&parts, &again) {
-        Some(part) => Err(inexpressible(FORMAT, part)),
+        Some(part) => refuse(part),
         None => Ok(file),
     }
 }
@@ -61,10 +61,10 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 /// The file, and what it is read as.
 fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
     let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() else {
-        return Err(inexpressible(FORMAT, "a normalizer other than SentencePiece's"));
+        return refuse("a normalizer other than SentencePiece's");
     };
     let Decode::SentencePiece(decode) = &parts.decode else {
-        return Err(inexpressible(FORMAT, "rules of decoding other than SentencePiece's"));
+        return refuse("rules of decoding other than SentencePiece's");
     };
     let model = Model {
         pieces: pieces(&parts.vocabulary, decode)?,
@@ -273,7 +273,7 @@ fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
     let text =
         merge.and_then(|merge| vocabulary.token(merge.result)).map_or(&[][..], |token| token.bytes);
     let problem = format!("the merge into {}, which would not be as it is here", quoted(text));
-    Err(inexpressible(FORMAT, problem))
+    refuse(problem)
 }
 
 fn refuse<T>(part: impl Into<String>) -> Result<T> {
