@@ -4,10 +4,10 @@
 //! wrong.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::de::{self, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::placed_value::{PlacedValue, Repeated, problem, refuse, step};
@@ -151,99 +151,23 @@ fn merges_of<'t>(merges: &PlacedValue<'t>) -> Result<Vec<Pair<'t>>> {
     Ok(pairs)
 }
 
-/// Reads a list of merges straight from the file.
+/// Reads a list of merges straight from the file: two tokens in a list each, or all in one string with a space between.
 fn merges<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Vec<Pair<'de>>, D::Error> {
-    deserializer.deserialize_seq(MergesVisitor)
-}
-
-struct MergesVisitor;
-
-impl<'de> Visitor<'de> for MergesVisitor {
-    type Value = Vec<Pair<'de>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a list of merges")
+    let list = <&RawValue>::deserialize(deserializer)?.get();
+    if let Ok(pairs) = serde_json::from_str::<Vec<(Name<'de>, Name<'de>)>>(list) {
+        return Ok(pairs.into_iter().map(|(left, right)| (left.0, right.0)).collect());
     }
-
-    fn visit_seq<A: SeqAccess<'de>>(
-        self,
-        mut list: A,
-    ) -> std::result::Result<Vec<Pair<'de>>, A::Error> {
-        let mut merges = Vec::new();
-        let (mut has_one, mut has_two) = (false, false);
-        while let Some(Line { merge, in_one }) = list.next_element()? {
-            has_one |= in_one;
-            has_two |= !in_one;
-            merges.extend(merge);
+    let lines: Vec<Name<'de>> = serde_json::from_str(list).map_err(de::Error::custom)?;
+    let pair = |Name(line): Name<'de>| match line {
+        Cow::Borrowed(line) => two_parts(line).map(|(left, right)| (left.into(), right.into())),
+        Cow::Owned(line) => {
+            two_parts(&line).map(|(left, right)| (left.to_owned().into(), right.to_owned().into()))
         }
-        match has_one && has_two {
-            true => Err(de::Error::custom("merges of two shapes")),
-            false => Ok(merges),
-        }
-    }
-}
-
-/// A merge as `["a", "b"]` or `"a b"`.
-struct Line<'f> {
-    /// `None` where the line names a version.
-    merge: Option<Pair<'f>>,
-    /// Whether both tokens stand in one string.
-    in_one: bool,
-}
-
-impl<'de> Deserialize<'de> for Line<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(LineVisitor)
-    }
-}
-
-struct LineVisitor;
-
-impl LineVisitor {
-    /// A line of two tokens, each as `name` keeps it.
-    fn line<'de, 'l, E: de::Error>(
-        self,
-        line: &'l str,
-        name: impl Fn(&'l str) -> Cow<'de, str>,
-    ) -> std::result::Result<Line<'de>, E> {
-        if line.starts_with("#version") {
-            return Ok(Line { merge: None, in_one: true });
-        }
-        let wrong = || E::invalid_value(de::Unexpected::Str(line), &self);
-        let (left, right) = two_parts(line).ok_or_else(wrong)?;
-        Ok(Line { merge: Some((name(left), name(right))), in_one: true })
-    }
-}
-
-impl<'de> Visitor<'de> for LineVisitor {
-    type Value = Line<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a merge: two tokens in a list, or in one string with a space between")
-    }
-
-    fn visit_borrowed_str<E: de::Error>(self, line: &'de str) -> std::result::Result<Line<'de>, E> {
-        self.line(line, Cow::Borrowed)
-    }
-
-    fn visit_str<E: de::Error>(self, line: &str) -> std::result::Result<Line<'de>, E> {
-        self.line(line, |name| Cow::Owned(name.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(
-        self,
-        mut parts: A,
-    ) -> std::result::Result<Line<'de>, A::Error> {
-        let missing = |length| de::Error::invalid_length(length, &self);
-        let Name(left) = parts.next_element()?.ok_or_else(|| missing(0))?;
-        let Name(right) = parts.next_element()?.ok_or_else(|| missing(1))?;
-        match parts.next_element::<de::IgnoredAny>()? {
-            Some(_) => Err(missing(3)),
-            None => Ok(Line { merge: Some((left, right)), in_one: false }),
-        }
-    }
+    };
+    let merges = lines.into_iter().filter(|line| !line.0.starts_with("#version")).map(pair);
+    merges.collect::<Option<_>>().ok_or_else(|| de::Error::custom("not two tokens and a space"))
 }
 
 /// The model of a tokenizer.

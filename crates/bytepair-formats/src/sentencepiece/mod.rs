@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::merges::{Scored, cut_stages, push_merges};
-use self::model::{BPE, Model, Piece, PieceKind, Roles};
+use self::model::{BPE, Model, Piece, PieceKind};
 use crate::byte_of_name;
 use bytepair::added::AddedToken;
 use bytepair::decode::{LeadingSpaces, SentencePieceDecode};
@@ -66,13 +66,8 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// # Errors
 /// Where the file is damaged.
 pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
-    let Roles { bos, eos, unk } = Roles::parse(file)?;
-    let roles = [("bos", bos), ("eos", eos), ("unk", unk)];
-    Ok(roles
-        .into_iter()
-        .filter(|(_, role)| role.is_there)
-        .map(|(name, role)| (name, role.piece))
-        .collect())
+    let roles = ["bos", "eos", "unk"].into_iter().zip(Model::parse(file)?.trainer.roles);
+    Ok(roles.filter(|(_, role)| role.is_there).map(|(name, role)| (name, role.piece)).collect())
 }
 
 fn check_type(model: &Model) -> Result<()> {

@@ -27,14 +27,6 @@ pub(super) struct Piece {
     pub(super) kind: PieceKind,
 }
 
-/// The pieces that stand for the ends of a text and for what is unknown, where the model has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Roles {
-    pub(super) bos: Role,
-    pub(super) eos: Role,
-    pub(super) unk: Role,
-}
-
 /// A piece with a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Role {
@@ -59,6 +51,8 @@ pub(super) struct Trainer {
     pub(super) space_is_suffix: bool,
     pub(super) byte_fallback: bool,
     pub(super) unknown_surface: String,
+    /// The pieces that begin and end texts and stand for what is unknown: `bos`, `eos`, `unk`.
+    pub(super) roles: [Role; 3],
 }
 
 /// How text is changed.
@@ -80,6 +74,8 @@ impl Default for Trainer {
             space_is_suffix: false,
             byte_fallback: false,
             unknown_surface: " \u{2047} ".to_owned(),
+            roles: ["<s>", "</s>", "<unk>"]
+                .map(|piece| Role { piece: piece.to_owned(), is_there: true }),
         }
     }
 }
@@ -92,45 +88,6 @@ impl Default for Normalizer {
             removes_extra_whitespaces: true,
             escapes_whitespaces: true,
         }
-    }
-}
-
-impl Default for Roles {
-    fn default() -> Self {
-        let role = |piece: &str| Role { piece: piece.to_owned(), is_there: true };
-        Self { bos: role("<s>"), eos: role("</s>"), unk: role("<unk>") }
-    }
-}
-
-impl Roles {
-    /// What a model file says.
-    pub(super) fn parse(file: &[u8]) -> Result<Self> {
-        let mut roles = Self::default();
-        let mut fields = Fields::new("the model", file);
-        while let Some(field) = fields.next()? {
-            if field.number == 2 {
-                roles.read(field.bytes()?)?;
-            }
-        }
-        Ok(roles)
-    }
-
-    fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        // An id that is switched off is -1, which is written as a number of 64 bits.
-        let is_there = |field: &Field<'_>| field.number().map(|id| id < 1 << 63);
-        let mut fields = Fields::new("trainer_spec", bytes);
-        while let Some(field) = fields.next()? {
-            match field.number {
-                40 => self.unk.is_there = is_there(&field)?,
-                41 => self.bos.is_there = is_there(&field)?,
-                42 => self.eos.is_there = is_there(&field)?,
-                45 => field.text()?.clone_into(&mut self.unk.piece),
-                46 => field.text()?.clone_into(&mut self.bos.piece),
-                47 => field.text()?.clone_into(&mut self.eos.piece),
-                _ => {}
-            }
-        }
-        Ok(())
     }
 }
 
@@ -221,13 +178,22 @@ impl PieceKind {
 
 impl Trainer {
     fn parse(&mut self, bytes: &[u8]) -> Result<()> {
+        // An id that is switched off is -1, which is written as a number of 64 bits.
+        let is_there = |field: &Field<'_>| field.number().map(|id| id < 1 << 63);
+        let [bos, eos, unk] = &mut self.roles;
         let mut fields = Fields::new("trainer_spec", bytes);
         while let Some(field) = fields.next()? {
             match field.number {
                 3 => self.model_type = field.number()?,
                 24 => self.space_is_suffix = field.flag()?,
                 35 => self.byte_fallback = field.flag()?,
+                40 => unk.is_there = is_there(&field)?,
+                41 => bos.is_there = is_there(&field)?,
+                42 => eos.is_there = is_there(&field)?,
                 44 => field.text()?.clone_into(&mut self.unknown_surface),
+                45 => field.text()?.clone_into(&mut unk.piece),
+                46 => field.text()?.clone_into(&mut bos.piece),
+                47 => field.text()?.clone_into(&mut eos.piece),
                 _ => {}
             }
         }
