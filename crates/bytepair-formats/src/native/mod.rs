@@ -44,6 +44,10 @@ const FORMAT: &str = ".bytepair";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
 
+/// Why a field of earlier files is refused.
+const SCAFFOLD: &str = "tokens that are merged through and never emitted are no longer supported; delete the field and \
+                        these tokens are emitted, or remove them afterwards";
+
 /// The content of a file for a tokenizer.
 ///
 /// ```
@@ -169,15 +173,14 @@ impl Lines {
 /// # Errors
 /// Where the file is damaged, or holds what this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
-    let parsed = json::parse(FORMAT, "the file", file);
-    let file: File = parsed.map_err(|error| bad_field(file).unwrap_or(error))?;
+    let file = parse("the file", file)?;
     let vocabulary = vocabulary(&file)?;
     assemble(file, vocabulary)
 }
 
 /// The tokenizer of a file whose tokens and merges are kept elsewhere.
 pub(crate) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Result<Tokenizer> {
-    let head: File = json::parse(FORMAT, "the head", head)?;
+    let head = parse("the head", head)?;
     match head.tokens.is_empty()
         && head.merges.is_empty()
         && head.priorities.is_empty()
@@ -186,6 +189,10 @@ pub(crate) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Result<Tokenizer
         true => assemble(head, vocabulary),
         false => Err(Error::format(FORMAT, "tokens", "appear twice")),
     }
+}
+
+fn parse(what: &str, file: &[u8]) -> Result<File> {
+    json::parse(FORMAT, what, file).map_err(|error| bad_field(file).unwrap_or(error))
 }
 
 fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
@@ -210,9 +217,6 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         ("template", value(&file.template)),
         ("decode", value(&file.decode)),
     ];
-    if file.scaffold.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Error::format(FORMAT, "scaffold", "is there without a token"));
-    }
     check_added(&file.added_tokens)?;
     check_kinds(&file.units, &vocabulary)?;
     let steps = file.normalizer.into_iter().map(TryInto::try_into).collect::<Result<_>>()?;
@@ -226,7 +230,6 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         vocabulary: Arc::new(vocabulary),
         added: with_content(file.added_tokens)?,
         ignore_merges: file.ignore_merges,
-        scaffold: file.scaffold.unwrap_or_default(),
         dropout: file.dropout,
         template: file.template,
         truncation: file.truncation,
@@ -340,7 +343,7 @@ fn problem(name: &str, value: Value) -> Option<serde_json::Error> {
         "rounds" => problem_of::<Vec<RoundRecord>>(value),
         "units" => problem_of::<Units>(value),
         "ignore_merges" => problem_of::<bool>(value),
-        "scaffold" => problem_of::<Vec<TokenId>>(value),
+        "scaffold" => Some(serde::de::Error::custom(SCAFFOLD)),
         "dropout" => problem_of::<Option<f64>>(value),
         "template" => problem_of::<Template>(value),
         "truncation" => problem_of::<Option<Truncation>>(value),

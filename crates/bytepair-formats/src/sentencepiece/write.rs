@@ -18,7 +18,7 @@ use super::merges::cut_stages;
 use super::model::{BPE, Model, Normalizer as ModelNormalizer, Piece, PieceKind, Trainer};
 use super::{FORMAT, read};
 use crate::live::live_merges;
-use crate::{SCAFFOLD, inexpressible, quoted, require};
+use crate::{inexpressible, quoted, require};
 use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
@@ -160,7 +160,6 @@ fn difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
             by_id(&parts.added) == by_id(&again.added),
             "added tokens that are special or have rules of their own",
         ),
-        (parts.scaffold.is_empty(), SCAFFOLD),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == again.template, "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
@@ -360,7 +359,6 @@ fn check_others(parts: &Parts) -> Result<()> {
         ));
     }
     let checks = [
-        (parts.scaffold.is_empty(), SCAFFOLD),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
         (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
