@@ -267,7 +267,7 @@ pub(crate) fn is_in_characters(unit: &str) -> PyResult<bool> {
 
 /// The number of threads asked for, as far as that makes sense, or that of the processors there are.
 pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
-    let Some(wanted) = wanted else {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_none()) else {
         return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     };
     match number::<usize>("threads", wanted)? {
@@ -282,18 +282,8 @@ pub(crate) fn n_threads_for(
     lens: impl Iterator<Item = usize>,
     wanted: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<usize> {
-    if wanted.is_none() && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
-}
-
-/// The number of threads for one text: [`n_threads`] of what was given, `None` too.
-pub(crate) struct Threads(pub(crate) usize);
-
-impl<'py> FromPyObject<'_, 'py> for Threads {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        n_threads(Some(&*object).filter(|wanted| !wanted.is_none())).map(Self)
-    }
+    let is_given = wanted.is_some_and(|wanted| !wanted.is_none());
+    if !is_given && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
 }
 
 /// A type of whole numbers.
@@ -364,30 +354,12 @@ numbers! {
     PadId(u32) is "pad_id";
     PadLength(usize) is "pad_length";
     PadTypeId(u32) is "pad_type_id";
-    Seed(u64) is "seed";
     SequenceId(u8) is "sequence_id";
     SequenceIndex(u8) is "sequence_index";
     Stride(usize) is "stride";
     TokenIndex(usize) is "token_index";
     TypeId(u32) is "type_id";
     WordIndex(u32) is "word_index";
-}
-
-/// The probability `dropout`, which a boolean is not. Whether it is from 0 to 1 the core says.
-pub(crate) struct Probability(pub(crate) f64);
-
-impl<'py> FromPyObject<'_, 'py> for Probability {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if object.is_instance_of::<PyBool>() {
-            return Err(PyTypeError::new_err(format!(
-                "dropout must be a number, not {}",
-                object.repr()?
-            )));
-        }
-        object.extract().map(Self)
-    }
 }
 
 /// The value of an option. A number out of range and a lone surrogate are errors that name the option.

@@ -161,28 +161,34 @@ fn recycle_row(ids: Cow<'_, [TokenId]>) {
 }
 
 /// The type of the numbers of an array.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) enum Width {
     Bits16,
+    #[default]
     Bits32,
 }
 
 impl Width {
-    /// The type that a name means. It must hold all ids of a vocabulary.
-    pub(crate) fn of(dtype: &str, n_vocab: usize) -> PyResult<Self> {
+    /// The type that a name means.
+    pub(crate) fn named(dtype: &str) -> PyResult<Self> {
         match dtype {
+            "uint16" => Ok(Self::Bits16),
             "uint32" => Ok(Self::Bits32),
-            "uint16" if n_vocab <= 1 << 16 => Ok(Self::Bits16),
-            "uint16" => {
-                let message =
-                    format!("dtype: the vocabulary has {n_vocab} ids, and uint16 holds 65536");
-                Err(raise("TokenizerError", message))
-            }
             _ => {
                 let message = format!("dtype must be \"uint16\" or \"uint32\", not {dtype:?}");
                 Err(raise("TokenizerError", message))
             }
         }
+    }
+
+    /// This type, if it holds all ids of a vocabulary.
+    pub(crate) fn holding(self, n_vocab: usize) -> PyResult<Self> {
+        if matches!(self, Self::Bits16) && n_vocab > 1 << 16 {
+            let message =
+                format!("dtype: the vocabulary has {n_vocab} ids, and uint16 holds 65536");
+            return Err(raise("TokenizerError", message));
+        }
+        Ok(self)
     }
 }
 

@@ -1,15 +1,13 @@
 //! Templates, truncation and padding as Python values.
 
+use bytepair::TokenId;
 use bytepair::template::{
     self, Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy,
 };
-use bytepair::{EncodeOptions, TokenId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::convert::{
-    self, Added, MaxLength, MultipleOf, PadLength, PadTypeId, SpecialNames, Stride,
-};
+use crate::convert::{self, MaxLength, MultipleOf, PadLength, PadTypeId, Stride};
 use crate::error::raise;
 
 /// A piece of a template: the number of a text, or ids; and the type.
@@ -128,24 +126,9 @@ impl Lengths {
 }
 
 impl Lengths {
-    /// The options of a call that fits ids to these lengths.
-    pub(crate) fn within<'n>(
-        &'n self,
-        allowed_special: &'n SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-    ) -> EncodeOptions<'n> {
-        EncodeOptions {
-            allowed_special: allowed_special.as_specials(),
-            added_tokens: added_tokens.0,
-            add_special_tokens,
-            fit_length: Some(true),
-            lengths: Some(template::Lengths {
-                truncation: self.truncation.as_ref(),
-                padding: self.padding.as_ref(),
-            }),
-            ..EncodeOptions::default()
-        }
+    /// The lengths as the core takes them.
+    pub(crate) fn core(&self) -> template::Lengths<'_> {
+        template::Lengths { truncation: self.truncation.as_ref(), padding: self.padding.as_ref() }
     }
 }
 

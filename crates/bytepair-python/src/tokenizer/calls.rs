@@ -6,64 +6,158 @@
 
 use std::borrow::Cow;
 
-use bytepair::{Batch, Dropout, EncodeOptions, Number, TokenId};
+use bytepair::{AddedTokens, Batch, Dropout, EncodeOptions, Number, TokenId};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use super::CoreTokenizer;
 use crate::convert::{
-    Added, Given, Probability, Seed, SpecialNames, Text, each_of, is_in_characters, n_threads_for,
+    Added, Given, SpecialNames, Text, each_of, is_in_characters, n_threads, n_threads_for, number,
 };
 use crate::error::{raise, to_python};
-use crate::output::Lists;
+use crate::output::{Lists, Width};
 use crate::recycled::recycled_for;
+use crate::template::Lengths;
 
 /// Texts longer than this are encoded without the GIL, in bytes.
 const GIL_LEN: usize = 2048;
 
+/// The options of all methods.
+const SPECIAL: [&str; 3] = ["allowed_special", "disallowed_special", "added_tokens"];
+
 /// Memory that was used before is taken where it has room for an id for so many bytes.
 const BYTES_PER_ID: usize = 4;
 
-pub(crate) fn options<'n>(
-    allowed: &'n SpecialNames,
-    disallowed: &'n SpecialNames,
-    added_tokens: Added,
+/// The keywords of a call.
+pub(crate) type Keywords<'a, 'py> = &'a Bound<'py, PyDict>;
+
+/// What the keywords of a call that encodes say.
+#[derive(Default)]
+pub(crate) struct Options<'a> {
+    allowed_special: SpecialNames,
+    disallowed_special: SpecialNames,
+    added_tokens: AddedTokens,
     add_special_tokens: bool,
-) -> EncodeOptions<'n> {
-    EncodeOptions {
-        allowed_special: allowed.as_specials(),
-        disallowed_special: disallowed.as_specials(),
-        added_tokens: added_tokens.0,
-        add_special_tokens,
-        ..EncodeOptions::default()
-    }
+    in_bytes: bool,
+    fit_length: Option<bool>,
+    dropout: Option<f64>,
+    seed: Option<u64>,
+    /// As it was given; `None` stands for all processors.
+    threads: Option<Bound<'a, PyAny>>,
+    width: Width,
+    lengths: Option<&'a Lengths>,
 }
 
-/// Options with those besides that only a full encoding has.
-///
-/// Dropout without a seed takes one from the system, which two processes of one fork do not share.
-pub(crate) fn full_options<'n>(
-    py: Python<'_>,
-    options: EncodeOptions<'n>,
-    fit_length: Option<bool>,
-    dropout: Option<Probability>,
-    seed: Option<Seed>,
-) -> PyResult<EncodeOptions<'n>> {
-    let dropout = match (dropout, seed) {
-        (None, None) => None,
-        (None, Some(_)) => {
+impl<'a> Options<'a> {
+    /// Reads the keywords of a method that takes `names` besides those of special and added tokens.
+    pub(crate) fn of(
+        method: &str,
+        keywords: Option<Keywords<'_, 'a>>,
+        names: &[&str],
+    ) -> PyResult<Self> {
+        let mut options = Self::default();
+        let Some(keywords) = keywords else { return Ok(options) };
+        for (name, value) in keywords {
+            let name = name.cast::<PyString>()?.to_str()?;
+            if !SPECIAL.contains(&name) && !names.contains(&name) {
+                return Err(unknown(method, keywords, names));
+            }
+            options.set(name, value).map_err(|error| of_argument(keywords.py(), name, error))?;
+        }
+        options.draw_seed(keywords.py())?;
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: Bound<'a, PyAny>) -> PyResult<()> {
+        match name {
+            "allowed_special" => self.allowed_special = value.extract()?,
+            "disallowed_special" => self.disallowed_special = value.extract()?,
+            "added_tokens" => self.added_tokens = value.extract::<Added>()?.0,
+            "add_special_tokens" => self.add_special_tokens = value.extract()?,
+            "unit" => self.in_bytes = !is_in_characters(value.extract()?)?,
+            "fit_length" => self.fit_length = value.extract()?,
+            "dropout" if !value.is_none() => self.dropout = Some(probability(&value)?),
+            "seed" if !value.is_none() => self.seed = Some(number("seed", &value)?),
+            "threads" => self.threads = Some(value),
+            "dtype" => self.width = Width::named(value.extract()?)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Dropout without a seed takes one from the system, which two processes of one fork do not share.
+    fn draw_seed(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.dropout.is_none() && self.seed.is_some() {
             let message = "seed decides what dropout leaves out; give dropout too".to_owned();
             return Err(raise("TokenizerError", message));
         }
-        (Some(Probability(probability)), Some(Seed(seed))) => Some(Dropout { probability, seed }),
-        (Some(Probability(probability)), None) => {
+        if self.dropout.is_some() && self.seed.is_none() {
             let drawn = py.import("os")?.call_method1("urandom", (size_of::<u64>(),))?;
-            let seed = u64::from_le_bytes(drawn.extract()?);
-            Some(Dropout { probability, seed })
+            self.seed = Some(u64::from_le_bytes(drawn.extract()?));
         }
-    };
-    Ok(EncodeOptions { fit_length, dropout, ..options })
+        Ok(())
+    }
+
+    /// These options with truncation and padding of the call in place of the tokenizer's.
+    pub(crate) fn within(self, lengths: &'a Lengths) -> Self {
+        Self { lengths: Some(lengths), fit_length: Some(true), ..self }
+    }
+
+    /// The options as the core takes them.
+    pub(crate) fn core(&self) -> EncodeOptions<'_> {
+        let dropout = self.dropout.zip(self.seed);
+        EncodeOptions {
+            allowed_special: self.allowed_special.as_specials(),
+            disallowed_special: self.disallowed_special.as_specials(),
+            added_tokens: self.added_tokens,
+            add_special_tokens: self.add_special_tokens,
+            fit_length: self.fit_length,
+            lengths: self.lengths.map(Lengths::core),
+            dropout: dropout.map(|(probability, seed)| Dropout { probability, seed }),
+        }
+    }
+
+    /// The number of threads for one text: one, unless others were asked for.
+    pub(crate) fn n_threads(&self) -> PyResult<usize> {
+        self.threads.as_ref().map_or(Ok(1), |wanted| n_threads(Some(wanted)))
+    }
+
+    /// The number of threads for texts of these lengths, in bytes.
+    pub(crate) fn n_threads_for(&self, lens: impl Iterator<Item = usize>) -> PyResult<usize> {
+        n_threads_for(lens, self.threads.as_ref())
+    }
+
+    /// The type of the numbers of an array, which must hold all ids of a vocabulary.
+    pub(crate) fn width(&self, n_vocab: usize) -> PyResult<Width> {
+        self.width.holding(n_vocab)
+    }
+}
+
+/// The probability `dropout`, which a boolean is not. Whether it is from 0 to 1 the core says.
+fn probability(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    if value.is_instance_of::<PyBool>() {
+        let message = format!("dropout must be a number, not {}", value.repr()?);
+        return Err(PyTypeError::new_err(message));
+    }
+    value.extract()
+}
+
+/// Refuses a keyword that a method does not have.
+fn unknown(method: &str, keywords: &Bound<'_, PyDict>, names: &[&str]) -> PyErr {
+    let known = [&SPECIAL[..], names].concat();
+    let refused = keywords.py().import("bytepair._expected").and_then(|module| {
+        module.call_method1("refuse_unknown", (format!("Tokenizer.{method}"), keywords, known))
+    });
+    refused.err().unwrap_or_else(|| PyTypeError::new_err("unexpected keyword"))
+}
+
+/// An error of a type, with the name of the argument, as `PyO3` writes it.
+fn of_argument(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
+    if !error.get_type(py).is(py.get_type::<PyTypeError>()) {
+        return error;
+    }
+    PyTypeError::new_err(format!("argument '{name}': {}", error.value(py)))
 }
 
 impl CoreTokenizer {
@@ -71,32 +165,21 @@ impl CoreTokenizer {
     pub(crate) fn full(
         &self,
         py: Python<'_>,
-        texts: &[(Text, Option<Text>)],
-        options: EncodeOptions<'_>,
-        unit: &str,
+        texts: &[(&[u8], Option<&[u8]>)],
+        options: &Options<'_>,
         n_threads: usize,
     ) -> PyResult<Vec<bytepair::Encoding>> {
-        let in_characters = is_in_characters(unit)?;
-        let slices: Vec<_> = texts
-            .iter()
-            .map(|(text, pair)| (text.bytes(), pair.as_ref().map(Text::bytes)))
-            .collect();
-        let encode = || match slices.as_slice() {
-            [(text, pair)] if n_threads == 1 => {
-                self.0.encode_full(text, *pair, options).map(|encoding| vec![encoding])
+        let (core, in_characters) = (options.core(), !options.in_bytes);
+        let encode = || match texts {
+            &[(text, pair)] if n_threads == 1 => {
+                self.0.encode_full(text, pair, core).map(|encoding| vec![encoding])
             }
-            slices => self.0.encode_full_batch(slices, options, n_threads),
-        };
-        let convert = |encodings: &mut Vec<bytepair::Encoding>| {
-            for (encoding, (text, pair)) in encodings.iter_mut().zip(&slices) {
-                encoding.to_characters(text, *pair);
-            }
+            _ => self.0.encode_full_batch(texts, core, n_threads),
         };
         let encodings = py.detach(|| {
             let mut encodings = encode()?;
-            if in_characters {
-                convert(&mut encodings);
-            }
+            let in_characters = encodings.iter_mut().zip(texts).filter(|_| in_characters);
+            in_characters.for_each(|(encoding, (text, pair))| encoding.to_characters(text, *pair));
             Ok(encodings)
         });
         encodings.map_err(|error| to_python(&error))
@@ -143,12 +226,12 @@ impl CoreTokenizer {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        options: EncodeOptions<'_>,
-        threads: Option<&Bound<'_, PyAny>>,
+        options: &Options<'_>,
     ) -> PyResult<Batch<N>> {
-        batch_by(py, texts, threads, |texts, n_threads| {
+        let core = options.core();
+        batch_by(py, texts, options, |texts, n_threads| {
             let mut batch = Batch::in_memory(recycled_for(n_expected(texts)));
-            self.0.encode_to(&mut batch, texts, options, n_threads)?;
+            self.0.encode_to(&mut batch, texts, core, n_threads)?;
             Ok(batch)
         })
     }
@@ -158,12 +241,12 @@ impl CoreTokenizer {
         &self,
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
-        options: EncodeOptions<'_>,
-        threads: Option<&Bound<'_, PyAny>>,
+        options: &Options<'_>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        let lists = batch_by(py, texts, threads, |texts, n_threads| {
+        let core = options.core();
+        let lists = batch_by(py, texts, options, |texts, n_threads| {
             let mut lists = Lists::expecting(n_expected(texts));
-            self.0.encode_to(&mut lists, texts, options, n_threads)?;
+            self.0.encode_to(&mut lists, texts, core, n_threads)?;
             Ok(lists)
         })?;
         lists.all(py)
@@ -174,11 +257,11 @@ impl CoreTokenizer {
 pub(crate) fn batch_by<T: Send>(
     py: Python<'_>,
     texts: &Bound<'_, PyAny>,
-    threads: Option<&Bound<'_, PyAny>>,
+    options: &Options<'_>,
     encode: impl FnOnce(&[&[u8]], usize) -> bytepair::Result<T> + Send,
 ) -> PyResult<T> {
     let texts: Vec<Text> = each_of(texts, |text| text.extract())?;
-    let n_threads = n_threads_for(texts.iter().map(|text| text.bytes().len()), threads)?;
+    let n_threads = options.n_threads_for(texts.iter().map(|text| text.bytes().len()))?;
     let encoded = py.detach(|| encode(&slices(&texts), n_threads));
     encoded.map_err(|error| to_python(&error))
 }

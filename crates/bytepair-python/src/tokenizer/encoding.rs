@@ -1,26 +1,30 @@
 //! Text to ids: the methods of `CoreTokenizer` that encode, count, cut and split.
 //!
-//! What several of them share is in `calls`. Each names its options: `PyO3` has no way to share a signature, and
-//! options in a dict would cost a short call as much as its ids.
+//! Options come as keywords, which `calls` reads. `PyO3` cannot share a signature, so each method spells out what `help`
+//! shows.
 
 use std::sync::Arc;
 
-use bytepair::{Batch, EncodeOptions, IdFormat};
-use numpy::{IntoPyArray, PyArray1};
+use bytepair::{EncodeOptions, IdFormat, Number};
+use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
-use super::calls::{batch_by, full_options, one_or_two, options, slices};
-use crate::convert::{
-    Added, Given, Probability, Seed, SpecialNames, Text, Threads, each_of, n_threads,
-    n_threads_for, number,
-};
+use super::calls::{Keywords, Options, batch_by, one_or_two, slices};
+use crate::convert::{Added, Given, Text, each_of, number};
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{ask, to_python};
-use crate::output::{LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
+use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
+use crate::rows::offsets;
 use crate::template::Lengths;
+
+/// The options of a full encoding, besides those that all methods have.
+const FULL: [&str; 5] = ["unit", "add_special_tokens", "fit_length", "dropout", "seed"];
+
+/// The options of what returns an array.
+const ARRAY: [&str; 3] = ["add_special_tokens", "threads", "dtype"];
 
 /// The ids of a batch and where each text begins.
 type BatchArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
@@ -47,23 +51,15 @@ impl CoreTokenizer {
     ///     The text is not UTF-8, and the dialect needs it.
     /// PatternError
     ///     The split pattern takes too many steps on this text.
-    #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
-    )]
+    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)")]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Threads,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
+        let options = Options::of("encode", options, &["add_special_tokens", "threads"])?;
+        self.with_ids(py, text, options.core(), options.n_threads()?, |ids| listed(py, ids))
     }
 
     /// Encode a text to ids, each with the span of the text that it stands for.
@@ -81,27 +77,19 @@ impl CoreTokenizer {
     /// [(0, 2), (2, 3), (3, 4)]
     ///
     /// Raises the errors of :meth:`encode`.
-    #[pyo3(
-        signature = (text, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
+    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn encode_with_offsets<'py>(
         &self,
         py: Python<'py>,
-        text: Text,
-        unit: &str,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        text: Given<'_>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let encoding = self.full(py, &[(text, None)], options, unit, 1)?.pop().unwrap_or_default();
-        Ok((
-            list(py, &encoding.ids)?,
-            list_of(py, encoding.offsets.into_iter(), 3 * LEN_OF_OBJECT)?,
-        ))
+        let names = ["unit", "add_special_tokens"];
+        let options = Options::of("encode_with_offsets", options, &names)?;
+        let texts = [(text.bytes, None)];
+        let encoding = self.full(py, &texts, &options, 1)?.pop().unwrap_or_default();
+        let offsets = list_of(py, encoding.offsets.into_iter(), 3 * LEN_OF_OBJECT)?;
+        Ok((list(py, &encoding.ids)?, offsets))
     }
 
     /// Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
@@ -121,28 +109,17 @@ impl CoreTokenizer {
     /// TokenizerError
     ///     The texts cannot be truncated as the tokenizer says, or ``dropout`` is not from 0 to 1;
     ///     also the errors of :meth:`encode`.
-    #[pyo3(
-        signature = (text, pair=None, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, fit_length=None, dropout=None, seed=None),
-        text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None)"
-    )]
-    fn encode_full(
+    #[pyo3(signature = (text, pair=None, **options), text_signature = "($self, text, pair=None, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None)")]
+    fn encode_full<'py>(
         &self,
-        py: Python<'_>,
-        text: Text,
-        pair: Option<Text>,
-        unit: &str,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        fit_length: Option<bool>,
-        dropout: Option<Probability>,
-        seed: Option<Seed>,
+        py: Python<'py>,
+        text: Given<'_>,
+        pair: Option<Given<'_>>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Encoding> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let options = full_options(py, options, fit_length, dropout, seed)?;
-        let encodings = self.full(py, &[(text, pair)], options, unit, 1)?;
+        let options = Options::of("encode_full", options, &FULL)?;
+        let texts = [(text.bytes, pair.map(|pair| pair.bytes))];
+        let encodings = self.full(py, &texts, &options, 1)?;
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
     }
 
@@ -158,121 +135,78 @@ impl CoreTokenizer {
     /// [[256], [64, 65]]
     ///
     /// Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
-    #[pyo3(
-        signature = (texts, *, unit="characters", allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, fit_length=None, dropout=None, seed=None, threads=None),
-        text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)"
-    )]
-    fn encode_full_batch(
+    #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, fit_length=None, dropout=None, seed=None, threads=None)")]
+    fn encode_full_batch<'py>(
         &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        unit: &str,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        fit_length: Option<bool>,
-        dropout: Option<Probability>,
-        seed: Option<Seed>,
-        threads: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let options = full_options(py, options, fit_length, dropout, seed)?;
-        let texts = each_of(texts, one_or_two)?;
-        let encodings = self.full(py, &texts, options, unit, n_threads_of(&texts, threads)?)?;
-        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+        let names = [&FULL[..], &["threads"]].concat();
+        self.full_batch(py, texts, Options::of("encode_full_batch", options, &names)?)
     }
 
     /// Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's.
-    #[pyo3(
-        signature = (text, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, text, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
+    #[pyo3(signature = (text, lengths, **options))]
     fn _row<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
         lengths: &Lengths,
-        allowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
-        self.with_ids(py, text, options, 1, |ids| listed(py, ids))
+        let options = Options::of("_row", options, &["add_special_tokens"])?.within(lengths);
+        self.with_ids(py, text, options.core(), 1, |ids| listed(py, ids))
     }
 
     /// Encode many texts, each to a list of ids, with the lengths of the call.
-    #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
-    fn _rows(
+    #[pyo3(signature = (texts, lengths, **options))]
+    fn _rows<'py>(
         &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
         lengths: &Lengths,
-        allowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        self.lists(
-            py,
-            texts,
-            lengths.within(&allowed_special, added_tokens, add_special_tokens),
-            None,
-        )
+        let options = Options::of("_rows", options, &["add_special_tokens"])?;
+        self.lists(py, texts, &options.within(lengths))
     }
 
     /// Encode texts or pairs of them to encodings, with the lengths of the call.
-    #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
-    fn _full_rows(
+    #[pyo3(signature = (texts, lengths, **options))]
+    fn _full_rows<'py>(
         &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
         lengths: &Lengths,
-        allowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
-        let texts = each_of(texts, one_or_two)?;
-        let n_threads = n_threads_of(&texts, None)?;
-        let encodings = self.full(py, &texts, options, "characters", n_threads)?;
-        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+        let options = Options::of("_full_rows", options, &["add_special_tokens"])?;
+        self.full_batch(py, texts, options.within(lengths))
     }
 
     /// Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call.
-    #[pyo3(
-        signature = (texts, lengths, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
-    fn _word_rows(
+    #[pyo3(signature = (texts, lengths, **options))]
+    fn _word_rows<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
         lengths: &Lengths,
-        allowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = lengths.within(&allowed_special, added_tokens, add_special_tokens);
-        let n_bytes =
-            |words: &Vec<Text>| words.iter().map(|word| word.bytes().len()).sum::<usize>();
-        let lens =
-            texts.iter().map(|(words, pair)| n_bytes(words) + pair.as_ref().map_or(0, n_bytes));
-        let n_threads = n_threads_for(lens, None)?;
-        let slices: Vec<_> = texts
+        let options = Options::of("_word_rows", options, &["add_special_tokens"])?.within(lengths);
+        let texts: Vec<_> = texts
             .iter()
             .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
             .collect();
         let samples: Vec<_> =
-            slices.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
-        let encodings = py.detach(|| self.0.encode_words_batch(&samples, true, options, n_threads));
-        let encodings = encodings.map_err(|error| to_python(&error))?;
+            texts.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
+        let words = samples.iter().map(|(words, pair)| words.iter().chain(pair.unwrap_or(&[])));
+        let lens = words.map(|words| words.map(|word| word.len()).sum());
+        let n_threads = options.n_threads_for(lens)?;
+        let core = options.core();
+        let encode = || self.0.encode_words_batch(&samples, true, core, n_threads);
+        let encodings = py.detach(encode).map_err(|error| to_python(&error))?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
@@ -286,10 +220,7 @@ impl CoreTokenizer {
     /// [257, 68, 81]
     ///
     /// Raises the errors of :meth:`encode`.
-    #[pyo3(
-        signature = (text, *, added_tokens=Added::FIND),
-        text_signature = "($self, text, *, added_tokens='find')"
-    )]
+    #[pyo3(signature = (text, *, added_tokens=Added::FIND), text_signature = "($self, text, *, added_tokens='find')")]
     fn encode_ordinary<'py>(
         &self,
         py: Python<'py>,
@@ -314,25 +245,16 @@ impl CoreTokenizer {
     /// TokenizerError
     ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode`.
-    #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1), dtype="uint32"),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1, dtype='uint32')"
-    )]
+    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1, dtype='uint32')")]
     fn encode_to_numpy<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Threads,
-        dtype: &str,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let width = Width::of(dtype, self.n_vocab())?;
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        self.with_ids(py, text, options, threads.0, |ids| array(py, ids, width))
+        let options = Options::of("encode_to_numpy", options, &ARRAY)?;
+        let (n_threads, width) = (options.n_threads()?, options.width(self.n_vocab())?);
+        self.with_ids(py, text, options.core(), n_threads, |ids| array(py, ids, width))
     }
 
     /// Encode many texts, each to a list of ids.
@@ -346,23 +268,15 @@ impl CoreTokenizer {
     /// [[257], [257, 68, 81]]
     ///
     /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
-    #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)"
-    )]
+    #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)")]
     fn encode_batch<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Option<&Bound<'py, PyAny>>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Py<PyList>>> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        self.lists(py, texts, options, threads)
+        let names = ["add_special_tokens", "threads"];
+        self.lists(py, texts, &Options::of("encode_batch", options, &names)?)
     }
 
     /// Encode many texts to one array of ids, and the offsets of the texts in it.
@@ -381,37 +295,18 @@ impl CoreTokenizer {
     /// TokenizerError
     ///     ``dtype="uint16"`` does not hold all ids of the vocabulary; also the errors of
     ///     :meth:`encode_batch`.
-    #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None, dtype="uint32"),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None, dtype='uint32')"
-    )]
+    #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None, dtype='uint32')")]
     fn encode_batch_to_numpy<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyAny>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Option<&Bound<'py, PyAny>>,
-        dtype: &str,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<BatchArrays<'py>> {
-        let width = Width::of(dtype, self.n_vocab())?;
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let (ids, offsets) = match width {
-            Width::Bits16 => {
-                let Batch { ids, offsets } = self.batch::<u16>(py, texts, options, threads)?;
-                (array_of(py, ids.into())?.into_any(), offsets)
-            }
-            Width::Bits32 => {
-                let Batch { ids, offsets } = self.batch::<u32>(py, texts, options, threads)?;
-                (array_of(py, ids.into())?.into_any(), offsets)
-            }
-        };
-        let offsets: Vec<i64> =
-            offsets.iter().map(|&offset| i64::try_from(offset).unwrap_or(i64::MAX)).collect();
-        Ok((ids, offsets.into_pyarray(py)))
+        let options = Options::of("encode_batch_to_numpy", options, &ARRAY)?;
+        match options.width(self.n_vocab())? {
+            Width::Bits16 => self.batch_arrays::<u16>(py, texts, &options),
+            Width::Bits32 => self.batch_arrays::<u32>(py, texts, &options),
+        }
     }
 
     /// Count the ids of a text without making them.
@@ -424,23 +319,15 @@ impl CoreTokenizer {
     /// 5
     ///
     /// Raises the errors of :meth:`encode`.
-    #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
-    )]
-    fn count(
+    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)")]
+    fn count<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         text: Given<'_>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Threads,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<usize> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        self.count_of(py, text, options, threads.0)
+        let options = Options::of("count", options, &["add_special_tokens", "threads"])?;
+        self.count_of(py, text, options.core(), options.n_threads()?)
     }
 
     /// Count the ids of each of many texts.
@@ -453,25 +340,16 @@ impl CoreTokenizer {
     /// [1, 0, 3]
     ///
     /// Raises the errors of :meth:`encode`; the message names the text's place in the batch.
-    #[pyo3(
-        signature = (texts, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=None),
-        text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)"
-    )]
-    fn count_batch(
+    #[pyo3(signature = (texts, **options), text_signature = "($self, texts, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=None)")]
+    fn count_batch<'py>(
         &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
-        threads: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<usize>> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        batch_by(py, texts, threads, |texts, n_threads| {
-            self.0.count_batch(texts, options, n_threads)
-        })
+        let options = Options::of("count_batch", options, &["add_special_tokens", "threads"])?;
+        let core = options.core();
+        batch_by(py, texts, &options, |texts, n_threads| self.0.count_batch(texts, core, n_threads))
     }
 
     /// Cut a text so that it has at most ``max_tokens`` ids.
@@ -486,28 +364,19 @@ impl CoreTokenizer {
     /// 'low '
     ///
     /// Raises the errors of :meth:`encode`.
-    #[pyo3(
-        signature = (text, max_tokens, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND),
-        text_signature = "($self, text, max_tokens, *, allowed_special=(), disallowed_special=(), added_tokens='find')"
-    )]
+    #[pyo3(signature = (text, max_tokens, **options), text_signature = "($self, text, max_tokens, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
     fn truncate<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
-        max_tokens: &Bound<'_, PyAny>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
+        max_tokens: &Bound<'py, PyAny>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = options(&allowed_special, &disallowed_special, added_tokens, false);
+        let options = Options::of("truncate", options, &[])?;
         let max_tokens: usize = number("max_tokens", max_tokens)?;
-        let kept = py
-            .detach(|| self.0.truncate(text.bytes, max_tokens, options))
-            .map_err(|error| to_python(&error))?;
-        Ok(match text.is_str {
-            true => PyString::from_bytes(py, kept)?.into_any(),
-            false => PyBytes::new(py, kept).into_any(),
-        })
+        let core = options.core();
+        let kept = py.detach(|| self.0.truncate(text.bytes, max_tokens, core));
+        like(text, py, kept.map_err(|error| to_python(&error))?)
     }
 
     /// Start counting the ids of a text that comes in parts.
@@ -517,43 +386,30 @@ impl CoreTokenizer {
     /// >>> counter = tokenizer.counter()
     /// >>> counter.append("low"), counter.append("er")
     /// (1, 3)
-    #[pyo3(
-        signature = (*, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND),
-        text_signature = "($self, *, allowed_special=(), disallowed_special=(), added_tokens='find')"
-    )]
-    fn counter(
-        &self,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-    ) -> PyResult<TokenCounter> {
-        TokenCounter::new(
-            &self.0,
-            options(&allowed_special, &disallowed_special, added_tokens, false),
-        )
+    #[pyo3(signature = (**options), text_signature = "($self, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
+    fn counter(&self, options: Option<Keywords<'_, '_>>) -> PyResult<TokenCounter> {
+        TokenCounter::new(&self.0, Options::of("counter", options, &[])?.core())
     }
 
     /// `names` are those of the input, of the file to write to, and of the output in messages.
-    #[pyo3(signature = (names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None))]
-    fn _encode_file(
+    #[pyo3(signature = (names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options))]
+    fn _encode_file<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         names: FileNames,
         is_wide: bool,
         has_header: bool,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        threads: Option<&Bound<'_, PyAny>>,
         progress: Option<Py<PyAny>>,
         stretch_len: Option<usize>,
         max_uncut: Option<usize>,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<(u64, u64)> {
+        let options = Options::of("encode_file", options, &["threads"])?;
         let format = IdFormat { is_wide, has_header };
-        let options = options(&allowed_special, &disallowed_special, added_tokens, false);
-        let (n_threads, progress) = (n_threads(threads)?, progress.unwrap_or_else(|| py.None()));
+        let n_threads = options.n_threads()?;
+        let progress = progress.unwrap_or_else(|| py.None());
         let file_options = FileOptions { format, n_threads, stretch_len, max_uncut, progress };
-        encode_file(py, &self.0, names, options, file_options)
+        encode_file(py, &self.0, names, options.core(), file_options)
     }
 
     /// Show the tokens of a text as they are written, marks included.
@@ -568,24 +424,17 @@ impl CoreTokenizer {
     /// ['low', ' ', 'low', 'e', 'r']
     ///
     /// Raises the errors of :meth:`encode`, except for unknown units.
-    #[pyo3(
-        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false),
-        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)"
-    )]
+    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn tokenize<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
-        allowed_special: SpecialNames,
-        disallowed_special: SpecialNames,
-        added_tokens: Added,
-        add_special_tokens: bool,
+        options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let options =
-            options(&allowed_special, &disallowed_special, added_tokens, add_special_tokens);
-        let tokens = py
-            .detach(|| self.0.tokenize(text.bytes, options))
-            .map_err(|error| to_python(&error))?;
+        let options = Options::of("tokenize", options, &["add_special_tokens"])?;
+        let core = options.core();
+        let tokens = py.detach(|| self.0.tokenize(text.bytes, core));
+        let tokens = tokens.map_err(|error| to_python(&error))?;
         ask(tokens.len() * LEN_OF_OBJECT)?;
         tokens.iter().map(|token| readable(py, token)).collect()
     }
@@ -606,11 +455,7 @@ impl CoreTokenizer {
     fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let pieces = py.detach(|| self.0.split(text.bytes)).map_err(|error| to_python(&error))?;
         ask(pieces.len() * LEN_OF_OBJECT)?;
-        let convert = |piece: &Vec<u8>| match text.is_str {
-            true => Ok(PyString::new(py, &String::from_utf8_lossy(piece)).into_any()),
-            false => Ok(PyBytes::new(py, piece).into_any()),
-        };
-        pieces.iter().map(convert).collect()
+        pieces.iter().map(|piece| like(text, py, piece)).collect()
     }
 }
 
@@ -618,18 +463,43 @@ impl CoreTokenizer {
     fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
         Encoding::of(Some(Arc::clone(&self.0)), encoding)
     }
+
+    /// The encodings of texts, or of tuples of two.
+    fn full_batch(
+        &self,
+        py: Python<'_>,
+        texts: &Bound<'_, PyAny>,
+        options: Options<'_>,
+    ) -> PyResult<Vec<Encoding>> {
+        let texts = each_of(texts, one_or_two)?;
+        let slices: Vec<_> = texts
+            .iter()
+            .map(|(text, pair)| (text.bytes(), pair.as_ref().map(Text::bytes)))
+            .collect();
+        let lens = slices.iter().map(|(text, pair)| text.len() + pair.map_or(0, <[u8]>::len));
+        let n_threads = options.n_threads_for(lens)?;
+        let encodings = self.full(py, &slices, &options, n_threads)?;
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+    }
+
+    /// The ids of a batch as numbers of `N`, and where each text begins.
+    fn batch_arrays<'py, N: Number + Element>(
+        &self,
+        py: Python<'py>,
+        texts: &Bound<'py, PyAny>,
+        options: &Options<'_>,
+    ) -> PyResult<BatchArrays<'py>> {
+        let batch = self.batch::<N>(py, texts, options)?;
+        Ok((array_of(py, batch.ids.into())?.into_any(), offsets(py, batch.offsets)))
+    }
 }
 
-/// How many threads encode these texts, or pairs of them.
-fn n_threads_of(
-    texts: &[(Text, Option<Text>)],
-    threads: Option<&Bound<'_, PyAny>>,
-) -> PyResult<usize> {
-    let n_bytes = |text: &Text| text.bytes().len();
-    n_threads_for(
-        texts.iter().map(|(text, pair)| n_bytes(text) + pair.as_ref().map_or(0, n_bytes)),
-        threads,
-    )
+/// Bytes of a text, as `str` or `bytes` like the text.
+fn like<'py>(text: Given<'_>, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    match text.is_str {
+        true => Ok(output::text(py, &String::from_utf8_lossy(bytes))?.into_any()),
+        false => Ok(output::bytes(py, bytes)?.into_any()),
+    }
 }
 
 /// Bytes as text; what is not UTF-8 as escapes.
