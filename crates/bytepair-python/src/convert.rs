@@ -239,30 +239,38 @@ pub(crate) fn plain_id(item: &Bound<'_, PyAny>) -> Option<u32> {
     if item.is_instance_of::<PyBool>() { None } else { item.extract().ok() }
 }
 
-/// `"replace"`, `"strict"` or `"ignore"`.
-pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
-    match name {
-        "replace" => Ok(DecodeErrors::Replace),
-        "strict" => Ok(DecodeErrors::Strict),
-        "ignore" => Ok(DecodeErrors::Ignore),
-        _ => {
-            let message =
-                format!("errors must be \"replace\", \"strict\" or \"ignore\", not {name:?}");
-            Err(raise("TokenizerError", message))
-        }
-    }
+/// The value that a name means; the option is for the message.
+pub(crate) fn chosen<T: Copy>(
+    option: &str,
+    name: &Bound<'_, PyAny>,
+    known: &[(&str, T)],
+) -> PyResult<T> {
+    meant(option, name.extract()?, known)
 }
 
-/// Whether offsets are counted in `"characters"`, or else in `"bytes"`.
-pub(crate) fn is_in_characters(unit: &str) -> PyResult<bool> {
-    match unit {
-        "characters" => Ok(true),
-        "bytes" => Ok(false),
-        _ => {
-            let message = format!("unit must be \"characters\" or \"bytes\", not {unit:?}");
-            Err(raise("TokenizerError", message))
-        }
+/// The value that a name means, as [`chosen`].
+pub(crate) fn meant<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
+    if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
+        return Ok(*value);
     }
+    let known: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+    let known = known.join(", ");
+    Err(raise("TokenizerError", format!("{option} must be one of {known}, not {name:?}")))
+}
+
+/// The name of a value.
+pub(crate) fn name_of<T: PartialEq>(known: &[(&'static str, T)], value: T) -> &'static str {
+    known.iter().find(|(_, known)| *known == value).map_or("", |(name, _)| name)
+}
+
+/// What becomes of bytes that are not UTF-8.
+pub(crate) fn decode_errors(name: &str) -> PyResult<DecodeErrors> {
+    let known = [
+        ("replace", DecodeErrors::Replace),
+        ("strict", DecodeErrors::Strict),
+        ("ignore", DecodeErrors::Ignore),
+    ];
+    meant("errors", name, &known)
 }
 
 /// The number of threads asked for, as far as that makes sense, or that of the processors there are.

@@ -2,13 +2,13 @@
 
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
 use bytepair::{
-    ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit, Units,
+    ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{extract, named, number};
-use crate::error::{raise, to_python};
+use crate::convert::{chosen, extract, name_of, named, number};
+use crate::error::{OrRaise, raise};
 use crate::tokenizer::CoreTokenizer;
 
 /// The parts of a tokenizer that are chosen before training.
@@ -39,7 +39,7 @@ impl Dialect {
         name: Option<String>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let own = bytepair::Dialect::of(&tokenizer.0).map_err(|error| to_python(&error))?;
+        let own = bytepair::Dialect::of(&tokenizer.0).or_raise()?;
         let changed = |mut dialect: bytepair::Dialect| -> PyResult<_> {
             changes.map_or(Ok(()), |changes| change(py, &mut dialect, changes))?;
             Ok(dialect)
@@ -75,11 +75,7 @@ impl Dialect {
     /// Which pair goes first among equals.
     #[getter]
     fn ties(&self) -> &'static str {
-        match self.0.ties {
-            Ties::SmallestIds => "smallest_ids",
-            Ties::FirstSeen => "first_seen",
-            Ties::LargestText => "largest_text",
-        }
+        name_of(&TIES, self.0.ties)
     }
 
     /// Refuse limits of the alphabet that have no meaning in this dialect.
@@ -90,7 +86,7 @@ impl Dialect {
     ) -> PyResult<()> {
         let (coverage, most) = limits;
         let limits = CharacterLimits { coverage, most };
-        limits.check(&self.0.units, is_continued).map_err(|error| to_python(&error))
+        limits.check(&self.0.units, is_continued).or_raise()
     }
 
     /// What stands for characters without an id: ``"bytes"``, a token, or nothing.
@@ -166,88 +162,91 @@ fn change(
     dialect: &mut bytepair::Dialect,
     changes: &Bound<'_, PyDict>,
 ) -> PyResult<()> {
-    for (name, change) in CHANGES {
-        if let Some(value) = changes.get_item(name)? {
-            change(dialect, &value).map_err(|error| named(py, name, error))?;
+    let mut parts = changes.keys().extract::<Vec<String>>()?;
+    parts.sort_by_key(|part| LATER.contains(&part.as_str()));
+    for part in &parts {
+        if let Some(value) = changes.get_item(part)? {
+            set(dialect, part, &value).map_err(|error| named(py, part, error))?;
         }
     }
-    let is_known = |name: &String| CHANGES.iter().any(|(known, _)| known == name);
-    let names = changes.keys().extract::<Vec<String>>()?;
-    match names.into_iter().find(|name| !is_known(name)) {
-        Some(name) => Err(raise("TokenizerError", format!("a dialect has no part {name:?}"))),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
-/// Sets one part of a dialect.
-type Change = fn(&mut bytepair::Dialect, &Bound<'_, PyAny>) -> PyResult<()>;
+/// Parts that refine another, which is set before: the flavour of a pattern.
+const LATER: [&str; 5] = ["byte_ids", "pattern_flavour", "unmatched", "lowercase", "end_mark_kind"];
 
-/// The parts that can be set, in the order in which they are: a pattern before what becomes of the rest.
-const CHANGES: [(&str, Change); 15] = [
-    ("unit", |dialect, value| set_unit(&mut dialect.units, &value.extract::<String>()?)),
-    ("byte_ids", |dialect, value| {
-        dialect.units.unit = Unit::Byte(byte_ids(&value.extract::<String>()?)?);
-        Ok(())
-    }),
-    ("pattern", set_pattern),
-    ("pattern_flavour", |dialect, value| {
-        let flavour = flavour(&value.extract::<String>()?)?;
-        dialect.split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
-        Ok(())
-    }),
-    ("unmatched", |dialect, value| {
-        let unmatched = unmatched(&value.extract::<String>()?)?;
-        for stage in &mut dialect.split {
-            *stage = Stage::matches(stage.pattern.clone(), unmatched);
-        }
-        Ok(())
-    }),
-    ("normalize", set_normalize),
-    ("lowercase", set_lowercase),
-    ("end_mark", |dialect, value| {
-        let kind = dialect.units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
-        let text = value.extract::<Option<String>>()?.filter(|text| !text.is_empty());
-        dialect.units.end_mark = text.map(|text| EndMark { text, kind });
-        Ok(())
-    }),
-    ("end_mark_kind", |dialect, value| {
-        let kind = end_mark_kind(&value.extract::<String>()?)?;
-        dialect.units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
-        Ok(())
-    }),
-    ("continuing_prefix", |dialect, value| {
-        let prefix = value.extract::<Option<String>>()?.filter(|prefix| !prefix.is_empty());
-        dialect.units.continuing_prefix = prefix;
-        Ok(())
-    }),
-    ("unknown_token", |dialect, value| {
-        let name = value.extract::<Option<String>>()?;
-        if name.as_ref().is_some_and(String::is_empty) {
-            return Err(raise("TokenizerError", "unknown_token is empty".to_owned()));
-        }
-        dialect.units.unknown = name;
-        Ok(())
-    }),
-    ("fuse_unknown", |dialect, value| {
-        value.extract().map(|fuse| dialect.units.fuse_unknown = fuse)
-    }),
-    ("byte_fallback", |dialect, value| {
-        value.extract().map(|fallback| dialect.units.byte_fallback = fallback)
-    }),
-    ("ties", |dialect, value| ties(&value.extract::<String>()?).map(|ties| dialect.ties = ties)),
-    ("min_count", |dialect, value| {
-        number("min_count", value).map(|count| dialect.min_count = count)
-    }),
+const BYTE_IDS: [(&str, ByteIds); 2] =
+    [("printable", ByteIds::Printable), ("value", ByteIds::Value)];
+const FLAVOURS: [(&str, Flavour); 2] = [("rust", Flavour::Rust), ("oniguruma", Flavour::Oniguruma)];
+const UNMATCHED: [(&str, Unmatched); 2] = [("keep", Unmatched::Keep), ("drop", Unmatched::Drop)];
+const MARK_KINDS: [(&str, EndMarkKind); 2] =
+    [("unit", EndMarkKind::Unit), ("suffix", EndMarkKind::Suffix)];
+const TIES: [(&str, Ties); 3] = [
+    ("smallest_ids", Ties::SmallestIds),
+    ("first_seen", Ties::FirstSeen),
+    ("largest_text", Ties::LargestText),
+];
+const FORMS: [(&str, UnicodeForm); 4] = [
+    ("nfc", UnicodeForm::Nfc),
+    ("nfd", UnicodeForm::Nfd),
+    ("nfkc", UnicodeForm::Nfkc),
+    ("nfkd", UnicodeForm::Nfkd),
 ];
 
-fn set_unit(units: &mut Units, name: &str) -> PyResult<()> {
-    units.unit = match (name, units.unit) {
-        ("character", _) => Unit::Character,
-        ("byte", Unit::Character) => Unit::Byte(ByteIds::Printable),
-        ("byte", unit) => unit,
-        _ => return Err(choice("unit", name, &["byte", "character"])),
-    };
+/// Sets one part of a dialect.
+fn set(dialect: &mut bytepair::Dialect, part: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let (units, split) = (&mut dialect.units, &mut dialect.split);
+    match part {
+        "unit" => units.unit = unit(units.unit, value)?,
+        "byte_ids" => units.unit = Unit::Byte(chosen(part, value, &BYTE_IDS)?),
+        "pattern" if value.is_none() => {}
+        "pattern" => *split = stages(value)?,
+        "pattern_flavour" => {
+            let flavour = chosen(part, value, &FLAVOURS)?;
+            split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
+        }
+        "unmatched" => {
+            let rest = chosen(part, value, &UNMATCHED)?;
+            let matches = |stage: &mut Stage| *stage = Stage::matches(stage.pattern.clone(), rest);
+            split.iter_mut().for_each(matches);
+        }
+        "normalize" => set_normalize(dialect, value)?,
+        "lowercase" => set_lowercase(dialect, value)?,
+        "end_mark" => {
+            let kind = units.end_mark_kind().unwrap_or(EndMarkKind::Unit);
+            units.end_mark = not_empty(value)?.map(|text| EndMark { text, kind });
+        }
+        "end_mark_kind" => {
+            let kind = chosen(part, value, &MARK_KINDS)?;
+            units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
+        }
+        "continuing_prefix" => units.continuing_prefix = not_empty(value)?,
+        "unknown_token" => units.unknown = unknown_token(value)?,
+        "fuse_unknown" => units.fuse_unknown = value.extract()?,
+        "byte_fallback" => units.byte_fallback = value.extract()?,
+        "ties" => dialect.ties = chosen(part, value, &TIES)?,
+        "min_count" => dialect.min_count = number(part, value)?,
+        _ => return Err(raise("TokenizerError", format!("a dialect has no part {part:?}"))),
+    }
     Ok(())
+}
+
+fn not_empty(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    Ok(value.extract::<Option<String>>()?.filter(|text| !text.is_empty()))
+}
+
+fn unknown_token(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let name = value.extract::<Option<String>>()?;
+    if name.as_ref().is_some_and(String::is_empty) {
+        return Err(raise("TokenizerError", "unknown_token is empty".to_owned()));
+    }
+    Ok(name)
+}
+
+/// Bytes keep the ids that they have.
+fn unit(own: Unit, value: &Bound<'_, PyAny>) -> PyResult<Unit> {
+    let byte = if own == Unit::Character { Unit::Byte(ByteIds::Printable) } else { own };
+    chosen("unit", value, &[("byte", byte), ("character", Unit::Character)])
 }
 
 /// Lower case has an option of its own: it stays as it is.
@@ -262,26 +261,17 @@ fn set_normalize(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> P
 
 /// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
 fn set_lowercase(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let when = match value.extract::<bool>() {
-        Ok(true) => "always".to_owned(),
-        Ok(false) => "never".to_owned(),
-        Err(_) => value.extract::<String>()?,
+    let times = [("always", (true, false)), ("training", (false, true)), ("never", (false, false))];
+    let (always, training) = match value.extract::<bool>() {
+        Ok(always) => (always, false),
+        Err(_) => chosen("lowercase", value, &times)?,
     };
     dialect.normalize.retain(|step| *step != NormalizeStep::Lowercase);
-    let rest = dialect.normalize.clone();
-    let lowered = || std::iter::once(NormalizeStep::Lowercase).chain(rest.clone()).collect();
-    (dialect.normalize, dialect.normalize_training) = match when.as_str() {
-        "always" => (lowered(), None),
-        "training" => (rest.clone(), Some(lowered())),
-        "never" => (rest.clone(), None),
-        other => return Err(choice("lowercase", other, &["always", "training", "never"])),
-    };
-    Ok(())
-}
-
-fn set_pattern(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if !value.is_none() {
-        dialect.split = stages(value)?;
+    let lower = std::iter::once(NormalizeStep::Lowercase);
+    let lowered: Vec<_> = lower.chain(dialect.normalize.iter().cloned()).collect();
+    dialect.normalize_training = training.then(|| lowered.clone());
+    if always {
+        dialect.normalize = lowered;
     }
     Ok(())
 }
@@ -322,81 +312,29 @@ fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 
 fn step(words: &[String]) -> PyResult<NormalizeStep> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let Some((_, form)) = FORMS.iter().find(|(name, _)| words == [*name]) {
+        return Ok(NormalizeStep::Form(*form));
+    }
     Ok(match words[..] {
-        ["nfc"] => NormalizeStep::Form(UnicodeForm::Nfc),
-        ["nfd"] => NormalizeStep::Form(UnicodeForm::Nfd),
-        ["nfkc"] => NormalizeStep::Form(UnicodeForm::Nfkc),
-        ["nfkd"] => NormalizeStep::Form(UnicodeForm::Nfkd),
         ["lowercase"] => NormalizeStep::Lowercase,
         ["replace", from, to] if !from.is_empty() => {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
-        ["prepend", text] => prepend(text, true),
-        ["prepend_each", text] => prepend(text, false),
+        [kind @ ("prepend" | "prepend_each"), text] => NormalizeStep::Prepend {
+            text: text.to_owned(),
+            only_first: kind == "prepend",
+            unless_there: false,
+        },
         _ => {
-            let known = [
-                "nfc",
-                "nfd",
-                "nfkc",
-                "nfkd",
-                "lowercase",
-                "(replace, from, to)",
-                "(prepend, text)",
-                "(prepend_each, text)",
-            ];
-            return Err(choice("normalize", &words.join(", "), &known));
+            let found = words.join(", ");
+            let message = format!("normalize must be one of {STEPS}, not {found:?}");
+            return Err(raise("TokenizerError", message));
         }
     })
 }
 
-fn prepend(text: &str, only_first: bool) -> NormalizeStep {
-    NormalizeStep::Prepend { text: text.to_owned(), only_first, unless_there: false }
-}
-
-fn byte_ids(name: &str) -> PyResult<ByteIds> {
-    match name {
-        "printable" => Ok(ByteIds::Printable),
-        "value" => Ok(ByteIds::Value),
-        _ => Err(choice("byte_ids", name, &["printable", "value"])),
-    }
-}
-
-fn unmatched(name: &str) -> PyResult<Unmatched> {
-    match name {
-        "keep" => Ok(Unmatched::Keep),
-        "drop" => Ok(Unmatched::Drop),
-        _ => Err(choice("unmatched", name, &["keep", "drop"])),
-    }
-}
-
-fn flavour(name: &str) -> PyResult<Flavour> {
-    match name {
-        "rust" => Ok(Flavour::Rust),
-        "oniguruma" => Ok(Flavour::Oniguruma),
-        _ => Err(choice("pattern_flavour", name, &["rust", "oniguruma"])),
-    }
-}
-
-fn end_mark_kind(name: &str) -> PyResult<EndMarkKind> {
-    match name {
-        "unit" => Ok(EndMarkKind::Unit),
-        "suffix" => Ok(EndMarkKind::Suffix),
-        _ => Err(choice("end_mark_kind", name, &["unit", "suffix"])),
-    }
-}
-
-fn ties(name: &str) -> PyResult<Ties> {
-    match name {
-        "smallest_ids" => Ok(Ties::SmallestIds),
-        "first_seen" => Ok(Ties::FirstSeen),
-        "largest_text" => Ok(Ties::LargestText),
-        _ => Err(choice("ties", name, &["smallest_ids", "first_seen", "largest_text"])),
-    }
-}
-
-fn choice(option: &str, found: &str, known: &[&str]) -> PyErr {
-    raise("TokenizerError", format!("{option} must be one of {}, not {found:?}", known.join(", ")))
-}
+const STEPS: &str =
+    "nfc, nfd, nfkc, nfkd, lowercase, (replace, from, to), (prepend, text), (prepend_each, text)";
 
 /// List the dialects by name.
 ///

@@ -18,7 +18,7 @@ use crate::convert::{
     CharPos, Length, MaxLength, PadId, PadTypeId, SequenceId, SequenceIndex, Stride, TokenIndex,
     WordIndex,
 };
-use crate::error::{raise, to_python};
+use crate::error::{OrRaise, raise};
 use crate::numpy_import::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
@@ -143,7 +143,7 @@ impl Encoding {
             side: side(direction)?,
         };
         let changed = Arc::make_mut(&mut self.locked()).truncate(&truncation);
-        changed.map_err(|error| to_python(&error))
+        changed.or_raise()
     }
 
     /// Fill this encoding up to ``length`` ids, and its overflowing parts.
@@ -174,7 +174,7 @@ impl Encoding {
             type_id: pad_type_id.0,
             token: pad_token.to_owned(),
         };
-        padding.check().map_err(|error| to_python(&error))?;
+        padding.check().or_raise()?;
         Arc::make_mut(&mut self.locked()).fill_up(&padding);
         Ok(())
     }
@@ -213,8 +213,7 @@ impl Encoding {
             true => (*one.now()).clone(),
             false => one.with_names(),
         });
-        let merged = bytepair::Encoding::merged(parts, growing_offsets)
-            .map_err(|error| to_python(&error))?;
+        let merged = bytepair::Encoding::merged(parts, growing_offsets).or_raise()?;
         let tokenizer = first.filter(|_| have_one_tokenizer);
         Ok(Self::of(tokenizer, merged))
     }

@@ -13,6 +13,17 @@ pub(crate) fn to_python(error: &Error) -> PyErr {
     raise(class_name(error.kind()), error.to_string())
 }
 
+/// What the core gives, or the exception for its error.
+pub(crate) trait OrRaise<T> {
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for bytepair::Result<T> {
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(|error| to_python(&error))
+    }
+}
+
 /// The exception for an error of the core, with the name of the file that was being read.
 pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
     match error.kind() {
@@ -36,7 +47,7 @@ fn is_out_of_memory(kind: &ErrorKind) -> bool {
 
 /// Refuses work that takes about so many bytes where there is no memory for them.
 pub(crate) fn ask(n_bytes: usize) -> PyResult<()> {
-    bytepair::memory::ask(n_bytes).map_err(|error| to_python(&error))
+    bytepair::memory::ask(n_bytes).or_raise()
 }
 
 /// What Python raised while a reader waited: `KeyboardInterrupt`.

@@ -18,7 +18,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::dialect::Dialect;
-use crate::error::to_python;
+use crate::error::OrRaise;
 use crate::output::bytes;
 use crate::tokenizer::CoreTokenizer;
 
@@ -55,8 +55,7 @@ pub(crate) fn write_huggingface<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let written =
-        py.detach(|| huggingface::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    let written = py.detach(|| huggingface::write(&tokenizer.0)).or_raise()?;
     bytes(py, &written)
 }
 
@@ -78,7 +77,7 @@ pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResul
 /// Name the pieces of a SentencePiece model that have a role: bos, eos, unk.
 #[pyfunction]
 pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
-    sentencepiece::roles(&data).map_err(|error| to_python(&error))
+    sentencepiece::roles(&data).or_raise()
 }
 
 /// Give the content of a SentencePiece ``.model``.
@@ -87,13 +86,12 @@ pub(crate) fn write_sentencepiece<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let written =
-        py.detach(|| sentencepiece::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    let written = py.detach(|| sentencepiece::write(&tokenizer.0)).or_raise()?;
     bytes(py, &written)
 }
 
 fn with_changes(py: Python<'_>, written: bytepair::Result<Written>) -> PyResult<WithChanges<'_>> {
-    let Written { file, changes } = written.map_err(|error| to_python(&error))?;
+    let Written { file, changes } = written.or_raise()?;
     let changes = changes.into_iter().map(|change| (change.what, change.text)).collect();
     Ok((PyBytes::new(py, &file), changes))
 }
@@ -140,7 +138,7 @@ pub(crate) fn write_gpt2<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<TwoFiles<'py>> {
-    let files = py.detach(|| gpt2::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    let files = py.detach(|| gpt2::write(&tokenizer.0)).or_raise()?;
     Ok((bytes(py, &files.vocab_json)?, bytes(py, &files.merges_txt)?))
 }
 
@@ -172,7 +170,7 @@ pub(crate) fn write_tiktoken<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<TwoFiles<'py>> {
-    let files = py.detach(|| tiktoken::write(&tokenizer.0)).map_err(|error| to_python(&error))?;
+    let files = py.detach(|| tiktoken::write(&tokenizer.0)).or_raise()?;
     Ok((bytes(py, &files.ranks)?, bytes(py, &files.sidecar)?))
 }
 
@@ -206,7 +204,7 @@ pub(crate) fn check_whole_ranks(
     file_name: &str,
     has_split: bool,
 ) -> PyResult<()> {
-    encodings::check_whole(&ranks, file_name, has_split).map_err(|error| to_python(&error))
+    encodings::check_whole(&ranks, file_name, has_split).or_raise()
 }
 
 /// Name the format of a file, told by what it holds; ``None`` if it is none of those known.
@@ -326,7 +324,7 @@ pub(crate) fn read_subword_vocabulary(
     data: PyBackedBytes,
     threshold: Option<i64>,
 ) -> PyResult<Vec<String>> {
-    subword_nmt::read_vocabulary(&data, threshold).map_err(|error| to_python(&error))
+    subword_nmt::read_vocabulary(&data, threshold).or_raise()
 }
 
 /// Words cut apart.
@@ -345,7 +343,7 @@ impl CoreSegmenter {
         Codes::read(&codes, n_merges)
             .and_then(|codes| Segmenter::new(&codes, separator, &allowed))
             .map(Self)
-            .map_err(|error| to_python(&error))
+            .or_raise()
     }
 
     /// Cut the words of a text apart, line by line.
@@ -364,7 +362,7 @@ impl CoreSegmenter {
         let line_ends = if splits_lines { LineEnds::Python } else { LineEnds::LineFeeds };
         let dropout = Some(Dropout { probability: dropout, seed });
         let options = SegmentOptions { dropout, first_line, line_ends };
-        py.detach(|| self.0.segment(text, options)).map_err(|error| to_python(&error))
+        py.detach(|| self.0.segment(text, options)).or_raise()
     }
 
     /// Give the parts of a word, without separators; ``place`` is its place in the line.
@@ -378,14 +376,14 @@ impl CoreSegmenter {
         place: u64,
     ) -> PyResult<Vec<String>> {
         let dropout = Some(Dropout { probability: dropout, seed });
-        self.0.parts_of_word(word, dropout, (line, place)).map_err(|error| to_python(&error))
+        self.0.parts_of_word(word, dropout, (line, place)).or_raise()
     }
 }
 
 fn written(py: Python<'_>, result: bytepair::Result<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
-    bytes(py, &result.map_err(|error| to_python(&error))?)
+    bytes(py, &result.or_raise()?)
 }
 
 fn loaded(result: bytepair::Result<bytepair::Tokenizer>) -> PyResult<CoreTokenizer> {
-    result.map(|tokenizer| CoreTokenizer(Arc::new(tokenizer))).map_err(|error| to_python(&error))
+    result.map(|tokenizer| CoreTokenizer(Arc::new(tokenizer))).or_raise()
 }

@@ -22,7 +22,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
-use crate::error::{ask, raise, to_python};
+use crate::error::{OrRaise, ask, raise};
 use crate::numpy_import::ready;
 use crate::recycled::{into_array, recycle, recycled_for};
 
@@ -169,18 +169,6 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    /// The type that a name means.
-    pub(crate) fn named(dtype: &str) -> PyResult<Self> {
-        match dtype {
-            "uint16" => Ok(Self::Bits16),
-            "uint32" => Ok(Self::Bits32),
-            _ => {
-                let message = format!("dtype must be \"uint16\" or \"uint32\", not {dtype:?}");
-                Err(raise("TokenizerError", message))
-            }
-        }
-    }
-
     /// This type, if it holds all ids of a vocabulary.
     pub(crate) fn holding(self, n_vocab: usize) -> PyResult<Self> {
         if matches!(self, Self::Bits16) && n_vocab > 1 << 16 {
@@ -224,7 +212,7 @@ fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
     ask(size_of_val(ids))?;
     let mut numbers = recycled_for(ids.len());
     numbers.reserve_exact(ids.len());
-    u16::append(&mut numbers, ids).map_err(|error| to_python(&error))?;
+    u16::append(&mut numbers, ids).or_raise()?;
     Ok(numbers)
 }
 

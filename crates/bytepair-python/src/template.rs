@@ -5,10 +5,8 @@ use bytepair::template::{
     self, Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
-use crate::convert::{self, MaxLength, MultipleOf, PadLength, PadTypeId, Stride};
-use crate::error::raise;
+use crate::convert::{self, MaxLength, MultipleOf, PadLength, PadTypeId, Stride, meant, name_of};
 
 /// A piece of a template: the number of a text, or ids; and the type.
 #[derive(FromPyObject, IntoPyObject)]
@@ -36,35 +34,34 @@ pub(crate) fn read_pieces(pieces: Vec<WrittenPiece>) -> Vec<TemplatePiece> {
     pieces.into_iter().map(read).collect()
 }
 
-pub(crate) fn truncation_dict<'py>(
-    py: Python<'py>,
-    truncation: &Truncation,
-) -> PyResult<Bound<'py, PyDict>> {
-    let strategy = match truncation.strategy {
-        TruncationStrategy::LongestFirst => "longest_first",
-        TruncationStrategy::OnlyFirst => "only_first",
-        TruncationStrategy::OnlySecond => "only_second",
-    };
-    let dict = PyDict::new(py);
-    dict.set_item("max_length", truncation.max_length)?;
-    dict.set_item("stride", truncation.stride)?;
-    dict.set_item("strategy", strategy)?;
-    dict.set_item("side", side_name(truncation.side))?;
-    Ok(dict)
+/// Truncation and padding as they are shown: dicts.
+#[derive(IntoPyObject)]
+pub(crate) struct ShownTruncation {
+    max_length: usize,
+    stride: usize,
+    strategy: &'static str,
+    side: &'static str,
 }
 
-pub(crate) fn padding_dict<'py>(
-    py: Python<'py>,
-    padding: &Padding,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("id", padding.id)?;
-    dict.set_item("token", &padding.token)?;
-    dict.set_item("length", padding.length)?;
-    dict.set_item("multiple_of", padding.multiple_of)?;
-    dict.set_item("side", side_name(padding.side))?;
-    dict.set_item("type_id", padding.type_id)?;
-    Ok(dict)
+#[derive(IntoPyObject)]
+pub(crate) struct ShownPadding {
+    id: TokenId,
+    token: String,
+    length: Option<usize>,
+    multiple_of: Option<usize>,
+    side: &'static str,
+    type_id: u32,
+}
+
+pub(crate) fn shown_truncation(truncation: &Truncation) -> ShownTruncation {
+    let Truncation { max_length, stride, strategy, side } = *truncation;
+    let strategy = name_of(&STRATEGIES, strategy);
+    ShownTruncation { max_length, stride, strategy, side: name_of(&SIDES, side) }
+}
+
+pub(crate) fn shown_padding(padding: &Padding) -> ShownPadding {
+    let Padding { id, token, length, multiple_of, side, type_id } = padding.clone();
+    ShownPadding { id, token, length, multiple_of, side: name_of(&SIDES, side), type_id }
 }
 
 /// How ids are cut to a length, if there is one.
@@ -78,7 +75,7 @@ pub(crate) fn truncation(
     Ok(Some(Truncation {
         max_length: max_length.0,
         stride: stride.0,
-        strategy: truncation_strategy(strategy)?,
+        strategy: meant("strategy", strategy, &STRATEGIES)?,
         side: self::side(side)?,
     }))
 }
@@ -132,32 +129,14 @@ impl Lengths {
     }
 }
 
-fn truncation_strategy(name: &str) -> PyResult<TruncationStrategy> {
-    match name {
-        "longest_first" => Ok(TruncationStrategy::LongestFirst),
-        "only_first" => Ok(TruncationStrategy::OnlyFirst),
-        "only_second" => Ok(TruncationStrategy::OnlySecond),
-        _ => {
-            let names = "\"longest_first\", \"only_first\" or \"only_second\"";
-            Err(raise("TokenizerError", format!("strategy must be {names}, not {name:?}")))
-        }
-    }
-}
+const STRATEGIES: [(&str, TruncationStrategy); 3] = [
+    ("longest_first", TruncationStrategy::LongestFirst),
+    ("only_first", TruncationStrategy::OnlyFirst),
+    ("only_second", TruncationStrategy::OnlySecond),
+];
+
+const SIDES: [(&str, Side); 2] = [("left", Side::Left), ("right", Side::Right)];
 
 pub(crate) fn side(name: &str) -> PyResult<Side> {
-    match name {
-        "left" => Ok(Side::Left),
-        "right" => Ok(Side::Right),
-        _ => {
-            let message = format!("side must be \"left\" or \"right\", not {name:?}");
-            Err(raise("TokenizerError", message))
-        }
-    }
-}
-
-fn side_name(side: Side) -> &'static str {
-    match side {
-        Side::Left => "left",
-        Side::Right => "right",
-    }
+    meant("side", name, &SIDES)
 }

@@ -30,9 +30,11 @@ pub(crate) use self::row_ids::encode_rows;
 pub(crate) use self::steps::graphemes;
 pub(crate) use self::stream::DecodeStream;
 use crate::convert::{Given, Ids, decode_errors, id, refuse_set};
-use crate::error::to_python;
+use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};
-use crate::template::{WrittenPiece, padding_dict, truncation_dict, written_pieces};
+use crate::template::{
+    ShownPadding, ShownTruncation, WrittenPiece, shown_padding, shown_truncation, written_pieces,
+};
 
 /// Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 ///
@@ -92,7 +94,7 @@ impl CoreTokenizer {
     ) -> PyResult<Bound<'py, PyString>> {
         let errors = decode_errors(errors)?;
         let decoded = py.detach(|| self.0.decode(&ids.0, errors, skip_special_tokens));
-        text(py, &decoded.map_err(|error| to_python(&error))?)
+        text(py, &decoded.or_raise()?)
     }
 
     /// Decode many lists of ids, each as :meth:`decode` does.
@@ -133,14 +135,14 @@ impl CoreTokenizer {
     fn _normalized(&self, text: Given<'_>) -> PyResult<String> {
         let normalizer = &self.0.parts().normalizer;
         let normalized = normalizer.normalize(Segment::whole(text.bytes));
-        let normalized = normalized.map_err(|error| to_python(&error))?;
+        let normalized = normalized.or_raise()?;
         Ok(String::from_utf8_lossy(&normalized).into_owned())
     }
 
     /// The text of tokens as Hugging Face files write them; they need not be in the vocabulary.
     fn _text_of_written(&self, tokens: Vec<PyBackedStr>) -> PyResult<String> {
         let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
-        text_of_written(&self.0, &tokens).map_err(|error| to_python(&error))
+        text_of_written(&self.0, &tokens).or_raise()
     }
 
     /// Join the bytes of tokens; an end mark becomes a space before the next token.
@@ -157,7 +159,7 @@ impl CoreTokenizer {
     /// UnknownTokenError
     ///     No token has one of the ids.
     fn decode_bytes<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| self.0.decode_bytes(&ids.0)).map_err(|error| to_python(&error))?;
+        let bytes = py.detach(|| self.0.decode_bytes(&ids.0)).or_raise()?;
         self::bytes(py, &bytes)
     }
 
@@ -223,8 +225,7 @@ impl CoreTokenizer {
         id: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let id = self::id(id)?;
-        let token =
-            self.0.parts().vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+        let token = self.0.parts().vocabulary.expect_token(id).or_raise()?;
         Ok(self.shown(py, token))
     }
 
@@ -255,12 +256,7 @@ impl CoreTokenizer {
         py: Python<'py>,
     ) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
         let vocabulary = &self.0.parts().vocabulary;
-        let shown = |id| {
-            vocabulary
-                .expect_token(id)
-                .map(|token| self.shown(py, token))
-                .map_err(|error| to_python(&error))
-        };
+        let shown = |id| vocabulary.expect_token(id).map(|token| self.shown(py, token)).or_raise();
         vocabulary
             .merges()
             .iter()
@@ -362,13 +358,8 @@ impl CoreTokenizer {
     /// >>> tokenizer.with_truncation(512).truncation["max_length"]
     /// 512
     #[getter]
-    fn truncation<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.0
-            .parts()
-            .truncation
-            .as_ref()
-            .map(|truncation| truncation_dict(py, truncation))
-            .transpose()
+    fn truncation(&self) -> Option<ShownTruncation> {
+        self.0.parts().truncation.as_ref().map(shown_truncation)
     }
 
     /// How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
@@ -378,8 +369,8 @@ impl CoreTokenizer {
     /// >>> tokenizer.with_padding(0, multiple_of=8).padding["multiple_of"]
     /// 8
     #[getter]
-    fn padding<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.0.parts().padding.as_ref().map(|padding| padding_dict(py, padding)).transpose()
+    fn padding(&self) -> Option<ShownPadding> {
+        self.0.parts().padding.as_ref().map(shown_padding)
     }
 
     /// What is put around one text, and around two; see ``Tokenizer.with_template``.

@@ -13,9 +13,9 @@ use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use super::CoreTokenizer;
 use crate::convert::{
-    Added, Given, SpecialNames, Text, each_of, is_in_characters, n_threads, n_threads_for, number,
+    Added, Given, SpecialNames, Text, chosen, each_of, n_threads, n_threads_for, number,
 };
-use crate::error::{raise, to_python};
+use crate::error::{OrRaise, raise};
 use crate::output::{Lists, Width};
 use crate::recycled::recycled_for;
 use crate::template::Lengths;
@@ -25,6 +25,11 @@ const GIL_LEN: usize = 2048;
 
 /// The options of all methods.
 const SPECIAL: [&str; 3] = ["allowed_special", "disallowed_special", "added_tokens"];
+
+/// Whether spans are counted in bytes.
+const UNITS: [(&str, bool); 2] = [("characters", false), ("bytes", true)];
+
+const WIDTHS: [(&str, Width); 2] = [("uint16", Width::Bits16), ("uint32", Width::Bits32)];
 
 /// Memory that was used before is taken where it has room for an id for so many bytes.
 const BYTES_PER_ID: usize = 4;
@@ -75,12 +80,12 @@ impl<'a> Options<'a> {
             "disallowed_special" => self.disallowed_special = value.extract()?,
             "added_tokens" => self.added_tokens = value.extract::<Added>()?.0,
             "add_special_tokens" => self.add_special_tokens = value.extract()?,
-            "unit" => self.in_bytes = !is_in_characters(value.extract()?)?,
+            "unit" => self.in_bytes = chosen(name, &value, &UNITS)?,
             "fit_length" => self.fit_length = value.extract()?,
             "dropout" if !value.is_none() => self.dropout = Some(probability(&value)?),
             "seed" if !value.is_none() => self.seed = Some(number("seed", &value)?),
             "threads" => self.threads = Some(value),
-            "dtype" => self.width = Width::named(value.extract()?)?,
+            "dtype" => self.width = chosen(name, &value, &WIDTHS)?,
             _ => {}
         }
         Ok(())
@@ -182,7 +187,7 @@ impl CoreTokenizer {
             in_characters.for_each(|(encoding, (text, pair))| encoding.to_characters(text, *pair));
             Ok(encodings)
         });
-        encodings.map_err(|error| to_python(&error))
+        encodings.or_raise()
     }
 
     /// What `take` makes of the ids of a text. Those of a short one lie in memory that is used again.
@@ -197,13 +202,13 @@ impl CoreTokenizer {
         let text = text.bytes;
         if text.len() <= GIL_LEN {
             let taken = self.0.with_ids(text, options, |ids| take(Cow::Borrowed(ids)));
-            return taken.map_err(|error| to_python(&error))?;
+            return taken.or_raise()?;
         }
         let ids = py.detach(|| {
             let row = recycled_for(text.len() / BYTES_PER_ID);
             self.0.encode_in(row, text, options, n_threads)
         });
-        take(Cow::Owned(ids.map_err(|error| to_python(&error))?))
+        take(Cow::Owned(ids.or_raise()?))
     }
 
     pub(crate) fn count_of(
@@ -218,7 +223,7 @@ impl CoreTokenizer {
             ..=GIL_LEN => self.0.count(text, options, 1),
             _ => py.detach(|| self.0.count(text, options, n_threads)),
         };
-        counted.map_err(|error| to_python(&error))
+        counted.or_raise()
     }
 
     /// The ids of a batch as numbers of `N`.
@@ -263,7 +268,7 @@ pub(crate) fn batch_by<T: Send>(
     let texts: Vec<Text> = each_of(texts, |text| text.extract())?;
     let n_threads = options.n_threads_for(texts.iter().map(|text| text.bytes().len()))?;
     let encoded = py.detach(|| encode(&slices(&texts), n_threads));
-    encoded.map_err(|error| to_python(&error))
+    encoded.or_raise()
 }
 
 /// About how many ids texts have.

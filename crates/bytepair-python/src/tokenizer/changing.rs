@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use super::CoreTokenizer;
 use crate::convert::{self, Length, MaxLength, MultipleOf, Stride, TypeId, extract, number};
-use crate::error::to_python;
+use crate::error::OrRaise;
 use crate::template::{self, WrittenPiece, read_pieces};
 
 #[pymethods]
@@ -49,7 +49,7 @@ impl CoreTokenizer {
             None => None,
             Some(id) => {
                 let id = convert::id(id)?;
-                let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+                let token = parts.vocabulary.expect_token(id).or_raise()?;
                 let token = published_name(&parts.units, token);
                 Some(Padding {
                     length: length.map(|length| length.0),
@@ -79,7 +79,7 @@ impl CoreTokenizer {
     /// Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size.
     fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
         let target = convert::target(vocab_size, merges)?;
-        let changed = self.0.truncated(target).map_err(|error| to_python(&error))?;
+        let changed = self.0.truncated(target).or_raise()?;
         Ok(Self(Arc::new(changed)))
     }
 
@@ -92,7 +92,7 @@ impl CoreTokenizer {
             Ok((name, id))
         });
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
-        let changed = self.0.with_special_tokens(&tokens).map_err(|error| to_python(&error))?;
+        let changed = self.0.with_special_tokens(&tokens).or_raise()?;
         Ok(Self(Arc::new(changed)))
     }
 
@@ -112,7 +112,7 @@ impl CoreTokenizer {
         };
         let tokens: Vec<_> = tokens.into_iter().map(token).collect();
         let changed = self.0.with_added_tokens(&tokens);
-        let (changed, n_changed) = changed.map_err(|error| to_python(&error))?;
+        let (changed, n_changed) = changed.or_raise()?;
         Ok((Self(Arc::new(changed)), n_changed))
     }
 
@@ -134,7 +134,7 @@ impl CoreTokenizer {
             }
         };
         let tokens: Vec<_> = tokens.into_iter().map(token).collect();
-        let changed = self.0.with_tokens_at(&tokens).map_err(|error| to_python(&error))?;
+        let changed = self.0.with_tokens_at(&tokens).or_raise()?;
         Ok(Self(Arc::new(changed)))
     }
 
@@ -158,6 +158,6 @@ impl CoreTokenizer {
         padding: Option<Padding>,
     ) -> PyResult<Self> {
         let changed = self.0.with_lengths(template, truncation, padding);
-        changed.map(|changed| Self(Arc::new(changed))).map_err(|error| to_python(&error))
+        changed.map(|changed| Self(Arc::new(changed))).or_raise()
     }
 }

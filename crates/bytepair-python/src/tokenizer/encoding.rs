@@ -15,7 +15,7 @@ use super::calls::{Keywords, Options, batch_by, one_or_two, slices};
 use crate::convert::{Added, Given, Text, each_of, number};
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
-use crate::error::{ask, to_python};
+use crate::error::{OrRaise, ask};
 use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
 use crate::rows::offsets;
 use crate::template::Lengths;
@@ -206,7 +206,7 @@ impl CoreTokenizer {
         let n_threads = options.n_threads_for(lens)?;
         let core = options.core();
         let encode = || self.0.encode_words_batch(&samples, true, core, n_threads);
-        let encodings = py.detach(encode).map_err(|error| to_python(&error))?;
+        let encodings = py.detach(encode).or_raise()?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
     }
 
@@ -376,7 +376,7 @@ impl CoreTokenizer {
         let max_tokens: usize = number("max_tokens", max_tokens)?;
         let core = options.core();
         let kept = py.detach(|| self.0.truncate(text.bytes, max_tokens, core));
-        like(text, py, kept.map_err(|error| to_python(&error))?)
+        like(text, py, kept.or_raise()?)
     }
 
     /// Start counting the ids of a text that comes in parts.
@@ -433,8 +433,7 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let options = Options::of("tokenize", options, &["add_special_tokens"])?;
         let core = options.core();
-        let tokens = py.detach(|| self.0.tokenize(text.bytes, core));
-        let tokens = tokens.map_err(|error| to_python(&error))?;
+        let tokens = py.detach(|| self.0.tokenize(text.bytes, core)).or_raise()?;
         ask(tokens.len() * LEN_OF_OBJECT)?;
         tokens.iter().map(|token| readable(py, token)).collect()
     }
@@ -453,7 +452,7 @@ impl CoreTokenizer {
     /// PatternError
     ///     The split pattern takes too many steps on this text.
     fn split<'py>(&self, py: Python<'py>, text: Given<'_>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let pieces = py.detach(|| self.0.split(text.bytes)).map_err(|error| to_python(&error))?;
+        let pieces = py.detach(|| self.0.split(text.bytes)).or_raise()?;
         ask(pieces.len() * LEN_OF_OBJECT)?;
         pieces.iter().map(|piece| like(text, py, piece)).collect()
     }

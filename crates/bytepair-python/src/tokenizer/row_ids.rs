@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::CoreTokenizer;
 use crate::convert::{Added, n_threads};
-use crate::error::to_python;
+use crate::error::OrRaise;
 use crate::numpy_import::GivenArray;
 use crate::recycled::{into_array, recycled};
 use crate::rows::Column;
@@ -56,6 +56,6 @@ fn laid_out<N: Number + Element>(
         encode(&mut layout)?;
         layout.finish()
     });
-    let tokens = tokens.map_err(|error| to_python(&error))?;
+    let tokens = tokens.or_raise()?;
     Ok((into_array(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))
 }
