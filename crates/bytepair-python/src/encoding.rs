@@ -12,7 +12,7 @@ use bytepair::units::published_name;
 use bytepair::{TokenId, Tokenizer};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
 
 use crate::convert::{
     CharPos, Length, MaxLength, PadId, PadTypeId, SequenceId, SequenceIndex, Stride, TokenIndex,
@@ -22,6 +22,18 @@ use crate::error::{OrRaise, raise};
 use crate::numpy_import::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
+
+/// The keywords of a new encoding, which are also its attributes.
+const FIELDS: [&str; 8] = [
+    "tokens",
+    "type_ids",
+    "offsets",
+    "special_tokens_mask",
+    "attention_mask",
+    "word_ids",
+    "sequence_ids",
+    "overflowing",
+];
 
 /// One text or two, encoded: lists with one entry for each id.
 ///
@@ -45,10 +57,7 @@ pub(crate) struct Encoding {
 impl Encoding {
     /// An encoding from the attributes of another one.
     #[new]
-    #[pyo3(
-        signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()),
-        text_signature = "(ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=())"
-    )]
+    #[pyo3(signature = (ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=Vec::new()), text_signature = "(ids, *, tokens, type_ids, offsets, special_tokens_mask, attention_mask, word_ids, sequence_ids, overflowing=())")]
     fn new(
         ids: Vec<TokenId>,
         tokens: Vec<String>,
@@ -60,16 +69,10 @@ impl Encoding {
         sequence_ids: Vec<Option<u8>>,
         overflowing: Vec<PyRef<'_, Self>>,
     ) -> PyResult<Self> {
-        let lens = [
-            ("tokens", tokens.len()),
-            ("type_ids", type_ids.len()),
-            ("offsets", offsets.len()),
-            ("special_tokens_mask", special_tokens_mask.len()),
-            ("attention_mask", attention_mask.len()),
-            ("word_ids", word_ids.len()),
-            ("sequence_ids", sequence_ids.len()),
-        ];
-        if let Some((name, len)) = lens.into_iter().find(|(_, len)| *len != ids.len()) {
+        let lens = [tokens.len(), type_ids.len(), offsets.len(), special_tokens_mask.len()];
+        let more_lens = [attention_mask.len(), word_ids.len(), sequence_ids.len()];
+        let mut lens = FIELDS.iter().zip(lens.into_iter().chain(more_lens));
+        if let Some((name, len)) = lens.find(|(_, len)| *len != ids.len()) {
             let message = format!("{} ids, but {len} {name}", ids.len());
             return Err(raise("TokenizerError", message));
         }
@@ -89,19 +92,11 @@ impl Encoding {
     }
 
     fn __getnewargs_ex__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<((Bound<'py, PyList>,), Bound<'py, PyDict>)> {
-        let fields = PyDict::new(py);
-        fields.set_item("tokens", self.tokens(py)?)?;
-        fields.set_item("type_ids", self.type_ids(py)?)?;
-        fields.set_item("offsets", self.offsets(py)?)?;
-        fields.set_item("special_tokens_mask", self.special_tokens_mask(py)?)?;
-        fields.set_item("attention_mask", self.attention_mask(py)?)?;
-        fields.set_item("word_ids", self.word_ids(py)?)?;
-        fields.set_item("sequence_ids", self.sequence_ids(py)?)?;
-        fields.set_item("overflowing", self.overflowing())?;
-        Ok(((self.ids(py)?,), fields))
+        slf: &Bound<'py, Self>,
+    ) -> PyResult<((Bound<'py, PyAny>,), Bound<'py, PyDict>)> {
+        let fields = FIELDS.map(|name| Ok((name, slf.getattr(name)?)));
+        let fields = fields.into_iter().collect::<PyResult<Vec<_>>>()?;
+        Ok(((slf.getattr("ids")?,), fields.into_py_dict(slf.py())?))
     }
 
     /// The number of texts, 1 or 2.
@@ -131,10 +126,7 @@ impl Encoding {
     /// ------
     /// TokenizerError
     ///     ``stride`` is not below ``max_length``.
-    #[pyo3(
-        signature = (max_length, stride=Stride(0), direction="right"),
-        text_signature = "($self, max_length, stride=0, direction='right')"
-    )]
+    #[pyo3(signature = (max_length, stride=Stride(0), direction="right"), text_signature = "($self, max_length, stride=0, direction='right')")]
     fn truncate(&self, max_length: MaxLength, stride: Stride, direction: &str) -> PyResult<()> {
         let truncation = Truncation {
             max_length: max_length.0,
@@ -154,10 +146,7 @@ impl Encoding {
     /// >>> encoding.pad(5, pad_id=0)
     /// >>> encoding.ids, encoding.attention_mask
     /// ([256, 220, 256, 0, 0], [1, 1, 1, 0, 0])
-    #[pyo3(
-        signature = (length, direction="right", pad_id=PadId(0), pad_type_id=PadTypeId(0), pad_token="[PAD]"),
-        text_signature = "($self, length, direction='right', pad_id=0, pad_type_id=0, pad_token='[PAD]')"
-    )]
+    #[pyo3(signature = (length, direction="right", pad_id=PadId(0), pad_type_id=PadTypeId(0), pad_token="[PAD]"), text_signature = "($self, length, direction='right', pad_id=0, pad_type_id=0, pad_token='[PAD]')")]
     fn pad(
         &self,
         length: Length,

@@ -24,8 +24,7 @@ mod documents;
 mod encoding;
 mod error;
 mod formats;
-mod instructions;
-mod interpreter;
+mod importing;
 mod measure;
 mod numpy_import;
 mod output;
@@ -60,7 +59,7 @@ mod _core {
         write_sentencepiece, write_subword_nmt, write_tiktoken,
     };
     #[pymodule_export]
-    use crate::instructions::instructions;
+    use crate::importing::instructions;
     #[pymodule_export]
     use crate::measure::{Measure, token_table, unicode_scripts};
     #[pymodule_export]
@@ -78,7 +77,6 @@ mod _core {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::interpreter::refuse_a_second(module.py())?;
-        crate::instructions::limit()
+        crate::importing::check(module.py())
     }
 }

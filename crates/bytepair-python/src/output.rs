@@ -5,7 +5,7 @@
 //! and later lists only count a reference more (`benchmarks/tried/python.md` has what that gives). At most 10 MB are
 //! kept, 40 bytes for each id below a quarter of a million; larger ones, which hardly any vocabulary has, are made anew.
 //!
-//! Kept integers belong to one interpreter: a second one of the same process is refused (`interpreter`).
+//! Kept integers belong to one interpreter: a second one of the same process is refused (`importing`).
 #![expect(
     unsafe_code,
     reason = "a bare pointer to each integer: lists take a tenth to a third less time than through cells"

@@ -90,10 +90,7 @@ pub(crate) struct Lengths {
 #[pymethods]
 impl Lengths {
     #[new]
-    #[pyo3(
-        signature = (*, max_length=None, stride=Stride(0), strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=PadTypeId(0)),
-        text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', pad_length=None, multiple_of=None, padding_side='right', pad_type_id=0)"
-    )]
+    #[pyo3(signature = (*, max_length=None, stride=Stride(0), strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=PadTypeId(0)), text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', pad_length=None, multiple_of=None, padding_side='right', pad_type_id=0)")]
     fn new(
         max_length: Option<MaxLength>,
         stride: Stride,

@@ -15,10 +15,7 @@ use crate::template::{self, WrittenPiece, read_pieces};
 #[pymethods]
 impl CoreTokenizer {
     /// Return this tokenizer with truncation to a length; ``None`` takes it away.
-    #[pyo3(
-        signature = (max_length, *, stride=Stride(0), strategy="longest_first", side="right"),
-        text_signature = "($self, max_length, *, stride=0, strategy='longest_first', side='right')"
-    )]
+    #[pyo3(signature = (max_length, *, stride=Stride(0), strategy="longest_first", side="right"), text_signature = "($self, max_length, *, stride=0, strategy='longest_first', side='right')")]
     fn _with_truncation(
         &self,
         max_length: Option<MaxLength>,
@@ -32,10 +29,7 @@ impl CoreTokenizer {
     }
 
     /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
-    #[pyo3(
-        signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)),
-        text_signature = "($self, id, *, length=None, multiple_of=None, side='right', type_id=0)"
-    )]
+    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)), text_signature = "($self, id, *, length=None, multiple_of=None, side='right', type_id=0)")]
     fn _with_padding(
         &self,
         id: Option<&Bound<'_, PyAny>>,
