@@ -128,7 +128,7 @@ def test_tiktoken_decodes_and_finds_what_is_found_here(drawn):
     tiktoken = pytest.importorskip("tiktoken")
     tokenizer, names = drawn
     try:
-        ranks, sidecar = bytepair._core.write_tiktoken(tokenizer)
+        ranks, sidecar = bytepair._core.write("tiktoken", tokenizer)
     except FormatError:
         return
     lines = (line.split() for line in ranks.splitlines())
@@ -205,7 +205,7 @@ def test_a_file_whose_decoder_changes_a_token_is_described_so(content):
 def test_the_empty_token_of_a_rank_file_is_written_for_hugging_face(tmp_path):
     """Whisper's ranks end with an empty token; its id and those behind it stay in place."""
     peer = pytest.importorskip("tokenizers")
-    ranks = bytepair._core.write_tiktoken(BASES["gpt2"])[0]
+    ranks = bytepair._core.write("tiktoken", BASES["gpt2"])[0]
     n_ranks = len(ranks.splitlines())
     path = tmp_path / "own.tiktoken"
     path.write_bytes(ranks + b"= %d\n" % n_ranks)

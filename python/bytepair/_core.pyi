@@ -35,21 +35,14 @@ __all__ = [
     "pair_names",
     "pair_settings",
     "pattern_names",
-    "read_clip",
-    "read_compiled",
+    "read",
     "read_compiled_file",
     "read_encoding",
-    "read_fastbpe",
     "read_gguf",
     "read_gpt1",
-    "read_huggingface",
     "read_jsonl",
-    "read_native",
     "read_pair",
-    "read_sentencepiece",
-    "read_subword_nmt",
     "read_subword_vocabulary",
-    "read_tekken",
     "read_tiktoken",
     "read_tiktoken_sidecar",
     "recognise_encodings",
@@ -57,15 +50,8 @@ __all__ = [
     "sentencepiece_roles",
     "token_table",
     "unicode_scripts",
-    "write_compiled",
-    "write_fastbpe",
-    "write_gpt2",
-    "write_huggingface",
+    "write",
     "write_huggingface_with_changes",
-    "write_native",
-    "write_sentencepiece",
-    "write_subword_nmt",
-    "write_tiktoken",
 ]
 
 _Specials: TypeAlias = Literal["all"] | Collection[str]
@@ -1738,17 +1724,11 @@ def pattern_names() -> list[str]:
     True
     """
 
-def read_native(data: bytes) -> CoreTokenizer:
-    """Read the content of a ``.bytepair`` file."""
+def read(format: str, data: bytes) -> CoreTokenizer:
+    """Read the content of a file of a format, of those of one file that need no option."""
 
-def write_native(tokenizer: CoreTokenizer) -> bytes:
-    """Give the content of a ``.bytepair`` file."""
-
-def read_huggingface(data: bytes) -> CoreTokenizer:
-    """Read the content of a ``tokenizer.json``."""
-
-def write_huggingface(tokenizer: CoreTokenizer) -> bytes:
-    """Give the content of a ``tokenizer.json``."""
+def write(format: str, tokenizer: CoreTokenizer) -> list[bytes]:
+    """Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one."""
 
 def write_huggingface_with_changes(
     tokenizer: CoreTokenizer,
@@ -1760,14 +1740,9 @@ def read_gguf(
 ) -> CoreTokenizer:
     """Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits."""
 
-def read_sentencepiece(data: bytes) -> CoreTokenizer:
-    """Read the content of a SentencePiece ``.model``."""
-
 def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
     """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
 
-def write_sentencepiece(tokenizer: CoreTokenizer) -> bytes:
-    """Give the content of a SentencePiece ``.model``."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
     """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""
@@ -1786,9 +1761,6 @@ def read_pair(
 ) -> CoreTokenizer:
     """Read the contents of ``vocab.json`` and ``merges.txt``, and of settings by name, split as a dialect splits."""
 
-def write_gpt2(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
-    """Give the contents of ``vocab.json`` and ``merges.txt``."""
-
 def read_tiktoken(
     ranks: bytes, dialect: Dialect, special_tokens: dict[str, int]
 ) -> CoreTokenizer:
@@ -1796,9 +1768,6 @@ def read_tiktoken(
 
 def read_tiktoken_sidecar(ranks: bytes, sidecar: bytes) -> CoreTokenizer:
     """Read the contents of a ``.tiktoken`` file and of its sidecar."""
-
-def write_tiktoken(tokenizer: CoreTokenizer) -> tuple[bytes, bytes]:
-    """Give the contents of a ``.tiktoken`` file and of its sidecar."""
 
 def read_encoding(ranks: bytes, name: str, renamed: dict[int, str]) -> CoreTokenizer:
     """Read a file of ranks as a published encoding."""
@@ -1832,35 +1801,11 @@ def encoding_names() -> list[str]:
     True
     """
 
-def read_tekken(data: bytes) -> CoreTokenizer:
-    """Read the content of a ``tekken.json``."""
-
 def read_gpt1(vocab: bytes, merges: bytes) -> CoreTokenizer:
     """Read the contents of ``encoder_bpe_40000.json`` and ``vocab_40000.bpe``."""
 
-def read_clip(data: bytes) -> CoreTokenizer:
-    """Read the content of a ``bpe_simple_vocab_16e6.txt.gz``."""
-
-def read_compiled(data: bytes) -> CoreTokenizer:
-    """Read a compiled tokenizer."""
-
 def read_compiled_file(path: str | PathLike[str]) -> CoreTokenizer:
     """Read a compiled tokenizer from a file."""
-
-def write_compiled(tokenizer: CoreTokenizer) -> bytes:
-    """Give the compiled form of a tokenizer."""
-
-def read_subword_nmt(data: bytes, n_merges: int | None) -> CoreTokenizer:
-    """Read codes of subword-nmt."""
-
-def write_subword_nmt(tokenizer: CoreTokenizer) -> bytes:
-    """Give the codes of a tokenizer for subword-nmt."""
-
-def read_fastbpe(data: bytes, n_merges: int | None) -> CoreTokenizer:
-    """Read codes of fastBPE."""
-
-def write_fastbpe(tokenizer: CoreTokenizer) -> bytes:
-    """Give the codes of a tokenizer for fastBPE."""
 
 def read_subword_vocabulary(data: bytes, threshold: int | None) -> list[str]:
     """List the tokens that occur at least ``threshold`` times."""

@@ -6,7 +6,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::Dropout;
+use bytepair::{Dropout, Tokenizer};
 use bytepair_formats::pair::Pair;
 use bytepair_formats::segmentation::{LineEnds, SegmentOptions, Segmenter};
 use bytepair_formats::{
@@ -18,45 +18,58 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::dialect::Dialect;
-use crate::error::OrRaise;
+use crate::error::{OrRaise, raise};
 use crate::output::bytes;
 use crate::tokenizer::CoreTokenizer;
-
-/// The contents of two files.
-type TwoFiles<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 /// The content of a file, with kinds of texts that get other ids, and a text of each kind.
 type WithChanges<'py> = (Bound<'py, PyBytes>, Vec<(String, String)>);
 
-/// Read the content of a ``.bytepair`` file.
+/// Read the content of a file of a format, of those of one file that need no option.
 #[pyfunction]
-pub(crate) fn read_native(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| native::read(&data)))
+pub(crate) fn read(py: Python<'_>, format: &str, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
+    let read: fn(&[u8]) -> bytepair::Result<Tokenizer> = match format {
+        "bytepair" => native::read,
+        "compiled" => compiled::read,
+        "huggingface" => huggingface::read,
+        "tekken" => tekken::read,
+        "sentencepiece" => sentencepiece::read,
+        "clip" => clip::read,
+        "subword-nmt" => |data| subword_nmt::read(data, None)?.tokenizer(),
+        "fastbpe" => |data| fastbpe::read(data, None)?.tokenizer(),
+        _ => return Err(no_format(format)),
+    };
+    loaded(py.detach(|| read(&data)))
 }
 
-/// Give the content of a ``.bytepair`` file.
+/// Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one.
 #[pyfunction]
-pub(crate) fn write_native<'py>(
+pub(crate) fn write<'py>(
     py: Python<'py>,
+    format: &str,
     tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    bytes(py, &py.detach(|| native::write(&tokenizer.0)))
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let write: fn(&Tokenizer) -> bytepair::Result<Vec<Vec<u8>>> = match format {
+        "bytepair" => |tokenizer| Ok(vec![native::write(tokenizer)]),
+        "compiled" => |tokenizer| Ok(vec![compiled::write(tokenizer)?]),
+        "huggingface" => |tokenizer| Ok(vec![huggingface::write(tokenizer)?]),
+        "sentencepiece" => |tokenizer| Ok(vec![sentencepiece::write(tokenizer)?]),
+        "subword-nmt" => |tokenizer| Ok(vec![subword_nmt::write(tokenizer)?]),
+        "fastbpe" => |tokenizer| Ok(vec![fastbpe::write(tokenizer)?]),
+        "gpt2" => {
+            |tokenizer| gpt2::write(tokenizer).map(|two| vec![two.vocab_json, two.merges_txt])
+        }
+        "tiktoken" => {
+            |tokenizer| tiktoken::write(tokenizer).map(|two| vec![two.ranks, two.sidecar])
+        }
+        _ => return Err(no_format(format)),
+    };
+    let files = py.detach(|| write(&tokenizer.0)).or_raise()?;
+    files.iter().map(|file| bytes(py, file)).collect()
 }
 
-/// Read the content of a ``tokenizer.json``.
-#[pyfunction]
-pub(crate) fn read_huggingface(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| huggingface::read(&data)))
-}
-
-/// Give the content of a ``tokenizer.json``.
-#[pyfunction]
-pub(crate) fn write_huggingface<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let written = py.detach(|| huggingface::write(&tokenizer.0)).or_raise()?;
-    bytes(py, &written)
+fn no_format(name: &str) -> PyErr {
+    raise("TokenizerError", format!("{name:?} names no format of such files"))
 }
 
 /// Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind.
@@ -68,26 +81,10 @@ pub(crate) fn write_huggingface_with_changes<'py>(
     with_changes(py, py.detach(|| huggingface::write_with_changes(&tokenizer.0)))
 }
 
-/// Read the content of a SentencePiece ``.model``.
-#[pyfunction]
-pub(crate) fn read_sentencepiece(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| sentencepiece::read(&data)))
-}
-
 /// Name the pieces of a SentencePiece model that have a role: bos, eos, unk.
 #[pyfunction]
 pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
     sentencepiece::roles(&data).or_raise()
-}
-
-/// Give the content of a SentencePiece ``.model``.
-#[pyfunction]
-pub(crate) fn write_sentencepiece<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    let written = py.detach(|| sentencepiece::write(&tokenizer.0)).or_raise()?;
-    bytes(py, &written)
 }
 
 fn with_changes(py: Python<'_>, written: bytepair::Result<Written>) -> PyResult<WithChanges<'_>> {
@@ -132,16 +129,6 @@ pub(crate) fn read_pair(
     loaded(py.detach(|| pair::read_split(&files, stages)))
 }
 
-/// Give the contents of ``vocab.json`` and ``merges.txt``.
-#[pyfunction]
-pub(crate) fn write_gpt2<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<TwoFiles<'py>> {
-    let files = py.detach(|| gpt2::write(&tokenizer.0)).or_raise()?;
-    Ok((bytes(py, &files.vocab_json)?, bytes(py, &files.merges_txt)?))
-}
-
 /// Read the content of a ``.tiktoken`` file made for a dialect.
 #[pyfunction]
 pub(crate) fn read_tiktoken(
@@ -162,16 +149,6 @@ pub(crate) fn read_tiktoken_sidecar(
     sidecar: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
     loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
-}
-
-/// Give the contents of a ``.tiktoken`` file and of its sidecar.
-#[pyfunction]
-pub(crate) fn write_tiktoken<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<TwoFiles<'py>> {
-    let files = py.detach(|| tiktoken::write(&tokenizer.0)).or_raise()?;
-    Ok((bytes(py, &files.ranks)?, bytes(py, &files.sidecar)?))
 }
 
 /// Read a file of ranks as a published encoding.
@@ -235,12 +212,6 @@ pub(crate) fn encoding_names() -> Vec<&'static str> {
     encodings::names().collect()
 }
 
-/// Read the content of a ``tekken.json``.
-#[pyfunction]
-pub(crate) fn read_tekken(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| tekken::read(&data)))
-}
-
 /// Read the contents of ``encoder_bpe_40000.json`` and ``vocab_40000.bpe``.
 #[pyfunction]
 pub(crate) fn read_gpt1(
@@ -251,71 +222,12 @@ pub(crate) fn read_gpt1(
     loaded(py.detach(|| gpt1::read(&vocab, &merges)))
 }
 
-/// Read the content of a ``bpe_simple_vocab_16e6.txt.gz``.
-#[pyfunction]
-pub(crate) fn read_clip(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| clip::read(&data)))
-}
-
-/// Read a compiled tokenizer.
-#[pyfunction]
-pub(crate) fn read_compiled(py: Python<'_>, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| compiled::read(&data)))
-}
-
 /// Read a compiled tokenizer from a file.
 #[pyfunction]
 pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
     let n_bytes = file.metadata()?.len();
     loaded(py.detach(|| compiled::read_from(file, n_bytes)))
-}
-
-/// Give the compiled form of a tokenizer.
-#[pyfunction]
-pub(crate) fn write_compiled<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    written(py, py.detach(|| compiled::write(&tokenizer.0)))
-}
-
-/// Read codes of subword-nmt.
-#[pyfunction]
-pub(crate) fn read_subword_nmt(
-    py: Python<'_>,
-    data: PyBackedBytes,
-    n_merges: Option<usize>,
-) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| subword_nmt::read(&data, n_merges)?.tokenizer()))
-}
-
-/// Give the codes of a tokenizer for subword-nmt.
-#[pyfunction]
-pub(crate) fn write_subword_nmt<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    written(py, py.detach(|| subword_nmt::write(&tokenizer.0)))
-}
-
-/// Read codes of fastBPE.
-#[pyfunction]
-pub(crate) fn read_fastbpe(
-    py: Python<'_>,
-    data: PyBackedBytes,
-    n_merges: Option<usize>,
-) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| fastbpe::read(&data, n_merges)?.tokenizer()))
-}
-
-/// Give the codes of a tokenizer for fastBPE.
-#[pyfunction]
-pub(crate) fn write_fastbpe<'py>(
-    py: Python<'py>,
-    tokenizer: &CoreTokenizer,
-) -> PyResult<Bound<'py, PyBytes>> {
-    written(py, py.detach(|| fastbpe::write(&tokenizer.0)))
 }
 
 /// List the tokens that occur at least ``threshold`` times.
@@ -380,10 +292,6 @@ impl CoreSegmenter {
     }
 }
 
-fn written(py: Python<'_>, result: bytepair::Result<Vec<u8>>) -> PyResult<Bound<'_, PyBytes>> {
-    bytes(py, &result.or_raise()?)
-}
-
-fn loaded(result: bytepair::Result<bytepair::Tokenizer>) -> PyResult<CoreTokenizer> {
+fn loaded(result: bytepair::Result<Tokenizer>) -> PyResult<CoreTokenizer> {
     result.map(|tokenizer| CoreTokenizer(Arc::new(tokenizer))).or_raise()
 }

@@ -51,12 +51,9 @@ mod _core {
     #[pymodule_export]
     use crate::formats::{
         CoreSegmenter, check_whole_ranks, encoding_names, half_of_pair, pair_names, pair_settings,
-        read_clip, read_compiled, read_compiled_file, read_encoding, read_fastbpe, read_gguf,
-        read_gpt1, read_huggingface, read_native, read_pair, read_sentencepiece, read_subword_nmt,
-        read_subword_vocabulary, read_tekken, read_tiktoken, read_tiktoken_sidecar,
-        recognise_encodings, recognise_format, sentencepiece_roles, write_compiled, write_fastbpe,
-        write_gpt2, write_huggingface, write_huggingface_with_changes, write_native,
-        write_sentencepiece, write_subword_nmt, write_tiktoken,
+        read, read_compiled_file, read_encoding, read_gguf, read_gpt1, read_pair,
+        read_subword_vocabulary, read_tiktoken, read_tiktoken_sidecar, recognise_encodings,
+        recognise_format, sentencepiece_roles, write, write_huggingface_with_changes,
     };
     #[pymodule_export]
     use crate::importing::instructions;

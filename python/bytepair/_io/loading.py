@@ -43,19 +43,17 @@ __all__ = [
 ]
 
 
-Reader = Callable[[bytes], _core.CoreTokenizer]
-
 # Formats of one file, told by what they hold.
-READERS: dict[str, Reader] = {
-    "bytepair": _core.read_native,
-    "compiled": _core.read_compiled,
-    "huggingface": _core.read_huggingface,
-    "tekken": _core.read_tekken,
-    "sentencepiece": _core.read_sentencepiece,
-    "clip": _core.read_clip,
-    "subword-nmt": lambda data: _core.read_subword_nmt(data, None),
-    "fastbpe": lambda data: _core.read_fastbpe(data, None),
-}
+READERS = (
+    "bytepair",
+    "compiled",
+    "huggingface",
+    "tekken",
+    "sentencepiece",
+    "clip",
+    "subword-nmt",
+    "fastbpe",
+)
 
 # What only tokenizers are called, and what begins as some texts do.
 TOKENIZER_ENDINGS = (".bytepair", ".bytepair-compiled", ".tiktoken", ".model", ".gguf")
@@ -141,7 +139,7 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     _refuse_idle(format_name, options, path)
     if format_name == "tiktoken":
         return _load_tiktoken(data, options, path)
-    return named(path, lambda: READERS[format_name](data))
+    return named(path, lambda: _core.read(format_name, data))
 
 
 def acting_options(path: Path) -> tuple[str, ...]:
@@ -254,7 +252,7 @@ def from_bytes(
     _refuse_idle(format_name, options)
     if format_name == "tiktoken":
         return _load_tiktoken(data, options)
-    return READERS[format_name](data)
+    return _core.read(format_name, data)
 
 
 def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:

@@ -24,19 +24,17 @@ __all__ = [
 ]
 
 
-Writer = Callable[[_core.CoreTokenizer], bytes]
-
 WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
 
 # Formats of one file that can be written.
-WRITERS: dict[str, Writer] = {
-    "bytepair": _core.write_native,
-    "compiled": _core.write_compiled,
-    "huggingface": _core.write_huggingface,
-    "sentencepiece": _core.write_sentencepiece,
-    "subword-nmt": _core.write_subword_nmt,
-    "fastbpe": _core.write_fastbpe,
-}
+WRITERS = (
+    "bytepair",
+    "compiled",
+    "huggingface",
+    "sentencepiece",
+    "subword-nmt",
+    "fastbpe",
+)
 
 # Those that normalize some texts otherwise than a few tokenizers do, and say which.
 WRITERS_WITH_CHANGES: dict[str, WriterWithChanges] = {
@@ -94,7 +92,8 @@ def _written(
         )
         raise TokenizerError(message)
     if not (ids_may_change and format_name in WRITERS_WITH_CHANGES):
-        return WRITERS[format_name](tokenizer), []
+        (data,) = _core.write(format_name, tokenizer)
+        return data, []
     data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer)
     return data, [Change(*change) for change in changes]
 
@@ -118,10 +117,10 @@ def save(
         data, changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
         files = {path: data}
     elif format_name == "tiktoken":
-        ranks, sidecar = _core.write_tiktoken(tokenizer)
+        ranks, sidecar = _core.write("tiktoken", tokenizer)
         files = {sidecar_of(path): sidecar, path: ranks}
     else:
-        vocab, merges = _core.write_gpt2(tokenizer)
+        vocab, merges = _core.write("gpt2", tokenizer)
         files = {path / "vocab.json": vocab, path / "merges.txt": merges}
     write_together({**(others or {}), **files}, makes_folders=format_name == "gpt2")
     return changes

@@ -494,7 +494,7 @@ def preparation_of(dialect: _core.Dialect, special_tokens: Sequence[str]) -> str
         with_course=False,
         progress=None,
     )
-    parts: Mapping[str, Any] = json.loads(_core.write_native(tokenizer))
+    parts: Mapping[str, Any] = json.loads(_core.write("bytepair", tokenizer)[0])
     described = {name: parts[name] for name in ("unicode", "normalizer", "rounds")}
     described["characters"] = parts["units"]["unit"] == "character"
     described["special_tokens"] = sorted(special_tokens)

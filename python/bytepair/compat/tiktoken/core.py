@@ -424,7 +424,7 @@ class Encoding:
 
     @cached_property
     def _pat_str(self) -> str:
-        _, sidecar = _core.write_tiktoken(self.tokenizer)
+        _, sidecar = _core.write("tiktoken", self.tokenizer)
         return str(json.loads(sidecar)["pattern"])
 
 
