@@ -29,7 +29,6 @@ mod measure;
 mod numpy_import;
 mod output;
 mod reading;
-mod recycled;
 mod rows;
 mod template;
 mod tokenizer;

@@ -8,8 +8,7 @@ use pyo3::prelude::*;
 use super::CoreTokenizer;
 use crate::convert::{Added, n_threads};
 use crate::error::OrRaise;
-use crate::numpy_import::GivenArray;
-use crate::recycled::{into_array, recycled};
+use crate::numpy_import::{GivenArray, into_array};
 use crate::rows::Column;
 
 /// Ids of 2 or of 4 bytes, and where those of each row end.
@@ -52,7 +51,7 @@ fn laid_out<N: Number + Element>(
     encode: impl FnOnce(&mut Layout<N>) -> bytepair::Result<()> + Send,
 ) -> PyResult<IdArrays<'_>> {
     let tokens = py.detach(|| {
-        let mut layout = Layout::new(marks, recycled());
+        let mut layout = Layout::new(marks, Vec::new());
         encode(&mut layout)?;
         layout.finish()
     });
