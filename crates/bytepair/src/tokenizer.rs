@@ -346,9 +346,9 @@ impl Tokenizer {
         }
     }
 
-    /// Calls `work` with so many workers, which share what their caches learn.
+    /// Calls `work` with so many workers.
     fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
-        self.workers.with_many(n, |workers| worker::sharing(workers, work))
+        self.workers.with_many(n, work)
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.

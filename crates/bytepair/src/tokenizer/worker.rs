@@ -7,7 +7,8 @@
 //! Very short texts, such as the names and marks that chats consist of, recur often, and alone: their ids are kept whole.
 //! A text of a few letters has one or two pieces, and the work around them takes longer than encoding them. So a call with
 //! plain options first looks the whole text up. Each slot holds the last text that belongs there. A text of at most 15 bytes
-//! costs one cache line, found or not; others cost nothing. 16 KB beside each worker.
+//! costs one cache line, found or not; others cost nothing. 16 KB beside each worker. A name or a mark that comes again
+//! takes a third of the time (0.10 instead of 0.27 µs in Python); a row of different words takes five sixths.
 
 use std::ops::Range;
 
@@ -36,19 +37,6 @@ pub(super) struct Worker {
     pub(super) recent: RecentTexts,
     /// What is wanted of the pieces of blocks; nothing as a rule.
     pub(super) marks: PieceMarks,
-}
-
-/// Calls `work` with workers whose caches share what they learn meanwhile.
-pub(super) fn sharing<R>(
-    workers: &mut [Box<Worker>],
-    work: impl FnOnce(&mut [Box<Worker>]) -> R,
-) -> R {
-    if workers.len() > 1 {
-        PieceCache::begin_sharing(workers.iter_mut().map(|worker| &mut worker.cache));
-    }
-    let result = work(workers);
-    workers.iter_mut().for_each(|worker| worker.cache.end_sharing());
-    result
 }
 
 /// Appends the ids of one piece, from the cache if it is there.

@@ -24,7 +24,7 @@
 //! - The index has up to 4 MiB. Each bucket drops what was written longest ago.
 //!
 //! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads
-//! ever worked at the same time. Threads of one call share what they learn through a log ([`shared_log`]).
+//! ever worked at the same time. Threads share nothing that they learn: a piece is merged once for each.
 //!
 //! # Why a result can never be wrong
 //!
@@ -57,13 +57,11 @@
 
 pub(super) mod characters;
 mod ring;
-mod shared_log;
 mod table;
 
 use std::ops::Range;
 
 use self::ring::{Index, Ring};
-use self::shared_log::SharedLog;
 use self::table::{MAX_IDS, MAX_INLINE, MIN_LEN, Slot, Table};
 use crate::hash::hash_long;
 use crate::piece::Word;
@@ -85,8 +83,6 @@ pub(crate) struct PieceCache {
     ring: Ring,
     /// What it holds counts no more.
     row: Option<Box<Row>>,
-    /// Present while other threads learn too ([`shared_log`]).
-    log: Option<SharedLog>,
 }
 
 /// Ids that a row can have. A power of two, so that no place in it is outside.
@@ -140,7 +136,6 @@ impl PieceCache {
             index: Index::new(),
             ring: Ring::new(ring_len),
             row: None,
-            log: None,
         }
     }
 
@@ -273,7 +268,7 @@ impl PieceCache {
     /// Remembers the ids of a piece that is not known.
     pub(crate) fn insert(&mut self, piece: Query<'_>, ids: &[TokenId]) {
         if self.ring.is_used_up() {
-            *self = Self { log: self.log.take(), ..Self::default() };
+            *self = Self::default();
         }
         match piece.key {
             CacheKey::Exact(key) => self.insert_short(key, ids),
@@ -293,28 +288,6 @@ impl PieceCache {
             return;
         };
         self.table.insert(slot);
-        if self.log.as_mut().is_some_and(|log| log.note(slot)) {
-            self.exchange();
-        }
-    }
-
-    /// Gives caches of one tokenizer a log of what they learn, until [`Self::end_sharing`].
-    pub(crate) fn begin_sharing<'c>(caches: impl Iterator<Item = &'c mut Self>) {
-        let log = SharedLog::default();
-        caches.for_each(|cache| cache.log = Some(log.for_another()));
-    }
-
-    /// Reads what others have learned by now, and leaves the log.
-    pub(crate) fn end_sharing(&mut self) {
-        self.exchange();
-        self.log = None;
-    }
-
-    /// Appends what was learned to the log, and remembers what others have learned.
-    #[cold]
-    fn exchange(&mut self) {
-        let new = self.log.as_mut().map(SharedLog::exchange).unwrap_or_default();
-        new.into_iter().for_each(|slot| self.table.insert(slot));
     }
 }
 

@@ -169,35 +169,3 @@ fn pieces_that_come_again_stay_while_there_is_room() {
     }
     assert!(n_lost < pieces.len() / 10, "{n_lost}");
 }
-
-/// Of pieces that the first caches learn in turn, by how many of all caches each is known then.
-fn n_knowing(n_caches: usize, n_learning: usize, pieces: &[String]) -> Vec<usize> {
-    let mut caches: Vec<_> = (0..n_caches).map(|_| PieceCache::default()).collect();
-    PieceCache::begin_sharing(caches.iter_mut());
-    for (number, piece) in pieces.iter().enumerate() {
-        insert(&mut caches[number % n_learning], piece.as_bytes(), &ids_of(piece.as_bytes()));
-    }
-    caches.iter_mut().for_each(PieceCache::end_sharing);
-    let is_known = |cache: &PieceCache, piece: &str| {
-        let found = append(cache, piece.as_bytes());
-        assert!(found.is_none() || found == Some(ids_of(piece.as_bytes())), "{piece}");
-        found.is_some()
-    };
-    let n_knowing = |piece: &String| caches.iter().filter(|cache| is_known(cache, piece)).count();
-    pieces.iter().map(n_knowing).collect()
-}
-
-#[test]
-fn what_a_cache_learns_others_know_while_the_log_has_room_and_none_of_it_wrongly() {
-    let fits = |piece: &String| {
-        let ids = ids_of(piece.as_bytes());
-        Slot::packed(1, &ids).is_some()
-    };
-    let (short, long): (Vec<_>, Vec<_>) =
-        (0..400).map(|number| format!("{number:x}")).partition(fits);
-    assert!(short.len() > 50 && long.len() > 50);
-    let n_shared = n_knowing(3, 2, &short).iter().filter(|&&n_caches| n_caches == 3).count();
-    assert!((36..=40).contains(&n_shared), "{n_shared} of 40 slots of the log");
-    assert!(n_knowing(3, 2, &short[..16]).iter().all(|&n_caches| n_caches == 3));
-    assert!(n_knowing(3, 2, &long).iter().all(|&n_caches| n_caches <= 1), "they are in a ring");
-}
