@@ -31,15 +31,6 @@ const SMALL_PAGE_LEN: usize = 4 << 10;
 /// Smaller vectors, in bytes, contain no whole huge page, or hardly any.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
-/// A row that outgrows its room gets room for so many times as much as it needs, from so many bytes on: what is not used
-/// of it costs nothing where the system does not count it, and the row is seldom moved. Where there is no such room less
-/// has to do.
-const ROOM_FACTORS: [(usize, usize); 4] = if cfg!(test) {
-    [(0, 2), (256, 8), (2 << 10, 4), (4 << 10, 2)]
-} else {
-    [(0, 2), (512 << 10, 8), (16 << 20, 4), (256 << 20, 2)]
-};
-
 /// A row of values, which grows into the room that it has from the beginning, or moves when it needs more.
 pub struct HugePageRow<T> {
     start: NonNull<T>,
@@ -102,14 +93,10 @@ impl<T: Copy> HugePageRow<T> {
         }
     }
 
-    /// Moves the row to where there is room for more than so many.
+    /// Moves the row to where there is room for twice as many, or for a quarter more where memory is short.
     #[cold]
     fn make_room(&mut self, len: usize) {
-        let n_bytes = len.saturating_mul(size_of::<T>());
-        let is_for_it = |&&(least, _): &&(usize, usize)| least <= n_bytes;
-        let factor = ROOM_FACTORS.iter().rfind(is_for_it).map_or(2, |&(_, factor)| factor);
-        let rooms = [len.saturating_mul(factor), len.saturating_mul(2)];
-        let roomy = rooms.into_iter().find_map(Self::try_with_room);
+        let roomy = Self::try_with_room(len.saturating_mul(2));
         let mut longer = roomy.unwrap_or_else(|| Self::with_room(len + len / 4));
         for (place, &value) in longer.spare().iter_mut().zip(&**self) {
             place.write(value);
