@@ -147,7 +147,7 @@ impl CoreTokenizer {
     }
 
     /// Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's.
-    #[pyo3(signature = (text, lengths, **options))]
+    #[pyo3(signature = (text, lengths, **options), text_signature = "($self, text, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn _row<'py>(
         &self,
         py: Python<'py>,
@@ -160,7 +160,7 @@ impl CoreTokenizer {
     }
 
     /// Encode many texts, each to a list of ids, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options))]
+    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn _rows<'py>(
         &self,
         py: Python<'py>,
@@ -173,7 +173,7 @@ impl CoreTokenizer {
     }
 
     /// Encode texts or pairs of them to encodings, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options))]
+    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn _full_rows<'py>(
         &self,
         py: Python<'py>,
@@ -186,7 +186,7 @@ impl CoreTokenizer {
     }
 
     /// Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options))]
+    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
     fn _word_rows<'py>(
         &self,
         py: Python<'py>,
@@ -392,7 +392,7 @@ impl CoreTokenizer {
     }
 
     /// `names` are those of the input, of the file to write to, and of the output in messages.
-    #[pyo3(signature = (names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options))]
+    #[pyo3(signature = (names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options), text_signature = "($self, names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None)")]
     fn _encode_file<'py>(
         &self,
         py: Python<'py>,
