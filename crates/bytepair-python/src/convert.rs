@@ -67,10 +67,11 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 }
 
 fn no_text(object: &Bound<'_, PyAny>) -> PyErr {
-    match object.get_type().name() {
-        Ok(name) => PyTypeError::new_err(format!("expected str or bytes, not {name}")),
-        Err(error) => error,
-    }
+    PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(object)))
+}
+
+fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
 }
 
 /// Says where the surrogate is that keeps a `str` from being UTF-8.
@@ -112,20 +113,17 @@ impl<'py> FromPyObject<'_, 'py> for SpecialNames {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let wrong = |found: String| {
+            let message = "expected \"all\" or a collection of special tokens, not";
+            PyTypeError::new_err(format!("{message} {found}"))
+        };
         if let Ok(name) = object.cast::<PyString>() {
             return match &*name.to_string_lossy() {
                 "all" => Ok(Self::All),
-                name => Err(PyTypeError::new_err(format!(
-                    "expected \"all\" or a collection of special tokens, not the string {name:?}"
-                ))),
+                name => Err(wrong(format!("the string {name:?}"))),
             };
         }
-        let Ok(names) = object.try_iter() else {
-            return Err(PyTypeError::new_err(format!(
-                "expected \"all\" or a collection of special tokens, not {}",
-                object.get_type().name()?
-            )));
-        };
+        let names = object.try_iter().map_err(|_| wrong(type_name(&object)))?;
         let names = names.map(|name| extract("special token", &name?));
         let names = names.collect::<PyResult<Vec<String>>>()?;
         Ok(if names.is_empty() { Self::None } else { Self::Only(names) })
@@ -145,7 +143,7 @@ impl FromPyObject<'_, '_> for Added {
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
         let Ok(name) = object.cast::<PyString>() else {
-            let type_name = object.get_type().name()?;
+            let type_name = type_name(&object);
             let message = format!("added_tokens must be \"find\" or \"text\", not {type_name}");
             return Err(PyTypeError::new_err(message));
         };
@@ -197,28 +195,17 @@ fn ids_of_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u32>>> {
 
 /// Says what to pass instead of something that is no list of ids.
 fn not_ids(object: &Bound<'_, PyAny>) -> PyErr {
-    let type_name = object.get_type().name().map(|name| name.to_string());
-    match type_name {
-        Ok(name) if plain_id(object).is_some() => {
-            PyTypeError::new_err(format!("expected a list of ids, not {name}: pass [{object}]"))
-        }
-        Ok(name) => PyTypeError::new_err(format!("expected a list of ids, not {name}")),
-        Err(error) => error,
-    }
+    let hint = plain_id(object).map(|_| format!(": pass [{object}]")).unwrap_or_default();
+    let type_name = type_name(object);
+    PyTypeError::new_err(format!("expected a list of ids, not {type_name}{hint}"))
 }
 
 /// Says what to pass instead of something that is no id.
 fn not_an_id(item: &Bound<'_, PyAny>) -> PyErr {
-    let message = match item.get_type().name() {
-        Ok(name) if item.is_instance_of::<PyString>() || item.try_iter().is_err() => {
-            format!("expected ids, which are integers, not {name}")
-        }
-        Ok(name) => format!(
-            "expected ids, which are integers, not {name}; decode_batch takes several lists of ids"
-        ),
-        Err(error) => return error,
-    };
-    PyTypeError::new_err(message)
+    let is_one = item.is_instance_of::<PyString>() || item.try_iter().is_err();
+    let hint = if is_one { "" } else { "; decode_batch takes several lists of ids" };
+    let type_name = type_name(item);
+    PyTypeError::new_err(format!("expected ids, which are integers, not {type_name}{hint}"))
 }
 
 /// One id. What is an integer but no 32-bit id is an unknown token.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use bytepair::{Dropout, Tokenizer};
 use bytepair_formats::pair::Pair;
@@ -39,7 +38,7 @@ pub(crate) fn read(py: Python<'_>, format: &str, data: PyBackedBytes) -> PyResul
         "fastbpe" => |data| fastbpe::read(data, None)?.tokenizer(),
         _ => return Err(no_format(format)),
     };
-    loaded(py.detach(|| read(&data)))
+    CoreTokenizer::made(py.detach(|| read(&data)))
 }
 
 /// Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one.
@@ -103,7 +102,7 @@ pub(crate) fn read_gguf(
 ) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
     let stages = dialect.map(|dialect| dialect.0.split.clone());
-    loaded(py.detach(|| gguf::read_split(BufReader::new(file), stages)))
+    CoreTokenizer::made(py.detach(|| gguf::read_split(BufReader::new(file), stages)))
 }
 
 /// Name the files that say how ``vocab.json`` and ``merges.txt`` are meant.
@@ -126,7 +125,7 @@ pub(crate) fn read_pair(
         settings.iter().map(|(name, file)| (name.as_str(), &**file)).collect();
     let files = Pair { vocab_json: &vocab, merges_txt: &merges, settings: &settings };
     let stages = dialect.map(|dialect| dialect.0.split.clone());
-    loaded(py.detach(|| pair::read_split(&files, stages)))
+    CoreTokenizer::made(py.detach(|| pair::read_split(&files, stages)))
 }
 
 /// Read the content of a ``.tiktoken`` file made for a dialect.
@@ -138,7 +137,9 @@ pub(crate) fn read_tiktoken(
     special_tokens: BTreeMap<String, u32>,
 ) -> PyResult<CoreTokenizer> {
     let special_tokens: Vec<_> = special_tokens.into_iter().collect();
-    loaded(py.detach(|| tiktoken::read(&ranks, dialect.0.split.clone(), &special_tokens)))
+    CoreTokenizer::made(
+        py.detach(|| tiktoken::read(&ranks, dialect.0.split.clone(), &special_tokens)),
+    )
 }
 
 /// Read the contents of a ``.tiktoken`` file and of its sidecar.
@@ -148,7 +149,7 @@ pub(crate) fn read_tiktoken_sidecar(
     ranks: PyBackedBytes,
     sidecar: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
+    CoreTokenizer::made(py.detach(|| tiktoken::read_with_sidecar(&ranks, &sidecar)))
 }
 
 /// Read a file of ranks as a published encoding.
@@ -160,7 +161,7 @@ pub(crate) fn read_encoding(
     renamed: BTreeMap<u32, String>,
 ) -> PyResult<CoreTokenizer> {
     let renamed: Vec<_> = renamed.into_iter().collect();
-    loaded(py.detach(|| encodings::read(&ranks, name, &renamed)))
+    CoreTokenizer::made(py.detach(|| encodings::read(&ranks, name, &renamed)))
 }
 
 /// Name the published encodings that a file of ranks may belong to; several may share it.
@@ -219,7 +220,7 @@ pub(crate) fn read_gpt1(
     vocab: PyBackedBytes,
     merges: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    loaded(py.detach(|| gpt1::read(&vocab, &merges)))
+    CoreTokenizer::made(py.detach(|| gpt1::read(&vocab, &merges)))
 }
 
 /// Read a compiled tokenizer from a file.
@@ -227,7 +228,7 @@ pub(crate) fn read_gpt1(
 pub(crate) fn read_compiled_file(py: Python<'_>, path: PathBuf) -> PyResult<CoreTokenizer> {
     let file = File::open(path)?;
     let n_bytes = file.metadata()?.len();
-    loaded(py.detach(|| compiled::read_from(file, n_bytes)))
+    CoreTokenizer::made(py.detach(|| compiled::read_from(file, n_bytes)))
 }
 
 /// List the tokens that occur at least ``threshold`` times.
@@ -290,8 +291,4 @@ impl CoreSegmenter {
         let dropout = Some(Dropout { probability: dropout, seed });
         self.0.parts_of_word(word, dropout, (line, place)).or_raise()
     }
-}
-
-fn loaded(result: bytepair::Result<Tokenizer>) -> PyResult<CoreTokenizer> {
-    result.map(|tokenizer| CoreTokenizer(Arc::new(tokenizer))).or_raise()
 }

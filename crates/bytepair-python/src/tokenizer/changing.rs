@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bytepair::template::{OffsetRules, Padding, Truncation};
+use bytepair::template::{OffsetRules, Padding};
 use bytepair::units::published_name;
-use bytepair::{AddedToken, Template, TokenId};
+use bytepair::{AddedToken, Template, TokenId, Tokenizer};
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;
@@ -25,7 +25,7 @@ impl CoreTokenizer {
     ) -> PyResult<Self> {
         let parts = self.0.parts();
         let truncation = template::truncation(max_length, stride, strategy, side)?;
-        self.with_lengths(parts.template.clone(), truncation, parts.padding.clone())
+        Self::made(self.0.with_lengths(parts.template.clone(), truncation, parts.padding.clone()))
     }
 
     /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
@@ -39,30 +39,26 @@ impl CoreTokenizer {
         type_id: TypeId,
     ) -> PyResult<Self> {
         let parts = self.0.parts();
-        let padding = match id {
-            None => None,
-            Some(id) => {
-                let id = convert::id(id)?;
-                let token = parts.vocabulary.expect_token(id).or_raise()?;
-                let token = published_name(&parts.units, token);
-                Some(Padding {
-                    length: length.map(|length| length.0),
-                    multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
-                    side: template::side(side)?,
-                    id,
-                    type_id: type_id.0,
-                    token,
-                })
-            }
+        let padding = |id| {
+            let token = parts.vocabulary.expect_token(id).or_raise()?;
+            PyResult::Ok(Padding {
+                length: length.map(|length| length.0),
+                multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
+                side: template::side(side)?,
+                id,
+                type_id: type_id.0,
+                token: published_name(&parts.units, token),
+            })
         };
-        self.with_lengths(parts.template.clone(), parts.truncation.clone(), padding)
+        let padding = id.map(|id| padding(convert::id(id)?)).transpose()?;
+        Self::made(self.0.with_lengths(parts.template.clone(), parts.truncation.clone(), padding))
     }
 
     /// Return this tokenizer with other special tokens around one text and around two.
     fn _with_template(&self, single: Vec<WrittenPiece>, pair: Vec<WrittenPiece>) -> PyResult<Self> {
         let parts = self.0.parts();
         let template = Template { single: read_pieces(single), pair: read_pieces(pair) };
-        self.with_lengths(template, parts.truncation.clone(), parts.padding.clone())
+        Self::made(self.0.with_lengths(template, parts.truncation.clone(), parts.padding.clone()))
     }
 
     /// Return this tokenizer with spans that are the text of each token as it stands there.
@@ -73,8 +69,7 @@ impl CoreTokenizer {
     /// Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size.
     fn _truncated(&self, vocab_size: Option<usize>, merges: Option<usize>) -> PyResult<Self> {
         let target = convert::target(vocab_size, merges)?;
-        let changed = self.0.truncated(target).or_raise()?;
-        Ok(Self(Arc::new(changed)))
+        Self::made(self.0.truncated(target))
     }
 
     /// Return this tokenizer with more special tokens, each of which may name its id.
@@ -86,50 +81,22 @@ impl CoreTokenizer {
             Ok((name, id))
         });
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
-        let changed = self.0.with_special_tokens(&tokens).or_raise()?;
-        Ok(Self(Arc::new(changed)))
+        Self::made(self.0.with_special_tokens(&tokens))
     }
 
     /// Each token with whether it is special, normalized, strips left and right, and is a word.
     fn _with_added_tokens(&self, tokens: Vec<(String, [bool; 5])>) -> PyResult<(Self, usize)> {
-        let token = |(content, properties): (String, [bool; 5])| {
-            let [special, normalized, lstrip, rstrip, single_word] = properties;
-            AddedToken {
-                content,
-                special,
-                normalized,
-                lstrip,
-                rstrip,
-                single_word,
-                ..AddedToken::default()
-            }
-        };
+        let token = |(content, properties)| added_token(TokenId::default(), content, properties);
         let tokens: Vec<_> = tokens.into_iter().map(token).collect();
-        let changed = self.0.with_added_tokens(&tokens);
-        let (changed, n_changed) = changed.or_raise()?;
+        let (changed, n_changed) = self.0.with_added_tokens(&tokens).or_raise()?;
         Ok((Self(Arc::new(changed)), n_changed))
     }
 
     /// Return this tokenizer with added tokens that have ids of their own, as other files name them.
     fn _with_tokens_at(&self, tokens: Vec<(TokenId, String, [bool; 5])>) -> PyResult<Self> {
-        let token = |(id, content, properties): (TokenId, String, [bool; 5])| {
-            let [special, normalized, lstrip, rstrip, single_word] = properties;
-            let whole_piece = false;
-            AddedToken {
-                id,
-                content,
-                special,
-                normalized,
-                lstrip,
-                rstrip,
-                single_word,
-                whole_piece,
-                in_model: false,
-            }
-        };
+        let token = |(id, content, properties)| added_token(id, content, properties);
         let tokens: Vec<_> = tokens.into_iter().map(token).collect();
-        let changed = self.0.with_tokens_at(&tokens).or_raise()?;
-        Ok(Self(Arc::new(changed)))
+        Self::made(self.0.with_tokens_at(&tokens))
     }
 
     /// The id, the content and the properties of each added token.
@@ -145,13 +112,14 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
-    fn with_lengths(
-        &self,
-        template: Template,
-        truncation: Option<Truncation>,
-        padding: Option<Padding>,
-    ) -> PyResult<Self> {
-        let changed = self.0.with_lengths(template, truncation, padding);
-        changed.map(|changed| Self(Arc::new(changed))).or_raise()
+    /// The tokenizer that the core has made.
+    pub(crate) fn made(tokenizer: bytepair::Result<Tokenizer>) -> PyResult<Self> {
+        tokenizer.map(|tokenizer| Self(Arc::new(tokenizer))).or_raise()
     }
+}
+
+fn added_token(id: TokenId, content: String, properties: [bool; 5]) -> AddedToken {
+    let [special, normalized, lstrip, rstrip, single_word] = properties;
+    let own = AddedToken::default();
+    AddedToken { id, content, special, normalized, lstrip, rstrip, single_word, ..own }
 }
