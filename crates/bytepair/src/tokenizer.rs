@@ -60,7 +60,7 @@ use crate::encode::{Dropout, Encoder, Spelling};
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
-use crate::parallel::pool::Pool;
+use crate::parallel::Pool;
 use crate::segment::Segment;
 use crate::sink::{Batch, Sink};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
