@@ -7,6 +7,7 @@
 //! Cost: one look at each token that is not plain text.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -304,7 +305,7 @@ pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String>
     };
     let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
     let invalid = Invalid::Become(DecodeErrors::Replace);
-    let text = Compiled::new(chain)?.text(tokens, invalid)?;
+    let text = Arc::new(Compiled::new(chain)?).text(tokens, invalid)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 

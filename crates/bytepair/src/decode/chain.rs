@@ -2,8 +2,8 @@
 //!
 //! The steps see tokens as they are written in their file, marks included, and do literally what Hugging
 //! Face tokenizers 0.23 does, peculiarities too: where a byte step finds a token that is not made of
-//! byte characters it takes it as it is, even an added one in the middle. This is the definition, over all
-//! tokens at once; `stream` gives the same a token at a time. Takes time linear in the text for each step.
+//! byte characters it takes it as it is, even an added one in the middle. Here is what a step does to one token; `stream`
+//! takes tokens through all steps. Takes time linear in the text for each step.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -156,50 +156,6 @@ impl Compiled {
         Ok(Self { borders: borders.collect(), chain, matchers })
     }
 
-    /// The text of all tokens.
-    pub fn text(&self, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
-        let steps = 0..self.chain.steps.len();
-        let tokens =
-            steps.into_iter().try_fold(tokens, |tokens, step| self.step(step, tokens, invalid))?;
-        Ok(tokens.join(self.chain.separator.as_bytes()))
-    }
-
-    /// All tokens after one step.
-    pub(crate) fn step(
-        &self,
-        step: usize,
-        tokens: Vec<Vec<u8>>,
-        invalid: Invalid,
-    ) -> Result<Vec<Vec<u8>>> {
-        match &self.chain.steps[step] {
-            DecodeStep::Fuse => Ok(vec![tokens.concat()]),
-            DecodeStep::ByteLevel => {
-                let bytes: Vec<Vec<u8>> = tokens.into_iter().map(byte_level).collect();
-                Ok(vec![valid(&bytes.concat(), invalid)?])
-            }
-            DecodeStep::ByteFallback => byte_fallback(tokens, invalid),
-            DecodeStep::Suffix { suffix } => {
-                let last = tokens.len().wrapping_sub(1);
-                let to = |index| if index == last { "" } else { " " };
-                let tokens = tokens.into_iter().enumerate();
-                Ok(tokens.map(|(index, token)| replaced_text(&token, suffix, to(index))).collect())
-            }
-            DecodeStep::Ctc { .. } => {
-                let mut tokens = tokens;
-                tokens.dedup();
-                let kept =
-                    tokens.into_iter().filter_map(|token| self.kept(step, token, 1).transpose());
-                kept.collect()
-            }
-            _ => {
-                let changed = tokens.into_iter().enumerate();
-                let changed =
-                    changed.filter_map(|(index, token)| self.kept(step, token, index).transpose());
-                changed.collect()
-            }
-        }
-    }
-
     /// One token after a step that looks at no other, `index` being its place; `None` where it is left out.
     pub(crate) fn kept(
         &self,
@@ -282,35 +238,12 @@ pub(crate) fn byte_level(token: Vec<u8>) -> Vec<u8> {
     std::str::from_utf8(&token).ok().and_then(bytes_of_printable).unwrap_or(token)
 }
 
-fn valid(bytes: &[u8], invalid: Invalid) -> Result<Vec<u8>> {
-    let Invalid::Become(errors) = invalid else { return Ok(bytes.to_vec()) };
-    let mut buffer = Utf8Buffer::new(errors);
-    buffer.bytes_mut().extend_from_slice(bytes);
-    Ok(buffer.take(true)?.into_bytes())
-}
-
-fn byte_fallback(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
-    let (mut all, mut run) = (Vec::with_capacity(tokens.len()), Vec::new());
-    for token in tokens {
-        if let Some(byte) = byte_of(&token) {
-            run.push(byte);
-            continue;
-        }
-        all.extend(tokens_of_run(&std::mem::take(&mut run), invalid)?);
-        all.push(token);
-    }
-    all.extend(tokens_of_run(&run, invalid)?);
-    Ok(all)
-}
-
 /// What neighbouring byte tokens become: one token, or one for each byte if they are not UTF-8.
 pub(crate) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
-    let Invalid::Become(errors) = invalid else {
-        return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
+    let errors = match invalid {
+        Invalid::Become(errors) if std::str::from_utf8(run).is_err() => errors,
+        _ => return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] }),
     };
-    if std::str::from_utf8(run).is_ok() {
-        return Ok(if run.is_empty() { Vec::new() } else { vec![run.to_vec()] });
-    }
     let mut buffer = Utf8Buffer::new(errors);
     run.iter()
         .map(|byte| {

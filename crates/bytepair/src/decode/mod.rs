@@ -2,9 +2,8 @@
 //!
 //! [`Tokenizer::decode`](crate::Tokenizer::decode) and [`DecodeStream`](crate::DecodeStream) apply what is here to the tokens of
 //! a vocabulary. Two ways: [`DecodeRules`] (`rules`), ours and fast, and [`DecodeChain`] (`chain`), the list of steps of a
-//! published file run literally, where no rules say the same. Decoding all at once and decoding as a
-//! stream agree: rules go through the same joiner, and `stream` is tested against `chain`. Takes time
-//! linear in the bytes given out, a chain for each of its steps.
+//! published file run literally, where no rules say the same. Decoding all at once goes the way of a stream, through the
+//! same joiner or the same steps. Takes time linear in the bytes given out, a chain for each of its steps.
 
 pub(crate) mod chain;
 pub(crate) mod rules;

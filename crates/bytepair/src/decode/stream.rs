@@ -1,11 +1,11 @@
-//! A decoder chain a token at a time: text goes out as soon as no later token can change it.
+//! Tokens through a chain of steps, one at a time: text goes out as soon as no later token can change it.
 //!
-//! Steps that look at one token alone wait for nothing. A token that carries the suffix waits for the
-//! next one, which decides whether a space follows; bytes wait until their run ends, or cannot be UTF-8
-//! any more. Behind a step that joins all tokens into one there is only one token, which grows: there
-//! leading characters are stripped and texts replaced as it does; for any other step behind it all text
-//! waits for the end, since a pattern may look at all of it.
-//! Costs what the whole costs, and memory for what waits.
+//! Steps that look at one token alone wait for nothing. A token that carries the suffix waits for the next one, which
+//! decides whether a space follows. Bytes wait until their run ends, or cannot be UTF-8 any more. After a step that joins
+//! all tokens there is only one token, which grows: its leading characters are stripped and texts in it replaced as it
+//! does. For any other step after the joint, all text waits for the end, since a pattern may look at all of it; then it
+//! goes through the rest of the steps as the one token of a chain of its own. All tokens at once take the same way.
+//! Costs what the steps cost, and memory for what waits.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub(crate) struct ChainStream {
     chain: Arc<Compiled>,
-    errors: DecodeErrors,
+    invalid: Invalid,
     /// The step that joins all tokens; the number of steps where there is none.
     joint: usize,
-    /// By step before the joint: what it remembers.
+    /// By step: what it remembers if it comes before the joint.
     heads: Vec<Head>,
-    /// By step behind the joint: what it remembers.
+    /// By step after the joint: what it remembers.
     tails: Vec<Tail>,
-    /// Text behind the joint that waits for the end; `None` where none needs to.
+    /// Text after the joint that waits for the end; `None` where none needs to.
     waiting: Option<Vec<u8>>,
     /// Bytes that are no whole characters yet.
     buffer: Utf8Buffer,
@@ -60,21 +60,42 @@ struct Tail {
     n_matched: usize,
 }
 
+impl Compiled {
+    /// The text of all tokens.
+    ///
+    /// # Errors
+    /// Bytes that are not UTF-8, where these are errors.
+    pub fn text(self: &Arc<Self>, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+        let mut stream = ChainStream::new(Arc::clone(self), invalid);
+        tokens.into_iter().try_for_each(|token| stream.head(0, token))?;
+        stream.finish()
+    }
+}
+
 impl ChainStream {
-    pub(crate) fn new(chain: Arc<Compiled>, errors: DecodeErrors) -> Self {
+    pub(crate) fn new(chain: Arc<Compiled>, invalid: Invalid) -> Self {
+        Self::from_step(0, chain, invalid)
+    }
+
+    /// A stream of tokens that have gone through the steps before one.
+    fn from_step(first: usize, chain: Arc<Compiled>, invalid: Invalid) -> Self {
         let steps = &chain.chain.steps;
         let joins = |step: &DecodeStep| matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
-        let joint = steps.iter().position(joins).unwrap_or(steps.len());
-        let behind = steps.get(joint + 1..).unwrap_or(&[]);
+        let joint = steps[first..].iter().position(joins).map_or(steps.len(), |at| first + at);
+        let after = steps.get(joint + 1..).unwrap_or(&[]);
+        let errors = match invalid {
+            Invalid::Become(errors) => errors,
+            Invalid::Stay => DecodeErrors::default(),
+        };
         Self {
             heads: vec![Head::default(); joint],
-            tails: vec![Tail::default(); behind.len()],
-            waiting: (!behind.iter().all(grows)).then(Vec::new),
+            tails: vec![Tail::default(); after.len()],
+            waiting: (!after.iter().all(grows)).then(Vec::new),
             buffer: Utf8Buffer::new(errors),
             has_token: false,
             out: Vec::new(),
             joint,
-            errors,
+            invalid,
             chain,
         }
     }
@@ -82,39 +103,32 @@ impl ChainStream {
     /// The text that is certain with one more token.
     pub(crate) fn push(&mut self, token: Vec<u8>) -> Result<String> {
         self.head(0, token)?;
-        Ok(self.take())
+        let bytes = std::mem::take(&mut self.out);
+        Ok(String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
     /// The rest of the text.
-    pub(crate) fn finish(&mut self) -> Result<String> {
+    pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
         for step in 0..self.joint {
             self.finish_head(step)?;
         }
         let rest = self.buffer.take(true)?;
         self.tail(0, rest.into_bytes());
         let chain = Arc::clone(&self.chain);
+        let after = self.joint + 1;
+        if let Some(waiting) = self.waiting.take() {
+            let mut rest = Self::from_step(after, chain, self.invalid);
+            rest.head(after, waiting)?;
+            return rest.finish();
+        }
         for step in 0..self.tails.len() {
             let n_matched = std::mem::take(&mut self.tails[step].n_matched);
-            if let DecodeStep::Replace { from, .. } = &chain.chain.steps[self.joint + 1 + step] {
+            if let DecodeStep::Replace { from, .. } = &chain.chain.steps[after + step] {
                 self.tail(step + 1, from.as_bytes()[..n_matched].to_vec());
             }
         }
-        if let Some(mut waiting) = self.waiting.take() {
-            for step in self.joint + 1..self.chain.chain.steps.len() {
-                let invalid = Invalid::Become(self.errors);
-                waiting = self.chain.step(step, vec![waiting], invalid)?.concat();
-            }
-            self.out.extend_from_slice(&waiting);
-        }
-        let text = self.take();
-        *self = Self::new(Arc::clone(&self.chain), self.errors);
-        Ok(text)
-    }
-
-    fn take(&mut self) -> String {
-        let bytes = std::mem::take(&mut self.out);
-        String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        Ok(self.out)
     }
 
     /// Hands a token to a step before the joint.
@@ -173,6 +187,7 @@ impl ChainStream {
         let run = head.held.get_or_insert_default();
         run.push(byte);
         let is_hopeless = match std::str::from_utf8(&run[head.n_whole..]) {
+            _ if matches!(self.invalid, Invalid::Stay) => false,
             Ok(_) => {
                 head.n_whole = run.len();
                 false
@@ -192,7 +207,7 @@ impl ChainStream {
     }
 
     fn pass_run(&mut self, step: usize, run: &[u8]) -> Result<()> {
-        let tokens = tokens_of_run(run, Invalid::Become(self.errors))?;
+        let tokens = tokens_of_run(run, self.invalid)?;
         tokens.into_iter().try_for_each(|token| self.head(step + 1, token))
     }
 
@@ -214,11 +229,12 @@ impl ChainStream {
     fn join(&mut self, token: Vec<u8>) -> Result<()> {
         let chain = Arc::clone(&self.chain);
         match chain.chain.steps.get(self.joint) {
-            Some(DecodeStep::ByteLevel) => {
+            Some(DecodeStep::ByteLevel) if matches!(self.invalid, Invalid::Become(_)) => {
                 self.buffer.bytes_mut().extend(byte_level(token));
                 let text = self.buffer.take(false)?;
                 self.tail(0, text.into_bytes());
             }
+            Some(DecodeStep::ByteLevel) => self.tail(0, byte_level(token)),
             Some(_) => self.tail(0, token),
             None => {
                 if std::mem::replace(&mut self.has_token, true) {
@@ -230,7 +246,7 @@ impl ChainStream {
         Ok(())
     }
 
-    /// Hands more of the one token to a step behind the joint, counted from there.
+    /// Hands more of the one token to a step after the joint, counted from there.
     fn tail(&mut self, step: usize, text: Vec<u8>) {
         if text.is_empty() {
             return;
@@ -256,7 +272,7 @@ impl ChainStream {
     }
 }
 
-/// Whether a step behind the joint can go along with a token that grows.
+/// Whether a step after the joint can go along with a token that grows.
 fn grows(step: &DecodeStep) -> bool {
     match step {
         DecodeStep::Metaspace { .. } | DecodeStep::Fuse | DecodeStep::Replace { .. } => true,
@@ -308,6 +324,72 @@ mod tests {
     use crate::decode::DecodeChain;
     use proptest::prelude::*;
 
+    /// The text of all tokens by the definition: each step on all that the one before gives.
+    fn by_definition(chain: &Compiled, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+        let steps = 0..chain.chain.steps.len();
+        let tokens = steps
+            .into_iter()
+            .try_fold(tokens, |tokens, step| stepped(chain, step, tokens, invalid))?;
+        Ok(tokens.join(chain.chain.separator.as_bytes()))
+    }
+
+    /// All tokens after one step.
+    fn stepped(
+        chain: &Compiled,
+        step: usize,
+        tokens: Vec<Vec<u8>>,
+        invalid: Invalid,
+    ) -> Result<Vec<Vec<u8>>> {
+        match &chain.chain.steps[step] {
+            DecodeStep::Fuse => Ok(vec![tokens.concat()]),
+            DecodeStep::ByteLevel => {
+                let bytes: Vec<Vec<u8>> = tokens.into_iter().map(byte_level).collect();
+                Ok(vec![valid(&bytes.concat(), invalid)?])
+            }
+            DecodeStep::ByteFallback => byte_fallback(tokens, invalid),
+            DecodeStep::Suffix { suffix } => {
+                let last = tokens.len().wrapping_sub(1);
+                let to = |index| if index == last { "" } else { " " };
+                let tokens = tokens.into_iter().enumerate();
+                Ok(tokens.map(|(index, token)| replaced_text(&token, suffix, to(index))).collect())
+            }
+            DecodeStep::Ctc { .. } => {
+                let mut tokens = tokens;
+                tokens.dedup();
+                let kept =
+                    tokens.into_iter().filter_map(|token| chain.kept(step, token, 1).transpose());
+                kept.collect()
+            }
+            _ => {
+                let changed = tokens.into_iter().enumerate();
+                let changed =
+                    changed.filter_map(|(index, token)| chain.kept(step, token, index).transpose());
+                changed.collect()
+            }
+        }
+    }
+
+    fn valid(bytes: &[u8], invalid: Invalid) -> Result<Vec<u8>> {
+        let Invalid::Become(errors) = invalid else { return Ok(bytes.to_vec()) };
+        let mut buffer = Utf8Buffer::new(errors);
+        buffer.bytes_mut().extend_from_slice(bytes);
+        Ok(buffer.take(true)?.into_bytes())
+    }
+
+    fn byte_fallback(tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<Vec<u8>>> {
+        let (mut all, mut run) = (Vec::with_capacity(tokens.len()), Vec::new());
+        for token in tokens {
+            if let Some(byte) = byte_of(&token) {
+                run.push(byte);
+                continue;
+            }
+            all.extend(tokens_of_run(&std::mem::take(&mut run), invalid)?);
+            all.push(token);
+        }
+        all.extend(tokens_of_run(&run, invalid)?);
+        Ok(all)
+    }
+
     fn text() -> impl Strategy<Value = String> {
         prop::collection::vec(
             prop::sample::select(vec![
@@ -351,7 +433,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stream_gives_what_the_whole_gives(
+        fn a_stream_and_all_at_once_give_what_the_definition_gives(
             steps in prop::collection::vec(step(), 0..5),
             separator in prop::sample::select(vec!["", " "]),
             tokens in prop::collection::vec(token(), 0..12),
@@ -360,14 +442,18 @@ mod tests {
             let chain = DecodeChain { steps, separator: separator.to_owned() };
             let chain = Arc::new(Compiled::new(chain).unwrap());
             let tokens: Vec<Vec<u8>> = tokens.into_iter().map(String::into_bytes).collect();
-            let whole = chain.text(tokens.clone(), Invalid::Become(errors)).unwrap();
-            let mut stream = ChainStream::new(chain, errors);
+            for invalid in [Invalid::Stay, Invalid::Become(errors)] {
+                let whole = by_definition(&chain, tokens.clone(), invalid).unwrap();
+                prop_assert_eq!(chain.text(tokens.clone(), invalid).unwrap(), whole);
+            }
+            let whole = by_definition(&chain, tokens.clone(), Invalid::Become(errors)).unwrap();
+            let mut stream = ChainStream::new(chain, Invalid::Become(errors));
             let mut text = String::new();
             for token in tokens {
                 text += &stream.push(token).unwrap();
             }
-            text += &stream.finish().unwrap();
-            prop_assert_eq!(text, String::from_utf8(whole).unwrap());
+            text += std::str::from_utf8(&stream.finish().unwrap()).unwrap();
+            prop_assert_eq!(text.as_bytes(), whole);
         }
     }
 
@@ -384,7 +470,8 @@ mod tests {
         let chain = DecodeChain { steps: steps.to_vec(), separator: String::new() };
         let chain = Arc::new(Compiled::new(chain).unwrap());
         let begin = std::time::Instant::now();
-        let mut stream = ChainStream::new(Arc::clone(&chain), DecodeErrors::Replace);
+        let mut stream =
+            ChainStream::new(Arc::clone(&chain), Invalid::Become(DecodeErrors::Replace));
         let text: String = (0..LEN).map(|_| stream.push(b"a".to_vec()).unwrap()).collect();
         assert_eq!((text.as_str(), stream.push(b"b".to_vec()).unwrap().as_str()), ("", "c"));
         let tokens = vec![b"a".to_vec(); LEN];
@@ -402,7 +489,7 @@ mod tests {
             DecodeStep::Strip { content: ' ', start: 1, stop: 0 },
         ];
         let chain = Compiled::new(DecodeChain { steps, separator: String::new() }).unwrap();
-        let mut stream = ChainStream::new(Arc::new(chain), DecodeErrors::Replace);
+        let mut stream = ChainStream::new(Arc::new(chain), Invalid::Become(DecodeErrors::Replace));
         let mut push = |token: &str| stream.push(token.as_bytes().to_vec()).unwrap();
         assert_eq!(push("▁a"), "a");
         assert_eq!(push("▁b"), " b");

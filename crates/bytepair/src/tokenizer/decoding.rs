@@ -192,7 +192,7 @@ impl DecodeStream {
             if decoder.skips(id, self.skip_special_tokens) {
                 return Ok(String::new());
             }
-            let begin = || ChainStream::new(Arc::clone(compiled), self.errors);
+            let begin = || ChainStream::new(Arc::clone(compiled), Invalid::Become(self.errors));
             return self.chain.get_or_insert_with(begin).push(written);
         }
         self.join(tokenizer, id)?;
@@ -201,8 +201,8 @@ impl DecodeStream {
 
     /// What is left when no token follows.
     pub fn finish(&mut self) -> Result<String> {
-        if let Some(mut chain) = self.chain.take() {
-            return chain.finish();
+        if let Some(chain) = self.chain.take() {
+            return Ok(String::from_utf8_lossy(&chain.finish()?).into_owned());
         }
         self.joiner.finish(&mut self.buffer)?;
         self.joiner = Joiner::default();
