@@ -1,15 +1,14 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
-//! in `changing`, or in `surgery` if their vocabulary is another, queries about the vocabulary in `inspecting`, and what happens to a
-//! text in `steps`. A call's texts and options come in by `calls`, which also encodes the rows of a column; `stream` decodes
+//! in `changing`, or in `surgery` if their vocabulary is another, and queries about the vocabulary and what happens to a text in
+//! `inspecting`. A call's texts and options come in by `calls`, which also encodes the rows of a column; `stream` decodes
 //! ids one by one.
 
 mod calls;
 mod changing;
 mod encoding;
 mod inspecting;
-mod steps;
 mod stream;
 mod surgery;
 
@@ -25,8 +24,7 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
-pub(crate) use self::inspecting::Usage;
-pub(crate) use self::steps::graphemes;
+pub(crate) use self::inspecting::{Usage, graphemes};
 pub(crate) use self::stream::DecodeStream;
 use crate::convert::{Given, Ids, decode_errors, id, refuse_set};
 use crate::error::{OrRaise, to_python};

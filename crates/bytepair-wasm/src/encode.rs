@@ -5,9 +5,7 @@
 use bytepair::{DecodeErrors, TokenId, Tokenizer, graphemes};
 use serde_json::json;
 
-use crate::message::{Answer, numbers};
-use crate::problem::Problem;
-use crate::special::Special;
+use crate::message::{Answer, Problem, Special, numbers};
 
 /// The ids of a text, where each begins and ends, and the first token of each group.
 pub(crate) fn encode(

@@ -13,9 +13,8 @@ use bytepair_formats::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::message::Answer;
-use crate::opened::Opened;
-use crate::problem::Problem;
+use crate::message::{Answer, Problem};
+use crate::session::Opened;
 use crate::train::named_dialect;
 
 /// A file whose bytes lie behind a request.

@@ -16,13 +16,9 @@
 
 mod encode;
 mod files;
-mod known;
 mod message;
 mod names;
-mod opened;
-mod problem;
 mod session;
-mod special;
 mod trace;
 mod train;
 mod training_steps;

@@ -1,8 +1,9 @@
-//! Messages: the JSON and the bytes of a request, and those of its answer.
+//! Messages: the JSON and the bytes of a request, and those of its answer; what is wrong with a request; and an option that
+//! several requests have.
 
+use bytepair::{EncodeOptions, Specials};
+use serde::Deserialize;
 use serde_json::Value;
-
-use crate::problem::Problem;
 
 /// What an operation gives: fields of JSON, and bytes.
 pub(crate) struct Answer {
@@ -35,4 +36,45 @@ pub(crate) fn joined(fields: &Value, bytes: &[u8]) -> Vec<u8> {
 /// Numbers as bytes, one list behind the other.
 pub(crate) fn numbers(lists: &[&[u32]]) -> Vec<u8> {
     lists.iter().flat_map(|list| list.iter().flat_map(|number| number.to_le_bytes())).collect()
+}
+
+/// A sentence that says what is wrong.
+pub(crate) struct Problem(pub(crate) String);
+
+impl Problem {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl From<bytepair::Error> for Problem {
+    fn from(error: bytepair::Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl From<serde_json::Error> for Problem {
+    fn from(error: serde_json::Error) -> Self {
+        Self(format!("the request is not understood: {error}"))
+    }
+}
+
+/// What becomes of the names of special tokens in a text.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Special {
+    /// They are these tokens, as with `allowed_special="all"` in Python.
+    Tokens,
+    /// They are text, as in Python by default.
+    Text,
+}
+
+impl Special {
+    pub(crate) fn options(self) -> EncodeOptions<'static> {
+        let allowed_special = match self {
+            Self::Tokens => Specials::All,
+            Self::Text => Specials::None,
+        };
+        EncodeOptions { allowed_special, ..EncodeOptions::default() }
+    }
 }

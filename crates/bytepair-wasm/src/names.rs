@@ -1,10 +1,12 @@
-//! What there is to choose from, and what a tokenizer is like.
+//! What there is to choose from, what a tokenizer is like, and what ids stand for.
 
-use bytepair::{Dialect, Ties, TokenKind, Tokenizer};
+use bytepair::units::published_name;
+use bytepair::{Dialect, Ties, TokenId, TokenKind, Tokenizer};
 use bytepair_formats::encodings;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::opened::Opened;
+use crate::message::{Answer, Problem};
+use crate::session::Opened;
 
 /// The dialects, patterns and published encodings that have names.
 pub(crate) fn names() -> Value {
@@ -55,4 +57,39 @@ pub(crate) fn info(opened: &Opened) -> Value {
 fn special(tokenizer: &Tokenizer) -> Vec<(&str, u32)> {
     let added = tokenizer.parts().added.iter().filter(|token| token.special);
     added.map(|token| (token.content.as_str(), token.id)).collect()
+}
+
+/// The tokens of ids, in their order.
+pub(crate) fn tokens(tokenizer: &Tokenizer, ids: &[TokenId]) -> Result<Answer, Problem> {
+    let tokens = ids.iter().map(|&id| {
+        let mut token = known(tokenizer, id)?;
+        token["id"] = id.into();
+        Ok(token)
+    });
+    let tokens = tokens.collect::<Result<Vec<_>, Problem>>()?;
+    Ok(Answer::new(json!({ "tokens": tokens })))
+}
+
+/// The tokens of ids, by id. An id that stands for nothing is left out.
+pub(crate) fn by_id(tokenizer: &Tokenizer, ids: impl IntoIterator<Item = TokenId>) -> Value {
+    let mut tokens = Map::new();
+    for id in ids {
+        if let Ok(token) = known(tokenizer, id) {
+            tokens.insert(id.to_string(), token);
+        }
+    }
+    tokens.into()
+}
+
+fn known(tokenizer: &Tokenizer, id: TokenId) -> Result<Value, Problem> {
+    let parts = tokenizer.parts();
+    let token = parts.vocabulary.expect_token(id)?;
+    let kind = match token.kind {
+        TokenKind::Text(_) => "text",
+        TokenKind::Byte => "byte",
+        TokenKind::Unknown => "unknown",
+        TokenKind::Added | TokenKind::Hole => "added",
+    };
+    let name = published_name(&parts.units, token);
+    Ok(json!({ "bytes": token.bytes, "name": name, "kind": kind }))
 }

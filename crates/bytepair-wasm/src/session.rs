@@ -1,15 +1,14 @@
 //! What a page can ask for, and the tokenizers that it has opened.
 
-use bytepair::TokenId;
+use std::sync::Arc;
+
+use bytepair::{Ties, TokenId, Tokenizer};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::message::{self, Answer};
-use crate::opened::Opened;
-use crate::problem::Problem;
-use crate::special::Special;
+use crate::message::{self, Answer, Problem, Special};
 use crate::train::Training;
-use crate::{encode, files, known, names, trace, train, training_steps};
+use crate::{encode, files, names, trace, train, training_steps};
 
 /// A request, by its `op`.
 #[derive(Deserialize)]
@@ -37,6 +36,29 @@ pub(crate) enum Request {
     Save { tokenizer: usize, format: String },
     /// Forgets a tokenizer.
     Close { tokenizer: usize },
+}
+
+/// A tokenizer that is open.
+pub(crate) struct Opened {
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    /// The name of its file, or of its dialect.
+    pub(crate) name: String,
+    /// The format of its file; `None` if it was trained here.
+    pub(crate) format: Option<&'static str>,
+    /// What it was trained on, if it was trained here.
+    pub(crate) course: Option<Course>,
+}
+
+/// What a tokenizer was trained on, for walking through its training.
+pub(crate) struct Course {
+    /// The distinct pieces with their counts, in the order of their first occurrence; `None` if they are too long.
+    pub(crate) pieces: Option<Vec<(Vec<u8>, i64)>>,
+    /// Left part, right part and result of each merge, and how often the pair occurred.
+    pub(crate) merges: Vec<([TokenId; 3], i64)>,
+    /// Bytes of all pieces, repeated ones too.
+    pub(crate) n_bytes: i64,
+    /// Which of several equally frequent pairs was merged first.
+    pub(crate) ties: Ties,
 }
 
 /// The tokenizers that are open, each at the place of its number.
@@ -75,7 +97,7 @@ impl Session {
                 encode::encode(&self.get(tokenizer)?.tokenizer, bytes, special)
             }
             Request::Tokens { tokenizer, ids } => {
-                known::tokens(&self.get(tokenizer)?.tokenizer, &ids)
+                names::tokens(&self.get(tokenizer)?.tokenizer, &ids)
             }
             Request::Trace { tokenizer, at, special } => {
                 trace::trace(&self.get(tokenizer)?.tokenizer, bytes, at, special)

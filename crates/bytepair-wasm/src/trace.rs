@@ -8,10 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use bytepair::{MergeStep, Piece, SegmentPart, TextPart, TokenId, Tokenizer};
 use serde_json::{Value, json};
 
-use crate::known;
-use crate::message::Answer;
-use crate::problem::Problem;
-use crate::special::Special;
+use crate::message::{Answer, Problem, Special};
+use crate::names;
 
 /// The most symbols of a piece.
 const MAX_SYMBOLS: usize = 300;
@@ -37,7 +35,7 @@ pub(crate) fn trace(
         None => Err(Problem::new("no piece of the text is at this place")),
         Some(SegmentPart::Added(id, (start, end))) => Ok(Answer::new(json!({
             "kind": "added", "id": id, "start": start, "end": end,
-            "known": known::by_id(tokenizer, [id]),
+            "known": names::by_id(tokenizer, [id]),
         }))),
         Some(SegmentPart::Piece(piece)) => Ok(Answer::new(piece_fields(tokenizer, &piece)?)),
     }
@@ -65,7 +63,7 @@ fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> 
     let steps: Vec<_> = steps.collect();
     let ids = rows.iter().flatten().map(|&(_, id)| id);
     let ids = ids.chain(course.tokens.iter().map(|(id, _)| *id)).chain(ranks.results());
-    let known = known::by_id(tokenizer, ids.collect::<BTreeSet<_>>());
+    let known = names::by_id(tokenizer, ids.collect::<BTreeSet<_>>());
     let id = |id: TokenId| known.get(id.to_string()).map(|_| id);
     let symbols = course.symbols.iter().map(|(symbol, at)| (id(*symbol), at.start, at.end));
     let tokens = course.tokens.iter().zip(spans);

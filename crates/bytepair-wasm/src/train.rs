@@ -6,8 +6,8 @@ use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
 use bytepair::{CorpusCounter, Dialect, First, PieceCounts, Target, Tokenizer};
 use serde::Deserialize;
 
-use crate::opened::{Course, Opened};
-use crate::problem::Problem;
+use crate::message::Problem;
+use crate::session::{Course, Opened};
 
 /// What to learn. Without `merges` and `vocab_size`, all pairs that occur often enough are merged.
 #[derive(Deserialize)]

@@ -10,10 +10,9 @@ use std::collections::{BTreeSet, HashMap};
 use bytepair::{Ties, TokenId, TokenKind, Tokenizer};
 use serde_json::{Value, json};
 
-use crate::known;
-use crate::message::Answer;
-use crate::opened::{Course, Opened};
-use crate::problem::Problem;
+use crate::message::{Answer, Problem};
+use crate::names;
+use crate::session::{Course, Opened};
 use crate::train::MAX_PIECE_BYTES;
 
 /// The most pairs and pieces of a step that are given.
@@ -61,7 +60,7 @@ pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, P
         }
     }
     fields["steps"] = steps.into();
-    fields["known"] = known::by_id(tokenizer, ids);
+    fields["known"] = names::by_id(tokenizer, ids);
     Ok(Answer::new(fields))
 }
 

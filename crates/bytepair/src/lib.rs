@@ -16,7 +16,6 @@ mod encoding;
 mod error;
 #[doc(hidden)]
 pub mod for_formats;
-mod graphemes;
 mod hash;
 mod id_width;
 pub mod memory;
@@ -51,7 +50,6 @@ pub use dialect::Dialect;
 pub use encode::{Dropout, MergeStep, PieceCourse};
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
-pub use graphemes::graphemes;
 pub use id_width::Number;
 pub use normalize::{
     Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
@@ -59,6 +57,7 @@ pub use normalize::{
 };
 pub use pretokenize::PreTokenizer;
 pub use scope::Scope;
+pub use shown::graphemes;
 pub use sink::{Batch, Sink};
 pub use template::Template;
 #[doc(hidden)]

@@ -1,14 +1,13 @@
 //! The whole result of encoding: ids with where each came from, cut to a length and filled up.
 //!
 //! Everything but the ids costs more than the ids do, so it is made only on request: texts are traced
-//! through each change (`trace`), and offsets become characters at the end (`characters`). What is cut off
+//! through each change (`trace`), and offsets become characters at the end (`editing`). What is cut off
 //! is kept as further encodings. The rules are those of the library that reads `tokenizer.json`, but that
 //! overflowing parts have the types that the template says, and no overflowing parts of their own.
 //!
 //! Two texts that both overflow give an encoding for each pair of parts; otherwise costs are linear. Parts that would
 //! take much more memory than their text, since they share nearly all ids or are such pairs, are refused.
 
-mod characters;
 mod editing;
 mod row;
 mod trace;

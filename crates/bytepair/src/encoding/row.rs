@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Encoding;
-use super::characters::is_continuation;
+use super::editing::is_continuation;
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
 use crate::template::{OffsetRules, Side, Truncation};

@@ -2,7 +2,7 @@
 //!
 //! These guarantees hold, each tested as a property of small random vocabularies in `tests`:
 //!
-//! - *Extension* ([`strings`], [`combine`]): existing tokens, merges and added tokens keep their ids and ranks, and new
+//! - *Extension* ([`strings`]): existing tokens, merges and added tokens keep their ids and ranks, and new
 //!   merges rank behind all others. So the old merges run to their end first, and the new encoding of a text joins some
 //!   neighbours of the old one. Once two tokens get a merge, their string always becomes that token, since later merges
 //!   rank behind this one: every added token is reachable.
@@ -13,7 +13,6 @@
 //! Removing a merge does not simply split its token: a part may then join its other neighbour. So counts after a removal
 //! need a new encoding.
 
-mod combine;
 mod graph;
 mod prune;
 mod remove;
