@@ -139,22 +139,23 @@ impl Template {
         if is_pair { &self.pair } else { &self.single }
     }
 
+    /// The ids of its special tokens, in their runs, with their names.
+    fn specials(&self) -> impl Iterator<Item = (&[TokenId], &[String])> {
+        self.single.iter().chain(&self.pair).filter_map(|piece| match piece {
+            TemplatePiece::Text { .. } => None,
+            TemplatePiece::Special { ids, names, .. } => Some((&ids[..], &names[..])),
+        })
+    }
+
     /// The ids of all its special tokens.
     pub fn special_ids(&self) -> impl Iterator<Item = TokenId> {
-        self.single.iter().chain(&self.pair).flat_map(|piece| match piece {
-            TemplatePiece::Text { .. } => Vec::new(),
-            TemplatePiece::Special { ids, .. } => ids.clone(),
-        })
+        self.specials().flat_map(|(ids, _)| ids.iter().copied())
     }
 
     /// The ids of special tokens that have names, with those.
     pub fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
-        self.single.iter().chain(&self.pair).flat_map(|piece| match piece {
-            TemplatePiece::Text { .. } => Vec::new(),
-            TemplatePiece::Special { ids, names, .. } => {
-                ids.iter().copied().zip(names.iter().map(String::as_str)).collect()
-            }
-        })
+        self.specials()
+            .flat_map(|(ids, names)| ids.iter().copied().zip(names.iter().map(String::as_str)))
     }
 
     /// Leaves out names that are those of the vocabulary.
@@ -171,35 +172,17 @@ impl Template {
     /// Refuses an order without a text, a second text in the order for one, and a number of names other than that of
     /// ids.
     pub(crate) fn check(&self) -> Result<()> {
-        let has = |pieces: &[TemplatePiece], wanted: Sequence| {
-            pieces
-                .iter()
-                .any(|piece| matches!(piece, TemplatePiece::Text { which, .. } if *which == wanted))
-        };
-        let [has_one, has_other] =
-            [Sequence::First, Sequence::Second].map(|which| has(&self.single, which));
-        if has_other {
-            return Err(Error::option("template", "of one text has the second of two"));
+        let refused = |problem: &str| Err(Error::option("template", problem));
+        let [single, pair] = [&self.single, &self.pair].map(|pieces| Contents::of(pieces).copies);
+        if single.1 > 0 {
+            return refused("of one text has the second of two");
         }
-        if !has_one || !has(&self.pair, Sequence::First) && !has(&self.pair, Sequence::Second) {
-            return Err(Error::option(
-                "template",
-                "has no text, so that every text would be the same",
-            ));
+        if single.0 == 0 || pair == (0, 0) {
+            return refused("has no text, so that every text would be the same");
         }
-        self.check_names()
-    }
-
-    fn check_names(&self) -> Result<()> {
-        let fits = |piece: &TemplatePiece| match piece {
-            TemplatePiece::Text { .. } => true,
-            TemplatePiece::Special { ids, names, .. } => {
-                names.is_empty() || names.len() == ids.len()
-            }
-        };
-        match self.single.iter().chain(&self.pair).all(fits) {
+        match self.specials().all(|(ids, names)| names.is_empty() || names.len() == ids.len()) {
             true => Ok(()),
-            false => Err(Error::option("template", "does not have one name for each id")),
+            false => refused("does not have one name for each id"),
         }
     }
 }

@@ -111,9 +111,7 @@ impl Encoder {
         if let [unit] = ids[..] {
             return unit == id;
         }
-        scratch.ids = ids;
-        let mut merged = Vec::with_capacity(1);
-        self.merge_symbols(scratch, &mut merged).is_ok() && merged == [id]
+        self.merged(&ids, scratch).is_ok_and(|merged| merged == [id])
     }
 
     /// The units that a token is made of; `None` where one is not in the vocabulary.

@@ -9,38 +9,22 @@ use crate::error::Result;
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// Rows of numbers, one for each id.
-#[derive(Clone, Debug)]
-pub(super) struct Rows {
-    starts: Vec<usize>,
-    values: Vec<u32>,
+/// By id: the values that belong to it, in their order.
+type Rows = Vec<Vec<u32>>;
+
+fn rows(n_ids: usize, pairs: impl Iterator<Item = (TokenId, u32)>) -> Rows {
+    let mut rows = vec![Vec::new(); n_ids];
+    pairs.for_each(|(id, value)| rows[id as usize].push(value));
+    rows
 }
 
-impl Rows {
-    /// The values of each id, in their order.
-    pub(super) fn new(n_ids: usize, pairs: &[(TokenId, u32)]) -> Self {
-        let mut starts = vec![0; n_ids + 1];
-        for (id, _) in pairs {
-            starts[*id as usize + 1] += 1;
-        }
-        for id in 0..n_ids {
-            starts[id + 1] += starts[id];
-        }
-        let (mut next, mut values) = (starts.clone(), vec![0; pairs.len()]);
-        for (id, value) in pairs {
-            values[next[*id as usize]] = *value;
-            next[*id as usize] += 1;
-        }
-        Self { starts, values }
-    }
+fn row(rows: &Rows, id: TokenId) -> &[u32] {
+    rows.get(id as usize).map_or(&[], Vec::as_slice)
+}
 
-    pub(super) fn get(&self, id: TokenId) -> &[u32] {
-        let id = id as usize;
-        match (self.starts.get(id), self.starts.get(id + 1)) {
-            (Some(&start), Some(&end)) => &self.values[start..end],
-            _ => &[],
-        }
-    }
+/// Both parts of a merge, or the one that they are.
+pub(super) fn parts_of(merge: Merge) -> impl Iterator<Item = TokenId> {
+    [Some(merge.left), (merge.left != merge.right).then_some(merge.right)].into_iter().flatten()
 }
 
 /// The merges of a vocabulary by the tokens that they make and use.
@@ -53,27 +37,21 @@ pub struct MergeGraph {
 impl MergeGraph {
     /// The graph of all merges.
     pub fn new(vocabulary: &Vocabulary) -> Self {
-        let merges = || (0_u32..).zip(vocabulary.merges());
-        let makers: Vec<_> = merges().map(|(place, merge)| (merge.result, place)).collect();
-        let users = merges().flat_map(|(place, &Merge { left, right, .. })| {
-            let second = (left != right).then_some((right, place));
-            [Some((left, place)), second].into_iter().flatten()
-        });
-        let users: Vec<_> = users.collect();
-        Self {
-            makers: Rows::new(vocabulary.len(), &makers),
-            users: Rows::new(vocabulary.len(), &users),
-        }
+        let merges = || (0..).zip(vocabulary.merges());
+        let makers = merges().map(|(place, merge)| (merge.result, place));
+        let users = merges().flat_map(|(place, &merge)| parts_of(merge).map(move |id| (id, place)));
+        let n_ids = vocabulary.len();
+        Self { makers: rows(n_ids, makers), users: rows(n_ids, users) }
     }
 
     /// The places of the merges that make a token, in their order.
     pub fn makers(&self, id: TokenId) -> &[u32] {
-        self.makers.get(id)
+        row(&self.makers, id)
     }
 
     /// The places of the merges that use a token, in their order.
     pub fn users(&self, id: TokenId) -> &[u32] {
-        self.users.get(id)
+        row(&self.users, id)
     }
 }
 
@@ -102,12 +80,9 @@ impl Ground {
                 parts.truncate(1);
             }
         }
-        let above = parts.iter().flatten().flat_map(|(_, merge)| {
-            let second = (merge.left != merge.right).then_some((merge.right, merge.result));
-            [Some((merge.left, merge.result)), second].into_iter().flatten()
-        });
-        let above: Vec<_> = above.collect();
-        let above = Rows::new(vocabulary.len(), &above);
+        let merges = parts.iter().flatten().map(|(_, merge)| *merge);
+        let above = merges.flat_map(|merge| parts_of(merge).map(move |id| (id, merge.result)));
+        let above = rows(vocabulary.len(), above);
         Ok(Self { parts, above })
     }
 
@@ -118,7 +93,7 @@ impl Ground {
 
     /// The tokens that are built on a token. A token with several merges may be listed several times.
     pub(super) fn above(&self, id: TokenId) -> &[TokenId] {
-        self.above.get(id)
+        row(&self.above, id)
     }
 
     /// These tokens and all that are built on them, in the order of their ids.

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use super::graph::Ground;
+use super::graph::{Ground, parts_of};
 use super::renumber::{Edit, Numbering};
 use crate::count::PieceCounts;
 use crate::encode::{EditedMerges, Encoder, Scratch};
@@ -71,11 +71,6 @@ impl<'p> Pruning<'p> {
         may_go: Vec<bool>,
     ) -> Result<Self> {
         let n_ids = tokenizer.parts().vocabulary.len();
-        let mut n_above = vec![0; n_ids];
-        for (_, merge) in (0..).take(n_ids).flat_map(|id| ground.parts(id)) {
-            n_above[merge.left as usize] += 1;
-            n_above[merge.right as usize] += usize::from(merge.left != merge.right);
-        }
         let mut pruning = Self {
             encoder: tokenizer.encoder(),
             counts,
@@ -85,7 +80,7 @@ impl<'p> Pruning<'p> {
             pieces: Vec::with_capacity(counts.len()),
             places: vec![Vec::new(); n_ids],
             n_uses: vec![0; n_ids],
-            n_above,
+            n_above: (0..).take(n_ids).map(|id| ground.above(id).len()).collect(),
             leaves: BTreeSet::new(),
             scratch: Scratch::default(),
         };
@@ -143,11 +138,8 @@ impl<'p> Pruning<'p> {
         self.leaves.pop_first();
         self.edit.removed[id as usize] = true;
         let ground = self.ground;
-        for (_, merge) in ground.parts(id) {
-            self.lose(merge.left);
-            if merge.left != merge.right {
-                self.lose(merge.right);
-            }
+        for &(_, merge) in ground.parts(id) {
+            parts_of(merge).for_each(|part| self.lose(part));
         }
         let mut pieces = std::mem::take(&mut self.places[id as usize]);
         pieces.sort_unstable();
