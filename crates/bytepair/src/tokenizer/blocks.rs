@@ -65,50 +65,6 @@ struct Context<'m> {
     worker: &'m mut Worker,
 }
 
-/// How many pieces texts have and, where a place is given, where they start: for those who want to know.
-#[derive(Debug, Default)]
-pub(super) struct PieceMarks {
-    pub(super) is_wanted: bool,
-    pub(super) n_pieces: u64,
-    /// Bit `i % 64` of word `i / 64` tells whether a piece starts at `i`; long enough for all texts.
-    pub(super) starts: Vec<u64>,
-    /// Where the text lies in them, if it does.
-    pub(super) place: Option<usize>,
-}
-
-impl PieceMarks {
-    fn note(&mut self, boundaries: &Boundaries) {
-        self.n_pieces += n_pieces_of(boundaries);
-        let Some(place) = self.place else { return };
-        let first = place + boundaries.block_start();
-        let (index, shift) = (first / 64, first % 64);
-        for (word, starts) in boundaries.starts().iter().zip(index..) {
-            or(&mut self.starts, starts, word << shift);
-            or(&mut self.starts, starts + 1, (word >> 1) >> (63 - shift));
-        }
-    }
-}
-
-/// The number of pieces of a block.
-pub(super) fn n_pieces_of(boundaries: &Boundaries) -> u64 {
-    let n_set = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-    n_set(boundaries.starts()) - boundaries.dropped().map_or(0, n_set)
-}
-
-/// Sets the bit of a place, if there is one.
-#[inline]
-pub(super) fn set(words: &mut [u64], place: usize) {
-    or(words, place / 64, 1 << (place % 64));
-}
-
-/// Sets bits of a word, if there is such a word.
-#[inline]
-fn or(words: &mut [u64], index: usize, bits: u64) {
-    if let Some(word) = words.get_mut(index) {
-        *word |= bits;
-    }
-}
-
 /// Appends the ids of all pieces of a text.
 pub(super) fn append_text(
     encoder: &Encoder,
@@ -140,9 +96,6 @@ fn append_block(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    if worker.marks.is_wanted {
-        worker.marks.note(boundaries);
-    }
     let is_dropped = |words: &[u64]| words.iter().any(|&word| word != 0);
     if boundaries.dropped().is_some_and(is_dropped) {
         let mut pieces = boundaries.pieces();

@@ -1,28 +1,27 @@
 //! Sums over the texts of a corpus: how often each id occurs, and the lengths from which ratios are computed.
 //!
 //! Texts belong to groups, and each group has its own sums. Rows of a column and streams of any length are cut into stretches
-//! where neither ids nor words change (`cutting`), and threads measure these as they come: each adds up a run of stretches
-//! and then adds the result to the group. So nothing depends on threads, blocks or order. Ratios are computed elsewhere.
+//! where neither ids nor words change (`cutting`), and threads measure these as they come and add each to its group. So
+//! nothing depends on threads, blocks or order. Ratios are computed elsewhere.
 //!
 //! Words are the matches of the caller's pattern in the original text, and tokens and pieces belong to the words with which
-//! they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group and thread, and the ids of
-//! a stretch. Costs what encoding costs and splitting once more; with words, also a look at each token, and tracing if the
+//! they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids of a stretch in
+//! each thread. Costs what encoding costs and splitting once more; with words, also a look at each token, and tracing if the
 //! normalizer changes the text.
+//!
+//! A stream is one text: the calling thread reads and cuts it, others measure. It takes the memory of some stretches for each
+//! thread, and of the longest part that has no place to cut, which has a limit.
 
-mod feeding;
 mod placing;
-mod spans;
-mod tally;
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::placing::{PieceCount, Place, is_cut_inside};
-use self::spans::WordCount;
-use self::tally::Tally;
-use super::call::Call;
-use super::call::Rules;
+use self::placing::{PieceCount, Place, Placing, is_cut_inside};
+use super::call::{Call, Rules};
+use super::stream::{Feed, Stretch};
 use super::worker::Worker;
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
 use crate::count::n_characters;
@@ -33,7 +32,7 @@ use crate::segment::Segment;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Token, TokenId, Vocabulary};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Boundaries, Flavour, Pattern, Splitter, Stage, Unmatched};
+use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// More groups than this are taken for a mistake: each has a count for each id.
 const MAX_GROUPS: usize = 1024;
@@ -41,8 +40,11 @@ const MAX_GROUPS: usize = 1024;
 /// A run of texts ends when it is this long, in bytes.
 const RUN_LEN: usize = if cfg!(test) { 40 } else { 64 << 10 };
 
-/// A longer text is measured in stretches, in bytes.
-const STRETCH_LEN: usize = if cfg!(test) { 16 } else { 128 << 10 };
+/// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
+const STRETCH_LEN: usize = if cfg!(test) { 16 } else { 64 << 10 };
+
+/// How long a part of a stream without a place to cut may be, in bytes, and what to do about a longer one.
+const MAX_UNCUT: (usize, &str) = (256 << 20, "cut the text into documents");
 
 /// What is added up over the texts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,15 +104,6 @@ impl Sums {
         self.continued_words += u64::from(n_tokens > 1);
     }
 
-    /// Adds words that share bytes with at least one token each.
-    fn add_words(&mut self, words: WordCount) {
-        self.words += words.n;
-        self.word_tokens += words.n_tokens;
-        self.word_pieces += words.n_pieces;
-        self.whole_words += words.n - words.n_continued;
-        self.continued_words += words.n_continued;
-    }
-
     /// Adds the end of a text, whose last byte this is, if it has any.
     fn end_text(&mut self, last: Option<u8>) {
         self.texts += 1;
@@ -153,7 +146,7 @@ pub struct Measure {
     groups: Vec<Mutex<Group>>,
     /// By name: the number of a group.
     numbers: HashMap<Vec<u8>, usize>,
-    desks: Vec<Desk>,
+    places: Vec<Place>,
     /// Whether a text may be cut inside of pieces.
     is_cut_inside: bool,
     /// The token that stands for missing units, if their texts are wanted.
@@ -170,33 +163,6 @@ struct Words {
     lens: Vec<u32>,
 }
 
-/// What a thread adds up, and memory that it uses again.
-#[derive(Debug, Default)]
-struct Desk {
-    sums: Sums,
-    tally: Tally,
-    missing: BTreeMap<Vec<u8>, u64>,
-    place: Place,
-    boundaries: Boundaries,
-}
-
-impl Desk {
-    /// For tokens of these lengths.
-    fn new(lens: impl Iterator<Item = u64>) -> Self {
-        Self { tally: Tally::new(lens), ..Self::default() }
-    }
-
-    /// Hands over what was added up.
-    fn hand_over(&mut self, group: &Mutex<Group>) {
-        let mut group = lock(group);
-        group.sums.add(&std::mem::take(&mut self.sums));
-        self.tally.hand_over(|id, n| group.counts[id as usize] += n);
-        for (text, n) in std::mem::take(&mut self.missing) {
-            *group.missing.entry(text).or_default() += n;
-        }
-    }
-}
-
 /// Texts, or a part of one, that a thread measures in one go.
 enum Job<'t> {
     Texts(Range<usize>),
@@ -206,7 +172,7 @@ enum Job<'t> {
 /// What a thread has.
 struct State<'s> {
     worker: &'s mut Worker,
-    desk: &'s mut Desk,
+    place: &'s mut Place,
 }
 
 /// The last text that was measured in part, and the pieces of its parts so far.
@@ -233,10 +199,10 @@ impl Measure {
         let rules = tokenizer.call(options)?.into_rules();
         let tokenizer = tokenizer.shared_of(added_tokens);
         let words = words.map(|pattern| Words::new(pattern, &tokenizer)).transpose()?;
-        let (groups, numbers, desks) = (Vec::new(), HashMap::new(), Vec::new());
+        let (groups, numbers, places) = (Vec::new(), HashMap::new(), Vec::new());
         let is_cut_inside = is_cut_inside(&tokenizer);
         let missing = None;
-        Ok(Self { tokenizer, rules, words, groups, numbers, desks, is_cut_inside, missing })
+        Ok(Self { tokenizer, rules, words, groups, numbers, places, is_cut_inside, missing })
     }
 
     /// Counts also what the token for [missing units](Tokenizer::with_missing) stands for. Costs tracing the parts of texts
@@ -294,25 +260,47 @@ impl Measure {
         })
     }
 
+    /// Adds all that `reader` gives as one text of a group, on `n_threads` threads.
+    ///
+    /// # Errors
+    /// As for [`Measure::add`]; where reading fails; and where a part of the text that cannot be cut is too long. Some of
+    /// the text may have been added then.
+    pub fn add_stream(&mut self, reader: impl Read, name: &[u8], n_threads: usize) -> Result<()> {
+        let number = self.group(name)?;
+        self.with_states(n_threads.max(1), |measure, states| {
+            let group = &measure.groups[number];
+            let cut = |text: &[u8], range| measure.last_cut(text, range);
+            let feed = Feed::new(cut, reader, STRETCH_LEN, MAX_UNCUT);
+            let work = |stretch: &Stretch, state: &mut State<'_>, count: &mut PieceCount| {
+                *count = measure.measure(stretch.segment(), group, state)?;
+                Ok(())
+            };
+            let (mut last, mut joints) = (None, Joints::default());
+            feed.for_each(states, work, |stretch, count| {
+                measure.join(&mut joints, 0, (number, count));
+                last = stretch.segment().text.last().copied();
+                Ok(())
+            })?;
+            lock(group).sums.end_text(last);
+            Ok(())
+        })
+    }
+
     /// Calls `work` with a state for each thread.
     fn with_states<R>(
         &mut self,
         n_threads: usize,
         work: impl FnOnce(&Self, &mut [State<'_>]) -> R,
     ) -> R {
-        let mut desks = std::mem::take(&mut self.desks);
-        let n_desks = desks.len().max(n_threads);
-        let n_ids = self.tokenizer.parts.vocabulary.len();
-        let lens = self.words.as_ref().map_or(&[][..], |words| &words.lens[..]);
-        let known = || lens.iter().copied().map(u64::from).chain(std::iter::repeat(0));
-        desks.resize_with(n_desks, || Desk::new(known().take(n_ids)));
+        let mut places = std::mem::take(&mut self.places);
+        places.resize_with(places.len().max(n_threads), Place::default);
         let measure = &*self;
         let result = measure.tokenizer.with_workers(n_threads, |workers| {
-            let both = workers.iter_mut().zip(&mut desks);
-            let mut states: Vec<_> = both.map(|(worker, desk)| State { worker, desk }).collect();
+            let both = workers.iter_mut().zip(&mut places);
+            let mut states: Vec<_> = both.map(|(worker, place)| State { worker, place }).collect();
             work(measure, &mut states)
         });
-        self.desks = desks;
+        self.places = places;
         result
     }
 
@@ -352,32 +340,16 @@ impl Measure {
         state: &mut State<'_>,
     ) -> Result<Option<(usize, PieceCount)>> {
         match job {
-            Job::Texts(range) => self.measure_texts(range, column, state).map(|()| None),
-            Job::Stretch(index, segment) => {
-                let count = self.measure_of(index, segment, column, state)?;
-                state.desk.hand_over(&self.groups[column.groups[index]]);
-                Ok(Some((index, count)))
+            Job::Texts(mut range) => range
+                .try_for_each(|index| {
+                    let text = Segment::whole(column.texts[index]);
+                    self.measure_of(index, text, column, state).map(drop)
+                })
+                .map(|()| None),
+            Job::Stretch(index, stretch) => {
+                self.measure_of(index, stretch, column, state).map(|count| Some((index, count)))
             }
         }
-    }
-
-    fn measure_texts(
-        &self,
-        range: Range<usize>,
-        column: &Column<'_>,
-        state: &mut State<'_>,
-    ) -> Result<()> {
-        let mut last_group = None;
-        for index in range {
-            let group = column.groups[index];
-            // What neighbours give is handed over at once: others may wait.
-            if let Some(last) = last_group.replace(group).filter(|&last| last != group) {
-                state.desk.hand_over(&self.groups[last]);
-            }
-            self.measure_of(index, Segment::whole(column.texts[index]), column, state)?;
-        }
-        last_group.into_iter().for_each(|last| state.desk.hand_over(&self.groups[last]));
-        Ok(())
     }
 
     /// Measures a text of a column, or a part of it.
@@ -388,13 +360,13 @@ impl Measure {
         column: &Column<'_>,
         state: &mut State<'_>,
     ) -> Result<PieceCount> {
-        let text = column.texts[index];
-        let count = self.measure(segment, state).map_err(|error| {
+        let (text, group) = (column.texts[index], &self.groups[column.groups[index]]);
+        let count = self.measure(segment, group, state).map_err(|error| {
             let error = self.call().first_error(text, error);
             ErrorKind::InBatch { index, error }
         })?;
         if segment.is_last {
-            state.desk.sums.end_text(text.last().copied());
+            lock(group).sums.end_text(text.last().copied());
         }
         Ok(count)
     }
@@ -426,43 +398,43 @@ impl Measure {
         Call::by_rules(&self.tokenizer, &self.rules)
     }
 
-    /// Adds up a text, or a part of one that begins and ends where a cut changes neither ids nor words.
-    fn measure(&self, stretch: Segment<'_>, state: &mut State<'_>) -> Result<PieceCount> {
-        let (call, State { worker, desk }) = (self.call(), state);
-        desk.place.clear();
+    /// Adds a text, or a part of one that begins and ends where a cut changes neither ids nor words, to a group.
+    fn measure(
+        &self,
+        stretch: Segment<'_>,
+        group: &Mutex<Group>,
+        state: &mut State<'_>,
+    ) -> Result<PieceCount> {
+        let (call, State { worker, place }, mut sums) = (self.call(), state, Sums::default());
+        place.clear();
         let count = match &self.words {
-            None => call.encode_and_count(stretch, worker, desk)?,
+            None => {
+                call.encode_stretch(stretch, &mut place.ids, worker)?;
+                call.n_pieces(stretch, worker)?
+            }
             Some(words) => {
-                let count = call.place(stretch, &words.lens, worker, desk)?;
-                words.add_up(stretch.text, desk)?;
+                let count = Placing { call, lens: &words.lens, worker, place }.place(stretch)?;
+                words.add_up(stretch.text, place, &mut sums)?;
                 count
             }
         };
-        desk.sums.pieces += count.n();
-        desk.sums.add_text(stretch.text);
-        desk.sums.tokens += desk.place.ids.len() as u64;
-        if !desk.place.is_covered {
-            desk.tally.add_all(&desk.place.ids);
-        }
-        if let Some(id) = self.missing.filter(|id| desk.place.ids.contains(id)) {
-            self.count_missing(id, stretch, desk)?;
-        }
+        sums.pieces = count.n();
+        sums.tokens = place.ids.len() as u64;
+        sums.add_text(stretch.text);
+        let missing = self.missing.filter(|id| place.ids.contains(id));
+        let missing = missing.map(|id| self.texts_of(id, stretch)).transpose()?;
+        let mut group = lock(group);
+        group.sums.add(&sums);
+        place.ids.iter().for_each(|&id| group.counts[id as usize] += 1);
+        missing.into_iter().flatten().for_each(|text| *group.missing.entry(text).or_default() += 1);
         Ok(count)
     }
 
-    /// Counts what a token stands for in a stretch.
-    fn count_missing(&self, id: TokenId, stretch: Segment<'_>, desk: &mut Desk) -> Result<()> {
+    /// What a token stands for in a stretch, each time.
+    fn texts_of(&self, id: TokenId, stretch: Segment<'_>) -> Result<Vec<Vec<u8>>> {
         let row = self.call().trace_stretch(stretch)?;
-        for (_, &(start, end)) in
-            row.ids.iter().zip(row.offsets()).filter(|(other, _)| **other == id)
-        {
-            let text = &stretch.text[start..end.max(start)];
-            match desk.missing.get_mut(text) {
-                Some(n) => *n += 1,
-                None => drop(desk.missing.insert(text.to_vec(), 1)),
-            }
-        }
-        Ok(())
+        let spans = row.ids.iter().zip(row.offsets()).filter(|(other, _)| **other == id);
+        Ok(spans.map(|(_, &(start, end))| stretch.text[start..end.max(start)].to_vec()).collect())
     }
 
     /// Where a text can be cut at or behind a length; its end, if there is no such place.
@@ -556,17 +528,13 @@ impl Words {
     }
 
     /// Adds up the words of a text whose tokens and pieces have their places.
-    fn add_up(&self, text: &[u8], desk: &mut Desk) -> Result<()> {
-        let Desk { sums, place, boundaries, .. } = desk;
-        let (mut tokens, mut pieces) = (place.tokens.cursor(), place.pieces.cursor());
-        let mut from = 0;
+    fn add_up(&self, text: &[u8], place: &mut Place, sums: &mut Sums) -> Result<()> {
+        let Place { tokens, pieces, boundaries, .. } = place;
+        let (mut tokens, mut pieces, mut from) = (tokens.cursor(), pieces.cursor(), 0);
         while from < text.len() {
             from = self.splitter.split_block(text, from, boundaries)?;
-            match place.is_covered {
-                true => sums.add_words(place.words_of(boundaries)),
-                false => boundaries.pieces().for_each(|word| {
-                    sums.add_word(tokens.n_within(&word), pieces.n_within(&word));
-                }),
+            for word in boundaries.pieces() {
+                sums.add_word(tokens.n_within(&word), pieces.n_within(&word));
             }
         }
         Ok(())

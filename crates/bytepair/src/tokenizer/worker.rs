@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use super::blocks::{Misses, PieceMarks};
+use super::blocks::Misses;
 use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
 use crate::piece::key::{MAX_KEY_LEN, key_hash, piece_key};
@@ -35,8 +35,6 @@ pub(super) struct Worker {
     /// Of a call that hands out no row of its own. What is left in it counts no more.
     pub(super) ids: Vec<TokenId>,
     pub(super) recent: RecentTexts,
-    /// What is wanted of the pieces of blocks; nothing as a rule.
-    pub(super) marks: PieceMarks,
 }
 
 /// Appends the ids of one piece, from the cache if it is there.
