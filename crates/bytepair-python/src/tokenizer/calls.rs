@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use bytepair::documents::rows::{Layout, Marks};
+use bytepair::documents::{Layout, Marks};
 use bytepair::{AddedTokens, Batch, Dropout, EncodeOptions, Number, TokenId};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::PyTypeError;
