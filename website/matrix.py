@@ -10,7 +10,7 @@ __all__ = ["held", "trained"]
 
 FILES = {"tiktoken": "t.tiktoken", "gpt2": "t", "sentencepiece": "t.model"}
 TEXT = "hug the pug"
-Held = Literal["ids", "tokens", "most texts", "nothing"]
+Held = Literal["ids", "tokens", "nothing"]
 
 
 def trained(dialect: str) -> bytepair.Tokenizer:
@@ -22,22 +22,15 @@ def trained(dialect: str) -> bytepair.Tokenizer:
 def held(tokenizer: bytepair.Tokenizer, format_name: str, folder: Path) -> Held:
     """Tell what comes back from a format.
 
-    The same ids; the same tokens, from a format without ids; the same ids for most texts, where writing
-    needs ``ids_may_change``; or nothing, as writing is refused.
+    The same ids; the same tokens, from a format without ids; or nothing, as writing is refused.
     """
     folder.mkdir(parents=True)
     path = folder / FILES.get(format_name, "t.json")
-    whole: Held = "ids"
     try:
         tokenizer.save(path, format=format_name)
     except bytepair.FormatError:
-        try:
-            tokenizer.save(path, format=format_name, ids_may_change=True)
-        except bytepair.FormatError:
-            return "nothing"
-        whole = "most texts"
-    if whole == "ids" and not has_ids(path):
-        whole = "tokens"
+        return "nothing"
+    whole: Held = "ids" if has_ids(path) else "tokens"
     loaded = bytepair.Tokenizer.from_file(path)
     is_equal = loaded.tokenize(TEXT) == tokenizer.tokenize(TEXT)
     if whole != "tokens":

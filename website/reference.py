@@ -409,8 +409,7 @@ def formats() -> str:
         "",
         "Each cell was tested when this page was built: a small tokenizer of the dialect was written in the format, read "
         "back, and compared. ✓ means that ids are the same. *tokens* means that tokens are the same, but may have new ids, since "
-        "the format has no ids. *most texts* means that the ids of some texts would change, so that writing needs "
-        "`ids_may_change=True`. – means that the format cannot hold the tokenizer, and that writing is refused.",
+        "the format has no ids. – means that the format cannot hold the tokenizer, and that writing is refused.",
         "",
         "| dialect | " + " | ".join(f"`{name}`" for name in FORMATS) + " |",
         "|---|" + ":-:|" * len(FORMATS),

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
 use bytepair::vocabulary::TokenId;
@@ -127,36 +128,52 @@ pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> R
 #[derive(Deserialize)]
 pub(super) struct Name<'f>(#[serde(borrow)] pub(super) Cow<'f, str>);
 
-/// Names and ids, in the order of the file.
-pub(super) struct Entries<'f>(pub(super) Vec<(Cow<'f, str>, TokenId)>);
+/// Names and what stands under them, in the order of the file; a name may stand there twice.
+pub(super) struct Fields<'f, V>(pub(super) Vec<(Cow<'f, str>, V)>);
 
-impl<'f, 'de: 'f> Deserialize<'de> for Entries<'f> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_map(EntriesVisitor)
+/// What stands under a name. An error may say under which.
+pub(super) trait Field {
+    fn error<E: de::Error>(_name: &str, error: E) -> E {
+        error
     }
 }
 
-struct EntriesVisitor;
+impl Field for &RawValue {}
 
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = Entries<'de>;
+impl Field for TokenId {
+    fn error<E: de::Error>(name: &str, error: E) -> E {
+        E::custom(format!("the id of {name:?}: {error}"))
+    }
+}
+
+/// Names and ids.
+pub(super) type Entries<'f> = Fields<'f, TokenId>;
+
+impl<'f, 'de: 'f, V: Field + Deserialize<'de>> Deserialize<'de> for Fields<'f, V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor(PhantomData))
+    }
+}
+
+struct FieldsVisitor<V>(PhantomData<V>);
+
+impl<'de, V: Field + Deserialize<'de>> Visitor<'de> for FieldsVisitor<V> {
+    type Value = Fields<'de, V>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a map from tokens to ids")
+        formatter.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'de>>(
         self,
         mut map: A,
-    ) -> std::result::Result<Entries<'de>, A::Error> {
-        let mut entries = Vec::new();
+    ) -> std::result::Result<Self::Value, A::Error> {
+        let mut fields = Vec::new();
         while let Some(Name(name)) = map.next_key()? {
-            let id = map
-                .next_value()
-                .map_err(|error| de::Error::custom(format!("the id of {name:?}: {error}")))?;
-            entries.push((name, id));
+            let value = map.next_value().map_err(|error| V::error(&name, error))?;
+            fields.push((name, value));
         }
-        Ok(Entries(entries))
+        Ok(Fields(fields))
     }
 }
 
