@@ -33,9 +33,8 @@
 
 use super::Ties;
 use super::limits::TokenFilter;
-use super::plan::Plan;
+use super::plan::{Plan, Workers};
 use super::ranking::{Candidate, Ranking};
-use super::workers::Workers;
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 

@@ -19,11 +19,10 @@
 use super::choose::Batches;
 use super::limits::TokenFilter;
 use super::pairs::{PairCount, PairIndex, Pairs};
-use super::plan::{Created, Plan, Sides, Step};
+use super::plan::{Created, Plan, Sides, Step, Workers};
 use super::ranking::Ranking;
 use super::share::{Change, Share, Sums};
 use super::survey::{self, Sketch};
-use super::workers::Workers;
 use super::{Ties, TrainOptions};
 use crate::error::Result;
 use crate::units::Units;

@@ -48,7 +48,6 @@ mod survey;
 #[cfg(test)]
 mod tests;
 mod truncate;
-mod workers;
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -65,10 +64,9 @@ use crate::vocabulary::{Token, TokenKind, Vocabulary};
 use engine::{Done, Engine};
 use limits::TokenFilter;
 pub use limits::{CharacterLimits, LeftOut, TokenLimits};
-use plan::{Plan, next_id};
+use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
 pub(crate) use truncate::truncated;
-use workers::Workers;
 
 /// The most merges for which room is reserved at once: the corpus may have fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;

@@ -22,8 +22,7 @@ use std::cmp::{Ordering, Reverse};
 
 use super::Ties;
 use super::pairs::{PairIndex, Pairs};
-use super::plan::Plan;
-use super::workers::Workers;
+use super::plan::{Plan, Workers};
 use crate::vocabulary::TokenId;
 use crate::vocabulary::pair_key::pair_key;
 
