@@ -410,7 +410,7 @@ impl Measure {
         let count = match &self.words {
             None => {
                 call.encode_stretch(stretch, &mut place.ids, worker)?;
-                call.n_pieces(stretch, worker)?
+                call.n_pieces(stretch)?
             }
             Some(words) => {
                 let count = Placing { call, lens: &words.lens, worker, place }.place(stretch)?;

@@ -18,11 +18,9 @@ use std::ops::Range;
 
 use super::Tokenizer;
 use super::call::Call;
-use super::worker::Worker;
 use crate::added::Part;
 use crate::encoding::Traced;
 use crate::error::{ErrorKind, Result};
-use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// How far a walk goes before it hands text to its observer.
@@ -148,24 +146,5 @@ impl Call<'_> {
         segment.is_first()
             && pre_tokenizer.asks_for_the_first()
             && (pre_tokenizer.asks_late() || normalized.text != segment.text)
-    }
-}
-
-impl Call<'_> {
-    /// [`Self::walk`] for callers that append ids.
-    pub(super) fn for_each_part(
-        &self,
-        stretch: Segment<'_>,
-        (ids, depth): (&mut Vec<TokenId>, Depth),
-        worker: &mut Worker,
-        mut encode_part: impl FnMut(&[u8], Part, &mut Vec<TokenId>, &mut Worker) -> Result<()>,
-    ) -> Result<()> {
-        self.walk(&Traced::plain(stretch), depth, |met| match met {
-            Met::Token { id, text, place, .. } => {
-                encode_part(&text.text, Part::Token(id, place), ids, worker)
-            }
-            Met::Segment { .. } => Ok(()),
-            Met::Text { text, place } => encode_part(&text.text, Part::Text(place), ids, worker),
-        })
     }
 }

@@ -11,13 +11,13 @@ use memchr::memmem;
 
 use super::Tokenizer;
 use crate::added::Part;
-use crate::encoding::Row;
+use crate::encoding::{Row, Traced};
 use crate::error::Result;
 use crate::segment::Segment;
 use crate::tokenizer::blocks::append_text;
 use crate::tokenizer::call::Call;
 use crate::tokenizer::spaces::Spaces;
-use crate::tokenizer::walk::Depth as PartKind;
+use crate::tokenizer::walk::{Depth, Met};
 use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
 use bytepair_split::{Behaviour, Boundaries, Splitter, Stage};
@@ -293,10 +293,14 @@ impl Call<'_> {
     }
 
     /// The number of pieces of a stretch, an added token being one.
-    pub(super) fn n_pieces(&self, stretch: Segment<'_>, worker: &mut Worker) -> Result<PieceCount> {
-        let (mut found, ids) = (PieceCount::default(), &mut Vec::new());
-        self.for_each_part(stretch, (ids, PartKind::Piece), worker, |_, part, _, _| {
-            found.add(&part);
+    pub(super) fn n_pieces(&self, stretch: Segment<'_>) -> Result<PieceCount> {
+        let mut found = PieceCount::default();
+        self.walk(&Traced::plain(stretch), Depth::Piece, |met| {
+            match met {
+                Met::Token { id, place, .. } => found.add(&Part::Token(id, place)),
+                Met::Segment { .. } => {}
+                Met::Text { place, .. } => found.add(&Part::Text(place)),
+            }
             Ok(())
         })?;
         Ok(found)
@@ -368,19 +372,24 @@ impl Placing<'_> {
     fn place_pieces(&mut self, stretch: Segment<'_>, first: usize) -> Result<Option<PieceCount>> {
         let Self { call, lens, worker, place } = self;
         let (mut found, mut is_placed) = (PieceCount::default(), true);
-        let (encoder, none) = (call.tokenizer.encoder(), &mut Vec::new());
+        let encoder = call.tokenizer.encoder();
         let splitter = call.covering_splitter();
-        let part_kind = splitter.map_or(PartKind::Piece, |_| PartKind::Segment);
-        call.for_each_part(stretch, (none, part_kind), worker, |text, part, _, worker| {
+        let depth = splitter.map_or(Depth::Piece, |_| Depth::Segment);
+        call.walk(&Traced::plain(stretch), depth, |met| {
+            let (text, part) = match met {
+                Met::Segment { .. } => return Ok(()),
+                Met::Token { id, text, place, .. } => (&*text.text, Part::Token(id, place)),
+                Met::Text { place, .. } if place.is_empty() => return Ok(()),
+                Met::Text { text, place } => (&*text.text, Part::Text(place)),
+            };
             let base = place_in(stretch.text, text).filter(|_| is_placed);
             let Some(base) = base.map(|base| first + base) else {
                 is_placed = false;
                 return Ok(());
             };
-            let (whole, range) = match part {
-                Part::Token(id, ref range) => (Some(id), range.clone()),
-                Part::Text(ref range) if range.is_empty() => return Ok(()),
-                Part::Text(ref range) => {
+            let (whole, range) = match &part {
+                Part::Token(id, range) => (Some(*id), range.clone()),
+                Part::Text(range) => {
                     (call.matcher.whole_piece(&text[range.clone()]), range.clone())
                 }
             };
@@ -417,7 +426,7 @@ impl Placing<'_> {
             } else {
                 self.place.truncate(before);
                 self.place.push_traced(&self.call.trace_stretch(part)?, first);
-                self.call.n_pieces(part, self.worker)?
+                self.call.n_pieces(part)?
             };
             let is_joined = is_cut_inside(tokenizer) && all.reaches_into(&found);
             if is_joined {

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use proptest::prelude::*;
 
 use super::*;
-use crate::added::Part;
+use crate::encoding::Traced;
 use crate::tokenizer::tests::{text, tokenizers};
-use crate::tokenizer::walk::Depth as PartKind;
+use crate::tokenizer::walk::{Depth, Met};
 
 /// Words of a pattern, and one that matches across spaces, so that a cut between pieces may be none between words.
 const WORDS: [&str; 4] = [r"\S+", r"[\p{L}\p{M}]+", "[^t]+", r"a(?=b)|\p{N}+"];
@@ -23,15 +23,15 @@ fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sum
     sums.tokens += row.ids.len() as u64;
     row.ids.iter().for_each(|&id| counts[id as usize] += 1);
     let mut n_pieces = 0;
-    let part_kind = PartKind::Piece;
-    tokenizer.workers.with(|worker| {
-        let ids = &mut Vec::new();
-        call.for_each_part(Segment::whole(text), (ids, part_kind), worker, |_, part, _, _| {
-            n_pieces += u64::from(!matches!(part, Part::Text(range) if range.is_empty()));
-            Ok(())
-        })
-        .unwrap();
-    });
+    call.walk(&Traced::plain(Segment::whole(text)), Depth::Piece, |met| {
+        n_pieces += match met {
+            Met::Segment { .. } => 0,
+            Met::Token { .. } => 1,
+            Met::Text { place, .. } => u64::from(!place.is_empty()),
+        };
+        Ok(())
+    })
+    .unwrap();
     sums.pieces += n_pieces;
     let Some(words) = words else { return };
     let splitter = crate::test_support::splitter(words, Unmatched::Drop);
