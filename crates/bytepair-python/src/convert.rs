@@ -271,6 +271,18 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     }
 }
 
+/// The number of threads for one text.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads(pub(crate) usize);
+
+impl<'py> FromPyObject<'_, 'py> for Threads {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        n_threads(Some(&object)).map(Self)
+    }
+}
+
 /// The number of threads for texts of these lengths, in bytes. Asking how many processors there are takes longer than a
 /// short text.
 pub(crate) fn n_threads_for(

@@ -1,7 +1,8 @@
 //! Text to ids: the methods of `CoreTokenizer` that encode, count, cut and split.
 //!
 //! Options come as keywords, which `calls` reads. `PyO3` cannot share a signature, so each method spells out what `help`
-//! shows.
+//! shows. Only `encode` names its keywords one by one: a call of a few words would take twice as long to read a dict of
+//! them.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
 use super::calls::{Keywords, Options, batch_by, one_or_two, slices};
-use crate::convert::{Added, Given, Text, each_of, number};
+use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{OrRaise, ask};
@@ -51,15 +52,28 @@ impl CoreTokenizer {
     ///     The text is not UTF-8, and the dialect needs it.
     /// PatternError
     ///     The split pattern takes too many steps on this text.
-    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)")]
+    #[pyo3(
+        signature = (text, *, allowed_special=SpecialNames::None, disallowed_special=SpecialNames::None, added_tokens=Added::FIND, add_special_tokens=false, threads=Threads(1)),
+        text_signature = "($self, text, *, allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False, threads=1)"
+    )]
     fn encode<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
-        options: Option<Keywords<'_, 'py>>,
+        allowed_special: SpecialNames,
+        disallowed_special: SpecialNames,
+        added_tokens: Added,
+        add_special_tokens: bool,
+        threads: Threads,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = Options::of("encode", options, &["add_special_tokens", "threads"])?;
-        self.with_ids(py, text, options.core(), options.n_threads()?, |ids| list(py, &ids))
+        let options = EncodeOptions {
+            allowed_special: allowed_special.as_specials(),
+            disallowed_special: disallowed_special.as_specials(),
+            added_tokens: added_tokens.0,
+            add_special_tokens,
+            ..EncodeOptions::default()
+        };
+        self.with_ids(py, text, options, threads.0, |ids| list(py, &ids))
     }
 
     /// Encode a text to ids, each with the span of the text that it stands for.
