@@ -1,8 +1,8 @@
 //! Counts of any number in order, in bounded memory: an external merge sort.
 //!
 //! Records are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
-//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs, and the
-//! records that are still in memory, are merged in the end; counts of equal pieces are added up on the way.
+//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs are merged in
+//! the end, and counts of equal pieces are added up on the way. Where no run was needed, none is made.
 //!
 //! Where there are many runs, 64 of one size are merged into one of the next size, so that the number of open
 //! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
@@ -165,6 +165,10 @@ impl Sorter {
     /// # Errors
     /// Where a file cannot be written or read.
     pub(super) fn into_sorted(mut self) -> Result<Merged> {
+        if !self.runs.is_empty() {
+            self.spill()?;
+            self.records = Vec::new(); // the memory is for those who take the records
+        }
         self.records.sort_unstable();
         self.runs.into_merged(self.records)
     }
