@@ -230,6 +230,31 @@ def test_lists_of_a_large_batch_come_in_order_and_its_last_text_may_fail(
             tokenizer.encode_batch([*texts, "<s>"], **options)
 
 
+# In a process of its own: arrays of other tests, whenever they go, would lie there as well.
+SAME_MEMORY = """
+import sys
+import numpy as np
+import bytepair
+
+tokenizer = bytepair.train_from_iterator(["the the the"], vocab_size=259)
+texts = ["the " * 16_384] * int(sys.argv[1])
+array, _ = tokenizer.encode_batch_to_numpy(texts, threads=1)
+place, n_bytes = array.ctypes.data, array.nbytes
+del array
+# What was given back to the system would come here.
+others = [np.empty(n_bytes, np.uint8) for _ in range(3)]
+assert {other.ctypes.data for other in others}.isdisjoint([place])
+array, _ = tokenizer.encode_batch_to_numpy(texts[2:], threads=1)
+assert array.ctypes.data == place
+"""
+
+
+@pytest.mark.parametrize("n_texts", ["4", "1100"])
+def test_the_memory_of_an_array_that_is_gone_is_used_again(n_texts):
+    """It is, also where there was room for more than is kept: of 1,100 texts for twice as many ids."""
+    run_python(SAME_MEMORY, n_texts)
+
+
 def test_an_array_that_cannot_hold_all_ids_is_refused(tokenizer):
     """The text does not decide: a vocabulary of more ids than 16 bits tell apart has none."""
     names = [f"<{place}>" for place in range(65_536 - tokenizer.n_vocab)]

@@ -29,6 +29,7 @@ mod measure;
 mod numpy_import;
 mod output;
 mod reading;
+mod recycled;
 mod rows;
 mod template;
 mod tokenizer;

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::{PyImportError, PyModuleNotFoundError};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -32,15 +32,6 @@ pub(crate) fn ready(py: Python<'_>) -> PyResult<()> {
     }
     IS_READY.store(true, Ordering::Release);
     Ok(())
-}
-
-/// The array of these numbers, whose memory it takes over.
-pub(crate) fn into_array<T: Element>(
-    py: Python<'_>,
-    numbers: Vec<T>,
-) -> PyResult<Bound<'_, PyArray1<T>>> {
-    ready(py)?;
-    Ok(numbers.into_pyarray(py))
 }
 
 /// Whether something may be an array; numpy is ready then. Where nobody imported numpy, there is none.

@@ -23,7 +23,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyString};
 
 use crate::error::{OrRaise, ask, raise};
-use crate::numpy_import::{into_array, ready};
+use crate::numpy_import::ready;
+use crate::recycled::{into_array, recycle, recycled_for};
 
 /// About what a small object takes, in bytes.
 pub(crate) const LEN_OF_OBJECT: usize = 64;
@@ -75,6 +76,16 @@ pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
     PyList::new(py, items)
 }
 
+/// The list of these ids, whose memory is used again if it is theirs.
+pub(crate) fn listed<'py>(
+    py: Python<'py>,
+    ids: Cow<'_, [TokenId]>,
+) -> PyResult<Bound<'py, PyList>> {
+    let listed = list(py, &ids);
+    recycle_row(ids);
+    listed
+}
+
 /// The lists of a batch. Most are made by a thread that encodes without the GIL and asks for it now and then.
 pub(crate) struct Lists {
     made: Vec<Py<PyList>>,
@@ -84,13 +95,13 @@ pub(crate) struct Lists {
     n_wanted: usize,
 }
 
-impl Default for Lists {
-    fn default() -> Self {
-        Self { made: Vec::new(), failed: None, waiting: Batch::default(), n_wanted: GROUP_LEN }
-    }
-}
-
 impl Lists {
+    /// No lists yet, of about so many ids.
+    pub(crate) fn expecting(n_ids: usize) -> Self {
+        let waiting = Batch::in_memory(recycled_for(n_ids.min(GROUP_LEN)));
+        Self { made: Vec::new(), failed: None, waiting, n_wanted: GROUP_LEN }
+    }
+
     /// Asks for the GIL and makes the lists of the texts that wait. While Python is shut down nobody gets it any more, nor
     /// the lists.
     fn make_when_it_can(&mut self) {
@@ -102,7 +113,7 @@ impl Lists {
             });
             self.failed = made.and_then(Result::err);
         }
-        self.waiting.clear();
+        self.waiting = Batch::in_memory(mem::take(&mut self.waiting.ids));
     }
 
     fn note_wait(&mut self, waited: Duration) {
@@ -124,6 +135,7 @@ impl Lists {
             return Err(error);
         }
         self.make(py)?;
+        recycle(self.waiting.ids);
         Ok(self.made)
     }
 }
@@ -139,6 +151,12 @@ impl Sink for Lists {
             self.make_when_it_can();
         }
         Ok(())
+    }
+}
+
+fn recycle_row(ids: Cow<'_, [TokenId]>) {
+    if let Cow::Owned(ids) = ids {
+        recycle(ids);
     }
 }
 
@@ -169,7 +187,11 @@ pub(crate) fn array<'py>(
     width: Width,
 ) -> PyResult<Bound<'py, PyAny>> {
     match width {
-        Width::Bits16 => Ok(array_of(py, Cow::Owned(narrow(&ids)?))?.into_any()),
+        Width::Bits16 => {
+            let numbers = narrow(&ids)?;
+            recycle_row(ids);
+            Ok(array_of(py, Cow::Owned(numbers))?.into_any())
+        }
         Width::Bits32 => Ok(array_of(py, ids)?.into_any()),
     }
 }
@@ -188,7 +210,7 @@ pub(crate) fn array_of<'py, T: Element + Copy + 'static>(
 
 fn narrow(ids: &[TokenId]) -> PyResult<Vec<u16>> {
     ask(size_of_val(ids))?;
-    let mut numbers = Vec::new();
+    let mut numbers = recycled_for(ids.len());
     numbers.reserve_exact(ids.len());
     u16::append(&mut numbers, ids).or_raise()?;
     Ok(numbers)

@@ -11,8 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::convert::extract;
 use crate::error::{ask, raise, to_python};
-use crate::numpy_import::{GivenArray, into_array, ready};
+use crate::numpy_import::{GivenArray, ready};
 use crate::reading::Reporter;
+use crate::recycled::{into_array, recycled};
 
 /// Rows, their counts, and the numbers of their first occurrences.
 type Counted<'a> = (Vec<&'a [u8]>, &'a [i64], Option<&'a [i64]>);
@@ -68,7 +69,7 @@ pub(crate) fn read_jsonl<'py>(
     let bytes = contiguous(&block)?;
     // The texts, and one of them before its escapes are undone.
     ask(2 * bytes.len())?;
-    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, Vec::new()));
+    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, recycled()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
     Ok(((into_array(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }

@@ -251,10 +251,10 @@ mod tests {
         ) {
             let texts: Vec<_> = lens.iter().zip(0..).map(|(&len, byte)| vec![byte; len]).collect();
             let encode_one = |index: usize, ids: &mut Vec<_>, _: &mut [()]| encode_one(&texts[index], ids);
-            let mut batch = Batch::<u32>::default();
+            let mut batch = Batch::in_memory(vec![7_u32]);
             encode(&lens, &mut vec![(); n_threads], &mut batch, encode_one).unwrap();
             prop_assert_eq!(batch.offsets.len(), texts.len() + 1);
-            let mut narrow = Batch::<u16>::default();
+            let mut narrow = Batch::in_memory(vec![7_u16]);
             encode(&lens, &mut vec![(); n_threads], &mut narrow, encode_one).unwrap();
             prop_assert_eq!(&narrow.offsets, &batch.offsets);
             prop_assert!(narrow.ids.iter().map(|&number| TokenId::from(number)).eq(batch.ids.iter().copied()));

@@ -67,10 +67,11 @@ pub struct Batch<N = TokenId> {
 }
 
 impl<N> Batch<N> {
-    /// Forgets all texts, and keeps their memory.
-    pub fn clear(&mut self) {
-        self.ids.clear();
-        self.offsets.truncate(1);
+    /// No texts yet. Ids come into the memory of a row that was used before, as far as it has room.
+    pub fn in_memory(row: Vec<N>) -> Self {
+        let mut ids = row;
+        ids.clear();
+        Self { ids, offsets: vec![0] }
     }
 
     /// The ids of each text.
@@ -81,7 +82,7 @@ impl<N> Batch<N> {
 
 impl<N> Default for Batch<N> {
     fn default() -> Self {
-        Self { ids: Vec::new(), offsets: vec![0] }
+        Self::in_memory(Vec::new())
     }
 }
 

@@ -220,7 +220,7 @@ impl Tokenizer {
     /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
-        self.encode_on(text, options, 1)
+        self.encode_in(Vec::new(), text, options, 1)
     }
 
     /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
@@ -270,18 +270,21 @@ impl Tokenizer {
         encoded
     }
 
-    /// The ids of a text, found on `n_threads` threads as far as the text can be cut where that changes nothing.
+    /// The ids of a text, found on `n_threads` threads as far as the text can be cut where that changes nothing, in the
+    /// memory of a row that was used before, as far as it has room.
     ///
     /// # Errors
     /// As for [`Self::encode`], whatever the number of threads.
-    pub fn encode_on(
+    pub fn encode_in(
         &self,
+        row: Vec<TokenId>,
         text: &[u8],
         options: EncodeOptions<'_>,
         n_threads: usize,
     ) -> Result<Vec<TokenId>> {
         let call = self.call(options)?;
-        let mut ids = Vec::new();
+        let mut ids = row;
+        ids.clear();
         call.tokenizer.with_team(n_useful(text.len(), n_threads), |team| {
             reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
             call.encode(text, 0, &mut ids, team)

@@ -18,8 +18,9 @@ use crate::convert::{
     Added, Given, SpecialNames, Text, chosen, each_of, n_threads, n_threads_for, number,
 };
 use crate::error::{OrRaise, raise};
-use crate::numpy_import::{GivenArray, into_array};
+use crate::numpy_import::GivenArray;
 use crate::output::{Lists, Width};
+use crate::recycled::{into_array, recycled, recycled_for};
 use crate::rows::Column;
 use crate::template::Lengths;
 
@@ -33,6 +34,9 @@ const SPECIAL: [&str; 3] = ["allowed_special", "disallowed_special", "added_toke
 const UNITS: [(&str, bool); 2] = [("characters", false), ("bytes", true)];
 
 const WIDTHS: [(&str, Width); 2] = [("uint16", Width::Bits16), ("uint32", Width::Bits32)];
+
+/// Memory that was used before is taken where it has room for an id for so many bytes.
+const BYTES_PER_ID: usize = 4;
 
 /// The keywords of a call.
 pub(crate) type Keywords<'a, 'py> = &'a Bound<'py, PyDict>;
@@ -190,7 +194,7 @@ impl CoreTokenizer {
         encodings.or_raise()
     }
 
-    /// What `take` makes of the ids of a text. Those of a short one lie in memory of the tokenizer's.
+    /// What `take` makes of the ids of a text. Those of a short one lie in memory that is used again.
     pub(crate) fn with_ids<R>(
         &self,
         py: Python<'_>,
@@ -204,8 +208,11 @@ impl CoreTokenizer {
             let taken = self.0.with_ids(text, options, |ids| take(Cow::Borrowed(ids)));
             return taken.or_raise()?;
         }
-        let ids = py.detach(|| self.0.encode_on(text, options, n_threads)).or_raise()?;
-        take(Cow::Owned(ids))
+        let ids = py.detach(|| {
+            let row = recycled_for(text.len() / BYTES_PER_ID);
+            self.0.encode_in(row, text, options, n_threads)
+        });
+        take(Cow::Owned(ids.or_raise()?))
     }
 
     pub(crate) fn count_of(
@@ -232,7 +239,7 @@ impl CoreTokenizer {
     ) -> PyResult<Batch<N>> {
         let core = options.core();
         batch_by(py, texts, options, |texts, n_threads| {
-            let mut batch = Batch::default();
+            let mut batch = Batch::in_memory(recycled_for(n_expected(texts)));
             self.0.encode_to(&mut batch, texts, core, n_threads)?;
             Ok(batch)
         })
@@ -247,7 +254,7 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<Py<PyList>>> {
         let core = options.core();
         let lists = batch_by(py, texts, options, |texts, n_threads| {
-            let mut lists = Lists::default();
+            let mut lists = Lists::expecting(n_expected(texts));
             self.0.encode_to(&mut lists, texts, core, n_threads)?;
             Ok(lists)
         })?;
@@ -266,6 +273,11 @@ pub(crate) fn batch_by<T: Send>(
     let n_threads = options.n_threads_for(texts.iter().map(|text| text.bytes().len()))?;
     let encoded = py.detach(|| encode(&slices(&texts), n_threads));
     encoded.or_raise()
+}
+
+/// About how many ids texts have.
+fn n_expected(texts: &[&[u8]]) -> usize {
+    texts.iter().map(|text| text.len()).sum::<usize>() / BYTES_PER_ID
 }
 
 /// A text, or a tuple of two.
@@ -326,7 +338,7 @@ fn laid_out<N: Number + Element>(
     encode: impl FnOnce(&mut Layout<N>) -> bytepair::Result<()> + Send,
 ) -> PyResult<IdArrays<'_>> {
     let tokens = py.detach(|| {
-        let mut layout = Layout::new(marks, Vec::new());
+        let mut layout = Layout::new(marks, recycled());
         encode(&mut layout)?;
         layout.finish()
     });

@@ -17,7 +17,7 @@ use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number}
 use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
 use crate::error::{OrRaise, ask};
-use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of};
+use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
 use crate::rows::offsets;
 use crate::template::Lengths;
 
@@ -73,7 +73,7 @@ impl CoreTokenizer {
             add_special_tokens,
             ..EncodeOptions::default()
         };
-        self.with_ids(py, text, options, threads.0, |ids| list(py, &ids))
+        self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
     /// Encode a text to ids, each with the span of the text that it stands for.
@@ -170,7 +170,7 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let options = Options::of("_row", options, &["add_special_tokens"])?.within(lengths);
-        self.with_ids(py, text, options.core(), 1, |ids| list(py, &ids))
+        self.with_ids(py, text, options.core(), 1, |ids| listed(py, ids))
     }
 
     /// Encode many texts, each to a list of ids, with the lengths of the call.
@@ -242,7 +242,7 @@ impl CoreTokenizer {
         added_tokens: Added,
     ) -> PyResult<Bound<'py, PyList>> {
         let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
-        self.with_ids(py, text, options, 1, |ids| list(py, &ids))
+        self.with_ids(py, text, options, 1, |ids| listed(py, ids))
     }
 
     /// Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.

@@ -497,7 +497,7 @@ fn zeros_are_numbers_like_others() {
     let (texts, options): ([&[u8]; 2], _) = ([b"low lower", b""], EncodeOptions::default());
     let all: Vec<_> = texts.iter().map(|text| tokenizer.encode(text, options).unwrap()).collect();
     let lens: Vec<_> = all.iter().map(Vec::len).collect();
-    assert_eq!(tokenizer.encode_on(texts[0], options, 0).unwrap(), all[0]);
+    assert_eq!(tokenizer.encode_in(Vec::new(), texts[0], options, 0).unwrap(), all[0]);
     assert_eq!(tokenizer.count_batch(&texts, options, 0).unwrap(), lens);
     let batch = tokenizer.encode_batch(&texts, options, 0).unwrap();
     assert!(batch.texts().eq(all.iter().map(Vec::as_slice)));
