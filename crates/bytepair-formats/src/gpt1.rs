@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::assembly::{Document, Pipeline};
 use super::huggingface::{self, Added};
-use super::json::{self, Entries, Fields};
+use super::json::{self, Entries};
 use super::merges::{merge_lines, pairs};
 use bytepair::Tokenizer;
 use bytepair::{Error, Result};
@@ -33,8 +33,7 @@ pub fn read(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
 /// # Errors
 /// As for [`read`].
 pub fn tokenizer_json(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Vec<u8>> {
-    let Fields(entries) =
-        json::parse::<Entries<'_>>(FORMAT, "encoder_bpe_40000.json", encoder_json)?;
+    let Entries(entries) = json::parse(FORMAT, "encoder_bpe_40000.json", encoder_json)?;
     let Some((_, unknown)) = entries.iter().find(|(name, _)| name == UNKNOWN) else {
         return Err(Error::format(FORMAT, "encoder_bpe_40000.json", "lacks the token <unk>"));
     };

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::json::{self, Entries, Fields};
+use super::json::{self, Entries};
 use super::merges::{NumberedMerge, PATTERN_NAME, check_made, numbered_merges};
 use super::{check_bare, check_id_range, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
@@ -57,7 +57,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
 /// # Errors
 /// As [`read`], and where a pattern is not understood.
 pub fn read_split(vocab_json: &[u8], merges_txt: &[u8], stages: Vec<Stage>) -> Result<Tokenizer> {
-    let Fields(entries) = json::parse::<Entries<'_>>(FORMAT, "vocab.json", vocab_json)?;
+    let Entries(entries) = json::parse(FORMAT, "vocab.json", vocab_json)?;
     check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), entries.len())?;
     let mut vocabulary = Vocabulary::new();
     for (name, id) in &entries {

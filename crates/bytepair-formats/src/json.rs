@@ -12,7 +12,6 @@ use std::marker::PhantomData;
 use memchr::{memchr, memchr_iter, memrchr};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 
 use bytepair::vocabulary::TokenId;
@@ -128,52 +127,36 @@ pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> R
 #[derive(Deserialize)]
 pub(super) struct Name<'f>(#[serde(borrow)] pub(super) Cow<'f, str>);
 
-/// Names and what stands under them, in the order of the file; a name may stand there twice.
-pub(super) struct Fields<'f, V>(pub(super) Vec<(Cow<'f, str>, V)>);
+/// Names and ids, in the order of the file.
+pub(super) struct Entries<'f>(pub(super) Vec<(Cow<'f, str>, TokenId)>);
 
-/// What stands under a name. An error may say under which.
-pub(super) trait Field {
-    fn error<E: de::Error>(_name: &str, error: E) -> E {
-        error
-    }
-}
-
-impl Field for &RawValue {}
-
-impl Field for TokenId {
-    fn error<E: de::Error>(name: &str, error: E) -> E {
-        E::custom(format!("the id of {name:?}: {error}"))
-    }
-}
-
-/// Names and ids.
-pub(super) type Entries<'f> = Fields<'f, TokenId>;
-
-impl<'f, 'de: 'f, V: Field + Deserialize<'de>> Deserialize<'de> for Fields<'f, V> {
+impl<'f, 'de: 'f> Deserialize<'de> for Entries<'f> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor(PhantomData))
+        deserializer.deserialize_map(EntriesVisitor)
     }
 }
 
-struct FieldsVisitor<V>(PhantomData<V>);
+struct EntriesVisitor;
 
-impl<'de, V: Field + Deserialize<'de>> Visitor<'de> for FieldsVisitor<V> {
-    type Value = Fields<'de, V>;
+impl<'de> Visitor<'de> for EntriesVisitor {
+    type Value = Entries<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
+        formatter.write_str("a map from tokens to ids")
     }
 
     fn visit_map<A: MapAccess<'de>>(
         self,
         mut map: A,
-    ) -> std::result::Result<Self::Value, A::Error> {
-        let mut fields = Vec::new();
+    ) -> std::result::Result<Entries<'de>, A::Error> {
+        let mut entries = Vec::new();
         while let Some(Name(name)) = map.next_key()? {
-            let value = map.next_value().map_err(|error| V::error(&name, error))?;
-            fields.push((name, value));
+            let id = map
+                .next_value()
+                .map_err(|error| de::Error::custom(format!("the id of {name:?}: {error}")))?;
+            entries.push((name, id));
         }
-        Ok(Fields(fields))
+        Ok(Entries(entries))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::placed_value::{PlacedValue, Repeated, problem, refuse, step};
 use super::write::Names;
-use crate::json::{Entries, Fields, Name, Tree, two_parts};
+use crate::json::{Entries, Name, Tree, two_parts};
 use bytepair::units::{EndMarkKind, Units};
 use bytepair::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair::{Parts, Result};
@@ -117,7 +117,7 @@ fn entries_of<'t>(vocab: &PlacedValue<'t>) -> Result<Entries<'t>> {
         })?;
         Ok((Cow::Borrowed(name.as_str()), id))
     };
-    fields.iter().map(entry).collect::<Result<_>>().map(Fields)
+    fields.iter().map(entry).collect::<Result<_>>().map(Entries)
 }
 
 fn merges_of<'t>(merges: &PlacedValue<'t>) -> Result<Vec<Pair<'t>>> {

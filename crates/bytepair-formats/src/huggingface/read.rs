@@ -9,8 +9,10 @@
 //! other parts, a tree of values (`placed_value`) is read, which knows its place in the file. Linear in the file.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::decoder::{Context, decoding};
@@ -21,7 +23,7 @@ use super::post_processor::{finishing, padding, truncation};
 use super::pre_tokenizer::{Cutting, cutting};
 use super::vocabulary::{Added, listed, vocabulary};
 use super::{FORMAT, WORD};
-use crate::json::{self, Fields, Tree};
+use crate::json::{self, Name, Tree};
 use bytepair::Result;
 use bytepair::normalize::Normalizer;
 use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_order};
@@ -40,25 +42,23 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 
 /// The parts of the tokenizer of a file.
 pub(super) fn parts(file: &[u8]) -> Result<Parts> {
-    let Fields(parts) = json::parse(FORMAT, "the file", file)?;
-    let file = File { parts };
+    if let Some((model, file)) = File::read_with_model(file) {
+        file.check_fields()?;
+        check_version(&file)?;
+        return parts_of(&model, &file);
+    }
+    let file = File::read(file)?;
     file.check_fields()?;
     check_version(&file)?;
-    let models: Vec<_> = file.all("model").collect();
-    let Some((last, others)) = models.split_last() else {
-        return Err(problem("model", "missing"));
-    };
-    others.iter().try_for_each(|other| with_model(other, |_| Ok(())))?;
-    with_model(last, |model| parts_of(model, &file))
-}
-
-/// What becomes of a model, which has an unusual shape if it cannot be read straight.
-fn with_model<T>(model: &RawValue, then: impl Fn(&Model<'_>) -> Result<T>) -> Result<T> {
-    if let Ok(model) = serde_json::from_str(model.get()) {
-        return then(&model);
+    let models: Vec<Tree> =
+        file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
+    let models =
+        models.iter().map(|tree| Model::of(&PlacedValue::new("model", tree, Repeated::LastCounts)));
+    let models: Vec<_> = models.collect::<Result<_>>()?;
+    match models.last() {
+        Some(model) => parts_of(model, &file),
+        None => Err(problem("model", "missing")),
     }
-    let tree = tree("model", model)?;
-    then(&Model::of(&PlacedValue::new("model", &tree, Repeated::LastCounts))?)
 }
 
 fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
@@ -193,12 +193,33 @@ fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
 /// The fields of a file; the library looks at no others.
 const FIELDS: &str = "version, truncation, padding, added_tokens, normalizer, pre_tokenizer, post_processor, decoder, model";
 
-/// The parts of a file, none of them read.
+/// The parts of a file.
 struct File<'f> {
     parts: Vec<(Cow<'f, str>, &'f RawValue)>,
+    /// The model, where it was read with the file; else it is one of the parts.
+    model: Option<Model<'f>>,
 }
 
 impl<'f> File<'f> {
+    /// All parts, none of them read.
+    fn read(file: &'f [u8]) -> Result<Self> {
+        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: false })
+    }
+
+    /// The model and the other parts, if the model has the shape that files are written in.
+    fn read_with_model(file: &'f [u8]) -> Option<(Model<'f>, Self)> {
+        let mut file: Self =
+            json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: true }).ok()?;
+        file.model.take().map(|model| (model, file))
+    }
+
+    fn set_model<E: de::Error>(&mut self, model: Model<'f>) -> std::result::Result<(), E> {
+        match self.model.replace(model) {
+            Some(_) => Err(E::duplicate_field("model")),
+            None => Ok(()),
+        }
+    }
+
     /// What stands under a name, each time.
     fn all(&self, name: &str) -> impl Iterator<Item = &'f RawValue> {
         self.parts.iter().filter(move |(known, _)| known == name).map(|(_, value)| *value)
@@ -214,5 +235,40 @@ impl<'f> File<'f> {
                 Err(problem(step(name).trim_start_matches('.'), problem_is))
             }
         }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FileVisitor {
+    reads_model: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<File<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<File<'de>, A::Error> {
+        let mut file = File { parts: Vec::new(), model: None };
+        while let Some(Name(name)) = map.next_key()? {
+            match self.reads_model && name == "model" {
+                true => file.set_model(map.next_value()?)?,
+                false => file.parts.push((name, map.next_value()?)),
+            }
+        }
+        Ok(file)
     }
 }

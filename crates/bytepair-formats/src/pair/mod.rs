@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use self::added::{AddedTokens, Ids};
 use self::classes::{Class, Tokens, post_processor};
 use super::assembly::Document;
-use super::json::{self, Entries, Fields};
+use super::json::{self, Entries};
 use super::merges::{check_made, named_pattern, numbered_merges, pairs};
 use super::{gpt2, huggingface};
 use bytepair::vocabulary::TokenId;
@@ -85,7 +85,7 @@ pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokeniz
 
 /// The `tokenizer.json` of the tokenizer that a class makes of the files.
 fn tokenizer_json(pair: &Pair<'_>, class: &Class) -> Result<Vec<u8>> {
-    let Fields(entries) = json::parse::<Entries<'_>>(FORMAT, "vocab.json", pair.vocab_json)?;
+    let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
     let mut ids = ids(&entries)?;
     let merges = numbered_merges(FORMAT, pair.merges_txt)?;
     let config = pair.object(CONFIG)?;
@@ -131,7 +131,7 @@ fn switch(config: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
 impl Pair<'_> {
     /// The class that the files name, or that of a pair of bytes whose pattern is known or given.
     fn class(&self, is_split: bool) -> Result<Cow<'static, Class>> {
-        let Fields(entries) = json::parse::<Entries<'_>>(FORMAT, "vocab.json", self.vocab_json)?;
+        let Entries(entries) = json::parse(FORMAT, "vocab.json", self.vocab_json)?;
         let ids = ids(&entries)?;
         let merges = numbered_merges(FORMAT, self.merges_txt)?;
         let class = Class::of(&self.object(CONFIG)?, &self.object(MODEL)?, &ids, &merges)?;
