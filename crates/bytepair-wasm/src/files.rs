@@ -14,8 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::message::{Answer, Problem};
-use crate::session::Opened;
-use crate::train::named_dialect;
+use crate::train::{Opened, named_dialect};
 
 /// A file whose bytes lie behind a request.
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use bytepair_formats::encodings;
 use serde_json::{Map, Value, json};
 
 use crate::message::{Answer, Problem};
-use crate::session::Opened;
+use crate::train::Opened;
 
 /// The dialects, patterns and published encodings that have names.
 pub(crate) fn names() -> Value {

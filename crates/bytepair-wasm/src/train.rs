@@ -1,13 +1,35 @@
-//! Training on a text of the page, in memory and with one thread.
+//! Tokenizers that are open, and training one on a text of the page, in memory and with one thread.
 
 use std::sync::Arc;
 
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{CorpusCounter, Dialect, First, PieceCounts, Target, Tokenizer};
+use bytepair::{CorpusCounter, Dialect, First, PieceCounts, Target, Ties, TokenId, Tokenizer};
 use serde::Deserialize;
 
 use crate::message::Problem;
-use crate::session::{Course, Opened};
+
+/// A tokenizer that is open.
+pub(crate) struct Opened {
+    pub(crate) tokenizer: Arc<Tokenizer>,
+    /// The name of its file, or of its dialect.
+    pub(crate) name: String,
+    /// The format of its file; `None` if it was trained here.
+    pub(crate) format: Option<&'static str>,
+    /// What it was trained on, if it was trained here.
+    pub(crate) course: Option<Course>,
+}
+
+/// What a tokenizer was trained on, for walking through its training.
+pub(crate) struct Course {
+    /// The distinct pieces with their counts, in the order of their first occurrence; `None` if they are too long.
+    pub(crate) pieces: Option<Vec<(Vec<u8>, i64)>>,
+    /// Left part, right part and result of each merge, and how often the pair occurred.
+    pub(crate) merges: Vec<([TokenId; 3], i64)>,
+    /// Bytes of all pieces, repeated ones too.
+    pub(crate) n_bytes: i64,
+    /// Which of several equally frequent pairs was merged first.
+    pub(crate) ties: Ties,
+}
 
 /// What to learn. Without `merges` and `vocab_size`, all pairs that occur often enough are merged.
 #[derive(Deserialize)]

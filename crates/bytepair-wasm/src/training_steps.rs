@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 
 use crate::message::{Answer, Problem};
 use crate::names;
-use crate::session::{Course, Opened};
-use crate::train::MAX_PIECE_BYTES;
+use crate::train::{Course, MAX_PIECE_BYTES, Opened};
 
 /// The most pairs and pieces of a step that are given.
 const MAX_PAIRS: usize = 40;

@@ -96,6 +96,7 @@ impl Place {
         if n_more > n_marks {
             return false;
         }
+        self.tokens.reserve(ids.len());
         let mut n_before = 0;
         for &id in ids {
             let begin = usize::saturating_sub(n_before, n_more);
@@ -156,6 +157,12 @@ impl Spans {
         self.ends.truncate(len);
     }
 
+    fn reserve(&mut self, n_more: usize) {
+        self.starts.reserve(n_more);
+        self.ends.reserve(n_more);
+    }
+
+    #[inline]
     fn push(&mut self, span: Range<usize>) {
         self.starts.push(span.start);
         self.ends.push(span.end);
@@ -189,14 +196,11 @@ pub(super) struct Cursor<'s> {
 
 impl Cursor<'_> {
     /// How many spans share a byte with a range that comes after all earlier ranges.
+    #[inline]
     pub(super) fn n_within(&mut self, range: &Range<usize>) -> u64 {
-        let Spans { starts, ends } = self.spans;
-        while starts.get(self.n_begun).is_some_and(|&start| start < range.end) {
-            self.n_begun += 1;
-        }
-        while ends.get(self.n_ended).is_some_and(|&end| end <= range.start) {
-            self.n_ended += 1;
-        }
+        let (starts, ends) = (&self.spans.starts[self.n_begun..], &self.spans.ends[self.n_ended..]);
+        self.n_begun += starts.iter().take_while(|&&start| start < range.end).count();
+        self.n_ended += ends.iter().take_while(|&&end| end <= range.start).count();
         (self.n_begun - self.n_ended) as u64
     }
 }
