@@ -408,10 +408,7 @@ impl Measure {
         let (call, State { worker, place }, mut sums) = (self.call(), state, Sums::default());
         place.clear();
         let count = match &self.words {
-            None => {
-                call.encode_stretch(stretch, &mut place.ids, worker)?;
-                call.n_pieces(stretch)?
-            }
+            None => call.encode_and_count(stretch, worker, place)?,
             Some(words) => {
                 let count = Placing { call, lens: &words.lens, worker, place }.place(stretch)?;
                 words.add_up(stretch.text, place, &mut sums)?;

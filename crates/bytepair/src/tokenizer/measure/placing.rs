@@ -288,17 +288,56 @@ impl Call<'_> {
         spaces.filter(|_| !self.matcher.has_whole_pieces())
     }
 
-    /// What cuts a text between added tokens into pieces that cover it, if one splitter does.
+    /// What cuts a text between added tokens into pieces, if one splitter does.
+    fn splitter(&self) -> Option<&Splitter> {
+        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter();
+        splitter.filter(|_| !self.matcher.has_whole_pieces())
+    }
+
+    /// What cuts it into pieces that cover it, if one splitter does.
     fn covering_splitter(&self) -> Option<&Splitter> {
         let drops = |stage: &Stage| stage.behaviour == Behaviour::Removed;
-        let splitter = self.tokenizer.parts.pre_tokenizer.one_splitter()?;
-        let covers = !self.matcher.has_whole_pieces() && !splitter.stages().iter().any(drops);
-        covers.then_some(splitter)
+        self.splitter().filter(|splitter| !splitter.stages().iter().any(drops))
+    }
+
+    /// Appends the ids of a stretch and counts its pieces.
+    pub(super) fn encode_and_count(
+        &self,
+        stretch: Segment<'_>,
+        worker: &mut Worker,
+        place: &mut Place,
+    ) -> Result<PieceCount> {
+        let Some(splitter) = self.splitter().filter(|_| self.spaces(stretch).is_none()) else {
+            self.encode_stretch(stretch, &mut place.ids, worker)?;
+            return self.n_pieces(stretch);
+        };
+        let (mut found, encoder) = (PieceCount::default(), self.tokenizer.encoder());
+        self.walk(&Traced::plain(stretch), Depth::Segment, |met| match met {
+            Met::Token { id, place: range, .. } => {
+                found.add(&Part::Token(id, range));
+                place.ids.push(id);
+                Ok(())
+            }
+            Met::Segment { .. } => Ok(()),
+            Met::Text { text, place: range } => {
+                let text = &text.text[range];
+                append_text(encoder, splitter, text, &mut place.ids, worker)?;
+                place.push_pieces(splitter, text, 0, &mut found)
+            }
+        })?;
+        Ok(found)
     }
 
     /// The number of pieces of a stretch, an added token being one.
-    pub(super) fn n_pieces(&self, stretch: Segment<'_>) -> Result<PieceCount> {
+    fn n_pieces(&self, stretch: Segment<'_>) -> Result<PieceCount> {
         let mut found = PieceCount::default();
+        if self.spaces(stretch).is_some_and(|spaces| spaces.is_one_piece().is_some()) {
+            self.matcher.cut_raw(stretch.text, |part| {
+                found.add(&part);
+                Ok(())
+            })?;
+            return Ok(found);
+        }
         self.walk(&Traced::plain(stretch), Depth::Piece, |met| {
             match met {
                 Met::Token { id, place, .. } => found.add(&Part::Token(id, place)),
