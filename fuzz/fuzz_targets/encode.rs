@@ -6,7 +6,8 @@
 
 use std::sync::LazyLock;
 
-use bytepair::{EncodeOptions, Specials, Tokenizer};
+use bytepair::{EncodeOptions, Tokenizer};
+use bytepair::added::Specials;
 use bytepair_formats::huggingface;
 
 static TOKENIZER: LazyLock<Tokenizer> = LazyLock::new(|| {

@@ -1,7 +1,10 @@
 //! What the targets share: texts, and what is done with a tokenizer that was loaded.
 
 use bytepair_formats::{compiled, native};
-use bytepair::{DecodeErrors, DecodeStream, EncodeOptions, Specials, TokenId, Tokenizer};
+use bytepair::{DecodeStream, EncodeOptions, Tokenizer};
+use bytepair::added::Specials;
+use bytepair::decode::DecodeErrors;
+use bytepair::vocabulary::TokenId;
 
 /// Texts of all kinds, most of them short, so that a round stays quick.
 const TEXTS: [&[u8]; 7] = [

@@ -8,16 +8,16 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{compiled, gpt2, huggingface, native, pair, tiktoken};
-use bytepair::CorpusCounter;
 use bytepair::added::{AddedToken, Specials};
+use bytepair::count::CorpusCounter;
 use bytepair::decode::DecodeErrors;
 use bytepair::dialect::Dialect;
 use bytepair::normalize::{NormalizeStep, Normalizer, UnicodeForm};
 use bytepair::template::Template;
+use bytepair::train::{Target, train};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{EncodeOptions, Parts, Tokenizer};
 use bytepair::{ErrorKind, Result};
-use bytepair::{Target, train};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 

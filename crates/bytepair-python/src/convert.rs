@@ -1,6 +1,9 @@
 //! Python values to what the core takes.
 
-use bytepair::{AddedTokens, DecodeErrors, Specials, Target, fits_one_thread};
+use bytepair::added::Specials;
+use bytepair::decode::DecodeErrors;
+use bytepair::train::Target;
+use bytepair::{AddedTokens, fits_one_thread};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;

@@ -1,9 +1,9 @@
 //! `Dialect`: a named choice of parts, with changes by hand.
 
+use bytepair::normalize::{NormalizeStep, UnicodeForm};
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{
-    ByteIds, CharacterLimits, EndMark, EndMarkKind, NormalizeStep, Ties, UnicodeForm, Unit,
-};
+use bytepair::train::{CharacterLimits, Ties};
+use bytepair::units::{ByteIds, EndMark, EndMarkKind, Unit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -13,7 +13,7 @@ use crate::tokenizer::CoreTokenizer;
 
 /// The parts of a tokenizer that are chosen before training.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct Dialect(pub(crate) bytepair::Dialect);
+pub(crate) struct Dialect(pub(crate) bytepair::dialect::Dialect);
 
 #[pymethods]
 impl Dialect {
@@ -39,8 +39,8 @@ impl Dialect {
         name: Option<String>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let own = bytepair::Dialect::of(&tokenizer.0).or_raise()?;
-        let changed = |mut dialect: bytepair::Dialect| -> PyResult<_> {
+        let own = bytepair::dialect::Dialect::of(&tokenizer.0).or_raise()?;
+        let changed = |mut dialect: bytepair::dialect::Dialect| -> PyResult<_> {
             changes.map_or(Ok(()), |changes| change(py, &mut dialect, changes))?;
             Ok(dialect)
         };
@@ -49,7 +49,8 @@ impl Dialect {
             return Err(is_another(part));
         }
         // A model has its own rules instead of the steps of its dialect.
-        let is_of_model = |name: &&String| own.is_model() && *name == bytepair::Dialect::MODEL;
+        let is_of_model =
+            |name: &&String| own.is_model() && *name == bytepair::dialect::Dialect::MODEL;
         let dialect = if let Some(name) = name.as_ref().filter(|name| !is_of_model(name)) {
             let mut dialect = changed(named_dialect(name)?)?;
             // Published tokenizers of a dialect may normalize text; the name of the dialect does not say.
@@ -69,7 +70,7 @@ impl Dialect {
             }
         };
         // What the tokenizer makes of a piece is what training makes of it.
-        Ok(Self(bytepair::Dialect { units: own.units, ..dialect }))
+        Ok(Self(bytepair::dialect::Dialect { units: own.units, ..dialect }))
     }
 
     /// Which pair goes first among equals.
@@ -121,8 +122,8 @@ const DEFAULT: &str = "gpt4o";
 
 /// The first part of a tokenizer that changes by hand contradict.
 fn contradiction(
-    own: &bytepair::Dialect,
-    changed: &bytepair::Dialect,
+    own: &bytepair::dialect::Dialect,
+    changed: &bytepair::dialect::Dialect,
     has: impl Fn(&'static str) -> PyResult<bool>,
 ) -> PyResult<Option<&'static str>> {
     if has("byte_ids")? && own.units.unit != changed.units.unit {
@@ -148,9 +149,9 @@ fn ties_unknown() -> PyErr {
     raise("TrainingError", message.to_owned())
 }
 
-fn named_dialect(name: &str) -> PyResult<bytepair::Dialect> {
-    bytepair::Dialect::named(name).ok_or_else(|| {
-        let names: Vec<_> = bytepair::Dialect::names().collect();
+fn named_dialect(name: &str) -> PyResult<bytepair::dialect::Dialect> {
+    bytepair::dialect::Dialect::named(name).ok_or_else(|| {
+        let names: Vec<_> = bytepair::dialect::Dialect::names().collect();
         let known = names.join(", ");
         raise("TokenizerError", format!("unknown dialect {name:?}; known are {known}"))
     })
@@ -159,7 +160,7 @@ fn named_dialect(name: &str) -> PyResult<bytepair::Dialect> {
 /// Sets parts of a dialect by hand.
 fn change(
     py: Python<'_>,
-    dialect: &mut bytepair::Dialect,
+    dialect: &mut bytepair::dialect::Dialect,
     changes: &Bound<'_, PyDict>,
 ) -> PyResult<()> {
     let mut parts = changes.keys().extract::<Vec<String>>()?;
@@ -194,7 +195,11 @@ const FORMS: [(&str, UnicodeForm); 4] = [
 ];
 
 /// Sets one part of a dialect.
-fn set(dialect: &mut bytepair::Dialect, part: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+fn set(
+    dialect: &mut bytepair::dialect::Dialect,
+    part: &str,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     let (units, split) = (&mut dialect.units, &mut dialect.split);
     match part {
         "unit" => units.unit = unit(units.unit, value)?,
@@ -250,7 +255,10 @@ fn unit(own: Unit, value: &Bound<'_, PyAny>) -> PyResult<Unit> {
 }
 
 /// Lower case has an option of its own: it stays as it is.
-fn set_normalize(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+fn set_normalize(
+    dialect: &mut bytepair::dialect::Dialect,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     let lowers = dialect.normalize.contains(&NormalizeStep::Lowercase);
     dialect.normalize = steps(value)?;
     if lowers && !dialect.normalize.contains(&NormalizeStep::Lowercase) {
@@ -260,7 +268,10 @@ fn set_normalize(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> P
 }
 
 /// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
-fn set_lowercase(dialect: &mut bytepair::Dialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
+fn set_lowercase(
+    dialect: &mut bytepair::dialect::Dialect,
+    value: &Bound<'_, PyAny>,
+) -> PyResult<()> {
     let times = [("always", (true, false)), ("training", (false, true)), ("never", (false, false))];
     let (always, training) = match value.extract::<bool>() {
         Ok(always) => (always, false),
@@ -343,7 +354,7 @@ const STEPS: &str =
 /// True
 #[pyfunction]
 pub(crate) fn dialect_names() -> Vec<&'static str> {
-    bytepair::Dialect::names().collect()
+    bytepair::dialect::Dialect::names().collect()
 }
 
 /// List the split patterns that have a name, for ``pattern=``.

@@ -7,9 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytepair::Tokenizer;
 use bytepair::template::{Padding, Truncation, TruncationStrategy};
 use bytepair::units::published_name;
-use bytepair::{TokenId, Tokenizer};
+use bytepair::vocabulary::TokenId;
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};

@@ -23,13 +23,13 @@ type GivenColumn<'py> = (GivenArray<'py, u8>, GivenArray<'py, i64>);
 /// stands for missing units, if what it stands for is to be counted.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Measure {
-    measure: Mutex<bytepair::Measure>,
+    measure: Mutex<bytepair::inspect::Measure>,
     n_threads: usize,
 }
 
 impl Measure {
     /// To be called without the GIL: whoever adds a stream asks Python for its bytes meanwhile.
-    fn with<T>(&self, work: impl FnOnce(&mut bytepair::Measure) -> T) -> T {
+    fn with<T>(&self, work: impl FnOnce(&mut bytepair::inspect::Measure) -> T) -> T {
         work(&mut self.measure.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -51,8 +51,9 @@ impl Measure {
     ) -> PyResult<Self> {
         let tokenizer = Arc::clone(&tokenizer.0);
         let n_threads = n_threads(threads)?;
-        let made =
-            py.detach(|| bytepair::Measure::new(tokenizer, words.as_deref(), added_tokens.0));
+        let made = py.detach(|| {
+            bytepair::inspect::Measure::new(tokenizer, words.as_deref(), added_tokens.0)
+        });
         let made = made.map_err(|error| to_python(&error))?;
         let measure = Mutex::new(match missing {
             Some(id) => made.naming_missing(id),
@@ -165,12 +166,12 @@ pub(crate) fn unicode_scripts() -> Vec<(&'static str, Vec<(u32, u32)>)> {
     scripts.iter().map(|(name, ranges)| (*name, ranges.iter().map(numbers).collect())).collect()
 }
 
-fn kind(kind: bytepair::TokenKind) -> u8 {
+fn kind(kind: bytepair::vocabulary::TokenKind) -> u8 {
     match kind {
-        bytepair::TokenKind::Byte => 1,
-        bytepair::TokenKind::Unknown => 2,
-        bytepair::TokenKind::Added => 3,
-        bytepair::TokenKind::Hole => 4,
-        bytepair::TokenKind::Text(_) => 0,
+        bytepair::vocabulary::TokenKind::Byte => 1,
+        bytepair::vocabulary::TokenKind::Unknown => 2,
+        bytepair::vocabulary::TokenKind::Added => 3,
+        bytepair::vocabulary::TokenKind::Hole => 4,
+        bytepair::vocabulary::TokenKind::Text(_) => 0,
     }
 }

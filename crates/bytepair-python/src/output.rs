@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 use std::{mem, ptr};
 
-use bytepair::{Batch, Number, Sink, TokenId};
+use bytepair::vocabulary::TokenId;
+use bytepair::{Batch, Number, Sink};
 use numpy::{Element, PyArray1};
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,8 +1,8 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets; and counts of pieces as such columns,
 //! added up in bounded memory. No byte is copied on the way in.
 
+use bytepair::count::{CountRows, First, Part, PieceCounts, SummedRows};
 use bytepair::documents::{n_holding, slices};
-use bytepair::{CountRows, First, Part, PieceCounts, SummedRows};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
@@ -197,7 +197,7 @@ type Rows<'py> =
 pub(crate) struct CountSums(Mutex<State>);
 
 enum State {
-    Adding(bytepair::CountSums),
+    Adding(bytepair::count::CountSums),
     Giving(SummedRows),
     /// An error came between.
     Ended,
@@ -208,7 +208,7 @@ impl CountSums {
     /// Temporary files are made in `folder`, and memory is about `budget` bytes.
     #[new]
     fn new(folder: PathBuf, budget: usize) -> Self {
-        Self(Mutex::new(State::Adding(bytepair::CountSums::new(&folder, budget))))
+        Self(Mutex::new(State::Adding(bytepair::count::CountSums::new(&folder, budget))))
     }
 
     /// Add rows; ``firsts`` is the order in which they first occur in a source.
@@ -296,7 +296,7 @@ impl CountSums {
     fn adding(
         &self,
         py: Python<'_>,
-        add: impl FnOnce(&mut bytepair::CountSums) -> bytepair::Result<()> + Send,
+        add: impl FnOnce(&mut bytepair::count::CountSums) -> bytepair::Result<()> + Send,
     ) -> PyResult<()> {
         // Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
         let added =

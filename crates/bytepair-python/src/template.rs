@@ -1,9 +1,9 @@
 //! Templates, truncation and padding as Python values.
 
-use bytepair::TokenId;
 use bytepair::template::{
     self, Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy,
 };
+use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
 use crate::convert::{self, MaxLength, MultipleOf, PadLength, PadTypeId, Stride, meant, name_of};

@@ -14,9 +14,10 @@ mod surgery;
 
 use std::sync::Arc;
 
+use bytepair::Tokenizer;
 use bytepair::segment::Segment;
 use bytepair::units::published_name;
-use bytepair::{Token, TokenId, TokenKind, Tokenizer};
+use bytepair::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_formats::huggingface::text_of_written;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytepair::{
-    CharacterLimits, CorpusCounter, CountProblem, Dropped, Earlier, ErrorKind, First, LeftOut,
-    PieceCounts, Scope, Stop, Ties, TokenKind, TokenLimits, Tokenizer, TrainOptions, Trained,
+use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
+use bytepair::train::{
+    CharacterLimits, Earlier, LeftOut, Stop, Ties, TokenLimits, TrainOptions, Trained,
 };
+use bytepair::vocabulary::TokenKind;
+use bytepair::{CountProblem, ErrorKind, Scope, Tokenizer};
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -26,7 +28,7 @@ use crate::tokenizer::CoreTokenizer;
 /// Piece counts while they are gathered, and what is learned from them.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Corpus {
-    dialect: bytepair::Dialect,
+    dialect: bytepair::dialect::Dialect,
     /// What is gone on from.
     resume: Option<Arc<Tokenizer>>,
     /// Whether its ids stay.
@@ -344,7 +346,7 @@ impl Corpus {
     fn special_found<'py>(
         &self,
         py: Python<'py>,
-        corpus: &bytepair::CorpusReport,
+        corpus: &bytepair::count::CorpusReport,
     ) -> PyResult<Bound<'py, PyDict>> {
         let found = PyDict::new(py);
         for (name, count) in self.boundaries.iter().zip(&corpus.n_special) {
@@ -358,7 +360,7 @@ impl Corpus {
         &self,
         min_piece_count: i64,
         is_thinned: bool,
-    ) -> bytepair::Result<(bytepair::CorpusReport, i64, Dropped)> {
+    ) -> bytepair::Result<(bytepair::count::CorpusReport, i64, Dropped)> {
         let added = with(&self.counts, std::mem::take);
         // What is added may turn a rare piece into a common one.
         let least = if added.is_empty() { min_piece_count } else { 1 };
@@ -391,14 +393,15 @@ impl Corpus {
         reporter: &mut Reporter,
     ) -> bytepair::Result<(Tokenizer, Learned)> {
         let counts = with(&self.counts, std::mem::take);
-        let mut trained = bytepair::train(counts, &self.dialect.units, options, |progress| {
-            let most = i64::try_from(progress.max_merges).ok();
-            let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
-            match told {
-                Err(_) if reporter.is_interrupted() => Ok(ControlFlow::Break(())),
-                told => told.map(ControlFlow::Continue),
-            }
-        })?;
+        let mut trained =
+            bytepair::train::train(counts, &self.dialect.units, options, |progress| {
+                let most = i64::try_from(progress.max_merges).ok();
+                let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
+                match told {
+                    Err(_) if reporter.is_interrupted() => Ok(ControlFlow::Break(())),
+                    told => told.map(ControlFlow::Continue),
+                }
+            })?;
         let n_tokens = std::iter::once(trained.n_initial_tokens);
         let n_tokens = n_tokens.chain(trained.tokens_after.iter().copied()).collect();
         let merge_counts = unscale(&mut trained, scale);

@@ -2,7 +2,9 @@
 //!
 //! Encoding takes time and memory linear in the text; an id takes about sixty bytes while it lasts.
 
-use bytepair::{DecodeErrors, TokenId, Tokenizer, graphemes};
+use bytepair::decode::DecodeErrors;
+use bytepair::vocabulary::TokenId;
+use bytepair::{Tokenizer, graphemes};
 use serde_json::json;
 
 use crate::message::{Answer, Problem, Special, numbers};

@@ -1,7 +1,8 @@
 //! Messages: the JSON and the bytes of a request, and those of its answer; what is wrong with a request; and an option that
 //! several requests have.
 
-use bytepair::{EncodeOptions, Specials};
+use bytepair::EncodeOptions;
+use bytepair::added::Specials;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -1,7 +1,10 @@
 //! What there is to choose from, what a tokenizer is like, and what ids stand for.
 
+use bytepair::Tokenizer;
+use bytepair::dialect::Dialect;
+use bytepair::train::Ties;
 use bytepair::units::published_name;
-use bytepair::{Dialect, Ties, TokenId, TokenKind, Tokenizer};
+use bytepair::vocabulary::{TokenId, TokenKind};
 use bytepair_formats::encodings;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! What a page can ask for, and the tokenizers that it has opened.
 
-use bytepair::TokenId;
+use bytepair::vocabulary::TokenId;
 use serde::Deserialize;
 use serde_json::json;
 

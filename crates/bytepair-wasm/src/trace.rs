@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use bytepair::{MergeStep, Piece, SegmentPart, TextPart, TokenId, Tokenizer};
+use bytepair::Tokenizer;
+use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
+use bytepair::vocabulary::TokenId;
 use serde_json::{Value, json};
 
 use crate::message::{Answer, Problem, Special};

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+use bytepair::Tokenizer;
+use bytepair::count::{CorpusCounter, First, PieceCounts};
+use bytepair::dialect::Dialect;
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::{CorpusCounter, Dialect, First, PieceCounts, Target, Ties, TokenId, Tokenizer};
+use bytepair::train::{Target, Ties};
+use bytepair::vocabulary::TokenId;
 use serde::Deserialize;
 
 use crate::message::Problem;
@@ -91,7 +95,7 @@ fn learn(
         (None, merges) => Target::Merges(merges.unwrap_or(usize::MAX)),
     };
     let options = dialect.train_options(target, training.special_tokens.clone());
-    let trained = bytepair::train(counts, &dialect.units, &options, |_| {
+    let trained = bytepair::train::train(counts, &dialect.units, &options, |_| {
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
     Ok(dialect.tokenizer(trained, &options)?)

@@ -7,7 +7,9 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap};
 
-use bytepair::{Ties, TokenId, TokenKind, Tokenizer};
+use bytepair::Tokenizer;
+use bytepair::train::Ties;
+use bytepair::vocabulary::{TokenId, TokenKind};
 use serde_json::{Value, json};
 
 use crate::message::{Answer, Problem};

@@ -241,7 +241,10 @@ impl Dialect {
         let is_unknown = |name: &&String| self.units.unknown.as_ref() == Some(*name);
         let names = options.special_tokens.iter().filter(|name| !is_unknown(name));
         let added = names.filter_map(|name| {
-            let token = crate::Token { kind: crate::TokenKind::Added, bytes: name.as_bytes() };
+            let token = crate::vocabulary::Token {
+                kind: crate::vocabulary::TokenKind::Added,
+                bytes: name.as_bytes(),
+            };
             let id = vocabulary.id(token)?;
             Some(AddedToken { id, content: name.clone(), special: true, ..AddedToken::default() })
         });

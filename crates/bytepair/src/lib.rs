@@ -5,7 +5,7 @@
 
 pub mod added;
 mod batch;
-mod count;
+pub mod count;
 pub mod decode;
 mod describe;
 pub mod dialect;
@@ -18,6 +18,7 @@ mod error;
 pub mod for_formats;
 mod hash;
 mod id_width;
+pub mod inspect;
 pub mod memory;
 pub mod normalize;
 mod parallel;
@@ -30,49 +31,27 @@ mod sink;
 pub mod surgery;
 pub mod template;
 mod tokenizer;
-mod train;
+pub mod train;
 pub mod units;
 pub mod vocabulary;
 
 pub use bytepair_split as split;
 pub use bytepair_split::unicode;
 
-pub use added::{AddedToken, Specials};
 pub use batch::fits_one_thread;
-pub use count::{
-    AsEncoded, CorpusCounter, CorpusReport, CountRows, CountSums, Dropped, EncodedPart, First,
-    Part, PieceCounts, Preparation, SummedRows,
-};
-pub use decode::{
-    Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep, LeadingSpaces, SentencePieceDecode,
-};
-pub use dialect::Dialect;
-pub use encode::{Dropout, MergeStep, PieceCourse};
+pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use id_width::Number;
-pub use normalize::{
-    Aligned, BertRules, CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules,
-    TextPattern, UnicodeForm,
-};
-pub use pretokenize::PreTokenizer;
 pub use scope::Scope;
 pub use shown::graphemes;
 pub use sink::{Batch, Sink};
-pub use template::Template;
 #[doc(hidden)]
 pub use tokenizer::by_definition;
 pub use tokenizer::{
-    AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Measure, Parts, Piece, Reading,
-    SegmentPart, Sums, TextPart, TokenCounter, Tokenizer, Unreached, Usage, WithMissing,
-    WordsOrPair,
+    AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Parts, Reading, TokenCounter,
+    Tokenizer, WordsOrPair,
 };
-pub use train::{
-    CharacterLimits, Earlier, LeftOut, Stop, Target, Ties, TokenLimits, TrainOptions,
-    TrainProgress, Trained, train,
-};
-pub use units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
-pub use vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

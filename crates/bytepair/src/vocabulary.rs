@@ -2,7 +2,7 @@
 //!
 //! A token has bytes and a kind, and both together are its identity: the end mark `_` and the
 //! character `_`, or the byte token `<0x41>` and the letter `A`, are different tokens with the same
-//! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::Units)
+//! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::units::Units)
 //! (marks written out) and of `format`.
 //!
 //! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. Where all tokens are

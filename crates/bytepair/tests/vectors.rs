@@ -8,13 +8,17 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use bytepair::added::{AddedToken, Specials};
+use bytepair::count::CorpusCounter;
+use bytepair::decode::{Decode, DecodeErrors};
+use bytepair::dialect::Dialect;
+use bytepair::normalize::{NormalizeStep, Normalizer};
 use bytepair::split::{Flavour, Pattern, Splitter, Stage, Unmatched};
+use bytepair::train::{Target, Ties, train};
 use bytepair::unicode::UnicodeTables;
-use bytepair::{
-    AddedToken, ByteIds, CorpusCounter, Decode, DecodeErrors, Dialect, EncodeOptions, EndMark,
-    EndMarkKind, ErrorKind, Form, Merge, Missing, NormalizeStep, Normalizer, Parts, Specials,
-    Target, Ties, Token, TokenKind, Tokenizer, Unit, Units, Vocabulary, train,
-};
+use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units};
+use bytepair::vocabulary::{Form, Merge, Token, TokenKind, Vocabulary};
+use bytepair::{EncodeOptions, ErrorKind, Parts, Tokenizer};
 use serde_json::Value;
 
 /// How many threads count: WebAssembly has one.

@@ -3,10 +3,13 @@
 use super::sections::checksum;
 use super::{BY_RANK, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION, read, read_from, write};
 use crate::native;
+use bytepair::count::PieceCounts;
+use bytepair::dialect::Dialect;
 use bytepair::for_formats::merge_table;
-use bytepair::{
-    Dialect, Merge, Parts, PieceCounts, Target, Token, Tokenizer, Units, Vocabulary, train,
-};
+use bytepair::train::{Target, train};
+use bytepair::units::Units;
+use bytepair::vocabulary::{Merge, Token, Vocabulary};
+use bytepair::{Parts, Tokenizer};
 
 fn file() -> Vec<u8> {
     let dialect = Dialect::named("gpt2").unwrap();

@@ -52,12 +52,12 @@ const SCAFFOLD: &str = "tokens that are merged through and never emitted are no 
 ///
 /// ```
 /// use bytepair_formats::native;
-/// # let mut counts = bytepair::PieceCounts::new();
+/// # let mut counts = bytepair::count::PieceCounts::new();
 /// # counts.add(b"low", 5, None)?;
-/// # let dialect = bytepair::Dialect::named("gpt2").unwrap();
-/// # let options = dialect.train_options(bytepair::Target::Merges(2), vec![]);
+/// # let dialect = bytepair::dialect::Dialect::named("gpt2").unwrap();
+/// # let options = dialect.train_options(bytepair::train::Target::Merges(2), vec![]);
 /// # let go_on = |_| Ok(std::ops::ControlFlow::Continue(()));
-/// # let trained = bytepair::train(&counts, &dialect.units, &options, go_on)?;
+/// # let trained = bytepair::train::train(&counts, &dialect.units, &options, go_on)?;
 /// # let tokenizer = dialect.tokenizer(trained, &options)?;
 /// let file = native::write(&tokenizer);
 /// let same = native::read(&file)?;

@@ -84,7 +84,7 @@ fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
 }
 
 fn normalizer(rules: &SentencePieceRules) -> ModelNormalizer {
-    let charsmap = rules.characters.as_ref().map(bytepair::CharsMap::to_bytes);
+    let charsmap = rules.characters.as_ref().map(bytepair::normalize::CharsMap::to_bytes);
     ModelNormalizer {
         charsmap: charsmap.unwrap_or_default(),
         adds_dummy_prefix: rules.adds_space,

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 
 use bytepair::documents::{Layout, Marks};
-use bytepair::{AddedTokens, Batch, Dropout, EncodeOptions, Number, TokenId};
+use bytepair::vocabulary::TokenId;
+use bytepair::{AddedTokens, Batch, Dropout, EncodeOptions, Number};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

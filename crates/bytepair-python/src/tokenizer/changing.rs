@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use bytepair::Tokenizer;
+use bytepair::added::AddedToken;
+use bytepair::template::Template;
 use bytepair::template::{OffsetRules, Padding};
 use bytepair::units::published_name;
-use bytepair::{AddedToken, Template, TokenId, Tokenizer};
+use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;

@@ -5,9 +5,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytepair::EncodeOptions;
+use bytepair::Tokenizer;
+use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
 use bytepair::units::published_name;
-use bytepair::{EncodeOptions, EndMarkKind, MergeStep, Missing, Piece, SegmentPart, TextPart};
-use bytepair::{TokenId, TokenKind, Tokenizer};
+use bytepair::units::{EndMarkKind, Missing};
+use bytepair::vocabulary::{TokenId, TokenKind};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
@@ -108,7 +111,7 @@ fn code(kind: TokenKind) -> u8 {
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Usage {
     tokenizer: Arc<Tokenizer>,
-    sums: Mutex<bytepair::Usage>,
+    sums: Mutex<bytepair::inspect::Usage>,
 }
 
 #[pymethods]
@@ -116,7 +119,7 @@ impl Usage {
     #[new]
     fn new(tokenizer: PyRef<'_, CoreTokenizer>) -> Self {
         let n_ids = tokenizer.0.parts().vocabulary.len();
-        let sums = Mutex::new(bytepair::Usage::new(n_ids));
+        let sums = Mutex::new(bytepair::inspect::Usage::new(n_ids));
         Self { tokenizer: Arc::clone(&tokenizer.0), sums }
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytepair::TokenId;
+use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytepair::surgery::{Goal, Mode, Numbering, Rerouted, StringReport};
-use bytepair::{Merge, TokenId};
+use bytepair::vocabulary::{Merge, TokenId};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 

@@ -81,7 +81,7 @@ impl Dropped {
 /// Distinct pieces, each with its count and, where known, its first occurrence.
 ///
 /// ```
-/// use bytepair::PieceCounts;
+/// use bytepair::count::PieceCounts;
 /// let mut counts = PieceCounts::new();
 /// counts.add(b"low", 5, None)?;
 /// counts.add(b"low", 2, None)?;
@@ -221,7 +221,7 @@ impl PieceCounts {
 
     /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
     ///
-    /// Needed only where users see the pieces. Training with [`Ties::FirstSeen`](crate::Ties::FirstSeen) puts pieces
+    /// Needed only where users see the pieces. Training with [`Ties::FirstSeen`](crate::train::Ties::FirstSeen) puts pieces
     /// in this order by itself; with other tie rules the order does not matter.
     pub fn sort(&mut self) {
         let order = match &self.firsts {

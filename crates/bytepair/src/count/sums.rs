@@ -21,7 +21,7 @@ const N_ROWS_BETWEEN_CALLS: u64 = 1 << 16;
 /// Adds counts up.
 ///
 /// ```
-/// use bytepair::{CountSums, Part};
+/// use bytepair::count::{CountSums, Part};
 /// let folder = std::env::temp_dir();
 /// let mut sums = CountSums::new(&folder, 1 << 20);
 /// sums.add(b"low", 2, Part { group: 0, source: 0 }, 0)?;
@@ -63,7 +63,7 @@ impl CountSums {
         self.by_hash.push(piece.into(), Occurrences { group: part.group, count, first })
     }
 
-    /// Adds what [`CorpusCounter::finish_runs`](crate::CorpusCounter::finish_runs) left of a part in a file, and takes
+    /// Adds what [`CorpusCounter::finish_runs`](crate::count::CorpusCounter::finish_runs) left of a part in a file, and takes
     /// the file over.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ fn small_encoder(
     let n_tokens = u32::try_from(vocabulary.len()).unwrap();
     for &(left, right, result) in merges.iter().filter(|_| n_tokens > 0) {
         let [left, right, result] = [left, right, result].map(|id| u32::from(id) % n_tokens);
-        vocabulary.push_merge_to(crate::Merge { left, right, result });
+        vocabulary.push_merge_to(crate::vocabulary::Merge { left, right, result });
     }
     Encoder::new(Arc::new(vocabulary), units, false)
 }
@@ -229,7 +229,7 @@ fn a_piece_may_spell_a_name_or_a_mark_where_merges_are_ignored() {
 fn merges_are_dropped_as_often_as_published_libraries_drop_them() {
     let mut vocabulary = texts_vocabulary(&["a", "b", "c", "ab", "abc", "bc", "aa", "aab"]);
     for (left, right, result) in [(0, 1, 3), (1, 2, 5), (3, 2, 4), (0, 0, 6), (0, 3, 7)] {
-        vocabulary.push_merge_to(crate::Merge { left, right, result });
+        vocabulary.push_merge_to(crate::vocabulary::Merge { left, right, result });
     }
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::characters(), false);
     let low: &[(&[TokenId], f64)] = &[

@@ -174,7 +174,7 @@ impl Normalizer {
     /// [`Self::normalize`], and so are the errors.
     ///
     /// ```
-    /// use bytepair::{NormalizeStep, Normalizer};
+    /// use bytepair::normalize::{NormalizeStep, Normalizer};
     /// use bytepair::{segment::Segment, unicode::UnicodeTables};
     ///
     /// let step = NormalizeStep::Replace { from: " ".to_owned(), to: "▁".to_owned() };

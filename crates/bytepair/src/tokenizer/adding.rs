@@ -176,7 +176,10 @@ impl Tokenizer {
     ///
     /// ```
     /// # use std::ops::ControlFlow;
-    /// # use bytepair::{Dialect, PieceCounts, Target, Tokenizer, train};
+    /// # use bytepair::Tokenizer;
+    /// # use bytepair::count::PieceCounts;
+    /// # use bytepair::dialect::Dialect;
+    /// # use bytepair::train::{Target, train};
     /// # let mut counts = PieceCounts::new();
     /// # counts.add(b"low lower", 5, None)?;
     /// # let dialect = Dialect::named("gpt2").unwrap();

@@ -29,7 +29,9 @@ const REACH: usize = 16;
 /// Counts the ids of a text that is appended part by part.
 ///
 /// ```
-/// # use bytepair::{EncodeOptions, Parts, TokenCounter, Tokenizer, Units, ByteIds, Vocabulary, Token};
+/// # use bytepair::{EncodeOptions, Parts, TokenCounter, Tokenizer};
+/// # use bytepair::units::{ByteIds, Units};
+/// # use bytepair::vocabulary::{Token, Vocabulary};
 /// # use std::sync::Arc;
 /// # let mut vocabulary = Vocabulary::new();
 /// # for byte in 0..=255 { vocabulary.push(Token::plain(&[byte]))?; }

@@ -125,7 +125,10 @@ struct Group {
 /// Adds up what a tokenizer makes of texts.
 ///
 /// ```
-/// # use bytepair::{AddedTokens, ByteIds, Measure, Parts, Token, Tokenizer, Units, Vocabulary};
+/// # use bytepair::{AddedTokens, Parts, Tokenizer};
+/// # use bytepair::inspect::Measure;
+/// # use bytepair::units::{ByteIds, Units};
+/// # use bytepair::vocabulary::{Token, Vocabulary};
 /// # use std::sync::Arc;
 /// # let mut vocabulary = Vocabulary::new();
 /// # for byte in 0..=255 { vocabulary.push(Token::plain(&[byte]))?; }

@@ -103,7 +103,8 @@ fn of_pairs_that_share_a_rank_the_left_one_of_three_characters_is_merged() {
     let mut merged = |left, right, priority| {
         let (_, bytes) = vocabulary.merged(left, right).unwrap();
         let result = vocabulary.push(Token::plain(&bytes)).unwrap();
-        vocabulary.push_merge_with_priority(crate::Merge { left, right, result }, priority);
+        vocabulary
+            .push_merge_with_priority(crate::vocabulary::Merge { left, right, result }, priority);
         result
     };
     let [a, b, c] = ["中", "文", "字"].map(|text| {
@@ -135,7 +136,7 @@ fn tokens_whose_ids_do_not_fit_a_row_are_found_all_the_same() {
     for (id, left, right) in [(LARGE, ab, c), (LARGE + 1, b, c), (LARGE + 2, LARGE + 1, a)] {
         let (_, bytes) = vocabulary.merged(left, right).unwrap();
         vocabulary.insert(id, Token::plain(&bytes)).unwrap();
-        vocabulary.push_merge_to(crate::Merge { left, right, result: id });
+        vocabulary.push_merge_to(crate::vocabulary::Merge { left, right, result: id });
     }
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::bytes(ByteIds::Value), false);
     let texts = [("中文", vec![ab]), ("文字", vec![LARGE + 1]), ("中文字", vec![LARGE])];

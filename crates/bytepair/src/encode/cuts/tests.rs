@@ -248,8 +248,8 @@ fn parts_of_characters_keep_characters_together() {
 #[test]
 fn a_vocabulary_without_proof_is_not_cut() {
     let mut vocabulary = texts_vocabulary(&["a", "b", "c"]);
-    vocabulary.push_merge_to(crate::Merge { left: 0, right: 1, result: 2 });
-    vocabulary.push_merge_to(crate::Merge { left: 2, right: 2, result: 2 });
+    vocabulary.push_merge_to(crate::vocabulary::Merge { left: 0, right: 1, result: 2 });
+    vocabulary.push_merge_to(crate::vocabulary::Merge { left: 2, right: 2, result: 2 });
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::characters(), false);
     let (whole, parts, n_parts) = both(&encoder, b"abab");
     assert_eq!((parts, n_parts), (whole, 1));

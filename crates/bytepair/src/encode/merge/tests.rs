@@ -115,7 +115,7 @@ fn a_piece_of_several_stretches_is_merged_as_one() {
 
 #[test]
 fn tokens_that_merges_make_of_other_text_than_their_own_have_no_lengths() {
-    let encoder = |merge: crate::Merge, unknown: Option<&str>| {
+    let encoder = |merge: crate::vocabulary::Merge, unknown: Option<&str>| {
         let mut vocabulary = texts_vocabulary(&["a", "b", "ab", "aab"]);
         vocabulary.push_merge_to(merge);
         let units = Units { unknown: unknown.map(str::to_owned), ..Units::characters() };
@@ -123,8 +123,8 @@ fn tokens_that_merges_make_of_other_text_than_their_own_have_no_lengths() {
     };
     let all = |lengths: &Lengths| (0..4).map(|id| lengths.of(id)).collect::<Vec<_>>();
     let (own, other) = (
-        crate::Merge { left: 0, right: 1, result: 2 },
-        crate::Merge { left: 0, right: 1, result: 3 },
+        crate::vocabulary::Merge { left: 0, right: 1, result: 2 },
+        crate::vocabulary::Merge { left: 0, right: 1, result: 3 },
     );
     assert_eq!(encoder(own, None).lengths().map(all), Some(vec![1, 1, 2, 3]));
     assert_eq!(encoder(other, None).lengths(), None);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Merge;
 use crate::encode::{Scratch, naive};
 use crate::test_support::bytes_vocabulary;
 use crate::units::{ByteIds, Units};
+use crate::vocabulary::Merge;
 use crate::vocabulary::Token;
 
 /// A text whose pairs are merged, so that borders of characters are crossed as often as not.
