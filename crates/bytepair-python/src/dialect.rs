@@ -1,6 +1,6 @@
 //! `Dialect`: a named choice of parts, with changes by hand.
 
-use bytepair::normalize::{NormalizeStep, UnicodeForm};
+use bytepair::normalize::{NormalizeStep, SPACE_SYMBOL, UnicodeForm};
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
 use bytepair::train::{CharacterLimits, Ties};
 use bytepair::units::{ByteIds, EndMark, EndMarkKind, Unit};
@@ -305,7 +305,7 @@ fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
     Ok(stages.collect())
 }
 
-/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `("replace", from, to)`, `("prepend", text)` before the
+/// `"nfc"`, `"nfd"`, `"nfkc"`, `"nfkd"`, `"lowercase"`, `"spaces"` (written as `▁`), `("replace", from, to)`, `("prepend", text)` before the
 /// text, `("prepend_each", text)` before each segment between added tokens.
 fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
     if value.is_instance_of::<PyString>() {
@@ -328,6 +328,7 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
     }
     Ok(match words[..] {
         ["lowercase"] => NormalizeStep::Lowercase,
+        ["spaces"] => NormalizeStep::Replace { from: " ".to_owned(), to: SPACE_SYMBOL.to_owned() },
         ["replace", from, to] if !from.is_empty() => {
             NormalizeStep::Replace { from: from.to_owned(), to: to.to_owned() }
         }
@@ -345,7 +346,7 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
 }
 
 const STEPS: &str =
-    "nfc, nfd, nfkc, nfkd, lowercase, (replace, from, to), (prepend, text), (prepend_each, text)";
+    "nfc, nfd, nfkc, nfkd, lowercase, spaces, (replace, from, to), (prepend, text), (prepend_each, text)";
 
 /// List the dialects by name.
 ///

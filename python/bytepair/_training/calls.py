@@ -162,9 +162,10 @@ def train(
         ``unmatched``
             ``"keep"`` or ``"drop"`` what the pattern does not match.
         ``normalize``
-            Steps: ``"nfc"``, ``"nfkc"``, ``"lowercase"``, ``("replace", old, new)``,
-            ``("prepend", text)`` before the text, ``("prepend_each", text)`` before each
-            segment between added tokens. Lower case has an option of its own.
+            Steps: ``"nfc"``, ``"nfkc"``, ``"lowercase"``, ``"spaces"`` (each written as
+            ``▁``), ``("replace", old, new)``, ``("prepend", text)`` before the text,
+            ``("prepend_each", text)`` before each segment between added tokens. Lower case
+            has an option of its own.
         ``lowercase``
             ``"always"``, ``"training"`` or ``"never"``.
         ``unit``, ``byte_ids``

@@ -95,8 +95,8 @@ Normalize = Annotated[
     list[str] | None,
     typer.Option(
         metavar="STEP",
-        help="Normalize text by this step: nfc, nfd, nfkc, nfkd or lowercase; '' changes nothing. "
-        "May be repeated; steps apply one after the other.",
+        help="Normalize text by this step: nfc, nfd, nfkc, nfkd, lowercase or spaces (each written "
+        "as ▁); '' changes nothing. May be repeated; steps apply one after the other.",
         show_default=False,
         rich_help_panel=DIALECT,
     ),

@@ -285,7 +285,7 @@ fn rules(parts: &Parts) -> Result<SentencePieceRules> {
     if let Some(step) = steps.iter().find(|step| !is_prefix(step) && !is_escape(step)) {
         return refuse(format!(
             "this step of the normalizer: {}; bytepair writes no new character maps into models. Save a tokenizer.json, \
-             or train in Python with one step that makes ▁ of spaces, (\"replace\", \" \", \"▁\")",
+             or train with normalize=\"spaces\" alone, which only writes spaces as ▁",
             normalize_step(step)
         ));
     }
