@@ -8,8 +8,8 @@
 //! That is one pair for each text, and the other cuts can be left out.
 //!
 //! The remaining merges of different pieces may still share a priority. Then their order in the list must not matter: no
-//! piece of such a group may be part of a merge that is not after the group, and no two of its merges may overlap (`a b c`,
-//! with `ab` and `bc` of one priority). Otherwise the vocabulary is refused.
+//! piece of such a group may be part of a merge that is not after the group, and of two merges that overlap (`a b c`, with
+//! `ab` and `bc` of one priority) the left one must come first. Otherwise the vocabulary is refused.
 //!
 //! One kind of group builds on itself and occurs in published models: all repeats of a character, such as two to sixteen
 //! spaces. In a run of the character the leftmost pair goes first, so there are finished tokens, one growing token, and
@@ -127,33 +127,51 @@ impl<'v> Rules<'v> {
             merges.sort_by_key(|merge| std::cmp::Reverse(self.bytes(merge.result).len()));
             return Ok(merges);
         }
-        match self.competing(group)? {
-            None => Ok(group.iter().rev().map(|(_, merge)| *merge).collect()),
-            Some(result) => Err(format!(
+        // By merge: those that must stand behind it, and how many must stand before it.
+        let mut behind: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
+        let mut n_before = vec![0_usize; group.len()];
+        for (place, other) in self.competing(group)? {
+            behind[place].push(other);
+            n_before[other] += 1;
+        }
+        let mut free: Vec<usize> = (0..group.len()).filter(|&place| n_before[place] == 0).collect();
+        let mut ordered = Vec::with_capacity(group.len());
+        while let Some(place) = free.pop() {
+            ordered.push(group[place].1);
+            for &other in &behind[place] {
+                n_before[other] -= 1;
+                free.extend((n_before[other] == 0).then_some(other));
+            }
+        }
+        match n_before.iter().position(|n_before| *n_before > 0) {
+            None => Ok(ordered),
+            Some(place) => Err(format!(
                 "merges of one priority that compete, such as that into {}: of two, the leftmost in the text goes first",
-                self.name(result)
+                self.name(group[place].1.result)
             )),
         }
     }
 
-    /// What a merge makes that competes with another for a token in some text.
-    fn competing(&self, group: &[(u32, Merge)]) -> Result<Option<TokenId>, String> {
-        let mut by_left: HashMap<TokenId, Vec<&Merge>> = HashMap::new();
-        for (_, merge) in group {
-            by_left.entry(merge.left).or_default().push(merge);
+    /// Pairs of merges that compete for a token in some text, the one on the left first.
+    fn competing(&self, group: &[(u32, Merge)]) -> Result<Vec<(usize, usize)>, String> {
+        let mut by_left: HashMap<TokenId, Vec<usize>> = HashMap::new();
+        for (place, (_, merge)) in group.iter().enumerate() {
+            by_left.entry(merge.left).or_default().push(place);
         }
-        let next = |merge: &Merge| by_left.get(&merge.right).into_iter().flatten();
-        let pairs = group.iter().flat_map(|(_, merge)| next(merge).map(move |next| (merge, next)));
-        let pairs = pairs.filter(|(merge, next)| merge.result != next.result);
-        for (n_pairs, (merge, next)) in pairs.enumerate() {
-            if n_pairs == MAX_PAIRS {
-                return Err("too many merges of one priority".to_owned());
-            }
-            if self.can_stand_so([merge.left, merge.right, next.right]) {
-                return Ok(Some(next.result));
-            }
+        let behind = |place: usize| by_left.get(&group[place].1.right).into_iter().flatten();
+        let mut pairs: Vec<(usize, usize)> = (0..group.len())
+            .flat_map(|place| behind(place).map(move |&other| (place, other)))
+            .filter(|(place, other)| place != other)
+            .take(MAX_PAIRS + 1)
+            .collect();
+        if pairs.len() > MAX_PAIRS {
+            return Err("too many merges of one priority".to_owned());
         }
-        Ok(None)
+        pairs.retain(|&(place, other)| {
+            let (merge, next) = (group[place].1, group[other].1);
+            self.can_stand_so([merge.left, merge.right, next.right])
+        });
+        Ok(pairs)
     }
 
     /// Whether these merges make the repeats of a character of each other alone, and all other merges that make such
