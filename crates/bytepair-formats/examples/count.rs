@@ -1,5 +1,7 @@
 //! Counts the tokens of files: `cargo run -p bytepair-formats --example count -- tokenizer.json *.txt`.
 
+#![expect(clippy::print_stdout, reason = "a program prints its result")]
+
 use std::error::Error;
 
 use bytepair::EncodeOptions;

@@ -1,5 +1,7 @@
 //! Prints text as ids come: `cargo run -p bytepair-formats --example decode_stream -- tokenizer.json 15496 995`.
 
+#![expect(clippy::print_stdout, reason = "a program prints its result")]
+
 use std::error::Error;
 
 use bytepair::DecodeStream;

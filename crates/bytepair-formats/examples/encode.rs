@@ -1,5 +1,7 @@
 //! Prints the ids of a text: `cargo run -p bytepair-formats --example encode -- tokenizer.json "Hello world"`.
 
+#![expect(clippy::print_stdout, reason = "a program prints its result")]
+
 use std::error::Error;
 
 use bytepair_formats::huggingface;

@@ -345,8 +345,7 @@ fn step(words: &[String]) -> PyResult<NormalizeStep> {
     })
 }
 
-const STEPS: &str =
-    "nfc, nfd, nfkc, nfkd, lowercase, spaces, (replace, from, to), (prepend, text), (prepend_each, text)";
+const STEPS: &str = "nfc, nfd, nfkc, nfkd, lowercase, spaces, (replace, from, to), (prepend, text), (prepend_each, text)";
 
 /// List the dialects by name.
 ///

@@ -5,8 +5,9 @@
 //! with a GIL of its own, from 3.12 on.
 //!
 //! The core uses the best vector instructions that the processor has. `BYTEPAIR_INSTRUCTIONS` names the best that may be
-//! used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So a test or a benchmark can imitate another processor. It is not
-//! part of the API.
+//! used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So a test or a benchmark can imitate another processor. With
+//! `definition`, texts are encoded by the naive twins of all fast paths: if an id is right then and wrong otherwise, a fast
+//! path is at fault. It is not part of the API.
 #![expect(unsafe_code, reason = "PyO3 has no safe way to ask which interpreter runs")]
 
 use std::sync::OnceLock;
@@ -46,6 +47,10 @@ const VARIABLE: &str = "BYTEPAIR_INSTRUCTIONS";
 fn limit_instructions() -> PyResult<()> {
     let name = std::env::var_os(VARIABLE).unwrap_or_default();
     let name = name.to_string_lossy();
+    if name == "definition" {
+        bytepair::by_definition(true);
+        return Ok(());
+    }
     if name.is_empty() || split::limit_instructions(&name) {
         return Ok(());
     }

@@ -71,7 +71,7 @@ pub fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern, String
     {
         return Ok(Pattern { source: source.to_owned(), flavour });
     }
-    let written = Pattern { source: pattern.source.clone(), flavour };
+    let written = Pattern { source: with_dots_of(flavour, &pattern.source), flavour };
     let unicode = UnicodeTables::latest();
     let (one, other) = (parse(pattern, &unicode), parse(&written, &unicode));
     match one.ok().zip(other.ok()) {
@@ -82,6 +82,15 @@ pub fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern, String
         Some(_) => Ok(written),
         None => Err(OTHERWISE.to_owned()),
     }
+}
+
+/// A pattern whose dots match line ends says so by `(?s)`, in Oniguruma by `(?m)`.
+fn with_dots_of(flavour: Flavour, source: &str) -> String {
+    let [from, to] = match flavour {
+        Flavour::Oniguruma => ["(?s)", "(?m)"],
+        Flavour::Rust | Flavour::Cutter => ["(?m)", "(?s)"],
+    };
+    source.strip_prefix(from).map_or_else(|| source.to_owned(), |rest| format!("{to}{rest}"))
 }
 
 /// The known spelling of a published pattern in Oniguruma.

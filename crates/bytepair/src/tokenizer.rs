@@ -371,21 +371,21 @@ impl Tokenizer {
     /// stand in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
+        let mut tokens = Vec::new();
+        let text = Traced::plain(Segment::whole(text));
         call.tokenizer.workers.with(|worker| {
-            let mut tokens = Vec::new();
-            let text = Traced::plain(Segment::whole(text));
-            call.walk(&text, Depth::Piece, |met| {
-                match met {
-                    Met::Token { text, place, .. } => tokens.push(text.text[place].to_vec()),
-                    Met::Segment { .. } => {}
-                    Met::Text { text, place } => {
-                        call.write_tokens(&text.text[place], &mut tokens, worker)?;
-                    }
+            call.walk(&text, Depth::Piece, |met| match met {
+                Met::Segment { .. } => Ok(()),
+                Met::Token { text, place, .. } => {
+                    tokens.push(text.text[place].to_vec());
+                    Ok(())
                 }
-                Ok(())
-            })?;
-            Ok(tokens)
-        })
+                Met::Text { text, place } => {
+                    call.write_tokens(&text.text[place], &mut tokens, worker)
+                }
+            })
+        })?;
+        Ok(tokens)
     }
 
     /// The id of the token that is written so, marks included.

@@ -89,30 +89,39 @@ impl Tokenizer {
 impl Call<'_> {
     fn course(&self, text: &[u8]) -> Result<Vec<TextPart>> {
         let mut parts = Vec::new();
+        let text = Traced::of(Segment::whole(text));
         self.tokenizer.workers.with(|worker| {
-            self.walk(&Traced::of(Segment::whole(text)), Depth::Piece, |met| {
-                let part = match met {
-                    Met::Segment { place, normalized } => {
-                        let span = (place.start, place.end);
-                        parts.push(TextPart::Segment(span, normalized.text.to_vec(), Vec::new()));
-                        return Ok(());
-                    }
-                    Met::Token { id, place, is_normalized: false, .. } => {
-                        parts.push(TextPart::Added(id, (place.start, place.end)));
-                        return Ok(());
-                    }
-                    Met::Token { id, text, place, .. } => SegmentPart::Added(id, text.span(place)),
-                    Met::Text { text, place } => {
-                        SegmentPart::Piece(self.course_of_piece(text, place, worker)?)
-                    }
-                };
-                if let Some(TextPart::Segment(_, _, parts)) = parts.last_mut() {
-                    parts.push(part);
-                }
-                Ok(())
-            })
+            self.walk(&text, Depth::Piece, |met| self.push_course(met, &mut parts, worker))
         })?;
         Ok(parts)
+    }
+
+    /// Appends what a walk met, to the last segment if it is within one.
+    fn push_course(
+        &self,
+        met: Met<'_>,
+        parts: &mut Vec<TextPart>,
+        worker: &mut Worker,
+    ) -> Result<()> {
+        let part = match met {
+            Met::Segment { place, normalized } => {
+                let span = (place.start, place.end);
+                parts.push(TextPart::Segment(span, normalized.text.to_vec(), Vec::new()));
+                return Ok(());
+            }
+            Met::Token { id, place, is_normalized: false, .. } => {
+                parts.push(TextPart::Added(id, (place.start, place.end)));
+                return Ok(());
+            }
+            Met::Token { id, text, place, .. } => SegmentPart::Added(id, text.span(place)),
+            Met::Text { text, place } => {
+                SegmentPart::Piece(self.course_of_piece(text, place, worker)?)
+            }
+        };
+        if let Some(TextPart::Segment(_, _, inner)) = parts.last_mut() {
+            inner.push(part);
+        }
+        Ok(())
     }
 
     fn course_of_piece(

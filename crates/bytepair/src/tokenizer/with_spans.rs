@@ -13,7 +13,7 @@ use super::call::Call;
 use super::walk::{Depth, Met};
 use super::{EncodeOptions, Tokenizer};
 use crate::batch;
-use crate::encode::Dropping;
+use crate::encode::{Dropping, Scratch};
 use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
@@ -188,43 +188,54 @@ impl Call<'_> {
     }
 
     fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
-        let (mut row, mut tokens) = (Row::default(), Vec::new());
-        let encoder = self.tokenizer.encoder();
+        let mut row = Row::default();
         self.tokenizer.workers.with(|worker| {
-            self.walk(&Traced::of(stretch), Depth::Piece, |met| {
-                let (text, place) = match met {
-                    Met::Token { id, text, place, .. } => {
-                        self.push_added(id, text, place, &mut row);
-                        return Ok(());
-                    }
-                    Met::Segment { .. } => return Ok(()),
-                    Met::Text { text, place } => (text, place),
-                };
-                let (piece, scratch) = (&text.text[place.clone()], &mut worker.scratch);
-                let whole = self.matcher.whole_piece(piece).filter(|_| dropping.is_none());
-                match whole {
-                    Some(id) => tokens.push((id, 0..piece.len())),
-                    None => encoder.encode_spans(piece, dropping.as_mut(), scratch, &mut tokens)?,
+            let scratch = &mut worker.scratch;
+            self.walk(&Traced::of(stretch), Depth::Piece, |met| match met {
+                Met::Token { id, text, place, .. } => {
+                    self.push_added(id, text, place, &mut row);
+                    Ok(())
                 }
-                row.ask_for_room(tokens.len())?;
-                self.push_piece(&mut tokens, text, place.start, &mut row);
-                Ok(())
+                Met::Segment { .. } => Ok(()),
+                Met::Text { text, place } => {
+                    let tokens =
+                        self.traced_piece(&text.text[place.clone()], &mut dropping, scratch)?;
+                    row.ask_for_room(tokens.len())?;
+                    self.push_piece(tokens, text, place.start, &mut row);
+                    Ok(())
+                }
             })
         })?;
         Ok(row)
     }
 
+    /// The tokens of a piece, each with the bytes that it stands for.
+    fn traced_piece(
+        &self,
+        piece: &[u8],
+        dropping: &mut Option<Dropping>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<(TokenId, Range<usize>)>> {
+        let whole = self.matcher.whole_piece(piece).filter(|_| dropping.is_none());
+        if let Some(id) = whole {
+            return Ok(vec![(id, 0..piece.len())]);
+        }
+        let mut tokens = Vec::new();
+        self.tokenizer.encoder().encode_spans(piece, dropping.as_mut(), scratch, &mut tokens)?;
+        Ok(tokens)
+    }
+
     /// Adds the tokens of a piece, whose spans begin at a place of the text.
     fn push_piece(
         &self,
-        tokens: &mut Vec<(TokenId, Range<usize>)>,
+        tokens: Vec<(TokenId, Range<usize>)>,
         text: &Traced<'_>,
         start: usize,
         row: &mut Row,
     ) {
         row.begin_word();
         let unknown = self.tokenizer.unknown_shown_as_text();
-        for (id, place) in tokens.drain(..) {
+        for (id, place) in tokens {
             let place = start + place.start..start + place.end;
             let span = text.span(place.clone());
             row.push(id, span, self.tokenizer.parts.offsets, || self.tokenizer.written(id));
