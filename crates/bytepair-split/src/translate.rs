@@ -1,8 +1,8 @@
 //! A split pattern in another flavour, and whether two rows of stages cut alike.
 //!
-//! Most patterns are read alike in both flavours: both parse to the same tree. Such a pattern is passed on as it is. A few
-//! published ones are spelled otherwise in Oniguruma, and a table has that spelling. All other patterns are refused: those
-//! with `\w`, `$`, `{1,3}+` and others that [`crate::parser`] lists, and those that could match the empty text, where
+//! Most patterns are read alike in both flavours: both parse to the same tree. Such a pattern is passed on as it is, or with
+//! `\w` and dots that match line ends in other words. A few published ones are spelled otherwise in Oniguruma, and a table
+//! has that spelling. All other patterns are refused: those with `$`, `{1,3}+` and others that [`crate::parser`] lists, and those that could match the empty text, where
 //! Oniguruma cuts.
 //!
 //! Cost: parsing both; [`cuts_alike`] takes some milliseconds.
@@ -26,8 +26,8 @@ const IN_ONIGURUMA: [(&str, &str); 4] = [
 ];
 
 /// Why a pattern is refused, and what to do.
-const OTHERWISE: &str = "the other library reads it differently; write out what differs (\\w, \\b, ^, $, {1,3}+, POSIX \
-                         classes), for example [\\p{L}\\p{M}\\p{Nd}_] for \\w, or train with a pattern in its flavour";
+const OTHERWISE: &str = "the other library reads it differently; write out what differs (\\b, ^, $, {1,3}+, POSIX classes), \
+                         or train with a pattern in its flavour";
 
 /// One of each kind of character that patterns tell apart.
 const KINDS: &str = "aBstLſéǅʰ中あンﾞ한ا\u{301}\u{903}\u{20dd}0٣Ⅷ½²_-./'’\"($+^€©😀🇫 \u{a0}\u{3000}\t\n\r\u{b}\u{85}\u{2028}\
@@ -71,26 +71,28 @@ pub fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern, String
     {
         return Ok(Pattern { source: source.to_owned(), flavour });
     }
-    let written = Pattern { source: with_dots_of(flavour, &pattern.source), flavour };
     let unicode = UnicodeTables::latest();
-    let (one, other) = (parse(pattern, &unicode), parse(&written, &unicode));
-    match one.ok().zip(other.ok()) {
-        Some((one, other)) if one != other => Err(OTHERWISE.to_owned()),
-        Some((one, _)) if one.root.is_nullable() => {
-            Err("it could match the empty text, where one flavour cuts".to_owned())
-        }
-        Some(_) => Ok(written),
-        None => Err(OTHERWISE.to_owned()),
+    let meant = parse(pattern, &unicode).map_err(|_| OTHERWISE.to_owned())?;
+    if meant.root.is_nullable() {
+        return Err("it could match the empty text, where one flavour cuts".to_owned());
     }
+    let means_it = |written: &Pattern| parse(written, &unicode).is_ok_and(|read| read == meant);
+    let spellings = spellings(&pattern.source, flavour).into_iter();
+    let found = spellings.map(|source| Pattern { source, flavour }).find(means_it);
+    found.ok_or_else(|| OTHERWISE.to_owned())
 }
 
-/// A pattern whose dots match line ends says so by `(?s)`, in Oniguruma by `(?m)`.
-fn with_dots_of(flavour: Flavour, source: &str) -> String {
-    let [from, to] = match flavour {
-        Flavour::Oniguruma => ["(?s)", "(?m)"],
-        Flavour::Rust | Flavour::Cutter => ["(?m)", "(?s)"],
+/// How a pattern may be spelled in another flavour: as it is, or with dots that match line ends and `\w` in other words.
+fn spellings(source: &str, flavour: Flavour) -> Vec<String> {
+    let (dots, words): ([&str; 2], &[&str]) = match flavour {
+        Flavour::Oniguruma => (["(?s", "(?m"], &[r"\x{200C}\x{200D}"]),
+        Flavour::Rust | Flavour::Cutter => (["(?m", "(?s"], &["", "²³¹¼½¾"]),
     };
-    source.strip_prefix(from).map_or_else(|| source.to_owned(), |rest| format!("{to}{rest}"))
+    let otherwise = words.iter().map(|besides| {
+        let class = |not: &str| format!(r"[{not}\p{{Alphabetic}}\p{{M}}\p{{Nd}}\p{{Pc}}{besides}]");
+        source.replace(dots[0], dots[1]).replace(r"\w", &class("")).replace(r"\W", &class("^"))
+    });
+    std::iter::once(source.to_owned()).chain(otherwise).collect()
 }
 
 /// The known spelling of a published pattern in Oniguruma.
@@ -201,9 +203,27 @@ mod tests {
     }
 
     #[test]
+    fn words_and_dots_are_spelled_in_the_other_flavour_and_cut_alike() {
+        for (source, flavour, other) in [
+            (r"\w+|[^\w\s]+|\W", Flavour::Rust, Flavour::Oniguruma),
+            (r"[абq]+|(?s:.)", Flavour::Rust, Flavour::Oniguruma),
+            (r"(?s).+", Flavour::Rust, Flavour::Oniguruma),
+            (r" ?\w+|\s", Flavour::Oniguruma, Flavour::Rust),
+            (r"(?m:.)", Flavour::Oniguruma, Flavour::Rust),
+        ] {
+            let written = translate(source, flavour).unwrap();
+            assert_ne!(written, source);
+            let stages = [(source, flavour), (&written, other)].map(|(source, flavour)| {
+                let pattern = Pattern { source: source.to_owned(), flavour };
+                [Stage::matches(pattern, Unmatched::Keep)]
+            });
+            assert!(cuts_alike(&stages[0], &stages[1]), "{source} {written}");
+        }
+    }
+
+    #[test]
     fn what_they_read_otherwise_is_refused() {
         for source in [
-            r"\w+",
             r"\s+$",
             r"^a",
             r"\d{1,2}+",
@@ -212,7 +232,6 @@ mod tests {
             r"a(?i)b|c",
             r"(?m:^a)",
             r"[a--b]",
-            r"(?s:.)",
             r"a{2}?",
             r"(?=a)|a*",
         ] {
