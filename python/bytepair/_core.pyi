@@ -1743,7 +1743,6 @@ def read_gguf(
 def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
     """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
 
-
 def half_of_pair(name: str, data: bytes) -> str | None:
     """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""
 
