@@ -4,6 +4,10 @@
 //! table that puts any number of them into neighbouring slots then searches all of them each time. So such a table has a
 //! [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be the same in every
 //! process, such as the order of files, and for tables that look at a few slots only. Results depend on neither.
+//!
+//! A pair of token ids is one number, its key. It has two hashes, one that is the same in every process, for tables that
+//! files hold, and one by a factor, for tables that take in whatever comes ([`HashKey::factor`]). Each is one multiplication,
+//! and good in its high bits.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -122,6 +126,29 @@ fn words(bytes: &[u8]) -> (u64, u64) {
 #[inline]
 fn word(bytes: &[u8]) -> u64 {
     bytes.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// The key of a pair: `left` in the high half, so that keys sort as pairs do.
+pub(crate) fn pair_key(left: u32, right: u32) -> u64 {
+    u64::from(left) << 32 | u64::from(right)
+}
+
+/// The pair of a key.
+#[expect(clippy::cast_possible_truncation, reason = "each half of the key is an id")]
+pub(crate) fn pair_of(key: u64) -> (u32, u32) {
+    ((key >> 32) as u32, key as u32)
+}
+
+/// A hash of the key of a pair that is the same in every process.
+#[inline]
+pub(crate) fn pair_hash(key: u64) -> u64 {
+    pair_hash_by(0x9E37_79B9_7F4A_7C15, key)
+}
+
+/// A hash of the key of a pair by an odd factor, which may be that of the process.
+#[inline]
+pub(crate) fn pair_hash_by(factor: u64, key: u64) -> u64 {
+    (key ^ key >> 29).wrapping_mul(factor)
 }
 
 #[cfg(test)]

@@ -3,15 +3,18 @@
 //! Training and encoding both begin here: bytes or characters, the end mark, the
 //! continuing-subword prefix, the unknown token, byte fallback. What happens to a symbol that is not
 //! in the vocabulary is decided in `encode`, by the rules stored here. Costs one pass over a piece.
+//!
+//! Here is also the alphabet, the tokens that a vocabulary begins with, in the order of their ids: all bytes in a published
+//! order or by value, or the characters that occur, sorted; with the marks and the bytes for fallback that the rules require.
+//! Costs one pass over the pieces if units are characters.
 
-mod alphabet;
 mod written;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::alphabet::byte_order;
 pub use self::written::{byte_name, bytes_of_printable, printable, printable_name, published_name};
 pub(crate) use self::written::{byte_of_printable, tokens_named};
 use crate::error::{Error, ErrorKind, Result};
@@ -238,6 +241,65 @@ impl Units {
 
 /// The symbol of an end mark that is a unit of its own.
 pub(crate) const END_MARK: Token<'static> = Token { kind: TokenKind::ENDING, bytes: b"" };
+
+impl Units {
+    /// The alphabet that the pieces need, in the order of its ids.
+    pub fn alphabet<'p>(
+        &self,
+        pieces: impl Iterator<Item = &'p [u8]>,
+    ) -> Result<Vec<(TokenKind, Vec<u8>)>> {
+        let mut symbols = BTreeSet::new();
+        if let Unit::Byte(order) = self.unit {
+            return Ok(self.byte_alphabet(order));
+        }
+        for piece in pieces {
+            self.for_each_symbol(piece, |symbol| {
+                symbols.insert(symbol);
+            })?;
+        }
+        let has_mark = symbols.remove(&END_MARK);
+        let mut symbols: Vec<_> = symbols.into_iter().collect();
+        symbols.sort_by_cached_key(|&symbol| self.written(symbol).into_owned());
+        let fallback = self.fallback_alphabet();
+        let characters = symbols.into_iter().chain(has_mark.then_some(END_MARK));
+        Ok(fallback.chain(characters.map(|symbol| (symbol.kind, symbol.bytes.to_vec()))).collect())
+    }
+
+    /// All bytes in every form that they can have, then the end mark where it is a unit.
+    ///
+    /// No text is outside this alphabet, so there is none for fallback.
+    fn byte_alphabet(&self, order: ByteIds) -> Vec<(TokenKind, Vec<u8>)> {
+        let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
+        let all = [(false, false), (true, false), (false, true), (true, true)];
+        let forms = all.into_iter().filter(|&(continues, ends)| {
+            (!continues || self.continuing_prefix.is_some()) && (!ends || suffix)
+        });
+        let units = forms.flat_map(|(continues, ends)| {
+            let kind = TokenKind::Text(Form::new(continues, ends));
+            byte_order(order).map(|byte| (kind, vec![byte]))
+        });
+        let has_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
+        units.chain(has_mark.then(|| (END_MARK.kind, Vec::new()))).collect()
+    }
+
+    fn fallback_alphabet(&self) -> impl Iterator<Item = (TokenKind, Vec<u8>)> {
+        (0..=255).filter(|_| self.byte_fallback).map(|byte| (TokenKind::Byte, vec![byte]))
+    }
+}
+
+/// The byte values in the order of their ids.
+pub fn byte_order(order: ByteIds) -> [u8; 256] {
+    let mut bytes: [u8; 256] = std::array::from_fn(byte_at);
+    if order == ByteIds::Printable {
+        bytes.sort_by_key(|&byte| printable(byte));
+    }
+    bytes
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the index of a 256-element array")]
+fn byte_at(index: usize) -> u8 {
+    index as u8
+}
 
 #[cfg(test)]
 mod tests {

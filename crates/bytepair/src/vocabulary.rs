@@ -9,9 +9,7 @@
 //! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
 
 pub(crate) mod entry;
-mod merge_list;
 pub(crate) mod merge_table;
-pub(crate) mod pair_key;
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +17,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
 use self::entry::{Entries, Entry, N_KINDS};
-use self::merge_list::MergeList;
+use self::merge_table::MergeList;
 use self::merge_table::PackedMerges;
 use crate::error::{ErrorKind, Result};
 use crate::hash::HashKey;

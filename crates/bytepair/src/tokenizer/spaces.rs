@@ -8,11 +8,8 @@
 //! Left out, so that texts go through the normalizer as a whole: vocabularies in which too many characters are joined to a
 //! following space, added tokens that are looked for in normalized text, and everything that [`super::cutting`] leaves out.
 
-mod classes;
+use std::collections::{BTreeSet, HashSet};
 
-use std::collections::BTreeSet;
-
-use self::classes::Classes;
 use super::blocks::append_text;
 use super::parts::Parts;
 use super::worker::{Worker, append_ids};
@@ -283,6 +280,54 @@ fn pattern(blanks: [char; 2], rule: Rule, classes: &Classes) -> String {
         }
     };
     if alone.is_empty() { words } else { format!("{words}|[{alone}]+") }
+}
+
+/// What stands alone where no token joins it to another character.
+const ALONE: &str = "0123456789\n\r\t";
+
+/// Which characters a vocabulary keeps apart: signs from letters, and some from all others. What is in no class is a letter.
+///
+/// Vocabularies that were learned script by script have no token of both letters and signs, and often none of a digit or a
+/// line end with anything else. So a word ends before a sign, which makes words of texts as frequent as those of a split
+/// pattern.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Classes {
+    /// What no token joins to a letter.
+    pub(super) signs: BTreeSet<char>,
+    /// What no token joins to anything but itself.
+    pub(super) alone: BTreeSet<char>,
+    /// What is joined to a space behind it.
+    pub(super) before_spaces: BTreeSet<char>,
+}
+
+impl Classes {
+    /// Those of the pairs that tokens join. Costs a pass over the pairs for each round in which a sign turns out to be a
+    /// letter.
+    pub(super) fn new(joined: &HashSet<(char, char)>, spaces: [char; 2]) -> Self {
+        let is_space = |character: char| spaces.contains(&character);
+        let pairs = || joined.iter().copied().filter(|(left, right)| left != right);
+        let mut alone: BTreeSet<char> = ALONE.chars().filter(|&one| !is_space(one)).collect();
+        for (left, right) in pairs() {
+            alone.remove(&left);
+            alone.remove(&right);
+        }
+        let before_spaces = pairs().filter(|&(left, right)| is_space(right) && !is_space(left));
+        let before_spaces = before_spaces.map(|(left, _)| left).collect();
+        let words = || pairs().filter(|&(left, right)| !is_space(left) && !is_space(right));
+        let is_sign = |character: &char| !character.is_alphabetic() && !alone.contains(character);
+        let mut signs: BTreeSet<char> =
+            words().flat_map(<[char; 2]>::from).filter(is_sign).collect();
+        signs.extend(('!'..='~').filter(|sign| is_sign(sign) && !is_space(*sign)));
+        loop {
+            let mixed =
+                words().filter(|(left, right)| signs.contains(left) != signs.contains(right));
+            let letters: HashSet<char> = mixed.flat_map(<[char; 2]>::from).collect();
+            if letters.is_empty() {
+                return Self { signs, alone, before_spaces };
+            }
+            signs.retain(|sign| !letters.contains(sign));
+        }
+    }
 }
 
 #[cfg(test)]

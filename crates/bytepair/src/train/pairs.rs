@@ -11,10 +11,10 @@
 
 use super::row::index_of;
 use crate::hash::HashKey;
+use crate::hash::{pair_hash_by, pair_key, pair_of};
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
-use crate::vocabulary::pair_key::{pair_hash_by, pair_key, pair_of};
 
 /// The index of a pair in [`Pairs`].
 pub(super) type PairIndex = u32;
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn pairs_that_are_chosen_for_one_place_lie_apart() {
         let pairs = (0..3000_u32).flat_map(|left| (0..3000).map(move |right| (left, right)));
-        let hash = |left, right| crate::vocabulary::pair_key::pair_hash(pair_key(left, right));
+        let hash = |left, right| crate::hash::pair_hash(pair_key(left, right));
         let mut ours = Pairs::with_capacity(0);
         let chosen = pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0);
         for (left, right) in chosen.take(4000) {

@@ -23,8 +23,8 @@ use std::cmp::{Ordering, Reverse};
 use super::Ties;
 use super::pairs::{PairIndex, Pairs};
 use super::plan::{Plan, Workers};
+use crate::hash::pair_key;
 use crate::vocabulary::TokenId;
-use crate::vocabulary::pair_key::pair_key;
 
 /// The pairs in the order in which they would be merged.
 pub(super) struct Ranking {

@@ -21,10 +21,10 @@ use super::pairs::{NO_LIST, PairCount, Places};
 use super::plan::Plan;
 use super::row::{Neighbours, Row, index_of};
 use crate::hash::HashKey;
+use crate::hash::{pair_hash_by, pair_key, pair_of};
 use crate::memory::huge_pages::{self, HugePageRow};
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
-use crate::vocabulary::pair_key::{pair_hash_by, pair_key, pair_of};
 
 /// Counts of pairs in a share.
 #[derive(Default)]

@@ -1,9 +1,11 @@
 //! Words of raw text beside the text that is normalized as a whole.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::Classes;
 use crate::added::AddedToken;
 use crate::normalize::{NormalizeStep, SentencePiece, SentencePieceRules, UnicodeForm};
 use crate::pretokenize::{PreTokenizer, Round};
@@ -207,4 +209,14 @@ fn texts_are_cut_into_words_where_that_is_proven() {
     assert!(!is_cut(|parts| {
         parts.added = vec![AddedToken { normalized: true, ..added_token("<unk>") }];
     }));
+}
+
+#[test]
+fn signs_are_what_is_joined_to_no_letter_also_by_way_of_other_signs() {
+    let pairs = [('a', 'b'), ('.', ','), ('\'', 's'), ('"', '\''), ('▁', '('), ('1', '▁')];
+    let Classes { signs, alone, before_spaces } = Classes::new(&pairs.into(), [' ', '▁']);
+    assert!(['.', ',', '('].iter().all(|sign| signs.contains(sign)));
+    assert!(['\'', '"', 'a', '2', '\n'].iter().all(|other| !signs.contains(other)));
+    assert!(alone.contains(&'2') && alone.contains(&'\n') && !alone.contains(&'1'));
+    assert_eq!(before_spaces, BTreeSet::from(['1']));
 }

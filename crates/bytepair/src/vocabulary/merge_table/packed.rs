@@ -20,9 +20,9 @@
 
 use super::layout::{Layout, numbered, ranks};
 use super::{Lookup, NO_MERGE, RankedMerge};
+use crate::hash::pair_hash;
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
-use crate::vocabulary::pair_key::pair_hash;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// So many ids from the first one that merges use are small.
