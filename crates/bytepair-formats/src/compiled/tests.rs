@@ -93,7 +93,8 @@ fn use_it(tokenizer: &Tokenizer) {
 /// The lengths of the sections of a file.
 fn lengths(file: &[u8]) -> [usize; N_SECTIONS] {
     let records = file[TABLE_AT..SECTIONS_AT].as_chunks::<16>().0;
-    std::array::from_fn(|at| usize::from_le_bytes(records[at][..8].try_into().unwrap()))
+    let length = |at: usize| u64::from_le_bytes(records[at][..8].try_into().unwrap());
+    std::array::from_fn(|at| usize::try_from(length(at)).unwrap())
 }
 
 /// A tokenizer of some thousand merges, more than a block holds. The ids that they make ascend or descend, or merges
