@@ -1,8 +1,8 @@
 //! Texts from Python to calls of the core that encode.
 //!
 //! Arguments become texts and [`EncodeOptions`], the GIL is released where that pays, and an error says which
-//! text of a batch it is about. Rows of a column are encoded to arrays, with a mark before or behind each. What becomes of other ids is left to `tokenizer` and `output`. Bytes of texts are not
-//! copied.
+//! text of a batch it is about. Rows of a column are encoded to arrays, with a mark before or after each. What becomes of
+//! other ids is left to `tokenizer` and `output`. Bytes of texts are not copied.
 
 use std::borrow::Cow;
 

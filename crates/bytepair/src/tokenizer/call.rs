@@ -238,16 +238,8 @@ impl<'c> Call<'c> {
         worker: &mut Worker,
     ) -> Result<()> {
         let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
-        let text = Traced::plain(Segment::whole(text));
-        self.walk(&text, Depth::Piece, |met| {
-            match met {
-                Met::Token { id, .. } => ids.push(id),
-                Met::Segment { .. } => {}
-                Met::Text { text, place } => {
-                    encoder.encode_dropout(&text.text[place], &mut dropping, scratch, ids)?;
-                }
-            }
-            Ok(())
+        self.walk_to_ids(Segment::whole(text), Depth::Piece, ids, |text, place, ids| {
+            encoder.encode_dropout(&text.text[place], &mut dropping, scratch, ids)
         })
     }
 
@@ -270,22 +262,12 @@ impl<'c> Call<'c> {
             Route::Segments(_) => Depth::Segment,
             Route::Rounds => Depth::Piece,
         };
-        self.walk(&Traced::plain(stretch), depth, |met| {
-            let (text, place) = match met {
-                Met::Token { id, .. } => {
-                    ids.push(id);
-                    return Ok(());
-                }
-                Met::Segment { .. } => return Ok(()),
-                Met::Text { text, place } => (text, place),
-            };
-            match route {
-                Route::Words(spaces) => spaces.append(encoder, text.segment(), ids, worker),
-                Route::TokensAndPieces(splitter) | Route::Segments(splitter) => {
-                    append_text(encoder, splitter, &text.text[place], ids, worker)
-                }
-                Route::Rounds => self.append_piece(&text.text, place, ids, worker),
+        self.walk_to_ids(stretch, depth, ids, |text, place, ids| match route {
+            Route::Words(spaces) => spaces.append(encoder, text.segment(), ids, worker),
+            Route::TokensAndPieces(splitter) | Route::Segments(splitter) => {
+                append_text(encoder, splitter, &text.text[place], ids, worker)
             }
+            Route::Rounds => self.append_piece(&text.text, place, ids, worker),
         })
     }
 

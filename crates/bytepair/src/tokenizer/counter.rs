@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Rules};
 use super::threads::Team;
-use super::{EncodeOptions, Tokenizer};
+use super::{EncodeOptions, Tokenizer, definition};
 use crate::encode::Growing;
 use crate::error::Result;
 use crate::segment::Segment;
@@ -172,7 +172,8 @@ impl Growth {
     /// Takes a text of so many ids in, if it ends inside of a piece that is long and may grow.
     pub(super) fn new(tokenizer: &Tokenizer, segment: Segment<'_>, n_ids: usize) -> Option<Self> {
         let parts = &tokenizer.parts;
-        let is_possible = segment.text.len() >= MIN_LEN
+        let is_possible = !definition::is_on()
+            && segment.text.len() >= MIN_LEN
             && std::str::from_utf8(segment.text).is_ok()
             && !parts.normalizer.adds_behind()
             && !tokenizer.all_special.has_late_specials();

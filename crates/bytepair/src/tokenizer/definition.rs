@@ -1,4 +1,4 @@
-//! Encoding by its definition, for tests and for finding faults: slow, and with nothing that could hide one.
+//! Encoding by its definition, for tests and for finding faults.
 //!
 //! ```text
 //! walk through the text to its added tokens and segments
@@ -6,17 +6,19 @@
 //!     merge each piece as `encode/merge/naive.rs` does              (no cache, no cuts, no whole text in parts)
 //! ```
 //!
-//! [`by_definition`] turns it on for the process. Ids must not change. Where they do, the texts, dialects and options that
-//! differ tell the fault, and every fast path can be asked for its part. Spans, traces and dropout have twins of their own in
-//! the tests. Costs a look at each pair of a piece for each merge.
+//! [`by_definition`] turns it on for the process. Ids must not change. If one does, a splitting engine, the merging of pieces,
+//! a cache or a cut is at fault.
+//!
+//! Left out, since both ways share them: the search for added tokens, the normalizer, the look-up of pieces that are a token as
+//! a whole. Spans, traces and dropout have twins of their own in the tests. Costs a look at each pair of a piece for each
+//! merge.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::call::Call;
 use super::parts::Parts;
-use super::walk::{Depth, Met};
+use super::walk::Depth;
 use crate::encode::NaiveMerges;
-use crate::encoding::Traced;
 use crate::error::Result;
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::segment::Segment;
@@ -64,15 +66,7 @@ impl Call<'_> {
     ) -> Result<()> {
         let tokenizer = self.tokenizer;
         let Definition { pre_tokenizer, merges } = tokenizer.plan().definition(&tokenizer.parts)?;
-        self.walk(&Traced::plain(text), Depth::Segment, |met| {
-            let (text, place) = match met {
-                Met::Token { id, .. } => {
-                    ids.push(id);
-                    return Ok(());
-                }
-                Met::Segment { .. } => return Ok(()),
-                Met::Text { text, place } => (text, place),
-            };
+        self.walk_to_ids(text, Depth::Segment, ids, |text, place, ids| {
             pre_tokenizer.for_each_piece(&text.part(place), &mut |text, place| {
                 let piece = &text.text[place];
                 match self.matcher.whole_piece(piece) {

@@ -21,6 +21,7 @@ use super::call::Call;
 use crate::added::Part;
 use crate::encoding::Traced;
 use crate::error::{ErrorKind, Result};
+use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
 /// How far a walk goes before it hands text to its observer.
@@ -80,6 +81,27 @@ impl Call<'_> {
         self.tokenizer.check_utf8(&text.text)?;
         self.check_disallowed(text.segment())?;
         self.walk_checked(text, depth, &mut observe)
+    }
+
+    /// [`Self::walk`] that appends the ids of added tokens, and calls `append` for all other text.
+    ///
+    /// # Errors
+    /// As for [`Self::walk`].
+    pub(super) fn walk_to_ids(
+        &self,
+        text: Segment<'_>,
+        depth: Depth,
+        ids: &mut Vec<TokenId>,
+        mut append: impl FnMut(&Traced<'_>, Range<usize>, &mut Vec<TokenId>) -> Result<()>,
+    ) -> Result<()> {
+        self.walk(&Traced::plain(text), depth, |met| match met {
+            Met::Token { id, .. } => {
+                ids.push(id);
+                Ok(())
+            }
+            Met::Segment { .. } => Ok(()),
+            Met::Text { text, place } => append(text, place, ids),
+        })
     }
 
     /// [`Self::walk`] without looking for what must not stand in the text.
