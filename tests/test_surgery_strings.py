@@ -99,7 +99,7 @@ def test_a_space_that_is_written_otherwise_is_no_change(tmp_path):
         sentence_iterator=iter(["low lower wide"] * 9),
         model_prefix=str(tmp_path / "own"),
         model_type="bpe",
-        vocab_size=20,
+        vocab_size=13,
         hard_vocab_limit=False,
         minloglevel=2,
     )

@@ -590,6 +590,21 @@ mod tests {
     }
 
     #[test]
+    fn a_piece_longer_than_a_stretch_is_one_wherever_its_characters_lie() {
+        let characters = ["a", "é", "語", "😀"];
+        for (character, shift) in (0..16).map(|n| (characters[n / 4], n % 4)) {
+            let long = format!(" {}", character.repeat(700_000 / character.len()));
+            let first = "?".repeat(shift + 1);
+            let mut counter = CorpusCounter::new(gpt2(), 2).unwrap();
+            counter.count_reader(format!("{first}{long}").as_bytes(), |_| Ok(())).unwrap();
+            assert_eq!(
+                contents(counter),
+                [first, long].map(|piece| (piece.into_bytes(), 1)).into()
+            );
+        }
+    }
+
+    #[test]
     fn a_folder_that_is_not_there_is_an_error() {
         let mut counter = CorpusCounter::new(gpt2(), 1).unwrap();
         let folder = std::env::temp_dir().join("no such folder");

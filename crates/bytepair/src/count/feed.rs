@@ -371,14 +371,17 @@ where
         raw.len().saturating_sub(margin)
     }
 
-    /// The last place in a range where the text can be changed in two parts, or its start.
+    /// The last place in a range where the text can be changed in two parts, or its start; never inside a character.
     fn last_cut(&self, raw: &[u8], Range { start, end }: Range<usize>) -> usize {
         let normalizer = &self.preparation.normalizer;
         if let Some(tokenizer) = &self.preparation.as_encoded {
             return start + tokenizer.last_cut(&raw[start..], 0..end - start).unwrap_or(0);
         }
         if normalizer.steps().is_empty() {
-            return end;
+            let is_inside = |&place: &usize| raw.get(place).is_some_and(|byte| byte & 0xC0 == 0x80);
+            let n_inside =
+                (start + 1..=end).rev().take(MAX_CHARACTER_LEN - 1).take_while(is_inside).count();
+            return end - n_inside;
         }
         let can_cut = |&place: &usize| normalizer.can_cut(raw, place);
         (start..end).rev().find(can_cut).unwrap_or(start)
