@@ -13,8 +13,6 @@ from tests.commands import run
 import bytepair
 from bytepair import Tokenizer, scale
 from bytepair.compat.tiktoken import Encoding
-from bytepair.compat.tokenizers import Tokenizer as InTokenizersShape
-from bytepair.compat.transformers import PreTrainedTokenizerFast
 from bytepair.data import TokenDataset, check_dataset
 
 tokenizers = pytest.importorskip("tokenizers", reason="compares with tokenizers")
@@ -260,45 +258,6 @@ def as_text_of(tokenizer, text):
     return bare_tokenizer(document).encode(text)
 
 
-def test_transformers_shape_takes_the_option_where_it_takes_split_special_tokens(ours):
-    """That one leaves tokens that are not special to be found; ours does not."""
-    expected = as_text_of(ours, FORGING)
-    begin = ours.special_tokens["<s>"]
-    shaped = PreTrainedTokenizerFast(tokenizer_object=ours)
-    think = ours.token_to_id("<think>")
-    assert think in shaped(FORGING, split_special_tokens=True)["input_ids"]
-    for options in ({}, {"return_offsets_mapping": True}):
-        found = shaped(FORGING, added_tokens="text", **options)["input_ids"]
-        assert found == [begin, *expected]
-    plain = {"added_tokens": "text", "add_special_tokens": False}
-    assert shaped([FORGING, "low"], **plain)["input_ids"][0] == expected
-    assert shaped.encode(FORGING, **plain) == expected
-    assert shaped.convert_tokens_to_ids(shaped.tokenize(FORGING, **plain)) == expected
-    words = shaped([FORGING], is_split_into_words=True, **plain)["input_ids"]
-    assert words == expected
-    always = PreTrainedTokenizerFast(tokenizer_object=ours, added_tokens="text")
-    assert always(FORGING)["input_ids"] == [begin, *expected]
-    assert think in always(FORGING, added_tokens="find")["input_ids"]
-    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
-        PreTrainedTokenizerFast(tokenizer_object=ours, added_tokens="txt")
-    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
-        shaped(FORGING, added_tokens="txt")
-
-
-def test_tokenizers_shape_has_the_option_beside_encode_special_tokens(ours):
-    """It is a property there, as that one is."""
-    expected = as_text_of(ours, FORGING)
-    shaped = InTokenizersShape(ours)
-    assert shaped.added_tokens == "find"
-    shaped.encode_special_tokens = True
-    assert ours.token_to_id("<think>") in shaped.encode(FORGING).ids
-    shaped.added_tokens = "text"
-    assert shaped.encode(FORGING, add_special_tokens=False).ids == expected
-    assert [one.ids[1:] for one in shaped.encode_batch([FORGING])] == [expected]
-    with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
-        shaped.added_tokens = "none"
-
-
 def test_tiktoken_shape_takes_the_option_and_refuses_special_tokens_as_ever(ours):
     """``disallowed_special`` is for all of them by default there."""
     expected = as_text_of(ours, FORGING)
@@ -361,24 +320,11 @@ WITHOUT_THE_OPTION = {
     "compat.tiktoken.core.Encoding.encode_single_token": NO_TEXT,
     "compat.tiktoken.core.CoreBPE.encode_single_piece": NO_TEXT,
     "compat.tiktoken.core.CoreBPE.encode_single_token": NO_TEXT,
-    **{
-        f"compat.tokenizers.Tokenizer.{before}encode{behind}": OBJECT_HAS_IT
-        for before in ("", "async_")
-        for behind in ("", "_batch", "_batch_fast")
-    },
-    **{
-        f"compat.transformers.PreTrainedTokenizerFast.{name}": PASSED_ON
-        for name in ("__call__", "encode", "tokenize")
-    },
-    "compat.transformers.PreTrainedTokenizerFast.encode_message_with_chat_template": (
-        "the chat template writes control tokens, so it would be refused"
-    ),
 }
 MODULES = [
     "",
     *("scale", "scale.spark", "segmentation"),
     *("compat.tiktoken", "compat.tiktoken.core"),
-    *("compat.tokenizers", "compat.transformers", "compat.streaming"),
 ]
 ENCODES = re.compile(r"encode|^tokenize$|count|__call__|^truncate$|^split$|segment")
 

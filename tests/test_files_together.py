@@ -182,11 +182,6 @@ def saver(way, folder):
         return lambda: base.save_pretrained(folder / "out")
     if way == "convert":
         return lambda: bytepair.convert(base, folder / "t.tiktoken")
-    if way == "transformers":
-        from bytepair.compat.transformers import PreTrainedTokenizerFast
-
-        theirs = PreTrainedTokenizerFast(tokenizer_object=base, chat_template="{{ x }}")
-        return lambda: theirs.save_pretrained(folder / "out")
     target = folder / ("out" if dialect == "gpt2" else "t.tiktoken")
     if way.startswith("command"):
         return lambda: commanded(base, way.split()[1], folder)
@@ -228,7 +223,6 @@ N_FILES = {
     "command segment": 2,
     "command train": 3,  # a draft when rehearsing, and two files
     "command stats": 2,
-    "transformers": 3,
 }
 
 

@@ -15,7 +15,6 @@ from bytepair import (
     TokenizerError,
     train_from_iterator,
 )
-from bytepair.compat.transformers import PreTrainedTokenizerFast
 
 TEXTS = [
     "low lower lowest, newer newest",
@@ -106,14 +105,9 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
     if file == "tokenizer.json":
         assert folder.added_tokens == alone.added_tokens
         theirs = tokenizers.Tokenizer.from_file(str(tmp_path / file))
-        ours = PreTrainedTokenizerFast.from_pretrained(tmp_path)
         for text in ("<|start|> low", "<|user|>  low", "low  <fn> low"):
             expected = theirs.encode(text).ids
-            assert ours.encode(text) == expected
             assert folder.encode(text, allowed_special="all") == expected
-        # A role makes <fn> special, which the file does not.
-        shown = "" if tokens else "<fn>"
-        assert ours.decode(list(ids.values()), skip_special_tokens=True) == shown
     assert folder.special_tokens == alone.special_tokens
     assert folder.encode("<|start|>") == alone.encode("<|start|>")
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<|start|>": 900}))

@@ -59,7 +59,9 @@ def encoding(text, dialect):
 
 def counting(text, dialect):
     """Count a text that comes in pieces of ten characters, by tokens whose length does not grow with the text."""
-    tokenizer = bytepair.train_from_iterator([text[:20_000]], merges=200, dialect=dialect)
+    tokenizer = bytepair.train_from_iterator(
+        [text[:20_000]], merges=200, dialect=dialect
+    )
     parts = [text[start : start + 10] for start in range(0, len(text), 10)]
 
     def work():

@@ -103,7 +103,6 @@ calls = [
     lambda: core.CountSums("/", 1 << 20).add([], [], []),
     lambda: __import__("bytepair.data"),
     lambda: __import__("bytepair.scale"),
-    lambda: __import__("bytepair.compat.transformers"),
     lambda: __import__("bytepair.compat.tiktoken"),
 ]
 for number, call in enumerate(calls):

@@ -39,18 +39,6 @@ def modules():
     return bytepair
 
 
-def adapted():
-    """Give a tokenizer the shape of transformers."""
-    from bytepair.compat.transformers import PreTrainedTokenizerFast
-
-    return PreTrainedTokenizerFast(tokenizer=trained())
-
-
-def with_settings(**settings):
-    """Make a tokenizer of transformers' shape with settings."""
-    return type(adapted())(tokenizer=trained(), **settings)
-
-
 def tiktoken_shape(names):
     """Make a tokenizer of tiktoken's shape."""
     from bytepair.compat.tiktoken import Encoding
@@ -71,12 +59,6 @@ ENTRY_POINTS = {
     "reference": lambda _, names: reference.train_from_iterator(
         TEXTS, merges=1, special_tokens=names
     ),
-    "add_tokens": lambda _, names: adapted().add_tokens(names),
-    "add_special_tokens": lambda _, names: adapted().add_special_tokens(
-        {"additional_special_tokens": names}
-    ),
-    "settings": lambda _, names: with_settings(extra_special_tokens=names),
-    "settings of old": lambda _, names: with_settings(additional_special_tokens=names),
     "with_added_tokens": lambda _, names: trained().with_added_tokens(names),
     "with_template": lambda _, names: trained().with_template(names),
     "train on files": lambda _, names: bytepair.train(names, merges=1),

@@ -3,11 +3,9 @@
 import json
 
 import pytest
-from tests.vectors.make_transformers import PATH
 
 from bytepair import FormatError, Tokenizer
 from bytepair.compat.tiktoken import get_encoding
-from bytepair.compat.transformers import AutoTokenizer
 
 TEXTS = [
     "Hello world  it's 12345 <s> <mask>x </s>\n\n e\u0301A\u030a 'LL don'T",
@@ -61,21 +59,6 @@ CLASSES = {
     "DebertaTokenizer": {},
     "Qwen2Tokenizer": {},
 }
-
-
-@pytest.mark.parametrize("name", [*CLASSES][:-1])
-def test_a_class_of_a_small_pair_is_that_of_transformers_shape(tmp_path, name):
-    """Which has the answers of transformers (``test_compat_vectors``)."""
-    vocabulary = json.loads(PATH.read_text())["vocabularies"]["bytes"]
-    (tmp_path / "source.json").write_text(json.dumps(vocabulary))
-    settings = {"tokenizer_config.json": {"tokenizer_class": name, **CLASSES[name]}}
-    write_pair(tmp_path, tmp_path / "source.json", settings, ROBERTA)
-    (tmp_path / "source.json").unlink()
-    shaped = AutoTokenizer.from_pretrained(tmp_path)
-    ours = Tokenizer.from_directory(tmp_path)
-    for text in TEXTS:
-        ids = ours.encode(text, allowed_special="all", add_special_tokens=True)
-        assert ids == shaped(text)["input_ids"]
 
 
 @pytest.mark.slow

@@ -575,9 +575,8 @@ def inside(package: str) -> dict[str, str]:
         return {}
     return {
         "bytepair.compat.tiktoken": "an interface compatible with tiktoken",
-        "bytepair.compat.transformers": "an interface compatible with transformers",
-        "bytepair.compat.tokenizers": "an interface compatible with tokenizers",
-        "bytepair.compat.streaming": "streaming decoders for servers",
+        "bytepair.compat.transformers": "tokenizers of transformers, accelerated",
+        "bytepair.compat.tokenizers": "tokenizers of Hugging Face tokenizers, accelerated",
     }
 
 

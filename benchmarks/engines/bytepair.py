@@ -85,10 +85,13 @@ def with_added(tokenizer: bytepair.Tokenizer, text: str) -> Any:  # noqa: ANN401
 
 
 def in_shape(folder: Path, case: Case) -> Any:  # noqa: ANN401 -- as of any library
-    """Load it in the shape of transformers, and add the tokens of the case."""
-    from bytepair.compat.transformers import PreTrainedTokenizerFast
+    """Load it with transformers, accelerate it, and add the tokens of the case."""
+    from transformers import PreTrainedTokenizerFast
 
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=folder / "vocabulary.json")
+    from bytepair.compat.transformers import accelerate
+
+    file = str(folder / "vocabulary.json")
+    tokenizer = accelerate(PreTrainedTokenizerFast(tokenizer_file=file))
     tokenizer.add_tokens(case["added"])
     return tokenizer
 

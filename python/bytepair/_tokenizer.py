@@ -237,7 +237,7 @@ class Tokenizer(_core.CoreTokenizer):
         It gets a ``tokenizer.json`` and a ``tokenizer_config.json``, which names the special
         tokens that this tokenizer puts before and after texts, and those for padding and
         unknown units. Gives the paths. Chat templates and other roles are set by
-        ``bytepair.compat.transformers``. ``ids_may_change`` is that of :meth:`save`.
+        transformers. ``ids_may_change`` is that of :meth:`save`.
 
         >>> import bytepair, tempfile
         >>> tokenizer = bytepair.train_from_iterator(

@@ -3,7 +3,7 @@
 The settings name only what the tokenizer itself says: the special token that begins every
 text, the one that ends every text, those for unknown units and for padding, and the
 lengths. A token is named only if it is a special one, since transformers makes special
-whatever is named. Left out: chat templates and other roles; see ``compat.transformers``.
+whatever is named. Left out: chat templates and other roles; see transformers.
 """
 
 import json

@@ -1,11 +1,9 @@
-"""The shapes of other libraries, so that a program changes an import and goes on.
+"""Other libraries: programs that use them change an import, or accelerate their objects, and go on.
 
 - ``bytepair.compat.tiktoken``: ``Encoding``, ``get_encoding``, ``encoding_for_model``, and
   the modules ``core``, ``load``, ``model`` and ``registry``
-- ``bytepair.compat.transformers``: ``AutoTokenizer``, ``PreTrainedTokenizerFast``
-- ``bytepair.compat.tokenizers``: ``Tokenizer``, as Hugging Face tokenizers has it
-- ``bytepair.compat.streaming``: text from ids that come one by one, for servers
+- ``bytepair.compat.tokenizers`` and ``bytepair.compat.transformers``: ``accelerate``, ``patch`` and ``explain``, with which
+  the objects of these libraries encode and decode with bytepair; they need the library
 
-Nothing here is imported by ``import bytepair``, and none of it needs the library whose
-shape it has. Left out: downloads, training, and what is marked ``NotImplementedError``.
+Nothing here is imported by ``import bytepair``.
 """

@@ -1,18 +1,19 @@
 """BP403 to BP406: files of settings that contradict the tokenizer.
 
 ``tokenizer_config.json`` names tokens by id and by role, and the class that transformers
-builds; ``config.json`` gives the number of rows of the model. Classes that ``_classes`` of
-``bytepair.compat`` does not know are left out.
+builds; ``config.json`` gives the number of rows of the model. What a class does with a text is asked of the
+installed transformers; code in folders is never run.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from bytepair import Tokenizer
 from bytepair._io.beside import read_object
 from bytepair._verify import torture
-from bytepair.errors import FileError, FormatError, TokenizerError
+from bytepair.errors import FileError, FormatError
 
 from ._finding import Finding, FoundToken
 from ._subject import HOLE, Subject, plain
@@ -20,6 +21,20 @@ from ._subject import HOLE, Subject, plain
 __all__ = ["Settings", "beside", "find", "read_settings"]
 
 
+ROLES = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
+"""The settings that name the special tokens which all models may have."""
+LISTS_OF_ROLES = ("extra_special_tokens", "additional_special_tokens")
+"""The settings that list special tokens without a role, or by roles of the model's own."""
+USE_THE_FILE = {"PreTrainedTokenizerFast", "TokenizersBackend"}
+"""The classes of transformers that change nothing of a ``tokenizer.json``."""
 MOST_DIGITS = 10
 """What has more digits is no id."""
 
@@ -43,12 +58,9 @@ def read_settings(paths: list[Path]) -> Settings:
     FileError
         A file cannot be read, or two are of the same kind.
     """
-    from bytepair.compat._settings import ROLES, check_settings
-
     found: dict[str, Any] = {}
     for path in paths:
         settings = read_object(path)
-        check_settings(settings, path)
         is_model = "vocab_size" in settings or "text_config" in settings
         is_config = any(
             name in settings
@@ -117,11 +129,9 @@ def _listed(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    from bytepair.compat._settings import EXTRA, ROLES
-
     config = settings.config
     named = {role: config.get(role) for role in ROLES}
-    for setting in EXTRA:
+    for setting in LISTS_OF_ROLES:
         more = config.get(setting)
         more = list(more.values()) if isinstance(more, dict) else more
         named |= {
@@ -151,19 +161,20 @@ def _roles(subject: Subject, settings: Settings) -> Iterator[Finding]:
 def _class(
     subject: Subject, settings: Settings, document: dict[str, Any]
 ) -> Iterator[Finding]:
-    from bytepair.compat._loading import as_its_class
-
-    path = Path(settings.config_name)
-    try:
-        made = as_its_class(settings.config, settings.model, document, path)
-    except TokenizerError:
-        return  # a class that is not known here
-    if made is None:
+    name = settings.config.get("tokenizer_class")
+    if not isinstance(name, str) or name in USE_THE_FILE:
         return
-    name, tokenizer = made
+    try:
+        encode = _encode_of_class(settings, document)
+    except ImportError:
+        message = f"transformers is not installed, which would show the ids of its class {name}"
+        yield Finding("BP405", message, (), is_fact=False)
+        return
+    if encode is None:
+        return
     differing = []
     for text in torture.TEXTS:
-        own, theirs = subject.ids_of(text.encode()), _ids_of(tokenizer, text)
+        own, theirs = subject.ids_of(text.encode()), encode(text)
         if own != theirs:
             shown = text if len(text) <= 60 else f"{text[:60]}…"
             detail = f"{len(own)} ids here, {len(theirs)} with {name}"
@@ -176,11 +187,37 @@ def _class(
         yield Finding("BP405", message, tuple(differing))
 
 
-def _ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
-    try:
-        return tokenizer.encode(text)
-    except TokenizerError:
-        return []
+def _encode_of_class(
+    settings: Settings, document: dict[str, Any]
+) -> Callable[[str], list[int]] | None:
+    """Return what encodes a text, special tokens in it as text, in the class that transformers builds.
+
+    ``None`` for a class that transformers does not have, or cannot build of these files.
+
+    Raises
+    ------
+    ImportError
+        transformers is not installed.
+    """
+    from transformers import AutoTokenizer
+
+    config = {key: value for key, value in settings.config.items() if key != "auto_map"}
+    with TemporaryDirectory() as folder:
+        for file, content in [
+            ("tokenizer.json", document),
+            ("tokenizer_config.json", config),
+            ("config.json", settings.model),
+        ]:
+            if content:
+                Path(folder, file).write_text(json.dumps(content), encoding="utf-8")
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(
+                folder, trust_remote_code=False, local_files_only=True
+            )
+        except Exception:  # a class raises what it likes
+            return None
+    options = {"add_special_tokens": False, "split_special_tokens": True}
+    return lambda text: list(tokenizer(text, **options)["input_ids"])
 
 
 def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -205,10 +242,10 @@ def _rows(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _content(token: object) -> str | None:
-    """Give the text of a token; ``None`` for one without."""
-    from bytepair.compat._settings import content
-
-    return content(token) or None
+    """Return the text of a token, which settings write as text or as an object; ``None`` for one without."""
+    if isinstance(token, Mapping):
+        token = token.get("content")
+    return token if isinstance(token, str) and token else None
 
 
 def _id_of(subject: Subject, content: str) -> int | None:

@@ -1,0 +1,85 @@
+"""Chat templates give what transformers gives, and errors say where."""
+
+import json
+
+import pytest
+
+import bytepair
+from bytepair import chat
+
+pytest.importorskip("jinja2")
+
+MESSAGES = [
+    {"role": "system", "content": "Be brief.\n"},
+    {"role": "user", "content": 'Say "é" <&>'},
+    {"role": "assistant", "content": "é"},
+]
+TEMPLATES = [
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}",
+    "{%- for m in messages %}\n    {{- m['content'] | tojson }}\n{% endfor %}\n  {% if add_generation_prompt %}>{% endif %}\n",
+    "{% for m in messages %}{% if loop.index > 1 %}{% break %}{% endif %}{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}",
+    "{{ bos_token }}{{ tools | tojson(indent=2) }}{% set ns = namespace(n=0) %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{% endfor %}{{ ns.n }}",
+]
+
+
+def test_a_chat_is_rendered_as_worked_out_by_hand():
+    """Blocks take no lines of their own; text of JSON keeps its letters."""
+    template = "{% for m in messages %}\n  {% if m.role %}\n{{ m.content | tojson }}\n  {% endif %}\n{% endfor %}"
+    assert chat.render(template, MESSAGES[1:]) == '"Say \\"é\\" <&>"\n"é"\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_chat_is_rendered_as_transformers_does(template):
+    """With variables, the beginning of an answer, and blocks of generation."""
+    utilities = pytest.importorskip("transformers.utils.chat_template_utils")
+    options = {
+        "tools": [{"name": "f", "z": "é"}],
+        "bos_token": "<s>",
+        "add_generation_prompt": True,
+    }
+    (theirs,), _ = utilities.render_jinja_template(
+        [MESSAGES], chat_template=template, **options
+    )
+    assert chat.render(template, MESSAGES, **options) == theirs
+
+
+@pytest.mark.parametrize(
+    ("template", "says"),
+    [
+        ("\n{% for %}", "line 2"),
+        (
+            "\n\n{{ raise_exception('roles must alternate') }}",
+            "line 3: roles must alternate",
+        ),
+        ("{{ 1 / 0 }}", "ZeroDivisionError"),
+        ("{{ ''.__class__.__mro__ }}", "unsafe"),
+        ("{{ messages.append(1) }}", "unsafe"),
+    ],
+)
+def test_an_error_names_the_line(template, says):
+    """Errors of the template, of Python, and what the sandbox refuses."""
+    with pytest.raises(
+        bytepair.TokenizerError, match=r"^chat template, line"
+    ) as caught:
+        chat.render(template, MESSAGES)
+    assert says in str(caught.value)
+
+
+def test_templates_are_found_in_a_folder(tmp_path):
+    """A file goes before the settings, which have one or several by name."""
+    with pytest.raises(bytepair.FileError, match="no chat template 'default'"):
+        chat.read_template(tmp_path)
+    config = tmp_path / "tokenizer_config.json"
+    config.write_text(json.dumps({"chat_template": "one"}))
+    assert chat.read_template(tmp_path) == "one"
+    named = [
+        {"name": "default", "template": "two"},
+        {"name": "tool_use", "template": "three"},
+    ]
+    config.write_text(json.dumps({"chat_template": named}))
+    assert chat.read_template(tmp_path, "tool_use") == "three"
+    (tmp_path / "chat_template.jinja").write_text("é", encoding="utf-8")
+    assert chat.read_template(tmp_path) == "é"
+    with pytest.raises(bytepair.FileError, match="default, tool_use"):
+        chat.read_template(tmp_path, "other")
