@@ -105,18 +105,6 @@ def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
     assert sorted(path.name for path in Path().iterdir()) == ["base.json", "c.txt"]
 
 
-def test_ranks_without_their_pattern_are_extended_in_their_format(files):
-    """The new file has a pattern beside it, which the old one left to an option."""
-    base = bytepair.train_from_iterator(["low lower"], merges=3, dialect="gpt4")
-    base.save("base.tiktoken")
-    Path("base.tiktoken.json").unlink()
-    options = ["--dialect", "gpt4", "-q"]
-    run("base.tiktoken", "c.txt", "--add", "5", "-o", "new.tiktoken", *options)
-    check = surgery.verify_extension(base, "new.tiktoken")
-    assert check, check.lines
-    assert len(check.new_ids) == 5
-
-
 def verified(*arguments, code=0):
     """Run the command that verifies."""
     return commands.run("verify", *arguments, code=code)

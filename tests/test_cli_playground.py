@@ -78,7 +78,6 @@ def test_a_name_never_ends_the_element_that_holds_it(page):
         ("-o p.txt", "p.txt: the name of the page ends with .html"),
         ("-o p.html --port 8000", "--port"),
         ("-o p.html --no-open", "--no-open"),
-        ("--dialect gpt2", "--dialect"),
         ("no-such.json", "no-such.json"),
     ],
 )

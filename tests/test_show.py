@@ -500,7 +500,6 @@ def test_a_text_that_looks_like_a_tokenizer_of_lines_is_a_text(files):
         (["a.json", "low", "--text", "x"], "expected a tokenizer with --text or --fil"),
         (["a.json", "."], "has no tokenizer"),
         (["a.json", "low", "--json", "--ids"], "--ids has no effect on --json"),
-        (["a.json", "low", "--pattern", "x"], "--pattern has no effect"),
         (["a.json", "low", "--allowed-special", "<x>"], "<x>"),
     ],
 )

@@ -359,9 +359,8 @@ def test_the_command_writes_json(path):
 
 
 def test_the_command_refuses_what_it_cannot_do(path):
-    """A picture of another kind, an option without effect, a special token that is none."""
+    """A picture of another kind, a special token that is none."""
     assert "is an .svg file" in run(path, "low", "-o", "tree.png", code=1)
-    assert "--dialect has no effect" in run(path, "low", "--dialect", "gpt2", code=1)
     assert "<x>" in run(path, "low", "--allowed-special", "<x>", code=1)
 
 

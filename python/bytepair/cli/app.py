@@ -135,7 +135,9 @@ class Commands(TyperGroup):
             begin = f"{path}{colon}" if isinstance(error, FileError) and colon else ""
             rest = reason if begin else str(error)
             rest = _as_typed(rest, options, self.typed, is_about_file=is_about_file)
-            _refuse(begin + rest)
+            with_loading = _as_typed(rest, OF_CONVERT, self.typed, is_about_file=True)
+            hint = "" if with_loading == rest else IN_CONVERT
+            _refuse(begin + with_loading + hint)
         except KeyboardInterrupt:
             _interrupt()
         except BrokenPipeError:
@@ -169,6 +171,11 @@ class Commands(TyperGroup):
             **{name: options.get(alias, "") for name, alias in aliases.items()},
             **options,
         }
+
+
+OF_CONVERT = {name: f"--{name}" for name in ("dialect", "pattern", "encoding")}
+"""Options for files that leave something out. Few commands have them, and `convert` is one."""
+IN_CONVERT = "; bytepair convert has these options, and writes a file that needs none"
 
 
 app = typer.Typer(

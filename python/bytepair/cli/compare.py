@@ -11,11 +11,12 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from bytepair import Tokenizer
 from bytepair.analyze import Comparison
 
 from . import corpus_options
 from .help_pages import DISPLAY
-from .options import Added, LoadingOptions
+from .options import Added
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
@@ -124,7 +125,6 @@ def compare(
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedInCorpus = None,
     threads: Threads = None,
-    loading: LoadingOptions,
     limit: ListLimit = None,
     quiet: corpus_options.Quiet = False,
     as_json: corpus_options.Json = False,
@@ -159,7 +159,7 @@ def compare(
         message = "has no effect with --quiet, which lists nothing"
         raise typer.BadParameter(message, param_hint="--limit")
     n_listed = N_LISTED if limit is None else limit
-    first, second = loading.load_all((first_path, second_path))
+    first, second = map(Tokenizer.from_file, (first_path, second_path))
     line = ProgressLine(is_shown=not quiet)
     found = compared(
         first,

@@ -13,7 +13,7 @@ from bytepair._plurals import amount
 
 from . import corpus_options
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens, LoadingOptions
+from .options import Added, AddedTokens
 from .progress_line import ProgressLine
 from .spreading import spread
 from .tokenizers_first import TokenizerOption, short_names, told_apart
@@ -51,7 +51,6 @@ def count_tokens(
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedTokens = Added.FIND,
     threads: Threads = None,
-    loading: LoadingOptions,
     as_json: AsJson = False,
     quiet: corpus_options.Quiet = False,
 ) -> None:
@@ -65,7 +64,7 @@ def count_tokens(
 
     paths, corpus = told_apart(arguments, tokenizer, default="-")
     names = short_names(paths)
-    tokenizers = loading.load_all(paths)
+    tokenizers = [Tokenizer.from_file(path) for path in paths]
     line = ProgressLine(is_shown=not quiet)
     found = file_sums(
         tokenizers,

@@ -15,7 +15,7 @@ from bytepair import Tokenizer
 
 from .corpus_options import Quiet
 from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
-from .options import Input, Lines, LoadingOptions, NumberFormat, Output, TokenizerPath
+from .options import Input, Lines, NumberFormat, Output, TokenizerPath
 from .pieces import Pieces
 from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
@@ -44,7 +44,6 @@ def decode(
         ),
     ] = None,
     lines: Lines = False,
-    loading: LoadingOptions,
     quiet: Quiet = False,
 ) -> None:
     """Decode ids to text: all ids at once, or each line of ids to a line of text."""
@@ -57,7 +56,7 @@ def decode(
         raise typer.BadParameter(message, param_hint="--lines")
     name = name_of(file)
     opened = reading if number_format in RAW or is_raw else open_list
-    tokenizer = loading.load(tokenizer_path)
+    tokenizer = Tokenizer.from_file(tokenizer_path)
     to_bytes = decoder(tokenizer)
     parse_all, parse_line = parsers(tokenizer, number_format, file)
     transfer = Transfer("decoding", file, output, quiet=quiet)

@@ -12,10 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
+from bytepair import Tokenizer
+
 from .colours import has_colours
 from .corpus_options import Quiet, ReadingOptions
 from .finding_codes import choosing, codes_of
-from .options import LoadingOptions
 from .progress_line import ProgressLine
 from .spreading import spread
 
@@ -88,7 +89,6 @@ def doctor(
         typer.Option("--exit-zero", help="Exit with code 0, whatever is found."),
     ] = False,
     reading: ReadingOptions,
-    loading: LoadingOptions,
     quiet: Quiet = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write everything as one JSON object.")
@@ -109,7 +109,6 @@ def doctor(
                 "show": show,
                 "exit_zero": exit_zero or None,
                 **reading.given(),
-                **vars(loading),
                 "quiet": quiet or None,
                 "json": as_json or None,
             }
@@ -131,7 +130,7 @@ def doctor(
         raise typer.BadParameter(message, param_hint="--show")
     line = ProgressLine(is_shown=not quiet)
     diagnosis = analysis.diagnose(
-        loading.load(tokenizer_path),
+        Tokenizer.from_file(tokenizer_path),
         file=tokenizer_path,
         config=analysis.beside(tokenizer_path) if config is None else config,
         corpus=corpus,

@@ -24,7 +24,6 @@ from .options import (
     AddedTokens,
     Input,
     Lines,
-    LoadingOptions,
     NumberFormat,
     Output,
     TokenizerPath,
@@ -83,7 +82,6 @@ def encode(
         ),
     ] = None,
     added_tokens: AddedTokens = Added.FIND,
-    loading: LoadingOptions,
     quiet: Quiet = False,
 ) -> None:
     """Encode text: one line of ids for the whole input, or one for each line."""
@@ -98,7 +96,7 @@ def encode(
         message = "give --format uint16 or --format uint32, and an output that does not end in .npy"
         raise typer.BadParameter(message, param_hint="--add-special-tokens")
     refuse_no_text(file)
-    tokenizer = loading.load(tokenizer_path)
+    tokenizer = Tokenizer.from_file(tokenizer_path)
     if add_special_tokens and adds_nothing(tokenizer):
         message = "has no effect: this tokenizer puts no tokens around a text, and neither cuts nor pads it"
         raise typer.BadParameter(message, param_hint="--add-special-tokens")

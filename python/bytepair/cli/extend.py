@@ -16,7 +16,7 @@ from bytepair import TrainingError
 
 from . import corpus_options
 from .help_pages import LIMITS
-from .options import LoadingOptions, NewTokenizer, TokenizerPath
+from .options import NewTokenizer, TokenizerPath
 from .problems import remark
 from .sizes import number, size
 from .spreading import spread
@@ -112,7 +112,6 @@ def extend(
     output: NewTokenizer,
     saving: SavingWithNew,
     reading: corpus_options.ReadingOptions,
-    loading: LoadingOptions,
     limits: Limits,
     memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
@@ -130,7 +129,7 @@ def extend(
 
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     _check_source(corpus, strings, add)
-    base, source = base_of(tokenizer_path, loading.options()._asdict())
+    base, source = base_of(tokenizer_path)
     saving.check(base, output)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
     options: dict[str, Any] = {

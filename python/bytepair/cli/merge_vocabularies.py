@@ -9,7 +9,7 @@ import typer
 from bytepair import TokenizerError
 
 from .corpus_options import Json, Quiet
-from .options import LoadingOptions, NewTokenizer
+from .options import NewTokenizer
 from .problems import remark
 from .spreading import spread
 from .vocabulary_options import SavingWithNew
@@ -46,7 +46,6 @@ def merge_vocabularies(
         ),
     ] = False,
     saving: SavingWithNew,
-    loading: LoadingOptions,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -58,10 +57,9 @@ def merge_vocabularies(
     from bytepair import surgery
     from bytepair.surgery._extend import base_of
 
-    options = loading.options_of([base, other])
-    first, source = base_of(base, options[0])
+    first, source = base_of(base)
     saving.check(first, output)
-    second, _ = base_of(other, options[1])
+    second, _ = base_of(other)
     found = surgery.merge_vocabularies(first, second, allow_helpers=allow_helpers)
     report = found.report
     if not report.added and report.outcomes.keys() - {"known"}:

@@ -1,15 +1,14 @@
 """Arguments that several commands share."""
 
 import enum
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from bytepair import Tokenizer, dialects, encodings, patterns
-from bytepair._io.loading import Options, acting_options
+from bytepair._io.loading import Options
 from bytepair._io.saving import FORMATS
 
 from .help_pages import LOADING
@@ -162,7 +161,7 @@ NewTokenizerOrNone = Annotated[Path | None, WHERE]
 
 @dataclass(frozen=True)
 class LoadingOptions:
-    """What a file of a tokenizer leaves out, for every command that reads one."""
+    """What a file of a tokenizer leaves out, for commands that describe or convert it."""
 
     dialect: DialectName = None
     pattern: SplitPattern = None
@@ -178,31 +177,6 @@ class LoadingOptions:
     def load(self, path: Path) -> Tokenizer:
         """Load a tokenizer."""
         return Tokenizer.from_file(path, **self.options()._asdict())
-
-    def load_acting(self, path: Path) -> Tokenizer:
-        """Load one of several tokenizers, with the options that act on its format."""
-        given = self.options()._asdict()
-        return Tokenizer.from_file(path, **{n: given[n] for n in acting_options(path)})
-
-    def load_all(self, paths: Iterable[Path]) -> list[Tokenizer]:
-        """Load several, each with the options that act on its format.
-
-        An option that acts on none is given to all, so that loading refuses it.
-        """
-        paths = list(paths)
-        pairs = zip(paths, self.options_of(paths), strict=True)
-        return [Tokenizer.from_file(path, **options) for path, options in pairs]
-
-    def options_of(self, paths: Iterable[Path]) -> list[dict[str, Any]]:
-        """Give the options of each of several paths, as :meth:`load_all` says."""
-        paths = list(paths)
-        acting = {path: acting_options(path) for path in paths}
-        given = self.options()._asdict()
-        idle = [n for n in given if not any(n in names for names in acting.values())]
-        return [
-            {n: given[n] for n in (*acting[path], *idle) if n in given}
-            for path in paths
-        ]
 
 
 def token_id(text: str) -> tuple[str, int]:

@@ -12,11 +12,10 @@ from typing import Annotated
 
 import typer
 
-from bytepair import FileError
+from bytepair import FileError, Tokenizer
 from bytepair._io.files import write
 from bytepair.views._playground import page_with
 
-from .options import LoadingOptions
 from .problems import remark
 from .report import check_output
 from .spreading import spread
@@ -76,7 +75,6 @@ def playground(
     output: Output = None,
     port: Port = None,
     no_open: NoOpen = False,
-    loading: LoadingOptions,
 ) -> None:
     """Encode, trace and train in the browser; nothing leaves your machine."""
     if output is not None:
@@ -84,9 +82,7 @@ def playground(
         check_output(output, "the page")
     paths = tokenizers or []
     names = short_names(paths) if paths else []
-    loaded = dict(zip(names, loading.load_all(paths), strict=True)) if paths else {}
-    if not paths:
-        _refuse_loading(loading)
+    loaded = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
     page = page_with(loaded).encode()
     if output is not None:
         write(output, page)
@@ -101,14 +97,6 @@ def _refuse_serving(*, port: int | None, no_open: bool) -> None:
         if is_given:
             message = "acts on serving the page; --output / -o writes it to a file"
             raise typer.BadParameter(message, param_hint=name)
-
-
-def _refuse_loading(loading: LoadingOptions) -> None:
-    """Refuse options for reading a tokenizer where none is named."""
-    for name, value in vars(loading).items():
-        if value is not None:
-            message = "acts on a tokenizer; name one"
-            raise typer.BadParameter(message, param_hint=f"--{name}")
 
 
 def serve(page: bytes, port: int, *, opens: bool) -> None:

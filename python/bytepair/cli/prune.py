@@ -9,7 +9,7 @@ import typer
 from bytepair import TokenizerError
 
 from . import corpus_options
-from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
+from .options import NewTokenizerOrNone, TokenizerPath
 from .problems import remark
 from .sizes import number, size
 from .spreading import spread
@@ -73,7 +73,6 @@ def prune(
     dry_run: DryRun = False,
     saving: Saving,
     reading: corpus_options.ReadingOptions,
-    loading: LoadingOptions,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
@@ -93,7 +92,7 @@ def prune(
     _check(to, min_count, matching, has_corpus=bool(corpus))
     n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     drop = None if matching is None else _matches(matching)
-    base, source = base_of(tokenizer_path, loading.options()._asdict())
+    base, source = base_of(tokenizer_path)
     way = numbering or NumberingName.RESERVED
     saving.check(base, output, way)
     watch = Watch(is_shown=not quiet)

@@ -11,7 +11,7 @@ from bytepair import TokenizerError
 
 from .corpus_options import Json, Quiet
 from .finding_codes import choosing, codes_of
-from .options import LoadingOptions, NewTokenizerOrNone, TokenizerPath
+from .options import NewTokenizerOrNone, TokenizerPath
 from .problems import remark
 from .spreading import spread
 from .vocabulary_options import (
@@ -83,7 +83,6 @@ def remove(
     numbering: NumberingChoice = None,
     dry_run: DryRun = False,
     saving: Saving,
-    loading: LoadingOptions,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -96,7 +95,7 @@ def remove(
     from bytepair.surgery._extend import base_of
 
     check_output(output, dry_run=dry_run)
-    base, source = base_of(tokenizer_path, loading.options()._asdict())
+    base, source = base_of(tokenizer_path)
     way = numbering or NumberingName.RESERVED
     saving.check(base, output, way)
     named = _named(tokens, id_, findings)

@@ -11,12 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bytepair import FileError, FormatError, TokenizerError
+from bytepair import FileError, FormatError, Tokenizer, TokenizerError
 from bytepair._io.files import check_writable, refuse_no_name, write
 from bytepair._io.temporary import TemporaryFolder
 
 from . import corpus_options
-from .options import LoadingOptions
 from .problems import remark
 from .progress_line import ProgressLine
 from .spreading import spread
@@ -73,7 +72,6 @@ def report(
     parallel: Parallel = False,
     baseline: Baseline = None,
     reading: corpus_options.ReadingOptions,
-    loading: LoadingOptions,
     quiet: corpus_options.Quiet = False,
 ) -> None:
     """Write a report about tokenizers as one HTML file."""
@@ -97,7 +95,7 @@ def report(
     names = short_names(paths)
     logs = log or []
     line = ProgressLine(is_shown=not quiet)
-    tokenizers = dict(zip(names, loading.load_all(paths), strict=True))
+    tokenizers = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
     curves = dict(zip(plots.distinct_names(logs), map(read_log, logs), strict=True))
     with in_files(corpus, line) as files:
         found = describe(

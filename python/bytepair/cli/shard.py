@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bytepair import TokenizerError
+from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
 from bytepair._training.progress import clock
 
 from . import corpus_options
-from .options import Added, AddedTokens, LoadingOptions, TokenizerPath
+from .options import Added, AddedTokens, TokenizerPath
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
@@ -108,7 +108,6 @@ def shard(
     mark_at: MarkAt = None,
     added_tokens: AddedTokens = Added.FIND,
     shard_tokens: ShardTokens = None,
-    loading: LoadingOptions,
     reading: corpus_options.CorpusOptions,
     check: Check = False,
     quiet: corpus_options.Quiet = False,
@@ -126,7 +125,7 @@ def shard(
         )
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
-    loaded = loading.load(tokenizer)
+    loaded = Tokenizer.from_file(tokenizer)
     sources, recognised = reading.sources(corpus)
     line.note(recognised)
     manifest = scale.tokenize(

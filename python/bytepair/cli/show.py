@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from bytepair import FileError, TokenizerError
+from bytepair import FileError, Tokenizer, TokenizerError
 from bytepair._io.loading import is_tokenizer
 from bytepair.analyze import Cut, cut
 from bytepair.views._layout import Options
@@ -21,7 +21,7 @@ from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens, LoadingOptions
+from .options import Added, AddedTokens
 from .spreading import spread
 from .streams import name_of, naming, reading, refuse_no_text
 from .tokenizers_first import names_of
@@ -109,7 +109,6 @@ def show(
     ] = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = Added.FIND,
-    loading: LoadingOptions,
 ) -> None:
     """Show a text in tokens, a row for each tokenizer.
 
@@ -119,7 +118,7 @@ def show(
     if as_json:
         _refuse_drawing(ids=ids, bytes=bytes_below, spaces=spaces, pieces=pieces)
     paths, content = told_apart(arguments, text=text, file=file)
-    tokenizers = loading.load_all(paths)
+    tokenizers = [Tokenizer.from_file(path) for path in paths]
     names = allowed_special or []
     cuts = []
     for path, tokenizer in zip(paths, tokenizers, strict=True):

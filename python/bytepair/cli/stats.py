@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bytepair import TokenizerError
+from bytepair import Tokenizer, TokenizerError
 from bytepair._io.files import check_writable, write_together
 
 from . import corpus_options
 from .colours import HEADING, VALUE, has_colours, paint
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens, LoadingOptions
+from .options import Added, AddedTokens
 from .problems import remark
 from .progress_line import ProgressLine
 from .spreading import spread
@@ -140,7 +140,6 @@ def stats(
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedTokens = Added.FIND,
     threads: Threads = None,
-    loading: LoadingOptions,
     output: Outputs = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -167,7 +166,7 @@ def stats(
         raise TokenizerError(message)
     paths, corpus = told_apart(arguments, tokenizer, default=None)
     names = short_names(paths)
-    tokenizers = dict(zip(names, loading.load_all(paths), strict=True))
+    tokenizers = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
     line = ProgressLine(is_shown=not quiet)
     found = measured(
         tokenizers,

@@ -20,7 +20,7 @@ from bytepair.views._terminal import print_lines
 from bytepair.views._tracing import sentence, trace_lines
 
 from .help_pages import DISPLAY
-from .options import Added as AddedChoice, AddedTokens, LoadingOptions, TokenizerPath
+from .options import Added as AddedChoice, AddedTokens, TokenizerPath
 from .show import AllowedSpecial, columns_of
 from .spreading import spread
 from .streams import reading
@@ -71,7 +71,6 @@ def trace(
     ] = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = AddedChoice.FIND,
-    loading: LoadingOptions,
 ) -> None:
     """Show how a text becomes tokens: normalizing, splitting and each merge."""
     if output is not None:
@@ -79,7 +78,7 @@ def trace(
             message = f"{output}: the picture is an .svg file"
             raise FileError(message)
         check_writable(output.parent)
-    tokenizer = loading.load(tokenizer_path)
+    tokenizer = Tokenizer.from_file(tokenizer_path)
     names = allowed_special or []
     found = analyze.trace(
         tokenizer,

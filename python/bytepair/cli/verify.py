@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
-from bytepair import FormatError
+from bytepair import FormatError, Tokenizer
 from bytepair._plurals import amount
 from bytepair._verify.verify import verify as find_difference
 
-from .options import LoadingOptions, Texts
+from .options import Texts
 from .progress_line import ProgressLine
 from .spreading import spread
 from .texts import read_texts
@@ -58,7 +58,6 @@ def verify(
     extends: Extends = False,
     texts: Texts = None,
     as_json: Json = False,
-    loading: LoadingOptions,
 ) -> None:
     """Show the first difference between two tokenizers; the exit code is 1 if there is one.
 
@@ -66,19 +65,19 @@ def verify(
     """
     own = read_texts(texts or [])
     show = _show_extension if extends else _show_difference
-    is_right = show((first_path, second_path), own, loading, as_json=as_json)
+    is_right = show((first_path, second_path), own, as_json=as_json)
     if not is_right:
         raise typer.Exit(DIFFERENT)
 
 
 def _show_difference(
-    paths: tuple[Path, Path], own: list[str], loading: LoadingOptions, *, as_json: bool
+    paths: tuple[Path, Path], own: list[str], *, as_json: bool
 ) -> bool:
     """Print the first difference; tell whether there is none."""
     line = ProgressLine(is_shown=True)
     line.show("reading both tokenizers")
     try:
-        first, second = loading.load_all(paths)
+        first, second = map(Tokenizer.from_file, paths)
         line.show("comparing them")
         found = find_difference(first, second, texts=own)
     finally:
@@ -96,20 +95,18 @@ def _show_difference(
     return found is None
 
 
-def _show_extension(
-    paths: tuple[Path, Path], own: list[str], loading: LoadingOptions, *, as_json: bool
-) -> bool:
+def _show_extension(paths: tuple[Path, Path], own: list[str], *, as_json: bool) -> bool:
     """Print whether the second extends the first, and return it."""
     from bytepair.surgery._extends import check, unreadable
 
     line = ProgressLine(is_shown=True)
     line.show("reading both tokenizers")
     try:
-        base, new = loading.load_all(paths)
+        base, new = map(Tokenizer.from_file, paths)
         line.show("comparing them")
         found = check(base, new, own, *paths)
     except FormatError as error:  # the base can be read, or this raises again
-        found = unreadable(loading.load_acting(paths[0]), error)
+        found = unreadable(Tokenizer.from_file(paths[0]), error)
     finally:
         line.clear()
     if as_json:

@@ -308,9 +308,7 @@ def check_add(add: int | None) -> int:
     return add
 
 
-def base_of(
-    tokenizer: Tokenizer | StrPath, options: Mapping[str, Any] | None = None
-) -> tuple[Tokenizer, Path | None]:
+def base_of(tokenizer: Tokenizer | StrPath) -> tuple[Tokenizer, Path | None]:
     """Give a tokenizer, with the added tokens that only files beside it name, and its path."""
     if isinstance(tokenizer, Tokenizer):
         return tokenizer, None
@@ -318,7 +316,7 @@ def base_of(
         message = f"expected a tokenizer or its path, not {type(tokenizer).__name__}"
         raise TypeError(message)
     path = Path(tokenizer)
-    base = Tokenizer.from_file(path, **(options or {}))
+    base = Tokenizer.from_file(path)
     beside = added_beside(path)
     if beside:
         base = Tokenizer(with_added_beside(base, path, beside))
