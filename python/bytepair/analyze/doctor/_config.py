@@ -61,6 +61,7 @@ def read_settings(paths: list[Path]) -> Settings:
     found: dict[str, Any] = {}
     for path in paths:
         settings = read_object(path)
+        _check(path, settings)
         is_model = "vocab_size" in settings or "text_config" in settings
         is_config = any(
             name in settings
@@ -83,6 +84,25 @@ def read_settings(paths: list[Path]) -> Settings:
             raise FileError(message)
         found[kind], found[f"{kind}_name"] = settings, path.name
     return Settings(**found)
+
+
+def _check(path: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a class that is no name, and roles that are no tokens.
+
+    Raises
+    ------
+    FormatError
+        A value is of another kind; the message names the setting.
+    """
+    name = settings.get("tokenizer_class")
+    if not isinstance(name, (str, type(None))):
+        message = f"{path}: tokenizer_class must be a name, not {name!r:.60}"
+        raise FormatError(message)
+    for role in ROLES:
+        token = settings.get(role)
+        if token is not None and _content(token) is None and token != "":
+            message = f"{path}: {role} must be a token, a text or an object with its content, not {token!r:.60}"
+            raise FormatError(message)
 
 
 def beside(file: Path) -> list[Path]:
