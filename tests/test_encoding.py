@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import Tokenizer, _core
 
 PARTS = [
     *" \u3000\nabéÉ日_1ﬁ\u200dĠ!",
@@ -281,7 +281,7 @@ def test_a_text_that_stands_twice_in_a_template_is_counted_and_cut_twice():
     parts = [(0, [], 0), (0, [], 1)], [(0, [], 0), (1, [], 1)]
     twice = base.with_template("<s> $A")._with_template(*parts)
     for text in ("ab", "ab" * 9000):
-        for tokenizer in (twice, twice._with_truncation(7)):
+        for tokenizer in (twice, twice._with_truncation(_core.Lengths(max_length=7))):
             tokenizer = Tokenizer(tokenizer)
             for adds in (False, True):
                 ids = tokenizer.encode(text, add_special_tokens=adds)
@@ -289,7 +289,7 @@ def test_a_text_that_stands_twice_in_a_template_is_counted_and_cut_twice():
                 full = tokenizer.encode_full(text, add_special_tokens=adds)
                 assert full.ids == ids
                 assert not adds or tokenizer.truncation is None or len(ids) <= 7
-    short = Tokenizer(twice._with_truncation(7))
+    short = Tokenizer(twice._with_truncation(_core.Lengths(max_length=7)))
     short = short.encode_full("abcdefgh", fit_length=True)
     found = [base.decode(part.ids) for part in (short, *short.overflowing)]
     assert found == ["abcabc", "defdef", "ghgh"]

@@ -313,7 +313,7 @@ def test_rows_are_laid_out_as_documents_one_by_one(
     if place is not None:
         (options[place],) = mark
     column = pa.array([text.encode() for text in documents], pa.large_binary())
-    ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), **options)
+    ids, ends = _core.encode_rows(tokenizer, arrays_of(column), **options)
     expected, expected_ends = [], []
     for text in documents:
         own = tokenizer.encode_ordinary(text)
@@ -335,7 +335,7 @@ def test_arrays_that_are_held_keep_what_they_hold(tokenizer):
         block = np.frombuffer(lines.encode(), np.uint8)
         (data, offsets), _lines, _null, _bad = _core.read_jsonl(block, ["text"])
         column = column_of(data, offsets)
-        ids, ends = _core.encode_rows(tokenizer, *arrays_of(column), width=2)
+        ids, ends = _core.encode_rows(tokenizer, arrays_of(column), width=2)
         expected = [ids.copy(), data.copy()]
         if turn % 3:  # some are dropped, and what they held is used again
             held.append((column.slice(1), ids[5:], expected))

@@ -171,7 +171,7 @@ print(beside(lambda: measure.add_stream(read, b"g"), lambda: measure.groups))
 """,
     "sums of a measure": """
 measure = _core.Measure(tokenizer)
-print(beside(lambda: measure.add_stream(read), lambda: measure.sums(0))["bytes"])
+print(beside(lambda: measure.add_stream(read), lambda: measure.sums(0))[0][1])
 """,
     "weights of a corpus": """
 corpus = _core.Corpus(_core.Dialect("gpt2"), special_tokens=[], separator=None, threads=1)

@@ -48,7 +48,6 @@ __all__ = [
     "recognise_encodings",
     "recognise_format",
     "sentencepiece_roles",
-    "token_table",
     "unicode_scripts",
     "write",
     "write_huggingface_with_changes",
@@ -63,6 +62,8 @@ _Text: TypeAlias = str | bytes
 _TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
 _StringReport: TypeAlias = tuple[str, int | None, list[int], list[int]]
 _Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
+_Column: TypeAlias = tuple[NDArray[np.uint8], NDArray[np.int64]]
+_PieceRows: TypeAlias = tuple[_Column, NDArray[np.int64], NDArray[np.int64] | None]
 
 @disjoint_base
 class CoreTokenizer:
@@ -421,7 +422,11 @@ class CoreTokenizer:
         stretch_len: int | None = None,
         max_uncut: int | None = None,
     ) -> tuple[int, int]:
-        """`names` are those of the input, of the file to write to, and of the output in messages."""
+        """Encode a file into a file, and give the numbers of ids and of bytes.
+
+        ``names`` are those of the input, ``-`` for standard input, of the file to write to, which exists, and of the output
+        in messages.
+        """
 
     def tokenize(
         self,
@@ -682,15 +687,8 @@ class CoreTokenizer:
         [(0, [], 0)]
         """
 
-    def _with_truncation(
-        self,
-        max_length: int | None,
-        *,
-        stride: int = 0,
-        strategy: str = "longest_first",
-        side: str = "right",
-    ) -> CoreTokenizer:
-        """Return this tokenizer with truncation to a length; ``None`` takes it away."""
+    def _with_truncation(self, lengths: Lengths) -> CoreTokenizer:
+        """Return this tokenizer with the truncation of these lengths, or without any."""
 
     def _with_padding(
         self,
@@ -1414,19 +1412,11 @@ class Dialect:
 
 @final
 class PieceTable:
-    """Pieces and their counts, as rows: the bytes of all, where each begins, its count."""
+    """Pieces and their counts."""
 
     def __new__(cls) -> PieceTable: ...
-    def add(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        *,
-        firsts: NDArray[np.int64] | None = None,
-        source: int = 0,
-    ) -> None:
-        """Add rows; ``firsts`` is the order in which they first occur in a source."""
+    def add(self, rows: _PieceRows, *, source: int = 0) -> None:
+        """Add rows: a column, counts and, if they are known, the order in which they first occur in a source."""
 
 @final
 class Usage:
@@ -1436,17 +1426,11 @@ class Usage:
     """
 
     def __new__(cls, tokenizer: CoreTokenizer) -> Usage: ...
-    def add_rows(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        *,
-        threads: int | None = None,
-    ) -> None:
+    def add_rows(self, column: _Column, *, threads: int | None = None) -> None:
         """Add the rows of a column of texts."""
 
-    def sums(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
-        """Give, by id, how often a token was made and how often it stayed, and the number of pieces."""
+    def sums(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """Give, by id, how often a token was made and how often it stayed."""
 
 @final
 class CountSums:
@@ -1456,17 +1440,8 @@ class CountSums:
     """
 
     def __new__(cls, folder: str, budget: int) -> CountSums: ...
-    def add(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        *,
-        group: int = 0,
-        source: int = 0,
-        firsts: NDArray[np.int64] | None = None,
-    ) -> None:
-        """Add rows; ``firsts`` is the order in which they first occur in a source."""
+    def add(self, rows: _PieceRows, *, group: int = 0, source: int = 0) -> None:
+        """Add rows: a column, counts and, if they are known, the order in which they first occur in a source."""
 
     def add_run(self, file: str | Path, *, group: int = 0, source: int = 0) -> None:
         """Add what ``Corpus.finish_runs`` left in a file, and take over the file."""
@@ -1482,7 +1457,7 @@ class CountSums:
     def next_rows(
         self, max_rows: int, max_bytes: int
     ) -> tuple[
-        tuple[NDArray[np.uint8], NDArray[np.int64]],
+        _Column,
         NDArray[np.int64],
         NDArray[np.uint32],
         NDArray[np.uint64],
@@ -1527,7 +1502,7 @@ class Corpus:
     def add_file(self, path: str, progress: Callable[[int], object] | None) -> None:
         """Count a file, or standard input for ``-``."""
 
-    def add_rows(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+    def add_rows(self, column: _Column) -> None:
         """Count the rows of a column of texts, each whole: a separator is text there."""
 
     def add_stream(self, read: Callable[[int], bytes]) -> None:
@@ -1599,9 +1574,7 @@ def import_numpy() -> None:
 
 def read_jsonl(
     block: NDArray[np.uint8], keys: Sequence[str]
-) -> tuple[
-    tuple[NDArray[np.uint8], NDArray[np.int64]], int, int, list[tuple[int, int, str]]
-]:
+) -> tuple[_Column, int, int, list[tuple[int, int, str]]]:
     """Read the texts that keys lead to in lines of JSON.
 
     Gives the bytes of all texts and their offsets, the number of lines, of texts that are
@@ -1619,26 +1592,19 @@ class CsvTable:
         self,
         block: NDArray[np.uint8],
         is_last: bool,
-    ) -> tuple[
-        list[tuple[NDArray[np.uint8], NDArray[np.int64]]], list[tuple[int, str]]
-    ]:
+    ) -> tuple[list[_Column], list[tuple[int, str]]]:
         """Read the rows that end in the next block.
 
         Gives the bytes and offsets of each column that was asked for, and for each record of
         another length the line on which it begins, and the problem.
         """
 
-def count_rows_holding(
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    groups: Sequence[Sequence[str]],
-) -> list[int]:
+def count_rows_holding(column: _Column, groups: Sequence[Sequence[str]]) -> list[int]:
     """Count the rows of a column of texts that hold a name of each group."""
 
 def encode_rows(
     tokenizer: CoreTokenizer,
-    data: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
+    column: _Column,
     *,
     before: int | None = None,
     behind: int | None = None,
@@ -1670,12 +1636,7 @@ class Measure:
         threads: int | None = None,
         missing: int | None = None,
     ) -> Measure: ...
-    def add_rows(
-        self,
-        data: NDArray[np.uint8],
-        offsets: NDArray[np.int64],
-        groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None,
-    ) -> None:
+    def add_rows(self, column: _Column, groups: _Column | None = None) -> None:
         """Add the rows of a column of texts; ``groups`` is a column with the group of each."""
 
     def add_stream(
@@ -1687,23 +1648,16 @@ class Measure:
     def groups(self) -> list[bytes]:
         """The names of the groups, in the order in which they came."""
 
-    def sums(self, group: int) -> dict[str, int]:
-        """The sums of a group, by name."""
+    def sums(self, group: int) -> tuple[list[int], list[int]]:
+        """The sums of a group: of texts, bytes, characters, lines, tokens and pieces; and of words, tokens and pieces of words,
+        words of one token and of several.
+        """
 
     def counts(self, group: int) -> NDArray[np.int64]:
         """How often each id occurs in a group."""
 
     def missing(self, group: int) -> list[tuple[bytes, int]]:
         """What the token for missing units stands for in a group, and how often, in the order of the texts."""
-
-def token_table(
-    tokenizer: CoreTokenizer,
-) -> tuple[tuple[NDArray[np.uint8], NDArray[np.int64]], NDArray[np.uint8]]:
-    """Give the bytes of each token by its id, without marks, and its kind.
-
-    Kinds are ``0`` for tokens of text, ``1`` for single bytes, ``2`` for the unknown token, ``3``
-    for tokens that are only added, and ``4`` where no token has the id.
-    """
 
 def unicode_scripts() -> list[tuple[str, list[tuple[int, int]]]]:
     """Give the name of each script of Unicode, with the first and last code points of its ranges."""

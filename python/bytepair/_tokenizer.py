@@ -465,10 +465,13 @@ class Tokenizer(_core.CoreTokenizer):
                 "side": side != "right",
             }
             _refuse_turned_off("max_length", moved)
-        changed = self._with_truncation(
-            max_length, stride=stride, strategy=strategy, side=side
+        lengths = _core.Lengths(
+            max_length=max_length,
+            stride=stride,
+            strategy=strategy,
+            truncation_side=side,
         )
-        return type(self)(changed)
+        return type(self)(self._with_truncation(lengths))
 
     def with_padding(
         self,

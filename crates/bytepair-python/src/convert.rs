@@ -11,7 +11,7 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PySet, PyString};
 
 use crate::error::{ask, raise};
-use crate::numpy_import::may_be_array;
+use crate::importing::may_be_array;
 
 /// More threads than this are never of use, and each takes memory.
 const MAX_THREADS: usize = 256;

@@ -20,7 +20,7 @@ use crate::convert::{
     WordIndex,
 };
 use crate::error::{OrRaise, raise};
-use crate::numpy_import::ready;
+use crate::importing::ready;
 use crate::output::{LEN_OF_OBJECT, Width, array, list, list_of};
 use crate::template::side;
 

@@ -1,16 +1,36 @@
 //! Errors of the core as exceptions of `bytepair.errors`.
 
+use std::path::Path;
+
 use bytepair::{Error, ErrorKind};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// The exception for an error of the core. Where memory ends it is Python's own.
+/// The exception for an error of the core. Where memory ends it is Python's own, and what Python raised meanwhile is raised
+/// again.
 pub(crate) fn to_python(error: &Error) -> PyErr {
-    if is_out_of_memory(error.kind()) {
-        return PyMemoryError::new_err(error.to_string());
+    exception(error, String::new())
+}
+
+/// The exception for an error of the core, with the name of the file that was being read.
+pub(crate) fn in_file(path: &Path, error: &Error) -> PyErr {
+    exception(error, format!("{}: ", path.display()))
+}
+
+fn exception(error: &Error, place: String) -> PyErr {
+    let message = || format!("{place}{error}");
+    match error.kind() {
+        kind if is_out_of_memory(kind) => PyMemoryError::new_err(message()),
+        kind => raised_meanwhile(kind).unwrap_or_else(|| raise(class_name(kind), message())),
     }
-    raise(class_name(error.kind()), error.to_string())
+}
+
+/// What Python raised while the core read something or told how far it was.
+pub(crate) fn raised_meanwhile(kind: &ErrorKind) -> Option<PyErr> {
+    let ErrorKind::Read(reason) = kind else { return None };
+    let raised = reason.get_ref()?.downcast_ref::<PyErr>()?;
+    Some(Python::attach(|py| raised.clone_ref(py)))
 }
 
 /// What the core gives, or the exception for its error.
@@ -21,17 +41,6 @@ pub(crate) trait OrRaise<T> {
 impl<T> OrRaise<T> for bytepair::Result<T> {
     fn or_raise(self) -> PyResult<T> {
         self.map_err(|error| to_python(&error))
-    }
-}
-
-/// The exception for an error of the core, with the name of the file that was being read.
-pub(crate) fn in_file(path: &str, error: &Error) -> PyErr {
-    match error.kind() {
-        kind if is_out_of_memory(kind) => PyMemoryError::new_err(format!("{path}: {error}")),
-        ErrorKind::Read(reason) => raised_while_reading(reason)
-            .unwrap_or_else(|| raise("FileError", format!("{path}: {reason}"))),
-        ErrorKind::Interrupted => to_python(error),
-        kind => raise(class_name(kind), format!("{path}: {error}")),
     }
 }
 
@@ -48,12 +57,6 @@ fn is_out_of_memory(kind: &ErrorKind) -> bool {
 /// Refuses work that takes about so many bytes where there is no memory for them.
 pub(crate) fn ask(n_bytes: usize) -> PyResult<()> {
     bytepair::memory::ask(n_bytes).or_raise()
-}
-
-/// What Python raised while a reader waited: `KeyboardInterrupt`.
-fn raised_while_reading(reason: &std::io::Error) -> Option<PyErr> {
-    let raised = reason.get_ref()?.downcast_ref::<PyErr>()?;
-    Some(Python::attach(|py| raised.clone_ref(py)))
 }
 
 /// An exception of one of the classes of `bytepair.errors`.

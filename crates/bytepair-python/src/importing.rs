@@ -1,4 +1,4 @@
-//! What is checked when the module is imported: the interpreter, and which vector instructions the core may use.
+//! What is imported: this module, which checks the interpreter and which vector instructions the core may use, and numpy.
 //!
 //! A process has one interpreter that uses bytepair: the integers that `output` keeps belong to it. Since modules are made in
 //! two phases, `PyO3` leaves it to the module to refuse a second interpreter that shares the GIL. Python itself refuses one
@@ -8,14 +8,26 @@
 //! used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So a test or a benchmark can imitate another processor. With
 //! `definition`, texts are encoded by the naive twins of all fast paths: if an id is right then and wrong otherwise, a fast
 //! path is at fault. It is not part of the API.
+//!
+//! The crate `numpy` imports numpy when it first makes or looks at an array, and panics if that fails: where numpy is
+//! missing, and where Ctrl-C comes meanwhile, since the import runs Python code. So whoever makes or takes an array calls
+//! [`ready`] first. It imports in a thread of its own: Python tells only the main thread of signals, and raises
+//! `KeyboardInterrupt` there when the call is over.
 #![expect(unsafe_code, reason = "PyO3 has no safe way to ask which interpreter runs")]
 
+use std::ops::Deref;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use bytepair::split;
-use pyo3::exceptions::PyImportError;
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyImportError, PyModuleNotFoundError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::error::raise;
 
 /// Checks what an import needs.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
@@ -71,4 +83,83 @@ fn limit_instructions() -> PyResult<()> {
 #[pyfunction]
 pub(crate) fn instructions() -> &'static str {
     split::instructions()
+}
+
+static IS_READY: AtomicBool = AtomicBool::new(false);
+
+/// Import numpy, once for each process, or say why that is not possible.
+#[pyfunction(name = "import_numpy")]
+pub(crate) fn ready(py: Python<'_>) -> PyResult<()> {
+    if IS_READY.load(Ordering::Acquire) {
+        return Ok(());
+    }
+    let imported = py.detach(|| thread::Builder::new().spawn(import).map(thread::JoinHandle::join));
+    match imported {
+        Ok(Ok(done)) => done?,
+        Ok(Err(_panic)) => return Err(unusable("it does not work with this version of bytepair")),
+        Err(error) => return Err(unusable(&error.to_string())),
+    }
+    IS_READY.store(true, Ordering::Release);
+    Ok(())
+}
+
+/// Whether something may be an array; numpy is ready then. Where nobody imported numpy, there is none.
+pub(crate) fn may_be_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    if object.is_instance_of::<PyList>() {
+        return Ok(false);
+    }
+    if !IS_READY.load(Ordering::Acquire) {
+        let modules = py.import("sys")?.getattr("modules")?;
+        if !modules.contains("numpy")? {
+            return Ok(false);
+        }
+        ready(py)?;
+    }
+    Ok(true)
+}
+
+/// An array that is an argument.
+pub(crate) struct GivenArray<'py, T: Element>(PyReadonlyArray1<'py, T>);
+
+impl<'py, T: Element> Deref for GivenArray<'py, T> {
+    type Target = PyReadonlyArray1<'py, T>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'py, T: Element> FromPyObject<'_, 'py> for GivenArray<'py, T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        ready(object.py())?;
+        Ok(Self(object.extract::<PyReadonlyArray1<'py, T>>()?))
+    }
+}
+
+/// Imports, and makes and borrows an array, so that nothing is left to be loaded later.
+fn import() -> PyResult<()> {
+    let imported = Python::try_attach(|py| {
+        py.import("numpy").map_err(|error| missing(py, error))?;
+        drop(PyArray1::<u8>::from_slice(py, &[0]).try_readonly());
+        Ok(())
+    });
+    imported.unwrap_or_else(|| Err(unusable("Python is shutting down")))
+}
+
+fn missing(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyModuleNotFoundError>(py) {
+        let message = "this needs numpy: pip install numpy";
+        return raise("MissingLibraryError", message.to_owned());
+    }
+    if error.is_instance_of::<PyImportError>(py) {
+        return unusable(&error.value(py).to_string());
+    }
+    error
+}
+
+fn unusable(reason: &str) -> PyErr {
+    raise("MissingLibraryError", format!("numpy cannot be used: {reason}"))
 }

@@ -20,16 +20,14 @@
 
 mod convert;
 mod dialect;
-mod documents;
 mod encoding;
 mod error;
 mod formats;
 mod importing;
 mod measure;
-mod numpy_import;
 mod output;
 mod reading;
-mod recycled;
+
 mod rows;
 mod template;
 mod tokenizer;
@@ -45,8 +43,6 @@ mod _core {
     #[pymodule_export]
     use crate::dialect::{Dialect, dialect_names, pattern_names};
     #[pymodule_export]
-    use crate::documents::TokenCounter;
-    #[pymodule_export]
     use crate::encoding::Encoding;
     #[pymodule_export]
     use crate::formats::{
@@ -56,17 +52,15 @@ mod _core {
         recognise_format, sentencepiece_roles, write, write_huggingface_with_changes,
     };
     #[pymodule_export]
-    use crate::importing::instructions;
+    use crate::importing::{instructions, ready};
     #[pymodule_export]
-    use crate::measure::{Measure, token_table, unicode_scripts};
-    #[pymodule_export]
-    use crate::numpy_import::ready;
+    use crate::measure::{Measure, Usage, unicode_scripts};
     #[pymodule_export]
     use crate::rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl};
     #[pymodule_export]
     use crate::template::Lengths;
     #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, DecodeStream, Usage, encode_rows, graphemes};
+    use crate::tokenizer::{CoreTokenizer, DecodeStream, TokenCounter, encode_rows, graphemes};
     #[pymodule_export]
     use crate::training::Corpus;
 

@@ -1,21 +1,19 @@
-//! `Measure`: what a tokenizer makes of texts, added up by group.
+//! What tokenizers make of texts: `Measure` adds it up by group, and `Usage` says how often tokens are made.
 
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use bytepair::Tokenizer;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 
 use crate::convert::{Added, n_threads};
-use crate::error::{raise, to_python};
-use crate::numpy_import::GivenArray;
-use crate::reading::PythonReader;
-use crate::rows::{Arrays, Column, offsets};
+use crate::error::{OrRaise, raise};
+use crate::importing::ready;
+use crate::reading::{PythonReader, lock};
+use crate::rows::Column;
 use crate::tokenizer::CoreTokenizer;
-
-/// Bytes and offsets of a column.
-type GivenColumn<'py> = (GivenArray<'py, u8>, GivenArray<'py, i64>);
 
 /// What a tokenizer makes of texts, added up by group.
 ///
@@ -23,14 +21,21 @@ type GivenColumn<'py> = (GivenArray<'py, u8>, GivenArray<'py, i64>);
 /// stands for missing units, if what it stands for is to be counted.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Measure {
+    /// To be locked without the GIL: whoever adds a stream asks Python for its bytes meanwhile.
     measure: Mutex<bytepair::inspect::Measure>,
     n_threads: usize,
 }
 
 impl Measure {
-    /// To be called without the GIL: whoever adds a stream asks Python for its bytes meanwhile.
-    fn with<T>(&self, work: impl FnOnce(&mut bytepair::inspect::Measure) -> T) -> T {
-        work(&mut self.measure.lock().unwrap_or_else(PoisonError::into_inner))
+    /// What is known of a group.
+    fn of_group<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&bytepair::inspect::Measure) -> Option<T> + Send,
+    ) -> PyResult<T> {
+        let found = py.detach(|| read(&lock(&self.measure)));
+        let message = "there is no group of that number";
+        found.ok_or_else(|| raise("TokenizerError", message.to_owned()))
     }
 }
 
@@ -54,7 +59,7 @@ impl Measure {
         let made = py.detach(|| {
             bytepair::inspect::Measure::new(tokenizer, words.as_deref(), added_tokens.0)
         });
-        let made = made.map_err(|error| to_python(&error))?;
+        let made = made.or_raise()?;
         let measure = Mutex::new(match missing {
             Some(id) => made.naming_missing(id),
             None => made,
@@ -63,62 +68,46 @@ impl Measure {
     }
 
     /// Add the rows of a column of texts; ``groups`` is a column with the group of each.
-    #[pyo3(signature = (data, offsets, groups=None))]
+    #[pyo3(signature = (column, groups=None))]
     fn add_rows(
         &self,
         py: Python<'_>,
-        data: GivenArray<'_, u8>,
-        offsets: GivenArray<'_, i64>,
-        groups: Option<GivenColumn<'_>>,
+        column: Column<'_>,
+        groups: Option<Column<'_>>,
     ) -> PyResult<()> {
-        let texts = Column::new(data, offsets);
-        let groups = groups.map(|(data, offsets)| Column::new(data, offsets));
-        let (rows, names) = (texts.rows()?, groups.as_ref().map(Column::rows).transpose()?);
-        let n_threads = self.n_threads;
-        let added = py.detach(|| self.with(|all| all.add(&rows, names.as_deref(), n_threads)));
-        added.map_err(|error| to_python(&error))
+        let (rows, names) = (column.rows()?, groups.as_ref().map(Column::rows).transpose()?);
+        let add = || lock(&self.measure).add(&rows, names.as_deref(), self.n_threads);
+        py.detach(add).or_raise()
     }
 
     /// Add a text that comes in parts: ``read`` gives at most so many bytes, and none at the end.
     #[pyo3(signature = (read, group=None))]
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>, group: Option<&[u8]>) -> PyResult<()> {
-        let mut failure = None;
-        let reader = PythonReader { read, failure: &mut failure };
-        let (name, n_threads) = (group.unwrap_or_default(), self.n_threads);
-        let added = py.detach(|| self.with(|all| all.add_stream(reader, name, n_threads)));
-        added.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
+        let (reader, name) = (PythonReader(read), group.unwrap_or_default());
+        py.detach(|| lock(&self.measure).add_stream(reader, name, self.n_threads)).or_raise()
     }
 
     /// The names of the groups, in the order in which they came.
     #[getter]
     fn groups<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
-        let names = py.detach(|| self.with(|all| all.groups()));
+        let names = py.detach(|| lock(&self.measure).groups());
         names.iter().map(|name| PyBytes::new(py, name)).collect()
     }
 
-    /// The sums of a group, by name.
-    fn sums<'py>(&self, py: Python<'py>, group: usize) -> PyResult<Bound<'py, PyDict>> {
-        let sums = py.detach(|| self.with(|all| all.sums(group))).ok_or_else(no_group)?;
-        let named = PyDict::new(py);
-        named.set_item("texts", sums.texts)?;
-        named.set_item("bytes", sums.bytes)?;
-        named.set_item("characters", sums.characters)?;
-        named.set_item("lines", sums.lines)?;
-        named.set_item("tokens", sums.tokens)?;
-        named.set_item("pieces", sums.pieces)?;
-        named.set_item("words", sums.words)?;
-        named.set_item("word_tokens", sums.word_tokens)?;
-        named.set_item("word_pieces", sums.word_pieces)?;
-        named.set_item("whole_words", sums.whole_words)?;
-        named.set_item("continued_words", sums.continued_words)?;
-        Ok(named)
+    /// The sums of a group: of texts, bytes, characters, lines, tokens and pieces; and of words, tokens and pieces of words,
+    /// words of one token and of several.
+    fn sums(&self, py: Python<'_>, group: usize) -> PyResult<([u64; 6], [u64; 5])> {
+        let s = self.of_group(py, |all| all.sums(group))?;
+        let of_texts = [s.texts, s.bytes, s.characters, s.lines, s.tokens, s.pieces];
+        let of_words = [s.words, s.word_tokens, s.word_pieces, s.whole_words, s.continued_words];
+        Ok((of_texts, of_words))
     }
 
     /// How often each id occurs in a group.
     fn counts<'py>(&self, py: Python<'py>, group: usize) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let counts = py.detach(|| self.with(|all| all.counts(group))).ok_or_else(no_group)?;
-        let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
-        Ok(counts.into_iter().map(signed).collect::<Vec<_>>().into_pyarray(py))
+        let counts = self.of_group(py, |all| all.counts(group))?.into_iter();
+        let signed = counts.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+        Ok(signed.collect::<Vec<_>>().into_pyarray(py))
     }
 
     /// What the token for missing units stands for in a group, and how often, in the order of the texts.
@@ -127,34 +116,53 @@ impl Measure {
         py: Python<'py>,
         group: usize,
     ) -> PyResult<Vec<(Bound<'py, PyBytes>, u64)>> {
-        let mut texts = py.detach(|| self.with(|all| all.missing(group))).ok_or_else(no_group)?;
+        let mut texts = self.of_group(py, |all| all.missing(group))?;
         texts.sort_unstable();
         Ok(texts.iter().map(|(text, n)| (PyBytes::new(py, text), *n)).collect())
     }
 }
 
-fn no_group() -> PyErr {
-    raise("TokenizerError", "there is no group of that number".to_owned())
+/// How often each token is made in texts, and how often it stays.
+///
+/// Special tokens are plain text, and other added tokens are found.
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Usage {
+    tokenizer: Arc<Tokenizer>,
+    sums: Mutex<bytepair::inspect::Usage>,
 }
 
-/// Give the bytes of each token by its id, without marks, and its kind.
-///
-/// Kinds are ``0`` for tokens of text, ``1`` for single bytes, ``2`` for the unknown token, ``3``
-/// for tokens that are only added, and ``4`` where no token has the id.
-#[pyfunction]
-pub(crate) fn token_table<'py>(
-    py: Python<'py>,
-    tokenizer: PyRef<'py, CoreTokenizer>,
-) -> (Arrays<'py>, Bound<'py, PyArray1<u8>>) {
-    let vocabulary = &tokenizer.0.parts().vocabulary;
-    let (mut data, mut ends, mut kinds) = (Vec::new(), vec![0], Vec::new());
-    for id in 0..vocabulary.len() {
-        let token = u32::try_from(id).ok().and_then(|id| vocabulary.token(id));
-        data.extend_from_slice(token.map_or(&[], |token| token.bytes));
-        ends.push(data.len());
-        kinds.push(token.map_or(4, |token| kind(token.kind)));
+#[pymethods]
+impl Usage {
+    #[new]
+    fn new(tokenizer: PyRef<'_, CoreTokenizer>) -> Self {
+        let n_ids = tokenizer.0.parts().vocabulary.len();
+        let sums = Mutex::new(bytepair::inspect::Usage::new(n_ids));
+        Self { tokenizer: Arc::clone(&tokenizer.0), sums }
     }
-    ((data.into_pyarray(py), offsets(py, ends)), kinds.into_pyarray(py))
+
+    /// Add the rows of a column of texts.
+    #[pyo3(signature = (column, *, threads=None))]
+    fn add_rows(
+        &self,
+        py: Python<'_>,
+        column: Column<'_>,
+        threads: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (rows, n_threads) = (column.rows()?, n_threads(threads)?);
+        py.detach(|| lock(&self.sums).add(&self.tokenizer, &rows, n_threads)).or_raise()
+    }
+
+    /// Give, by id, how often a token was made and how often it stayed.
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<[Bound<'py, PyArray1<u64>>; 2]> {
+        ready(py)?;
+        let n_threads = n_threads(None)?;
+        let sums = py.detach(|| {
+            let mut sums = lock(&self.sums);
+            sums.settle(&self.tokenizer, n_threads)?;
+            Ok([sums.made.clone(), sums.kept.clone()])
+        });
+        Ok(sums.or_raise()?.map(|sums| sums.into_pyarray(py)))
+    }
 }
 
 /// Give the name of each script of Unicode, with the first and last code points of its ranges.
@@ -164,14 +172,4 @@ pub(crate) fn unicode_scripts() -> Vec<(&'static str, Vec<(u32, u32)>)> {
         |range: &RangeInclusive<char>| (u32::from(*range.start()), u32::from(*range.end()));
     let scripts = bytepair::unicode::UnicodeTables::latest().scripts();
     scripts.iter().map(|(name, ranges)| (*name, ranges.iter().map(numbers).collect())).collect()
-}
-
-fn kind(kind: bytepair::vocabulary::TokenKind) -> u8 {
-    match kind {
-        bytepair::vocabulary::TokenKind::Byte => 1,
-        bytepair::vocabulary::TokenKind::Unknown => 2,
-        bytepair::vocabulary::TokenKind::Added => 3,
-        bytepair::vocabulary::TokenKind::Hole => 4,
-        bytepair::vocabulary::TokenKind::Text(_) => 0,
-    }
 }

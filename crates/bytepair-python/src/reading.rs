@@ -1,14 +1,14 @@
 //! Long work in the core: what it reads, whom it tells how far it is, and Ctrl-C.
+//!
+//! What Python raises meanwhile goes through the core as an error of reading, and is raised again at the end.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
+use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bytepair::{Error, ErrorKind};
-use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
 use crate::error::{in_file, raise};
@@ -16,9 +16,17 @@ use crate::error::{in_file, raise};
 /// The shortest time between two calls of a progress function.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// A reader that waits, perhaps for ever, for what another program writes: Ctrl-C ends the waiting.
+/// What a mutex holds, also after a panic of another thread. To be called without the GIL, or for what no thread holds
+/// while it asks Python for something.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file, whose errors have its name. It may wait, perhaps for ever, for what another program writes: Ctrl-C ends the
+/// waiting.
 pub(crate) struct Interruptible {
     reader: Box<dyn Read + Send>,
+    path: PathBuf,
     n_bytes: Arc<AtomicU64>,
 }
 
@@ -28,24 +36,26 @@ impl Interruptible {
         let reader: Box<dyn Read + Send> = if path.as_os_str() == "-" {
             Box::new(std::io::stdin())
         } else {
-            let named = |error: std::io::Error| in_file(&path.display().to_string(), &error.into());
-            Box::new(File::open(path).map_err(named)?)
+            Box::new(File::open(path).map_err(|error| in_file(path, &error.into()))?)
         };
-        Ok(Self { reader, n_bytes: Arc::clone(n_bytes) })
+        Ok(Self { reader, path: path.to_owned(), n_bytes: Arc::clone(n_bytes) })
     }
 }
 
 impl Read for Interruptible {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let result = self.reader.read(buffer);
-        if result.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::Interrupted) {
-            let stop = |py: Python<'_>| py.check_signals();
-            Python::attach(stop).map_err(std::io::Error::other)?;
+    fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
+        match self.reader.read(buffer) {
+            Ok(n_bytes) => {
+                self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
+                Ok(n_bytes)
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
+                let stop = |py: Python<'_>| py.check_signals();
+                Python::attach(stop).map_err(IoError::other)?;
+                Err(error)
+            }
+            Err(error) => Err(IoError::other(in_file(&self.path, &error.into()))),
         }
-        if let Ok(n_bytes) = result {
-            self.n_bytes.fetch_add(n_bytes as u64, Ordering::Relaxed);
-        }
-        result
     }
 }
 
@@ -53,21 +63,11 @@ impl Read for Interruptible {
 pub(crate) struct Reporter {
     progress: Py<PyAny>,
     last: Option<Instant>,
-    /// What the progress function, or Ctrl-C, raised.
-    pub(crate) failure: Option<PyErr>,
 }
 
 impl Reporter {
     pub(crate) fn new(progress: Py<PyAny>) -> Self {
-        Self { progress, last: None, failure: None }
-    }
-
-    /// Whether what was raised is Ctrl-C, or a progress function's word for it.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        let is_interrupt = |failure: &PyErr| {
-            Python::attach(|py| failure.is_instance_of::<PyKeyboardInterrupt>(py))
-        };
-        self.failure.as_ref().is_some_and(is_interrupt)
+        Self { progress, last: None }
     }
 
     pub(crate) fn report<A>(&mut self, arguments: impl FnOnce() -> A) -> bytepair::Result<()>
@@ -85,35 +85,25 @@ impl Reporter {
             }
             self.progress.call1(py, arguments()).map(drop)
         });
-        called.map_err(|failure| {
-            self.failure = Some(failure);
-            Error::from(ErrorKind::Interrupted)
-        })
+        Ok(called.map_err(IoError::other)?)
     }
 }
 
-/// A reader whose bytes come from a Python function.
-pub(crate) struct PythonReader<'f> {
-    pub(crate) read: Py<PyAny>,
-    /// What the function raised.
-    pub(crate) failure: &'f mut Option<PyErr>,
-}
+/// A Python function that gives at most so many of the next bytes.
+pub(crate) struct PythonReader(pub(crate) Py<PyAny>);
 
-impl Read for PythonReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        Python::attach(|py| {
+impl Read for PythonReader {
+    fn read(&mut self, buffer: &mut [u8]) -> IoResult<usize> {
+        let read = Python::attach(|py| {
             py.check_signals()?;
-            let bytes = self.read.call1(py, (buffer.len(),))?;
+            let bytes = self.0.call1(py, (buffer.len(),))?;
             let bytes = bytes.extract::<&[u8]>(py)?;
             let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
                 raise("FileError", "a reader gave more bytes than it was asked for".to_owned())
             })?;
             target.copy_from_slice(bytes);
             Ok(bytes.len())
-        })
-        .map_err(|failure: PyErr| {
-            *self.failure = Some(failure);
-            std::io::Error::other("see the failure")
-        })
+        });
+        read.map_err(|raised: PyErr| IoError::other(raised))
     }
 }

@@ -1,49 +1,54 @@
 //! Columns of texts, as Arrow lays them out: bytes of all rows, and `int64` offsets; and counts of pieces as such columns,
 //! added up in bounded memory. No byte is copied on the way in.
 
+use std::path::PathBuf;
+use std::sync::Mutex;
+
 use bytepair::count::{CountRows, First, Part, PieceCounts, SummedRows};
-use bytepair::documents::{n_holding, slices};
+use bytepair::documents::{csv, jsonl, n_holding, slices};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
-
 use crate::convert::extract;
-use crate::error::{ask, raise, to_python};
-use crate::numpy_import::{GivenArray, ready};
-use crate::reading::Reporter;
-use crate::recycled::{into_array, recycled};
+use crate::error::{OrRaise, ask, raise};
+use crate::importing::{GivenArray, ready};
+use crate::output::{into_array, recycled};
+use crate::reading::{Reporter, lock};
 
-/// Rows, their counts, and the numbers of their first occurrences.
-type Counted<'a> = (Vec<&'a [u8]>, &'a [i64], Option<&'a [i64]>);
-
-/// Bytes and offsets of a column.
+/// A column that is an argument: its bytes and its offsets.
 pub(crate) struct Column<'py>(GivenArray<'py, u8>, GivenArray<'py, i64>);
 
-impl<'py> Column<'py> {
-    pub(crate) fn new(data: GivenArray<'py, u8>, offsets: GivenArray<'py, i64>) -> Self {
-        Self(data, offsets)
-    }
+impl<'py> FromPyObject<'_, 'py> for Column<'py> {
+    type Error = PyErr;
 
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        object.extract().map(|(data, offsets)| Self(data, offsets))
+    }
+}
+
+impl Column<'_> {
     pub(crate) fn rows(&self) -> PyResult<Vec<&[u8]>> {
-        slices(contiguous(&self.0)?, contiguous(&self.1)?).map_err(|error| to_python(&error))
+        slices(contiguous(&self.0)?, contiguous(&self.1)?).or_raise()
     }
+}
 
-    /// The rows with their counts and, if there are any, the numbers of their first occurrences: as many of each.
-    pub(crate) fn counted<'a>(
-        &'a self,
-        counts: &'a GivenArray<'py, i64>,
-        firsts: Option<&'a GivenArray<'py, i64>>,
-    ) -> PyResult<Counted<'a>> {
-        let (rows, counts) = (self.rows()?, contiguous(counts)?);
-        let firsts = firsts.map(contiguous).transpose()?;
-        if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
-            let message = "the columns of a table must be of one length";
-            return Err(raise("TokenizerError", message.to_owned()));
-        }
-        Ok((rows, counts, firsts))
+/// Pieces that are an argument: a column, how often each occurs and, where they are known, the numbers of their first
+/// occurrences.
+type Counted<'py> = (Column<'py>, GivenArray<'py, i64>, Option<GivenArray<'py, i64>>);
+
+/// Each piece with its count and the number of its first occurrence.
+fn each<'a>(
+    (column, counts, firsts): &'a Counted<'_>,
+) -> PyResult<impl Iterator<Item = (&'a [u8], i64, Option<u64>)> + Send> {
+    let (rows, counts) = (column.rows()?, contiguous(counts)?);
+    let firsts = firsts.as_ref().map(contiguous).transpose()?;
+    if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
+        let message = "the columns of a table must be of one length";
+        return Err(raise("TokenizerError", message.to_owned()));
     }
+    let first = move |place: usize| firsts.and_then(|firsts| u64::try_from(firsts[place]).ok());
+    let rows = rows.into_iter().zip(counts).enumerate();
+    Ok(rows.map(move |(place, (piece, &count))| (piece, count, first(place))))
 }
 
 pub(crate) fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResult<&'a [T]> {
@@ -69,14 +74,14 @@ pub(crate) fn read_jsonl<'py>(
     let bytes = contiguous(&block)?;
     // The texts, and one of them before its escapes are undone.
     ask(2 * bytes.len())?;
-    let read = py.detach(|| bytepair::documents::jsonl::read_into(bytes, &keys, recycled()));
+    let read = py.detach(|| jsonl::read_into(bytes, &keys, recycled()));
     let bad = read.bad.into_iter().map(|bad| (bad.line, bad.offset, bad.problem)).collect();
     Ok(((into_array(py, read.text)?, offsets(py, read.offsets)), read.n_lines, read.n_null, bad))
 }
 
 /// A file of CSV, read block by block; its first record names the columns.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct CsvTable(Mutex<bytepair::documents::csv::Table>);
+pub(crate) struct CsvTable(Mutex<csv::Table>);
 
 /// The columns of a block, and the records that are no rows: the line of each, and the problem.
 type CsvRows<'py> = (Vec<Arrays<'py>>, Vec<(u64, String)>);
@@ -89,11 +94,8 @@ impl CsvTable {
         let no_byte =
             |_| raise("TokenizerError", format!("the delimiter {delimiter:?} is not one byte"));
         let delimiter = u8::try_from(delimiter).map_err(no_byte)?;
-        Ok(Self(Mutex::new(bytepair::documents::csv::Table::new(
-            delimiter,
-            columns,
-            longest.unwrap_or(usize::MAX),
-        ))))
+        let table = csv::Table::new(delimiter, columns, longest.unwrap_or(usize::MAX));
+        Ok(Self(Mutex::new(table)))
     }
 
     /// Read the rows that end in the next block.
@@ -107,8 +109,7 @@ impl CsvTable {
         is_last: bool,
     ) -> PyResult<CsvRows<'py>> {
         let bytes = contiguous(&block)?;
-        let read = || self.0.lock().unwrap_or_else(PoisonError::into_inner).read(bytes, is_last);
-        let rows = py.detach(read).map_err(|error| to_python(&error))?;
+        let rows = py.detach(|| lock(&self.0).read(bytes, is_last)).or_raise()?;
         let columns = rows.columns.into_iter();
         let columns =
             columns.map(|column| Ok((into_array(py, column.text)?, offsets(py, column.offsets))));
@@ -129,60 +130,38 @@ pub(crate) fn offsets(
 #[pyfunction]
 pub(crate) fn count_rows_holding(
     py: Python<'_>,
-    data: GivenArray<'_, u8>,
-    offsets: GivenArray<'_, i64>,
+    column: Column<'_>,
     groups: Vec<Vec<String>>,
 ) -> PyResult<Vec<u64>> {
-    let column = Column::new(data, offsets);
     let rows = column.rows()?;
     let groups: Vec<Vec<_>> =
         groups.iter().map(|names| names.iter().map(String::as_bytes).collect()).collect();
-    py.detach(|| n_holding(&rows, &groups)).map_err(|error| to_python(&error))
+    py.detach(|| n_holding(&rows, &groups)).or_raise()
 }
 
-/// Pieces and their counts, as rows: the bytes of all, where each begins, its count.
+/// Pieces and their counts.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct PieceTable(Mutex<PieceCounts>);
-
-impl PieceTable {
-    pub(crate) fn of(counts: PieceCounts) -> Self {
-        Self(Mutex::new(counts))
-    }
-
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&mut PieceCounts) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+#[derive(Default)]
+pub(crate) struct PieceTable(pub(crate) Mutex<PieceCounts>);
 
 #[pymethods]
 impl PieceTable {
     #[new]
     fn new() -> Self {
-        Self::of(PieceCounts::new())
+        Self::default()
     }
 
-    /// Add rows; ``firsts`` is the order in which they first occur in a source.
-    #[pyo3(signature = (data, offsets, counts, *, firsts=None, source=0))]
-    fn add(
-        &self,
-        py: Python<'_>,
-        data: GivenArray<'_, u8>,
-        offsets: GivenArray<'_, i64>,
-        counts: GivenArray<'_, i64>,
-        firsts: Option<GivenArray<'_, i64>>,
-        source: u32,
-    ) -> PyResult<()> {
-        let column = Column::new(data, offsets);
-        let (rows, counts, firsts) = column.counted(&counts, firsts.as_ref())?;
-        let first = |place: usize| {
-            let offset = u64::try_from(*firsts?.get(place)?).ok()?;
-            Some(First { source, offset })
-        };
-        let add = |all: &mut PieceCounts| {
-            let mut added = rows.iter().zip(counts).enumerate();
-            added.try_for_each(|(place, (piece, &count))| all.add(piece, count, first(place)))
-        };
-        py.detach(|| self.with(add)).map_err(|error| to_python(&error))
+    /// Add rows: a column, counts and, if they are known, the order in which they first occur in a source.
+    #[pyo3(signature = (rows, *, source=0))]
+    fn add(&self, py: Python<'_>, rows: Counted<'_>, source: u32) -> PyResult<()> {
+        let mut rows = each(&rows)?;
+        let added = py.detach(|| {
+            let mut all = lock(&self.0);
+            rows.try_for_each(|(piece, count, first)| {
+                all.add(piece, count, first.map(|offset| First { source, offset }))
+            })
+        });
+        added.or_raise()
     }
 }
 
@@ -194,13 +173,11 @@ type Rows<'py> =
 ///
 /// ``budget`` is about how much memory it takes, in bytes; the rest goes to files in ``folder``.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct CountSums(Mutex<State>);
-
-enum State {
-    Adding(bytepair::count::CountSums),
-    Giving(SummedRows),
-    /// An error came between.
-    Ended,
+pub(crate) struct CountSums {
+    /// Until it is finished.
+    adding: Mutex<Option<bytepair::count::CountSums>>,
+    /// Once it is finished.
+    giving: Mutex<Option<SummedRows>>,
 }
 
 #[pymethods]
@@ -208,30 +185,18 @@ impl CountSums {
     /// Temporary files are made in `folder`, and memory is about `budget` bytes.
     #[new]
     fn new(folder: PathBuf, budget: usize) -> Self {
-        Self(Mutex::new(State::Adding(bytepair::count::CountSums::new(&folder, budget))))
+        let sums = bytepair::count::CountSums::new(&folder, budget);
+        Self { adding: Mutex::new(Some(sums)), giving: Mutex::default() }
     }
 
-    /// Add rows; ``firsts`` is the order in which they first occur in a source.
-    #[pyo3(signature = (data, offsets, counts, *, group=0, source=0, firsts=None))]
-    fn add(
-        &self,
-        py: Python<'_>,
-        data: GivenArray<'_, u8>,
-        offsets: GivenArray<'_, i64>,
-        counts: GivenArray<'_, i64>,
-        group: u32,
-        source: u32,
-        firsts: Option<GivenArray<'_, i64>>,
-    ) -> PyResult<()> {
-        let column = Column::new(data, offsets);
-        let (rows, counts, firsts) = column.counted(&counts, firsts.as_ref())?;
-        let first =
-            |place: usize| firsts.and_then(|firsts| u64::try_from(*firsts.get(place)?).ok());
+    /// Add rows: a column, counts and, if they are known, the order in which they first occur in a source.
+    #[pyo3(signature = (rows, *, group=0, source=0))]
+    fn add(&self, py: Python<'_>, rows: Counted<'_>, group: u32, source: u32) -> PyResult<()> {
+        let mut rows = each(&rows)?;
         let part = Part { group, source };
-        self.adding(py, |sums| {
-            let mut added = rows.iter().zip(counts).enumerate();
-            added.try_for_each(|(place, (piece, &count))| {
-                sums.add(piece, count, part, first(place).unwrap_or_default())
+        within(py, &self.adding, |sums| {
+            rows.try_for_each(|(piece, count, first)| {
+                sums.add(piece, count, part, first.unwrap_or_default())
             })
         })
     }
@@ -239,7 +204,7 @@ impl CountSums {
     /// Add what ``Corpus.finish_runs`` left in a file, and take over the file.
     #[pyo3(signature = (file, *, group=0, source=0))]
     fn add_run(&self, py: Python<'_>, file: PathBuf, group: u32, source: u32) -> PyResult<()> {
-        self.adding(py, |sums| sums.add_run(&file, Part { group, source }))
+        within(py, &self.adding, |sums| sums.add_run(&file, Part { group, source }))
     }
 
     /// Leave out rows with smaller sums; say how many rows and occurrences.
@@ -253,19 +218,12 @@ impl CountSums {
         with_first: bool,
     ) -> PyResult<(u64, i64)> {
         let min_count = extract::<i64>("min_piece_count", min_count)?;
-        let sums = match self.replace(State::Ended) {
-            State::Adding(sums) => sums,
-            other => {
-                self.replace(other);
-                return Err(ended());
-            }
-        };
+        let sums = py.detach(|| lock(&self.adding).take()).ok_or_else(ended)?;
         let mut reporter = Reporter::new(py.None());
         let finished =
             py.detach(|| sums.finish(min_count, &places, with_first, || reporter.report(|| ())));
-        let (dropped, rows) = finished
-            .map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
-        self.replace(State::Giving(rows));
+        let (dropped, rows) = finished.or_raise()?;
+        *lock(&self.giving) = Some(rows);
         Ok((dropped.n_pieces, dropped.n_occurrences))
     }
 
@@ -278,12 +236,7 @@ impl CountSums {
         max_rows: usize,
         max_bytes: usize,
     ) -> PyResult<Rows<'py>> {
-        let rows =
-            py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-                State::Giving(rows) => Some(rows.next_rows(max_rows, max_bytes)),
-                _ => None,
-            });
-        let rows = rows.ok_or_else(ended)?.map_err(|error| to_python(&error))?;
+        let rows = within(py, &self.giving, |rows| rows.next_rows(max_rows, max_bytes))?;
         let CountRows { bytes, ends, counts, groups, firsts } = rows;
         ready(py)?;
         let ends = offsets(py, std::iter::once(0).chain(ends));
@@ -292,24 +245,14 @@ impl CountSums {
     }
 }
 
-impl CountSums {
-    fn adding(
-        &self,
-        py: Python<'_>,
-        add: impl FnOnce(&mut bytepair::count::CountSums) -> bytepair::Result<()> + Send,
-    ) -> PyResult<()> {
-        // Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
-        let added =
-            py.detach(|| match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-                State::Adding(sums) => Some(add(sums)),
-                _ => None,
-            });
-        added.ok_or_else(ended)?.map_err(|error| to_python(&error))
-    }
-
-    fn replace(&self, state: State) -> State {
-        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), state)
-    }
+/// Works with what is there only before it is finished, or only afterwards. Errors become Python's when the lock is given
+/// back: no thread waits for the GIL while it holds that.
+fn within<T: Send, R: Send>(
+    py: Python<'_>,
+    held: &Mutex<Option<T>>,
+    work: impl FnOnce(&mut T) -> bytepair::Result<R> + Send,
+) -> PyResult<R> {
+    py.detach(|| lock(held).as_mut().map(work)).ok_or_else(ended)?.or_raise()
 }
 
 fn ended() -> PyErr {

@@ -14,11 +14,8 @@ pub(crate) struct WrittenPiece(Option<u8>, Vec<TokenId>, u32);
 
 pub(crate) fn written_pieces(pieces: &[TemplatePiece]) -> Vec<WrittenPiece> {
     let written = |piece: &TemplatePiece| match piece {
-        TemplatePiece::Text { which: Sequence::First, type_id } => {
-            WrittenPiece(Some(0), Vec::new(), *type_id)
-        }
-        TemplatePiece::Text { which: Sequence::Second, type_id } => {
-            WrittenPiece(Some(1), Vec::new(), *type_id)
+        TemplatePiece::Text { which, type_id } => {
+            WrittenPiece(Some(*which as u8), Vec::new(), *type_id)
         }
         TemplatePiece::Special { ids, type_id, .. } => WrittenPiece(None, ids.clone(), *type_id),
     };
@@ -64,26 +61,10 @@ pub(crate) fn shown_padding(padding: &Padding) -> ShownPadding {
     ShownPadding { id, token, length, multiple_of, side: name_of(&SIDES, side), type_id }
 }
 
-/// How ids are cut to a length, if there is one.
-pub(crate) fn truncation(
-    max_length: Option<MaxLength>,
-    stride: Stride,
-    strategy: &str,
-    side: &str,
-) -> PyResult<Option<Truncation>> {
-    let Some(max_length) = max_length else { return Ok(None) };
-    Ok(Some(Truncation {
-        max_length: max_length.0,
-        stride: stride.0,
-        strategy: meant("strategy", strategy, &STRATEGIES)?,
-        side: self::side(side)?,
-    }))
-}
-
 /// How one call truncates and pads, in place of what its tokenizer says.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Lengths {
-    truncation: Option<Truncation>,
+    pub(crate) truncation: Option<Truncation>,
     padding: Option<Padding>,
 }
 
@@ -103,6 +84,14 @@ impl Lengths {
         padding_side: &str,
         pad_type_id: PadTypeId,
     ) -> PyResult<Self> {
+        let cutting = |max_length: MaxLength| {
+            PyResult::Ok(Truncation {
+                max_length: max_length.0,
+                stride: stride.0,
+                strategy: meant("strategy", strategy, &STRATEGIES)?,
+                side: side(truncation_side)?,
+            })
+        };
         let side = side(padding_side)?;
         let filling = |id| Padding {
             length: pad_length.map(|length| length.0),
@@ -113,7 +102,7 @@ impl Lengths {
             token: pad_token,
         };
         Ok(Self {
-            truncation: truncation(max_length, stride, strategy, truncation_side)?,
+            truncation: max_length.map(cutting).transpose()?,
             padding: pad_id.map(convert::id).transpose()?.map(filling),
         })
     }

@@ -1,16 +1,14 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
-//! in `changing`, or in `surgery` if their vocabulary is another, and queries about the vocabulary and what happens to a text in
-//! `inspecting`. A call's texts and options come in by `calls`, which also encodes the rows of a column; `stream` decodes
-//! ids one by one.
+//! in `changing`, and queries about the vocabulary and what happens to a text in `inspecting`. A call's texts and options come in by `calls`, which also encodes the rows of a column; `stream` decodes
+//! ids one by one, and counts those of a text that grows.
 
 mod calls;
 mod changing;
 mod encoding;
 mod inspecting;
 mod stream;
-mod surgery;
 
 use std::sync::Arc;
 
@@ -25,8 +23,8 @@ use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
-pub(crate) use self::inspecting::{Usage, graphemes};
-pub(crate) use self::stream::DecodeStream;
+pub(crate) use self::inspecting::graphemes;
+pub(crate) use self::stream::{DecodeStream, TokenCounter};
 use crate::convert::{Given, Ids, decode_errors, id, refuse_set};
 use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};

@@ -1,27 +1,25 @@
 //! Training: `Corpus`, which counts pieces and then learns merges.
 
 use std::collections::HashSet;
+use std::mem::take;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
-use bytepair::train::{
-    CharacterLimits, Earlier, LeftOut, Stop, Ties, TokenLimits, TrainOptions, Trained,
-};
+use bytepair::train::{CharacterLimits, Earlier, Stop, Ties, TokenLimits, TrainOptions, Trained};
 use bytepair::vocabulary::TokenKind;
 use bytepair::{CountProblem, ErrorKind, Scope, Tokenizer};
-use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyBytes, PyDict};
 
 use crate::convert::{Text, extract, n_threads, target};
 use crate::dialect::Dialect;
-use crate::error::{in_file, to_python};
-use crate::numpy_import::GivenArray;
-use crate::reading::{Interruptible, PythonReader, Reporter};
+use crate::error::{OrRaise, in_file, raised_meanwhile, to_python};
+use crate::reading::{Interruptible, PythonReader, Reporter, lock};
 use crate::rows::{Column, PieceTable};
 use crate::tokenizer::CoreTokenizer;
 
@@ -69,12 +67,11 @@ impl Corpus {
             Some(tokenizer) => dialect.preparation_for(tokenizer, &given),
             None => dialect.preparation(&without_repeats(&given)),
         };
-        let mut preparation = preparation.map_err(|error| to_python(&error))?;
+        let mut preparation = preparation.or_raise()?;
         preparation.separator = separator;
         let boundaries = preparation.special_tokens.clone();
         let n_threads = n_threads(threads)?;
-        let counter =
-            CorpusCounter::new(preparation, n_threads).map_err(|error| to_python(&error))?;
+        let counter = CorpusCounter::new(preparation, n_threads).or_raise()?;
         Ok(Self {
             dialect,
             resume,
@@ -108,62 +105,51 @@ impl Corpus {
         let set =
             |counter: &mut CorpusCounter| counter.set_memory_limit(limit, &folder, reads_blocks);
         self.counting(py, set).map_err(|error| match error.kind() {
-            ErrorKind::Read(_) => in_file(&folder.display().to_string(), &error),
+            ErrorKind::Read(_) => in_file(&folder, &error),
             _ => to_python(&error),
         })
     }
 
     /// Let every piece of what follows count so many times.
     fn set_weight(&self, py: Python<'_>, multiplier: u64) -> PyResult<()> {
-        self.counting(py, |counter| counter.set_weight(multiplier))
-            .map_err(|error| to_python(&error))
+        self.counting(py, |counter| counter.set_weight(multiplier)).or_raise()
     }
 
     /// Count a batch of texts.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Text>) -> PyResult<()> {
         let slices: Vec<_> = texts.iter().map(Text::bytes).collect();
-        self.counting(py, |counter| counter.count_texts(&slices)).map_err(|error| to_python(&error))
+        self.counting(py, |counter| counter.count_texts(&slices)).or_raise()
     }
 
     /// Count a file, or standard input for ``-``.
     fn add_file(&self, py: Python<'_>, path: PathBuf, progress: Py<PyAny>) -> PyResult<()> {
-        let name = path.display().to_string();
         let reader = Interruptible::open(&path, &self.n_bytes_read)?;
         let mut reporter = Reporter::new(progress);
         let report = |n_bytes| reporter.report(|| (n_bytes,));
         let result = self.counting(py, |counter| counter.count_reader(reader, report));
-        result.map_err(|error| reporter.failure.take().unwrap_or_else(|| in_file(&name, &error)))
+        result.map_err(|error| in_file(&path, &error))
     }
 
     /// Count the rows of a column of texts, each whole: a separator is text there.
-    fn add_rows(
-        &self,
-        py: Python<'_>,
-        data: GivenArray<'_, u8>,
-        offsets: GivenArray<'_, i64>,
-    ) -> PyResult<()> {
-        let column = Column::new(data, offsets);
+    fn add_rows(&self, py: Python<'_>, column: Column<'_>) -> PyResult<()> {
         let rows = column.rows()?;
-        self.counting(py, |counter| counter.count_documents(&rows))
-            .map_err(|error| to_python(&error))
+        self.counting(py, |counter| counter.count_documents(&rows)).or_raise()
     }
 
     /// Count one text; ``read`` gives at most so many of its next bytes.
     fn add_stream(&self, py: Python<'_>, read: Py<PyAny>) -> PyResult<()> {
-        let mut failure = None;
-        let reader = PythonReader { read, failure: &mut failure };
-        let result = self.counting(py, |counter| counter.count_reader(reader, |_| Ok(())));
-        result.map_err(|error| failure.take().unwrap_or_else(|| to_python(&error)))
+        let reader = PythonReader(read);
+        self.counting(py, |counter| counter.count_reader(reader, |_| Ok(()))).or_raise()
     }
 
     /// Add the rows of a table, which is empty afterwards.
-    fn add_table(&self, py: Python<'_>, table: PyRef<'_, PieceTable>) -> PyResult<()> {
-        let table = &*table;
+    fn add_table(&self, py: Python<'_>, table: &Bound<'_, PieceTable>) -> PyResult<()> {
+        let table = &table.get().0;
         let add = || {
-            let rows = table.with(std::mem::take);
-            with(&self.counts, |counts| add_counts(counts, rows))
+            let rows = take(&mut *lock(table));
+            add_counts(&mut lock(&self.counts), rows)
         };
-        py.detach(add).map_err(|error| to_python(&error))
+        py.detach(add).or_raise()
     }
 
     /// End the counting, and leave what was counted in files, for `CountSums`.
@@ -175,10 +161,10 @@ impl Corpus {
         folder: PathBuf,
     ) -> PyResult<(Vec<PathBuf>, Bound<'py, PyDict>)> {
         let written = py.detach(|| {
-            let counter = with(&self.counter, Option::take);
+            let counter = lock(&self.counter).take();
             counter.map_or_else(|| Ok(<_>::default()), |counter| counter.finish_runs(&folder))
         });
-        let (files, corpus) = written.map_err(|error| to_python(&error))?;
+        let (files, corpus) = written.or_raise()?;
         Ok((files, self.special_found(py, &corpus)?))
     }
 
@@ -186,13 +172,14 @@ impl Corpus {
     fn add_counts(&self, py: Python<'_>, pieces: Vec<(Text, Bound<'_, PyAny>)>) -> PyResult<()> {
         let pieces = pieces.into_iter().map(|(piece, count)| Ok((counted(&piece, &count)?, piece)));
         let pieces = pieces.collect::<PyResult<Vec<_>>>()?;
-        let result = with_attached(py, &self.counts, |counts| {
+        let added = py.detach(|| {
+            let mut counts = lock(&self.counts);
             let n_before = counts.len() as u64;
             (n_before..).zip(&pieces).try_for_each(|(offset, (count, piece))| {
                 counts.add(piece.bytes(), *count, Some(First { source: 0, offset }))
             })
         });
-        result.map_err(|error| to_python(&error))
+        added.or_raise()
     }
 
     /// End the counting, leave out rare pieces, and tell what was counted.
@@ -206,13 +193,12 @@ impl Corpus {
         is_thinned: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let counted = py.detach(|| self.add_up(min_piece_count, is_thinned));
-        let (corpus, n_characters, dropped) = counted.map_err(|error| to_python(&error))?;
+        let (corpus, n_characters, dropped) = counted.or_raise()?;
         let report = PyDict::new(py);
         report.set_item("texts", corpus.n_texts)?;
         report.set_item("bytes", corpus.n_bytes)?;
         report.set_item("characters", n_characters)?;
-        report
-            .set_item("distinct_pieces", with_attached(py, &self.counts, |counts| counts.len()))?;
+        report.set_item("distinct_pieces", py.detach(|| lock(&self.counts).len()))?;
         report.set_item("special_tokens", self.special_found(py, &corpus)?)?;
         report.set_item("added_tokens", corpus.n_added)?;
         report.set_item("dropped_pieces", dropped.n_pieces)?;
@@ -223,24 +209,25 @@ impl Corpus {
     /// After ``finish``: the pieces and how often each occurs, in the order of their first occurrence or, where that is
     /// not known, of their bytes; ``None`` where all of them are more than so many bytes.
     fn pieces<'py>(&self, py: Python<'py>, most: usize) -> Option<Vec<(Bound<'py, PyBytes>, i64)>> {
-        with_attached(py, &self.counts, |counts| {
-            if counts.distinct_bytes() > most {
-                return None;
-            }
-            counts.sort();
-            let pieces = counts.iter().map(|(piece, count, _)| (PyBytes::new(py, piece), count));
-            Some(pieces.collect())
-        })
+        // Whoever holds them may wait for the GIL, as this does.
+        let counts = self.counts.lock_py_attached(py);
+        let mut counts = counts.unwrap_or_else(PoisonError::into_inner);
+        if counts.distinct_bytes() > most {
+            return None;
+        }
+        counts.sort();
+        let pieces = counts.iter().map(|(piece, count, _)| (PyBytes::new(py, piece), count));
+        Some(pieces.collect())
     }
 
     /// After ``finish``: the bytes of all pieces, repeated ones too.
     fn n_piece_bytes(&self, py: Python<'_>) -> i64 {
-        py.detach(|| with(&self.counts, |counts| counts.n_bytes()))
+        py.detach(|| lock(&self.counts).n_bytes())
     }
 
     /// After ``finish``: a name for the pieces and their counts.
     fn fingerprint(&self, py: Python<'_>) -> String {
-        py.detach(|| with(&self.counts, |counts| counts.fingerprint()))
+        py.detach(|| lock(&self.counts).fingerprint())
     }
 
     /// After ``finish``: learn merges.
@@ -253,9 +240,9 @@ impl Corpus {
         signature = (*, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None),
         text_signature = "($self, *, vocab_size, merges, scale, limits, with_course, progress, characters=(None, None), scope=None)"
     )]
-    fn train<'py>(
+    fn train(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         vocab_size: Option<usize>,
         merges: Option<usize>,
         scale: i64,
@@ -264,7 +251,7 @@ impl Corpus {
         progress: Py<PyAny>,
         characters: (Option<(u64, u64)>, Option<usize>),
         scope: Option<Vec<(u32, u32)>>,
-    ) -> PyResult<(CoreTokenizer, Bound<'py, PyDict>, Option<Course>)> {
+    ) -> PyResult<(CoreTokenizer, Learned, Option<Course>)> {
         let (coverage, most) = characters;
         let GivenLimits(max_bytes, max_characters, whole_characters) = limits;
         let mut options =
@@ -280,12 +267,9 @@ impl Corpus {
             keeps_ids: self.keeps_ids,
         });
         let mut reporter = Reporter::new(progress);
-        let result = py.detach(|| self.learn(&options, scale, &mut reporter));
-        let (tokenizer, learned) =
-            result.map_err(|error| reporter.failure.take().unwrap_or_else(|| to_python(&error)))?;
-        let report = learned.report(py)?;
-        let course = with_course.then_some(learned.course);
-        Ok((CoreTokenizer(Arc::new(tokenizer)), report, course))
+        let learned = py.detach(|| self.learn(&options, scale, &mut reporter));
+        let (tokenizer, report, course) = learned.or_raise()?;
+        Ok((CoreTokenizer(Arc::new(tokenizer)), report, with_course.then_some(course)))
     }
 }
 
@@ -296,7 +280,7 @@ fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
     let problem = "a range begins or ends with no character";
     let ranges = ranges.ok_or_else(|| bytepair::Error::option("scope", problem));
     let scope = ranges.and_then(Scope::new);
-    scope.map(Arc::new).map_err(|error| to_python(&error))
+    scope.map(Arc::new).or_raise()
 }
 
 /// Each name once.
@@ -312,15 +296,18 @@ fn is_name(kind: TokenKind) -> bool {
     matches!(kind, TokenKind::Unknown | TokenKind::Added)
 }
 
-/// What is known after merging.
+/// What is known after merging: a dict.
+#[derive(IntoPyObject)]
 struct Learned {
-    n_merges: usize,
-    n_new_merges: usize,
+    tokens: Option<i64>,
+    merges: usize,
+    new_merges: usize,
     /// Unknown and special tokens.
     n_names: usize,
-    course: Course,
-    stop: Stop,
-    left_out: Option<LeftOut>,
+    /// Characters without ids, how often they occur, and how often all do.
+    left_out: Option<(usize, i64, i64)>,
+    interrupted: bool,
+    best_count_at_stop: Option<i64>,
 }
 
 impl Corpus {
@@ -330,7 +317,7 @@ impl Corpus {
         py: Python<'_>,
         work: impl FnOnce(&mut CorpusCounter) -> bytepair::Result<()> + Send,
     ) -> bytepair::Result<()> {
-        py.detach(|| with(&self.counter, |counter| counter.as_mut().map_or(Ok(()), work)))
+        py.detach(|| lock(&self.counter).as_mut().map_or(Ok(()), work))
     }
 
     /// Those that are no added tokens of the tokenizer to go on from, where they may have the id of any token.
@@ -361,10 +348,10 @@ impl Corpus {
         min_piece_count: i64,
         is_thinned: bool,
     ) -> bytepair::Result<(bytepair::count::CorpusReport, i64, Dropped)> {
-        let added = with(&self.counts, std::mem::take);
+        let added = take(&mut *lock(&self.counts));
         // What is added may turn a rare piece into a common one.
         let least = if added.is_empty() { min_piece_count } else { 1 };
-        let (mut counts, mut dropped, mut corpus) = match with(&self.counter, Option::take) {
+        let (mut counts, mut dropped, mut corpus) = match lock(&self.counter).take() {
             Some(counter) => counter.finish_common(least, self.dialect.ties == Ties::FirstSeen)?,
             None => <_>::default(),
         };
@@ -382,7 +369,7 @@ impl Corpus {
             // Tokens are those of the pieces that stay, and so are the characters that they are compared with.
             n_characters = counts.n_characters();
         }
-        with(&self.counts, |all| *all = counts);
+        *lock(&self.counts) = counts;
         Ok((corpus, n_characters, dropped))
     }
 
@@ -391,33 +378,38 @@ impl Corpus {
         options: &TrainOptions,
         scale: i64,
         reporter: &mut Reporter,
-    ) -> bytepair::Result<(Tokenizer, Learned)> {
-        let counts = with(&self.counts, std::mem::take);
+    ) -> bytepair::Result<(Tokenizer, Learned, Course)> {
+        let counts = take(&mut *lock(&self.counts));
         let mut trained =
             bytepair::train::train(counts, &self.dialect.units, options, |progress| {
                 let most = i64::try_from(progress.max_merges).ok();
                 let told = reporter.report(|| (progress.n_merges, most, progress.n_corpus_tokens));
                 match told {
-                    Err(_) if reporter.is_interrupted() => Ok(ControlFlow::Break(())),
+                    Err(error) if is_interrupt(&error) => Ok(ControlFlow::Break(())),
                     told => told.map(ControlFlow::Continue),
                 }
             })?;
         let n_tokens = std::iter::once(trained.n_initial_tokens);
-        let n_tokens = n_tokens.chain(trained.tokens_after.iter().copied()).collect();
+        let n_tokens: Vec<_> = n_tokens.chain(trained.tokens_after.iter().copied()).collect();
         let merge_counts = unscale(&mut trained, scale);
+        let left_out = trained.left_out;
         let learned = Learned {
-            n_merges: trained.vocabulary.merges().len(),
-            n_new_merges: trained.tokens_after.len(),
+            tokens: n_tokens.last().copied(),
+            merges: trained.vocabulary.merges().len(),
+            new_merges: trained.tokens_after.len(),
             n_names: trained.vocabulary.iter().filter(|(_, token)| is_name(token.kind)).count(),
-            course: (n_tokens, merge_counts),
-            stop: trained.stop,
-            left_out: trained.left_out,
+            left_out: left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total)),
+            interrupted: trained.stop == Stop::Caller,
+            best_count_at_stop: match trained.stop {
+                Stop::Target | Stop::Caller => None,
+                Stop::MinCount(count) => Some(count),
+            },
         };
         let tokenizer = match &self.resume {
             Some(earlier) => earlier.with_learned(trained.vocabulary, &self.special_tokens)?,
             None => self.dialect.tokenizer(trained, options)?,
         };
-        Ok((tokenizer, learned))
+        Ok((tokenizer, learned, (n_tokens, merge_counts)))
     }
 }
 
@@ -443,33 +435,11 @@ fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
     new_counts
 }
 
-impl Learned {
-    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = PyDict::new(py);
-        report.set_item("tokens", self.course.0.last())?;
-        report.set_item("merges", self.n_merges)?;
-        report.set_item("new_merges", self.n_new_merges)?;
-        report.set_item("n_names", self.n_names)?;
-        let left_out = self.left_out.map(|out| (out.n_characters, out.n_occurrences, out.n_total));
-        report.set_item("left_out", left_out)?;
-        report.set_item("interrupted", self.stop == Stop::Caller)?;
-        let best_count = match self.stop {
-            Stop::Target | Stop::Caller => None,
-            Stop::MinCount(count) => Some(count),
-        };
-        report.set_item("best_count_at_stop", best_count)?;
-        Ok(report)
-    }
-}
-
-/// To be called without the GIL, or for what no thread holds while it asks Python for something.
-fn with<T, R>(mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
-    work(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// The same for what a thread holds that reads a corpus by a function of Python's: it needs the GIL meanwhile.
-fn with_attached<T, R>(py: Python<'_>, mutex: &Mutex<T>, work: impl FnOnce(&mut T) -> R) -> R {
-    work(&mut mutex.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
+/// Whether what was raised is Ctrl-C, or a progress function's word for it.
+fn is_interrupt(error: &bytepair::Error) -> bool {
+    let is_interrupt =
+        |raised: PyErr| Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));
+    raised_meanwhile(error.kind()).is_some_and(is_interrupt)
 }
 
 /// The count of a piece; one that is no `i64` is the error of the core.

@@ -87,8 +87,8 @@ class _SourceCounter:
         corpus = self.learner.corpus
         if not is_whole_text(part.source, self.options):
             with naming_texts(part.source.path):
-                for data, offsets in read_rows(part, self.options, self.tally):
-                    corpus.add_rows(data, offsets)
+                for column in read_rows(part, self.options, self.tally):
+                    corpus.add_rows(column)
                     self._tell_now_and_then(part)
         elif part.source.is_stored_text:
             is_told = self.learner.report is not None

@@ -225,8 +225,7 @@ class _Pair:
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         return _core.encode_rows(
             tokenizer,
-            data,
-            offsets,
+            (data, offsets),
             added_tokens=self.added_tokens,
             threads=self.threads,
         )

@@ -259,12 +259,12 @@ class Meter:
         """Add the texts of a column, and the group of each if there are groups."""
         for name, measure in zip(self.names, self.measures, strict=True):
             with _naming(name):
-                measure.add_rows(data, offsets, groups)
+                measure.add_rows((data, offsets), groups)
         for encoder, finder in zip(self.encoders, self.finders, strict=True):
             if finder is not None and encoder.may_miss(data):
-                finder.add_rows(data, offsets, groups)
+                finder.add_rows((data, offsets), groups)
         if self.words is not None:
-            self.words.corpus.add_rows(data, offsets)
+            self.words.corpus.add_rows((data, offsets))
 
     def streams(
         self, group: bytes | None
@@ -356,8 +356,7 @@ class Meter:
         """Count the texts that are one token with an id."""
         ids, ends = _core.encode_rows(
             encoder.tokenizer,
-            data,
-            offsets,
+            (data, offsets),
             added_tokens=self.added_tokens,
             threads=self.threads,
         )
@@ -451,17 +450,22 @@ def _finding(
 
 
 def _sums(measure: _core.Measure, number: int, n_ids: int, missing: Texts) -> GroupSums:
-    sums = measure.sums(number)
-    documents = sums.pop("texts")
+    of_texts, of_words = measure.sums(number)
+    sums = dict(zip(_names_of_sums(), [*of_texts, *of_words], strict=True))
     counts = measure.counts(number)[:n_ids]
-    return GroupSums(documents=documents, counts=counts, missing=missing, **sums)
+    return GroupSums(counts=counts, missing=missing, **sums)
 
 
 def _no_sums(n_ids: int) -> GroupSums:
-    others = ("counts", "missing")
-    names = [field.name for field in fields(GroupSums) if field.name not in others]
     counts = np.zeros(n_ids, np.int64)
-    return GroupSums(**dict.fromkeys(names, 0), counts=counts, missing=Counter())
+    sums = dict.fromkeys(_names_of_sums(), 0)
+    return GroupSums(counts=counts, missing=Counter(), **sums)
+
+
+def _names_of_sums() -> list[str]:
+    """Name the numbers of a group, in the order of the core."""
+    others = ("counts", "missing")
+    return [field.name for field in fields(GroupSums) if field.name not in others]
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ tokenizer. A space counts as a space however the vocabulary writes it (``Ġ``, `
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -20,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["NO_SCRIPT", "SEVERAL_SCRIPTS", "TokenTable", "token_table"]
 
 TEXT, BYTE, UNKNOWN, ADDED, HOLE = range(5)
-"""Kinds of tokens, as the core numbers them."""
+"""Kinds of tokens."""
+KINDS = np.array([TEXT] * 4 + [BYTE, UNKNOWN, ADDED, HOLE], np.uint8)
+"""The kinds, as the core numbers them: text has several, by where in a piece it stands."""
 SPACE_MARK = "▁".encode()
 NO_SCRIPT, SEVERAL_SCRIPTS = "none", "several"
 """Names for tokens without a letter, and for tokens with letters of several scripts."""
@@ -93,13 +94,11 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
     >>> table.n_tokens, int(table.is_partial.sum()), table.texts[257]
     (258, 128, b'low')
     """
-    (data, offsets), kinds = _core.token_table(tokenizer)
-    content = data.tobytes()
-    mark = SPACE_MARK if _writes_spaces_as_marks(tokenizer) else None
-    ends = offsets.tolist()
-    texts = [content[start:end] for start, end in itertools.pairwise(ends)]
-    if mark is not None:
-        texts = [text.replace(mark, b" ") for text in texts]
+    tokens = tokenizer._tokens()
+    kinds = KINDS[np.array([kind for kind, _ in tokens], np.int64)]
+    texts = [text for _, text in tokens]
+    if _writes_spaces_as_marks(tokenizer):
+        texts = [text.replace(SPACE_MARK, b" ") for text in texts]
     is_model = kinds <= BYTE
     decoded = [_decoded(text) for text in texts]
     is_whole = np.array([text is not None for text in decoded], np.bool_)

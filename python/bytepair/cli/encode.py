@@ -193,7 +193,8 @@ class Held:
 
     def _look_at(self, data: "NDArray[np.uint8]", ends: list[int]) -> None:
         offsets = np.array(ends, np.int64)
-        self.n_texts += _core.count_rows_holding(data, offsets, [self.names])[0]
+        column = data, offsets
+        self.n_texts += _core.count_rows_holding(column, [self.names])[0]
 
     def tell(self, kind: str) -> None:
         """Say how many there were, if there were any."""

@@ -47,7 +47,7 @@ def weighted_sum(
             multiplier = 1 if multipliers is None else multipliers.get(group or "", 0)
             if multiplier:
                 pieces, counts, firsts = arrays_of_rows(part)
-                table.add(*pieces, _times(counts, multiplier), firsts=firsts)
+                table.add((pieces, _times(counts, multiplier), firsts))
     return table
 
 

@@ -79,11 +79,8 @@ class CountSums:
         self.has_firsts &= "first" in rows.schema.names
         for batch in rows.to_batches() if hasattr(rows, "to_batches") else [rows]:
             for group, part in parts_of(batch):
-                pieces, counts, firsts = arrays_of_rows(part)
-                number = self._number(group)
-                self.core.add(
-                    *pieces, counts, group=number, source=source, firsts=firsts
-                )
+                pieces = arrays_of_rows(part)
+                self.core.add(pieces, group=self._number(group), source=source)
 
     def add_runs(
         self, runs: Mapping[str | None, Iterable[Path]], source: int = 0

@@ -94,7 +94,7 @@ class PieceCounter:
         for group, part in _groups_of(batch):
             if group is not None:
                 self._note(group, part)
-            self._corpus(group).add_rows(*texts_of(part))
+            self._corpus(group).add_rows(texts_of(part))
 
     def add_stream(self, read: Callable[[int], bytes]) -> None:
         """Count one document that comes in stretches."""

@@ -110,7 +110,7 @@ class ShardSpec:
         """Give the ids of documents, and where those of each end."""
         return _core.encode_rows(
             self.tokenizer,
-            *texts_of(batch),
+            texts_of(batch),
             before=self.before,
             behind=self.behind,
             width=self.width,
@@ -157,7 +157,7 @@ def write_shards(
     n_with_special = n_with_added = 0
     with shards:
         for batch in batches:
-            held = _core.count_rows_holding(*texts_of(batch), names)
+            held = _core.count_rows_holding(texts_of(batch), names)
             n_with_special, n_with_added = (
                 n_with_special + held[0],
                 n_with_added + held[1],

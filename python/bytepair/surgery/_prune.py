@@ -316,7 +316,8 @@ class Counted:
         offsets = np.zeros(len(self.pieces) + 1, np.int64)
         np.cumsum([len(piece) for piece, _ in self.pieces], out=offsets[1:])
         data = np.frombuffer(b"".join(piece for piece, _ in self.pieces), np.uint8)
-        table.add(data, offsets, np.array([n for _, n in self.pieces], np.int64))
+        counts = np.array([n for _, n in self.pieces], np.int64)
+        table.add(((data, offsets), counts, None))
         return table
 
     def n_tokens_of(self, tokenizer: Tokenizer) -> int | float:

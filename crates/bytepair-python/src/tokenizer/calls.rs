@@ -19,9 +19,8 @@ use crate::convert::{
     Added, Given, SpecialNames, Text, chosen, each_of, n_threads, n_threads_for, number,
 };
 use crate::error::{OrRaise, raise};
-use crate::numpy_import::GivenArray;
 use crate::output::{Lists, Width};
-use crate::recycled::{into_array, recycled, recycled_for};
+use crate::output::{into_array, recycled, recycled_for};
 use crate::rows::Column;
 use crate::template::Lengths;
 
@@ -308,12 +307,11 @@ type IdArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i64>>);
 /// ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
 /// all rows, and where those of each row end.
 #[pyfunction]
-#[pyo3(signature = (tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, data, offsets, *, before=None, behind=None, width=4, added_tokens='find', threads=None)")]
+#[pyo3(signature = (tokenizer, column, *, before=None, behind=None, width=4, added_tokens=Added::FIND, threads=None), text_signature = "(tokenizer, column, *, before=None, behind=None, width=4, added_tokens='find', threads=None)")]
 pub(crate) fn encode_rows<'py>(
     py: Python<'py>,
     tokenizer: PyRef<'py, CoreTokenizer>,
-    data: GivenArray<'py, u8>,
-    offsets: GivenArray<'py, i64>,
+    column: Column<'py>,
     before: Option<TokenId>,
     behind: Option<TokenId>,
     width: usize,
@@ -322,9 +320,7 @@ pub(crate) fn encode_rows<'py>(
 ) -> PyResult<IdArrays<'py>> {
     let marks = Marks { before, behind };
     let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
-    let column = Column::new(data, offsets);
-    let rows = column.rows()?;
-    let n_threads = n_threads(threads)?;
+    let (rows, n_threads) = (column.rows()?, n_threads(threads)?);
     let core = &tokenizer.0;
     match width {
         2 => laid_out::<u16>(py, marks, |layout| core.encode_to(layout, &rows, options, n_threads)),

@@ -4,20 +4,23 @@
 //! shows. Only `encode` names its keywords one by one: a call of a few words would take twice as long to read a dict of
 //! them.
 
+use std::fs::OpenOptions;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::{EncodeOptions, IdFormat, Number};
+use bytepair::{EncodeOptions, ErrorKind, IdFile, IdFormat, Number, Reading};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
+use super::TokenCounter;
 use super::calls::{Keywords, Options, batch_by, one_or_two, slices};
 use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
-use crate::documents::{FileNames, FileOptions, TokenCounter, encode_file};
 use crate::encoding::Encoding;
-use crate::error::{OrRaise, ask};
+use crate::error::{OrRaise, ask, in_file};
 use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
+use crate::reading::{Interruptible, Reporter};
 use crate::rows::offsets;
 use crate::template::Lengths;
 
@@ -405,12 +408,15 @@ impl CoreTokenizer {
         TokenCounter::new(&self.0, Options::of("counter", options, &[])?.core())
     }
 
-    /// `names` are those of the input, of the file to write to, and of the output in messages.
+    /// Encode a file into a file, and give the numbers of ids and of bytes.
+    ///
+    /// ``names`` are those of the input, ``-`` for standard input, of the file to write to, which exists, and of the output
+    /// in messages.
     #[pyo3(signature = (names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options), text_signature = "($self, names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None)")]
     fn _encode_file<'py>(
         &self,
         py: Python<'py>,
-        names: FileNames,
+        names: (PathBuf, PathBuf, PathBuf),
         is_wide: bool,
         has_header: bool,
         progress: Option<Py<PyAny>>,
@@ -419,11 +425,27 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<(u64, u64)> {
         let options = Options::of("encode_file", options, &["threads"])?;
-        let format = IdFormat { is_wide, has_header };
-        let n_threads = options.n_threads()?;
-        let progress = progress.unwrap_or_else(|| py.None());
-        let file_options = FileOptions { format, n_threads, stretch_len, max_uncut, progress };
-        encode_file(py, &self.0, names, options.core(), file_options)
+        let (core, n_threads) = (options.core(), options.n_threads()?);
+        let (path, target, name) = names;
+        let reader = Interruptible::open(&path, &Arc::default())?;
+        let reading = Reading { reader, n_threads, stretch_len, max_uncut };
+        let mut file = OpenOptions::new()
+            .write(true)
+            .open(target)
+            .map_err(|error| in_file(&name, &error.into()))?;
+        let mut reporter = Reporter::new(progress.unwrap_or_else(|| py.None()));
+        let encoded = py.detach(|| {
+            let report = |n_bytes| reporter.report(|| (n_bytes,));
+            let format = IdFormat { is_wide, has_header };
+            let mut ids = IdFile::new(&mut file, format, self.n_vocab())?;
+            let n_bytes = self.0.encode_stream(reading, core, &mut ids, report)?;
+            Ok((ids.finish()?, n_bytes))
+        });
+        // The file that is read names itself.
+        encoded.map_err(|error: bytepair::Error| match error.kind() {
+            ErrorKind::Read(_) => in_file(&name, &error),
+            _ => in_file(&path, &error),
+        })
     }
 
     /// Show the tokens of a text as they are written, marks included.

@@ -3,26 +3,18 @@
 //!
 //! Parts of a text are tuples, whose first field says which they are.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytepair::EncodeOptions;
-use bytepair::Tokenizer;
 use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
-use bytepair::units::published_name;
-use bytepair::units::{EndMarkKind, Missing};
+use bytepair::units::{EndMarkKind, Missing, published_name};
 use bytepair::vocabulary::{TokenId, TokenKind};
-use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use super::CoreTokenizer;
-use crate::convert::{Added, Given, Ids, SpecialNames, n_threads};
-use crate::error::to_python;
-use crate::numpy_import::{GivenArray, ready};
-use crate::rows::Column;
-
-/// Sums by id, and the number of pieces.
-type Sums<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>, u64);
+use crate::convert::{Added, Given, Ids, SpecialNames};
+use crate::error::OrRaise;
 
 #[pymethods]
 impl CoreTokenizer {
@@ -60,8 +52,7 @@ impl CoreTokenizer {
     /// Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
     /// for all.
     fn _with_missing(&self, py: Python<'_>) -> PyResult<Option<(Self, TokenId)>> {
-        let found = py.detach(|| self.0.with_missing());
-        let found = found.map_err(|error| to_python(&error))?;
+        let found = py.detach(|| self.0.with_missing()).or_raise()?;
         Ok(found.map(|(tokenizer, id)| (Self(Arc::clone(tokenizer)), *id)))
     }
 
@@ -78,7 +69,7 @@ impl CoreTokenizer {
 
     /// What units are merged to.
     fn _merged(&self, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
-        self.0.merged(&ids).map_err(|error| to_python(&error))
+        self.0.merged(&ids).or_raise()
     }
 
     /// For each text: whether it is proven that the split pattern cuts it wherever it stands.
@@ -90,8 +81,7 @@ impl CoreTokenizer {
     /// For each text: whether it is proven that no normalized text contains it.
     fn _never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
         let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
-        let never = py.detach(|| self.0.never_normalized(&texts));
-        never.map_err(|error| to_python(&error))
+        py.detach(|| self.0.never_normalized(&texts)).or_raise()
     }
 }
 
@@ -102,58 +92,6 @@ fn code(kind: TokenKind) -> u8 {
         TokenKind::Unknown => 5,
         TokenKind::Added => 6,
         TokenKind::Hole => 7,
-    }
-}
-
-/// How often each token is made in texts, and how often it stays.
-///
-/// Special tokens are plain text, and other added tokens are found.
-#[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct Usage {
-    tokenizer: Arc<Tokenizer>,
-    sums: Mutex<bytepair::inspect::Usage>,
-}
-
-#[pymethods]
-impl Usage {
-    #[new]
-    fn new(tokenizer: PyRef<'_, CoreTokenizer>) -> Self {
-        let n_ids = tokenizer.0.parts().vocabulary.len();
-        let sums = Mutex::new(bytepair::inspect::Usage::new(n_ids));
-        Self { tokenizer: Arc::clone(&tokenizer.0), sums }
-    }
-
-    /// Add the rows of a column of texts.
-    #[pyo3(signature = (data, offsets, *, threads=None))]
-    fn add_rows(
-        &self,
-        py: Python<'_>,
-        data: GivenArray<'_, u8>,
-        offsets: GivenArray<'_, i64>,
-        threads: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let column = Column::new(data, offsets);
-        let rows = column.rows()?;
-        let n_threads = n_threads(threads)?;
-        let added = py.detach(|| {
-            let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-            sums.add(&self.tokenizer, &rows, n_threads)
-        });
-        added.map_err(|error| to_python(&error))
-    }
-
-    /// Give, by id, how often a token was made and how often it stayed, and the number of pieces.
-    fn sums<'py>(&self, py: Python<'py>) -> PyResult<Sums<'py>> {
-        ready(py)?;
-        let n_threads = n_threads(None)?;
-        let (made, kept, n_pieces) = py
-            .detach(|| {
-                let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
-                sums.settle(&self.tokenizer, n_threads)?;
-                Ok((sums.made.clone(), sums.kept.clone(), sums.n_pieces))
-            })
-            .map_err(|error: bytepair::Error| to_python(&error))?;
-        Ok((made.into_pyarray(py), kept.into_pyarray(py), n_pieces))
     }
 }
 
@@ -186,8 +124,7 @@ impl CoreTokenizer {
             added_tokens: added_tokens.0,
             ..EncodeOptions::default()
         };
-        let parts = py.detach(|| self.0.course(text.bytes, options));
-        let parts = parts.map_err(|error| to_python(&error))?;
+        let parts = py.detach(|| self.0.course(text.bytes, options)).or_raise()?;
         let parts = parts.into_iter().map(|part| text_part(py, part));
         PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?)
     }
@@ -195,13 +132,13 @@ impl CoreTokenizer {
     /// The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
     /// the vocabulary stands for.
     fn _symbols(&self, piece: &[u8]) -> PyResult<Vec<(Option<TokenId>, usize, usize)>> {
-        let symbols = self.0.symbols(piece).map_err(|error| to_python(&error))?;
+        let symbols = self.0.symbols(piece).or_raise()?;
         Ok(symbols.into_iter().map(|(id, at)| (id, at.start, at.end)).collect())
     }
 
     /// The merges of a row of tokens, in order.
     fn _merge_steps(&self, py: Python<'_>, ids: Ids) -> PyResult<Vec<Step>> {
-        let steps = py.detach(|| self.0.merge_steps(&ids.0)).map_err(|error| to_python(&error))?;
+        let steps = py.detach(|| self.0.merge_steps(&ids.0)).or_raise()?;
         Ok(steps.iter().map(step).collect())
     }
 
@@ -210,7 +147,7 @@ impl CoreTokenizer {
     fn _tokens_of<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Vec<Known<'py>>> {
         let parts = self.0.parts();
         let known = |&id: &TokenId| {
-            let token = parts.vocabulary.expect_token(id).map_err(|error| to_python(&error))?;
+            let token = parts.vocabulary.expect_token(id).or_raise()?;
             let (kind, continues, ends) = match token.kind {
                 TokenKind::Text(form) => ("text", form.continues(), form.ends()),
                 TokenKind::Byte => ("byte", false, false),

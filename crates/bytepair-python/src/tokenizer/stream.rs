@@ -1,17 +1,19 @@
-//! `DecodeStream`: ids in, text out as soon as it is complete.
+//! `DecodeStream`: ids in, text out as soon as it is complete; and `TokenCounter`, of a text that grows.
 //!
 //! Calls on one stream from several threads come one after the other. A stream keeps the ids that it was given, four
 //! bytes each: a pickle holds them, and whoever reads it decodes them again.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytepair::vocabulary::TokenId;
+use bytepair::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
-use crate::convert::{Ids, decode_errors, id, plain_id};
-use crate::error::to_python;
+use crate::convert::{Ids, Text, decode_errors, id, plain_id};
+use crate::error::OrRaise;
+use crate::reading::lock;
 
 /// Ids in, text out, never half a character.
 ///
@@ -41,11 +43,7 @@ struct State {
 
 impl State {
     /// Adds ids up to the first that no token has.
-    fn push(
-        &mut self,
-        tokenizer: &bytepair::Tokenizer,
-        ids: &[TokenId],
-    ) -> bytepair::Result<String> {
+    fn push(&mut self, tokenizer: &Tokenizer, ids: &[TokenId]) -> bytepair::Result<String> {
         let push = |&id: &TokenId| {
             let text = self.stream.push(tokenizer, id)?;
             self.ids.push(id);
@@ -132,7 +130,7 @@ impl DecodeStream {
             tokenizer: self.tokenizer.clone_ref(py),
             errors: self.errors.clone(),
             skip_special_tokens: self.skip_special_tokens,
-            state: Mutex::new(self.state().clone()),
+            state: Mutex::new(lock(&self.state).clone()),
         }
     }
 
@@ -149,7 +147,7 @@ impl DecodeStream {
         &self,
         py: Python<'py>,
     ) -> PyResult<((Py<CoreTokenizer>,), Bound<'py, PyDict>)> {
-        let state = self.state().clone();
+        let state = lock(&self.state).clone();
         let options = [("errors", self.errors.as_str())].into_py_dict(py)?;
         options.set_item("skip_special_tokens", self.skip_special_tokens)?;
         options.set_item("ids", state.ids)?;
@@ -178,11 +176,75 @@ impl DecodeStream {
         &self,
         change: impl FnOnce(&mut State) -> bytepair::Result<String>,
     ) -> PyResult<String> {
-        let text = change(&mut self.state());
-        text.map_err(|error| to_python(&error))
+        let text = change(&mut lock(&self.state));
+        text.or_raise()
+    }
+}
+
+/// The number of ids of a text that grows, exact after each part.
+///
+/// Each part costs the time of its own text and of the end of the text before, mostly a word. A
+/// tokenizer that can cut nowhere counts everything again.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+/// >>> counter = tokenizer.counter()
+/// >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
+/// [1, 1, 3, 5]
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct TokenCounter(Mutex<bytepair::TokenCounter>);
+
+impl TokenCounter {
+    pub(crate) fn new(tokenizer: &Arc<Tokenizer>, options: EncodeOptions<'_>) -> PyResult<Self> {
+        let counter = bytepair::TokenCounter::new(Arc::clone(tokenizer), options);
+        counter.map(|counter| Self(Mutex::new(counter))).or_raise()
+    }
+}
+
+#[pymethods]
+impl TokenCounter {
+    /// Append a text, and return the number of ids of all texts so far.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> counter.append("low"), counter.append("er")
+    /// (1, 3)
+    ///
+    /// Raises the errors of ``Tokenizer.encode``; the counter then stays as it was.
+    fn append(&self, py: Python<'_>, text: Text) -> PyResult<usize> {
+        py.detach(|| lock(&self.0).append(text.bytes())).or_raise()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The number of ids of everything that was appended.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> counter.append("lower"), counter.total
+    /// (3, 3)
+    #[getter]
+    fn total(&self, py: Python<'_>) -> usize {
+        py.detach(|| lock(&self.0).total())
+    }
+
+    /// Return a counter that goes on from here on its own.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> counter = tokenizer.counter()
+    /// >>> trial = counter.copy()
+    /// >>> trial.append("lower"), counter.total
+    /// (3, 0)
+    fn copy(&self, py: Python<'_>) -> Self {
+        Self(Mutex::new(py.detach(|| lock(&self.0).clone())))
+    }
+
+    fn __copy__(&self, py: Python<'_>) -> Self {
+        self.copy(py)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        format!("<bytepair.TokenCounter: {} tokens>", self.total(py))
     }
 }

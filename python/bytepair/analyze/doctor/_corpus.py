@@ -80,14 +80,14 @@ def count(
     total, n_before = sum(source.size for source in sources), 0
     for source in sources:
         part = Part(source)
-        for data, offsets in read_rows(part, options, tally):
-            usage.add_rows(data, offsets)
-            if finding is not None and encoder.may_miss(data):
-                finding.add_rows(data, offsets)
+        for column in read_rows(part, options, tally):
+            usage.add_rows(column)
+            if finding is not None and encoder.may_miss(column[0]):
+                finding.add_rows(column)
             if progress is not None:
                 progress(n_before + tally.place(part), total)
         n_before += source.size
-    formed, kept, _ = usage.sums()
+    formed, kept = usage.sums()
     n_ids = subject.tokenizer.n_vocab
     counts = finding.missing(0) if finding is not None and finding.groups else []
     missing = named(subject.tokenizer, counts)

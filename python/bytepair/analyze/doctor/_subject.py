@@ -174,10 +174,10 @@ class Subject:
         self, rows: Sequence[bytes], added_tokens: Added = "find"
     ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
         """Encode texts, with special tokens as text; texts that cannot be encoded have no ids."""
-        data, offsets = column(rows)
+        texts = column(rows)
         try:
             ids, ends = _core.encode_rows(
-                self.tokenizer, data, offsets, added_tokens=added_tokens
+                self.tokenizer, texts, added_tokens=added_tokens
             )
         except TokenizerError:
             return self._encode_each(rows, added_tokens)
