@@ -287,10 +287,6 @@ export function trainView(actions) {
       const some = merge.tied.slice(0, 3).flatMap(([left, right], place_) => [place_ ? ", " : "", name(left), " + ", name(right)]);
       said.push(`Tie: ${counted(merge.n_tied, "other pair is", "other pairs are")} equally frequent (`, ...some, merge.n_tied > 3 ? ", …" : "", `). In this dialect, ${RULES[merge.rule] ?? merge.rule}.`);
     } else said.push("No other pair is as frequent.");
-    if (merge.passed_over.length) {
-      const some = merge.passed_over.slice(0, 3).flatMap(([left, right, count], place_) => [place_ ? ", " : "", name(left), " + ", name(right), ` (${number(count)})`]);
-      said.push(" Skipped because of limits: ", ...some, ".");
-    }
     tie.replaceChildren(...said);
   }
 

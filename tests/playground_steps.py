@@ -157,6 +157,7 @@ def as_page(step):
     """Write a step of the reference as the page is told: the first pairs and pieces, and how many there are."""
     pieces = [{"ids": ids, "count": count} for ids, count in step["pieces"]]
     shown = {**step, "pieces": pieces[:200], "n_pieces": len(pieces)}
+    shown.pop("passed_over", None)  # the page trains without limits
     for name in {"pairs", "tied"} & step.keys():
         shown |= {name: step[name][:40], f"n_{name}": len(step[name])}
     return json.loads(json.dumps(shown))

@@ -46,7 +46,54 @@ use bytepair::added::AddedToken;
 use bytepair::for_formats::{byte_of, hexadecimal, quoted};
 use bytepair::units::byte_name;
 use bytepair::vocabulary::TokenId;
-use bytepair::{Error, ErrorKind, Parts, Result};
+use bytepair::{Error, ErrorKind, Parts, Result, Tokenizer};
+
+/// Reads a file of a format that is one file and needs no option.
+///
+/// # Errors
+/// Where the file is not of the format, and where no such format has this name.
+pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
+    match format {
+        "bytepair" => native::read(file),
+        "compiled" => compiled::read(file),
+        "huggingface" => huggingface::read(file),
+        "tekken" => tekken::read(file),
+        "sentencepiece" => sentencepiece::read(file),
+        "clip" => clip::read(file),
+        "subword-nmt" => subword_nmt::read(file, None)?.tokenizer(),
+        "fastbpe" => fastbpe::read(file, None)?.tokenizer(),
+        _ => Err(no_format(format)),
+    }
+}
+
+/// Writes the files of a format, each with its usual name.
+///
+/// # Errors
+/// Where the format cannot express the tokenizer, and where no format that is written has this name.
+pub fn write(format: &str, tokenizer: &Tokenizer) -> Result<Vec<(&'static str, Vec<u8>)>> {
+    let (name, file) = match format {
+        "bytepair" => ("tokenizer.bytepair", native::write(tokenizer)),
+        "compiled" => ("tokenizer.bytepair-compiled", compiled::write(tokenizer)?),
+        "huggingface" => ("tokenizer.json", huggingface::write(tokenizer)?),
+        "sentencepiece" => ("tokenizer.model", sentencepiece::write(tokenizer)?),
+        "subword-nmt" => ("codes.txt", subword_nmt::write(tokenizer)?),
+        "fastbpe" => ("codes.txt", fastbpe::write(tokenizer)?),
+        "tiktoken" => {
+            let tiktoken::TiktokenFiles { ranks, sidecar } = tiktoken::write(tokenizer)?;
+            return Ok(vec![("tokenizer.tiktoken", ranks), ("tokenizer.tiktoken.json", sidecar)]);
+        }
+        "gpt2" => {
+            let gpt2::Gpt2Files { vocab_json, merges_txt } = gpt2::write(tokenizer)?;
+            return Ok(vec![("vocab.json", vocab_json), ("merges.txt", merges_txt)]);
+        }
+        _ => return Err(no_format(format)),
+    };
+    Ok(vec![(name, file)])
+}
+
+fn no_format(name: &str) -> Error {
+    Error::option("format", format!("{name:?} names no format of such files"))
+}
 
 /// Refuses ids that lie so far apart that the table of ids would dwarf the file.
 fn check_id_range(

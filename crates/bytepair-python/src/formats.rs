@@ -5,19 +5,18 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use bytepair::{Dropout, Tokenizer};
+use bytepair::Dropout;
 use bytepair_formats::pair::Pair;
 use bytepair_formats::segmentation::{LineEnds, SegmentOptions, Segmenter};
 use bytepair_formats::{
-    Codes, Written, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, huggingface, native,
-    pair, sentencepiece, subword_nmt, tekken, tiktoken,
+    Codes, compiled, encodings, gguf, gpt1, huggingface, pair, sentencepiece, subword_nmt, tiktoken,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::dialect::Dialect;
-use crate::error::{OrRaise, raise};
+use crate::error::OrRaise;
 use crate::output::bytes;
 use crate::tokenizer::CoreTokenizer;
 
@@ -27,18 +26,7 @@ type WithChanges<'py> = (Bound<'py, PyBytes>, Vec<(String, String)>);
 /// Read the content of a file of a format, of those of one file that need no option.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, format: &str, data: PyBackedBytes) -> PyResult<CoreTokenizer> {
-    let read: fn(&[u8]) -> bytepair::Result<Tokenizer> = match format {
-        "bytepair" => native::read,
-        "compiled" => compiled::read,
-        "huggingface" => huggingface::read,
-        "tekken" => tekken::read,
-        "sentencepiece" => sentencepiece::read,
-        "clip" => clip::read,
-        "subword-nmt" => |data| subword_nmt::read(data, None)?.tokenizer(),
-        "fastbpe" => |data| fastbpe::read(data, None)?.tokenizer(),
-        _ => return Err(no_format(format)),
-    };
-    CoreTokenizer::made(py.detach(|| read(&data)))
+    CoreTokenizer::made(py.detach(|| bytepair_formats::read(format, &data)))
 }
 
 /// Give the contents of the files of a format: two for ``gpt2`` and ``tiktoken``, else one.
@@ -48,27 +36,8 @@ pub(crate) fn write<'py>(
     format: &str,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-    let write: fn(&Tokenizer) -> bytepair::Result<Vec<Vec<u8>>> = match format {
-        "bytepair" => |tokenizer| Ok(vec![native::write(tokenizer)]),
-        "compiled" => |tokenizer| Ok(vec![compiled::write(tokenizer)?]),
-        "huggingface" => |tokenizer| Ok(vec![huggingface::write(tokenizer)?]),
-        "sentencepiece" => |tokenizer| Ok(vec![sentencepiece::write(tokenizer)?]),
-        "subword-nmt" => |tokenizer| Ok(vec![subword_nmt::write(tokenizer)?]),
-        "fastbpe" => |tokenizer| Ok(vec![fastbpe::write(tokenizer)?]),
-        "gpt2" => {
-            |tokenizer| gpt2::write(tokenizer).map(|two| vec![two.vocab_json, two.merges_txt])
-        }
-        "tiktoken" => {
-            |tokenizer| tiktoken::write(tokenizer).map(|two| vec![two.ranks, two.sidecar])
-        }
-        _ => return Err(no_format(format)),
-    };
-    let files = py.detach(|| write(&tokenizer.0)).or_raise()?;
-    files.iter().map(|file| bytes(py, file)).collect()
-}
-
-fn no_format(name: &str) -> PyErr {
-    raise("TokenizerError", format!("{name:?} names no format of such files"))
+    let files = py.detach(|| bytepair_formats::write(format, &tokenizer.0)).or_raise()?;
+    files.iter().map(|(_, file)| bytes(py, file)).collect()
 }
 
 /// Give the content of a ``tokenizer.json``, also where it gives some texts other ids: which, and one of each kind.
@@ -77,19 +46,15 @@ pub(crate) fn write_huggingface_with_changes<'py>(
     py: Python<'py>,
     tokenizer: &CoreTokenizer,
 ) -> PyResult<WithChanges<'py>> {
-    with_changes(py, py.detach(|| huggingface::write_with_changes(&tokenizer.0)))
+    let written = py.detach(|| huggingface::write_with_changes(&tokenizer.0)).or_raise()?;
+    let changes = written.changes.into_iter().map(|change| (change.what, change.text)).collect();
+    Ok((bytes(py, &written.file)?, changes))
 }
 
 /// Name the pieces of a SentencePiece model that have a role: bos, eos, unk.
 #[pyfunction]
 pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
     sentencepiece::roles(&data).or_raise()
-}
-
-fn with_changes(py: Python<'_>, written: bytepair::Result<Written>) -> PyResult<WithChanges<'_>> {
-    let Written { file, changes } = written.or_raise()?;
-    let changes = changes.into_iter().map(|change| (change.what, change.text)).collect();
-    Ok((PyBytes::new(py, &file), changes))
 }
 
 /// Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits.

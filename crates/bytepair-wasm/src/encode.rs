@@ -1,13 +1,20 @@
-//! A text to ids with their spans, and back.
+//! A text to ids with their spans, and back; and how one piece of it becomes ids: its symbols, its merges, and at each step
+//! the merges that had to wait.
 //!
-//! Encoding takes time and memory linear in the text; an id takes about sixty bytes while it lasts.
+//! Encoding takes time and memory linear in the text; an id takes about sixty bytes while it lasts. Before each merge of a
+//! piece that is shown all neighbours are looked at, so it takes the square of its length; longer pieces are refused. The
+//! merges of the tokenizer are searched once for it.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use bytepair::decode::DecodeErrors;
+use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Tokenizer, graphemes};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::message::{Answer, Problem, Special, numbers};
+use crate::names;
 
 /// The ids of a text, where each begins and ends, and the first token of each group.
 pub(crate) fn encode(
@@ -53,6 +60,117 @@ pub(crate) fn decode(tokenizer: &Tokenizer, ids: &[u8]) -> Result<Answer, Proble
     let ids: Vec<TokenId> = ids.iter().map(|&id| TokenId::from_le_bytes(id)).collect();
     let text = tokenizer.decode(&ids, DecodeErrors::Replace, false)?;
     Ok(Answer { fields: json!({}), bytes: text.into_bytes() })
+}
+
+/// The most symbols of a piece.
+const MAX_SYMBOLS: usize = 300;
+
+/// What happens to the part of a text that holds the byte at `at`.
+pub(crate) fn trace(
+    tokenizer: &Tokenizer,
+    text: &[u8],
+    at: usize,
+    special: Special,
+) -> Result<Answer, Problem> {
+    let parts = tokenizer.course(text, special.options())?;
+    let holds = |&(start, end): &(usize, usize)| start <= at && at < end;
+    let inner = parts.into_iter().flat_map(|part| match part {
+        TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
+        TextPart::Segment(_, _, parts) => parts,
+    });
+    let found = inner.into_iter().find(|part| match part {
+        SegmentPart::Added(_, span) => holds(span),
+        SegmentPart::Piece(piece) => holds(&piece.span),
+    });
+    match found {
+        None => Err(Problem::new("no piece of the text is at this place")),
+        Some(SegmentPart::Added(id, (start, end))) => Ok(Answer::new(json!({
+            "kind": "added", "id": id, "start": start, "end": end,
+            "known": names::by_id(tokenizer, [id]),
+        }))),
+        Some(SegmentPart::Piece(piece)) => Ok(Answer::new(piece_fields(tokenizer, &piece)?)),
+    }
+}
+
+fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> {
+    let Piece { span: (start, end), text, course, spans } = piece;
+    if course.symbols.len() > MAX_SYMBOLS {
+        let n_symbols = course.symbols.len();
+        return Err(Problem(format!(
+            "this piece has {n_symbols} symbols; at most {MAX_SYMBOLS} can be shown step by step"
+        )));
+    }
+    let rows = rows(&course.symbols.iter().map(|(id, _)| *id).collect::<Vec<_>>(), &course.steps);
+    let ranks = ranks(tokenizer, &rows);
+    // A pair at a place, with its rank and its result if a merge joins it.
+    let other = |(place, (left, right))| {
+        let (rank, token) = ranks.get(&(left, right)).copied().unzip();
+        json!([place, left, right, rank, token])
+    };
+    let steps = course.steps.iter().zip(&rows).map(|(step, row)| {
+        let MergeStep { place, index, priority, merge } = step;
+        json!({
+            "place": place, "merge": index, "rank": priority, "left": merge.left,
+            "right": merge.right, "token": merge.result,
+            "count": tokenizer.parts().vocabulary.merge_counts().get(*index),
+            "others": neighbours(row).map(other).collect::<Vec<_>>(),
+        })
+    });
+    let steps: Vec<_> = steps.collect();
+    let ids = rows.iter().flatten().map(|&(_, id)| id);
+    let ids = ids.chain(course.tokens.iter().map(|(id, _)| *id));
+    let ids = ids.chain(ranks.values().map(|&(_, token)| token));
+    let known = names::by_id(tokenizer, ids.collect::<BTreeSet<_>>());
+    let id = |id: TokenId| known.get(id.to_string()).map(|_| id);
+    let symbols = course.symbols.iter().map(|(symbol, at)| (id(*symbol), at.start, at.end));
+    let tokens = course.tokens.iter().zip(spans);
+    let tokens = tokens.map(|((token, _), (start, end))| (id(*token), start, end));
+    Ok(json!({
+        "kind": "piece", "start": start, "end": end, "bytes": text, "is_whole": course.is_whole,
+        "symbols": symbols.collect::<Vec<_>>(), "steps": steps,
+        "tokens": tokens.collect::<Vec<_>>(), "known": known,
+    }))
+}
+
+/// The tokens at a time, each with its first symbol.
+type Row = Vec<(usize, TokenId)>;
+
+/// The tokens before the first merge, and after each.
+fn rows(symbols: &[TokenId], steps: &[MergeStep]) -> Vec<Row> {
+    let mut row: Row = symbols.iter().copied().enumerate().collect();
+    let mut rows = vec![row.clone()];
+    for step in steps {
+        if let Some(left) = row.iter().position(|&(place, _)| place == step.place) {
+            row[left].1 = step.merge.result;
+            row.remove(left + 1);
+        }
+        rows.push(row.clone());
+    }
+    rows
+}
+
+/// Two tokens that are neighbours.
+type Pair = (TokenId, TokenId);
+
+/// The neighbours of a row, each with its place.
+fn neighbours(row: &Row) -> impl Iterator<Item = (usize, Pair)> {
+    row.windows(2).map(|pair| (pair[0].0, (pair[0].1, pair[1].1)))
+}
+
+/// The rank and the result of each pair of neighbours that a merge joins.
+fn ranks(tokenizer: &Tokenizer, rows: &[Row]) -> HashMap<Pair, (u32, TokenId)> {
+    let vocabulary = &tokenizer.parts().vocabulary;
+    let wanted: HashSet<_> = rows.iter().flat_map(neighbours).map(|(_, pair)| pair).collect();
+    let mut ranks = HashMap::new();
+    for (index, merge) in (0_u32..).zip(vocabulary.merges()) {
+        let pair = (merge.left, merge.right);
+        if wanted.contains(&pair) {
+            // Of a merge that is listed twice, the later one counts.
+            let rank = vocabulary.priorities().get(index as usize).copied().unwrap_or(index);
+            ranks.insert(pair, (rank, merge.result));
+        }
+    }
+    ranks
 }
 
 #[cfg(test)]

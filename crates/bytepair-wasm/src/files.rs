@@ -1,20 +1,16 @@
 //! Tokenizers from files of any format, and back. Costs what the format costs.
 
 use std::io::Cursor;
-use std::sync::Arc;
 
 use bytepair::Tokenizer;
 use bytepair::split::Stage;
 use bytepair_formats::pair::{Pair, SETTINGS};
-use bytepair_formats::{
-    PAIRS, clip, compiled, encodings, fastbpe, gguf, gpt1, gpt2, half_of_pair, huggingface, native,
-    pair, recognise, sentencepiece, subword_nmt, tekken, tiktoken,
-};
+use bytepair_formats::{PAIRS, encodings, gguf, gpt1, half_of_pair, pair, recognise, tiktoken};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::message::{Answer, Problem};
-use crate::train::{Opened, named_dialect};
+use crate::message::{Answer, Opened, Problem};
+use crate::train::named_dialect;
 
 /// A file whose bytes lie behind a request.
 #[derive(Deserialize)]
@@ -77,18 +73,13 @@ pub(crate) fn open(
         gguf::read_split(Cursor::new(file.bytes), stages).map_err(|error| for_reader(&error))?
     } else {
         refuse_dialect(dialect, format)?;
-        read(file.bytes, format)?
+        bytepair_formats::read(format, file.bytes)?
     };
     Ok(opened(tokenizer, file.name, format))
 }
 
 fn opened(tokenizer: Tokenizer, name: &str, format: &'static str) -> Opened {
-    Opened {
-        tokenizer: Arc::new(tokenizer),
-        name: name.to_owned(),
-        format: Some(format),
-        course: None,
-    }
+    Opened { tokenizer, name: name.to_owned(), format: Some(format), course: None }
 }
 
 /// The files whose bytes lie one behind the other.
@@ -198,39 +189,9 @@ fn check_whole(file: File<'_>, has_split: bool) -> Result<(), Problem> {
     })
 }
 
-fn read(bytes: &[u8], format: &str) -> Result<Tokenizer, Problem> {
-    Ok(match format {
-        "bytepair" => native::read(bytes)?,
-        "compiled" => compiled::read(bytes)?,
-        "huggingface" => huggingface::read(bytes)?,
-        "tekken" => tekken::read(bytes)?,
-        "sentencepiece" => sentencepiece::read(bytes)?,
-        "clip" => clip::read(bytes)?,
-        "subword-nmt" => subword_nmt::read(bytes, None)?.tokenizer()?,
-        "fastbpe" => fastbpe::read(bytes, None)?.tokenizer()?,
-        _ => return Err(Problem(format!("the format {format} is not read here"))),
-    })
-}
-
 /// The files of a tokenizer in a format, with their names.
 pub(crate) fn save(tokenizer: &Tokenizer, format: &str) -> Result<Answer, Problem> {
-    let files: Vec<(&str, Vec<u8>)> = match format {
-        "bytepair" => vec![("tokenizer.bytepair", native::write(tokenizer))],
-        "compiled" => vec![("tokenizer.bytepair-compiled", compiled::write(tokenizer)?)],
-        "huggingface" => vec![("tokenizer.json", huggingface::write(tokenizer)?)],
-        "sentencepiece" => vec![("tokenizer.model", sentencepiece::write(tokenizer)?)],
-        "subword-nmt" => vec![("codes.txt", subword_nmt::write(tokenizer)?)],
-        "fastbpe" => vec![("codes.txt", fastbpe::write(tokenizer)?)],
-        "tiktoken" => {
-            let files = tiktoken::write(tokenizer)?;
-            vec![("tokenizer.tiktoken", files.ranks), ("tokenizer.tiktoken.json", files.sidecar)]
-        }
-        "gpt2" => {
-            let files = gpt2::write(tokenizer)?;
-            vec![("vocab.json", files.vocab_json), ("merges.txt", files.merges_txt)]
-        }
-        _ => return Err(Problem(format!("there is no format {format:?} to save in"))),
-    };
+    let files = bytepair_formats::write(format, tokenizer)?;
     let lens: Vec<_> =
         files.iter().map(|(name, bytes)| json!({ "name": name, "length": bytes.len() })).collect();
     Ok(Answer {

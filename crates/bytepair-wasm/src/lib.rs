@@ -19,9 +19,7 @@ mod files;
 mod message;
 mod names;
 mod session;
-mod trace;
 mod train;
-mod training_steps;
 
 use std::cell::RefCell;
 

@@ -1,8 +1,9 @@
-//! Messages: the JSON and the bytes of a request, and those of its answer; what is wrong with a request; and an option that
-//! several requests have.
+//! Messages, the JSON and the bytes of a request and of its answer; what is wrong with a request; an option that several
+//! requests have; and tokenizers that are open.
 
-use bytepair::EncodeOptions;
 use bytepair::added::Specials;
+use bytepair::train::Ties;
+use bytepair::{EncodeOptions, Tokenizer};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -78,4 +79,25 @@ impl Special {
         };
         EncodeOptions { allowed_special, ..EncodeOptions::default() }
     }
+}
+
+/// A tokenizer that is open.
+pub(crate) struct Opened {
+    pub(crate) tokenizer: Tokenizer,
+    /// The name of its file, or of its dialect.
+    pub(crate) name: String,
+    /// The format of its file; `None` if it was trained here.
+    pub(crate) format: Option<&'static str>,
+    /// What it was trained on, if it was trained here.
+    pub(crate) course: Option<Course>,
+}
+
+/// What a tokenizer was trained on, for walking through its training.
+pub(crate) struct Course {
+    /// The distinct pieces with their counts, in the order of their first occurrence; `None` if they are too long.
+    pub(crate) pieces: Option<Vec<(Vec<u8>, i64)>>,
+    /// Bytes of all pieces, repeated ones too.
+    pub(crate) n_bytes: i64,
+    /// Which of several equally frequent pairs was merged first.
+    pub(crate) ties: Ties,
 }

@@ -2,27 +2,20 @@
 
 use bytepair::Tokenizer;
 use bytepair::dialect::Dialect;
-use bytepair::train::Ties;
 use bytepair::units::published_name;
 use bytepair::vocabulary::{TokenId, TokenKind};
 use bytepair_formats::encodings;
 use serde_json::{Map, Value, json};
 
-use crate::message::{Answer, Problem};
-use crate::train::Opened;
+use crate::message::{Answer, Opened, Problem};
 
 /// The dialects, patterns and published encodings that have names.
 pub(crate) fn names() -> Value {
     let dialects = Dialect::names().filter_map(|name| {
         let dialect = Dialect::named(name)?;
-        let ties = match dialect.ties {
-            Ties::SmallestIds => "smallest_ids",
-            Ties::FirstSeen => "first_seen",
-            Ties::LargestText => "largest_text",
-        };
         Some(json!({
             "name": name, "units": if dialect.units.is_bytes() { "bytes" } else { "characters" },
-            "pattern": pattern_of(&dialect.split), "ties": ties, "min_count": dialect.min_count,
+            "pattern": pattern_of(&dialect.split), "ties": dialect.ties, "min_count": dialect.min_count,
         }))
     });
     let patterns = bytepair::split::names().filter_map(|name| {

@@ -4,9 +4,9 @@ use bytepair::vocabulary::TokenId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::message::{self, Answer, Problem, Special};
-use crate::train::{Opened, Training};
-use crate::{encode, files, names, trace, train, training_steps};
+use crate::message::{self, Answer, Opened, Problem, Special};
+use crate::train::Training;
+use crate::{encode, files, names, train};
 
 /// A request, by its `op`.
 #[derive(Deserialize)]
@@ -62,9 +62,7 @@ impl Session {
                 Ok(self.add(opened))
             }
             Request::Train(training) => Ok(self.add(train::train(&training, bytes)?)),
-            Request::Steps { tokenizer, from, to } => {
-                training_steps::steps(self.get(tokenizer)?, from, to)
-            }
+            Request::Steps { tokenizer, from, to } => train::steps(self.get(tokenizer)?, from, to),
             Request::Info { tokenizer } => {
                 Ok(Answer::new(json!({ "info": names::info(self.get(tokenizer)?) })))
             }
@@ -75,7 +73,7 @@ impl Session {
                 names::tokens(&self.get(tokenizer)?.tokenizer, &ids)
             }
             Request::Trace { tokenizer, at, special } => {
-                trace::trace(&self.get(tokenizer)?.tokenizer, bytes, at, special)
+                encode::trace(&self.get(tokenizer)?.tokenizer, bytes, at, special)
             }
             Request::Decode { tokenizer } => encode::decode(&self.get(tokenizer)?.tokenizer, bytes),
             Request::Save { tokenizer, format } => {
@@ -97,7 +95,7 @@ impl Session {
         let fields = json!({
             "tokenizer": self.0.len(),
             "info": names::info(&opened),
-            "n_steps": course.map(|course| course.merges.len()),
+            "n_steps": course.map(|_| opened.tokenizer.parts().vocabulary.n_merges()),
             "n_bytes": course.map(|course| course.n_bytes),
         });
         self.0.push(Some(opened));

@@ -1,39 +1,24 @@
-//! Tokenizers that are open, and training one on a text of the page, in memory and with one thread.
+//! Training on a text of the page, in memory and with one thread, and its steps: pairs and their counts, the choice and its
+//! reason, and the pieces after it.
+//!
+//! For the steps, the merges of the tokenizer are done again on the counted pieces, and pairs are counted before each step
+//! that is asked for. A step takes a pass over the distinct pieces, which are few. The same is
+//! `bytepair.analyze.training_steps` in Python.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 
 use bytepair::Tokenizer;
 use bytepair::count::{CorpusCounter, First, PieceCounts};
 use bytepair::dialect::Dialect;
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
-use bytepair::train::{Target, Ties};
-use bytepair::vocabulary::TokenId;
+use bytepair::train::Target;
+use bytepair::vocabulary::{Merge, TokenId, TokenKind};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
-use crate::message::Problem;
-
-/// A tokenizer that is open.
-pub(crate) struct Opened {
-    pub(crate) tokenizer: Arc<Tokenizer>,
-    /// The name of its file, or of its dialect.
-    pub(crate) name: String,
-    /// The format of its file; `None` if it was trained here.
-    pub(crate) format: Option<&'static str>,
-    /// What it was trained on, if it was trained here.
-    pub(crate) course: Option<Course>,
-}
-
-/// What a tokenizer was trained on, for walking through its training.
-pub(crate) struct Course {
-    /// The distinct pieces with their counts, in the order of their first occurrence; `None` if they are too long.
-    pub(crate) pieces: Option<Vec<(Vec<u8>, i64)>>,
-    /// Left part, right part and result of each merge, and how often the pair occurred.
-    pub(crate) merges: Vec<([TokenId; 3], i64)>,
-    /// Bytes of all pieces, repeated ones too.
-    pub(crate) n_bytes: i64,
-    /// Which of several equally frequent pairs was merged first.
-    pub(crate) ties: Ties,
-}
+use crate::message::{Answer, Course, Opened, Problem};
+use crate::names;
 
 /// What to learn. Without `merges` and `vocab_size`, all pairs that occur often enough are merged.
 #[derive(Deserialize)]
@@ -52,7 +37,7 @@ pub(crate) struct Training {
 }
 
 /// The most bytes of all distinct pieces that can be walked through.
-pub(crate) const MAX_PIECE_BYTES: usize = 20_000;
+const MAX_PIECE_BYTES: usize = 20_000;
 
 /// Trains a tokenizer; takes about what the core takes for a text of this length.
 pub(crate) fn train(training: &Training, text: &[u8]) -> Result<Opened, Problem> {
@@ -67,17 +52,8 @@ pub(crate) fn train(training: &Training, text: &[u8]) -> Result<Opened, Problem>
     let pieces = counts.iter().map(|(piece, count, _)| (piece.to_vec(), count));
     let pieces = can_be_shown.then(|| pieces.collect());
     let tokenizer = learn(&dialect, training, counts)?;
-    let vocabulary = &tokenizer.parts().vocabulary;
-    let merges = vocabulary.merges().iter().zip(vocabulary.merge_counts());
-    let merges =
-        merges.map(|(merge, &count)| ([merge.left, merge.right, merge.result], count)).collect();
-    let course = Course { pieces, merges, n_bytes, ties: dialect.ties };
-    Ok(Opened {
-        tokenizer: Arc::new(tokenizer),
-        name: training.dialect.clone(),
-        format: None,
-        course: Some(course),
-    })
+    let course = Some(Course { pieces, n_bytes, ties: dialect.ties });
+    Ok(Opened { tokenizer, name: training.dialect.clone(), format: None, course })
 }
 
 fn learn(
@@ -156,4 +132,134 @@ fn read_counts(text: &[u8]) -> Result<PieceCounts, Problem> {
         counts.add(piece, count, Some(First { source: 0, offset: number }))?;
     }
     Ok(counts)
+}
+
+/// The most pairs and pieces of a step that are given.
+const MAX_PAIRS: usize = 40;
+const MAX_PIECES: usize = 200;
+
+/// A distinct piece, and how often it occurs.
+struct Word {
+    /// Its units; `None` stands for one outside the alphabet, which is in no pair.
+    symbols: Vec<Option<TokenId>>,
+    count: i64,
+}
+
+/// Neighbours, and how often they occur.
+type Pair = (TokenId, TokenId, i64);
+
+/// The steps from one to before another, counted from 0; the first call also gives the pieces before any merge.
+pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, Problem> {
+    let course = opened.course.as_ref();
+    let course = course.ok_or_else(|| Problem::new("this tokenizer was not trained here"))?;
+    let vocabulary = &opened.tokenizer.parts().vocabulary;
+    let mut words = words(&opened.tokenizer, course)?;
+    let (mut fields, mut steps) = (json!({}), Vec::new());
+    // Tokens of long pieces are long, so only those are named that the answer has.
+    let mut ids = BTreeSet::new();
+    if from == 0 {
+        ids.extend(symbols(&words));
+        fields["start"] = json!({ "pieces": pieces(&words), "n_pieces": words.len(), "n_tokens": n_tokens(&words) });
+    }
+    for (index, merge) in vocabulary.merges().iter().enumerate().take(to) {
+        let pairs = (index >= from).then(|| sorted_pairs(&words, merge));
+        words.iter_mut().for_each(|word| word.join(merge));
+        let Some(pairs) = pairs else { continue };
+        let count = vocabulary.merge_counts().get(index).copied().unwrap_or_default();
+        let is_tied = |pair: &&Pair| pair.2 == count && !is_chosen(pair, merge);
+        let tied: Vec<_> =
+            pairs.iter().filter(is_tied).map(|&(left, right, _)| (left, right)).collect();
+        let (shown, shown_tied) = (first(&pairs, MAX_PAIRS), first(&tied, MAX_PAIRS));
+        ids.extend(shown.iter().flat_map(|&(left, right, _)| [left, right]));
+        ids.extend(shown_tied.iter().flat_map(|&(left, right)| [left, right]));
+        ids.extend(symbols(&words).chain([merge.left, merge.right, merge.result]));
+        steps.push(json!({
+            "number": index + 1, "left": merge.left, "right": merge.right, "token": merge.result,
+            "count": count, "n_pairs": pairs.len(), "pairs": shown, "n_tied": tied.len(),
+            "tied": shown_tied, "rule": course.ties, "n_tokens": n_tokens(&words),
+            "n_pieces": words.len(), "pieces": pieces(&words),
+        }));
+    }
+    fields["steps"] = steps.into();
+    fields["known"] = names::by_id(&opened.tokenizer, ids);
+    Ok(Answer::new(fields))
+}
+
+/// The pieces in their units; a unit outside the alphabet, or left out, parts its neighbours.
+fn words(tokenizer: &Tokenizer, course: &Course) -> Result<Vec<Word>, Problem> {
+    let vocabulary = &tokenizer.parts().vocabulary;
+    let is_letter = |id: &TokenId| {
+        vocabulary.token(*id).is_some_and(|token| matches!(token.kind, TokenKind::Text(_)))
+    };
+    let word = |(piece, count): &(Vec<u8>, i64)| {
+        let (mut symbols, mut reached) = (Vec::new(), 0);
+        for (id, at) in tokenizer.symbols(piece)? {
+            if at.start > reached {
+                symbols.push(None);
+            }
+            symbols.push(id.filter(is_letter));
+            reached = reached.max(at.end);
+        }
+        Ok(Word { symbols, count: *count })
+    };
+    let pieces = course.pieces.as_ref().ok_or_else(|| {
+        Problem(format!(
+            "training can be walked through where distinct pieces have at most {MAX_PIECE_BYTES} bytes; here they \
+             have more"
+        ))
+    })?;
+    pieces.iter().map(word).collect()
+}
+
+impl Word {
+    /// Joins every occurrence of a pair, from left to right.
+    fn join(&mut self, merge: &Merge) {
+        let mut joined = Vec::with_capacity(self.symbols.len());
+        let mut rest = self.symbols.iter().copied().peekable();
+        while let Some(symbol) = rest.next() {
+            let is_pair =
+                symbol == Some(merge.left) && rest.next_if_eq(&Some(merge.right)).is_some();
+            joined.push(if is_pair { Some(merge.result) } else { symbol });
+        }
+        self.symbols = joined;
+    }
+}
+
+/// All pairs, the most frequent first; of equally frequent ones the chosen pair, then those of smaller ids.
+fn sorted_pairs(words: &[Word], chosen: &Merge) -> Vec<Pair> {
+    let mut counts = HashMap::new();
+    for word in words {
+        for pair in word.symbols.windows(2) {
+            let (Some(left), Some(right)) = (pair[0], pair[1]) else { continue };
+            let count = counts.entry((left, right)).or_insert(0_i64);
+            *count = count.saturating_add(word.count);
+        }
+    }
+    let pairs = counts.into_iter().map(|((left, right), count)| (left, right, count));
+    let mut pairs: Vec<Pair> = pairs.collect();
+    pairs.sort_by_key(|pair| (Reverse(pair.2), !is_chosen(pair, chosen), pair.0, pair.1));
+    pairs
+}
+
+fn is_chosen(pair: &Pair, merge: &Merge) -> bool {
+    (pair.0, pair.1) == (merge.left, merge.right)
+}
+
+fn first<T>(items: &[T], most: usize) -> &[T] {
+    &items[..items.len().min(most)]
+}
+
+fn n_tokens(words: &[Word]) -> i64 {
+    let len = |word: &Word| i64::try_from(word.symbols.len()).unwrap_or(i64::MAX);
+    words.iter().map(|word| len(word).saturating_mul(word.count)).fold(0, i64::saturating_add)
+}
+
+/// The ids in the pieces that are given.
+fn symbols(words: &[Word]) -> impl Iterator<Item = TokenId> {
+    first(words, MAX_PIECES).iter().flat_map(|word| word.symbols.iter().copied().flatten())
+}
+
+fn pieces(words: &[Word]) -> Vec<Value> {
+    let piece = |word: &Word| json!({ "ids": word.symbols, "count": word.count });
+    first(words, MAX_PIECES).iter().map(piece).collect()
 }

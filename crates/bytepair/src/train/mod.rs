@@ -53,6 +53,8 @@ use std::borrow::Borrow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::count::{PieceCounts, needed_to_learn};
 use crate::encode::Encoder;
 use crate::error::{Error, ErrorKind, Result};
@@ -72,7 +74,8 @@ pub(crate) use truncate::truncated;
 const MAX_RESERVED: usize = 1 << 17;
 
 /// Which of several pairs of equal count is merged first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ties {
     /// The pair with the smaller (left id, right id).
     SmallestIds,
