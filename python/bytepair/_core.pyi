@@ -690,16 +690,8 @@ class CoreTokenizer:
     def _with_truncation(self, lengths: Lengths) -> CoreTokenizer:
         """Return this tokenizer with the truncation of these lengths, or without any."""
 
-    def _with_padding(
-        self,
-        id: int | None,
-        *,
-        length: int | None = None,
-        multiple_of: int | None = None,
-        side: str = "right",
-        type_id: int = 0,
-    ) -> CoreTokenizer:
-        """Return this tokenizer with padding by the token of an id; ``None`` takes it away."""
+    def _with_padding(self, lengths: Lengths) -> CoreTokenizer:
+        """Return this tokenizer with the padding of these lengths, or without any."""
 
     def _with_template(
         self, single: _TemplatePieces, pair: _TemplatePieces
@@ -916,10 +908,10 @@ class Lengths:
         truncation_side: str = "right",
         pad_id: int | None = None,
         pad_token: str = "",
-        pad_length: int | None = None,
+        length: int | None = None,
         multiple_of: int | None = None,
         padding_side: str = "right",
-        pad_type_id: int = 0,
+        type_id: int = 0,
     ) -> Self: ...
 
 @final

@@ -502,10 +502,16 @@ class Tokenizer(_core.CoreTokenizer):
                 "type_id": type_id != 0,
             }
             _refuse_turned_off("id", moved)
-        changed = self._with_padding(
-            id, length=length, multiple_of=multiple_of, side=side, type_id=type_id
+        written = "" if id is None else self._tokens_of([id])[0][4]
+        lengths = _core.Lengths(
+            pad_id=id,
+            pad_token=written,
+            length=length,
+            multiple_of=multiple_of,
+            padding_side=side,
+            type_id=type_id,
         )
-        return type(self)(changed)
+        return type(self)(self._with_padding(lengths))
 
     def with_template(
         self, single: Template | None, *, pair: Template | None = None

@@ -1,9 +1,9 @@
 //! Python values to what the core takes.
 
+use bytepair::AddedTokens;
 use bytepair::added::Specials;
 use bytepair::decode::DecodeErrors;
 use bytepair::train::Target;
-use bytepair::{AddedTokens, fits_one_thread};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
 use pyo3::prelude::*;
@@ -31,10 +31,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
             let utf8: &str = object.extract().map_err(|error| lone_surrogate(&text, error))?;
             return Ok(Self { bytes: utf8.as_bytes(), is_str: true });
         }
-        match object.extract() {
-            Ok(bytes) => Ok(Self { bytes, is_str: false }),
-            Err(_) => Err(no_text(&object)),
-        }
+        let bytes = object.extract().map_err(|_| {
+            PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(&object)))
+        })?;
+        Ok(Self { bytes, is_str: false })
     }
 }
 
@@ -57,20 +57,11 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.cast::<PyString>() {
-            return PyBackedStr::try_from(text.to_owned())
-                .map(Self::Str)
-                .map_err(|error| lone_surrogate(&text, error));
-        }
-        match object.cast::<PyBytes>() {
-            Ok(text) => Ok(Self::Bytes(PyBackedBytes::from(text.to_owned()))),
-            Err(_) => Err(no_text(&object)),
+        match object.extract::<Given<'_>>()?.is_str {
+            true => Ok(Self::Str(object.extract()?)),
+            false => Ok(Self::Bytes(object.extract()?)),
         }
     }
-}
-
-fn no_text(object: &Bound<'_, PyAny>) -> PyErr {
-    PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(object)))
 }
 
 fn type_name(object: &Bound<'_, PyAny>) -> String {
@@ -145,18 +136,14 @@ impl FromPyObject<'_, '_> for Added {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
-        let Ok(name) = object.cast::<PyString>() else {
-            let type_name = type_name(&object);
-            let message = format!("added_tokens must be \"find\" or \"text\", not {type_name}");
-            return Err(PyTypeError::new_err(message));
-        };
+        let wrong =
+            |found: String| format!("added_tokens must be \"find\" or \"text\", not {found}");
+        let name = object.cast::<PyString>();
+        let name = name.map_err(|_| PyTypeError::new_err(wrong(type_name(&object))))?;
         match &*name.to_string_lossy() {
             "find" => Ok(Self(AddedTokens::Find)),
             "text" => Ok(Self(AddedTokens::Text)),
-            name => {
-                let message = format!("added_tokens must be \"find\" or \"text\", not {name:?}");
-                Err(raise("TokenizerError", message))
-            }
+            name => Err(raise("TokenizerError", wrong(format!("{name:?}")))),
         }
     }
 }
@@ -230,15 +217,6 @@ pub(crate) fn plain_id(item: &Bound<'_, PyAny>) -> Option<u32> {
 }
 
 /// The value that a name means; the option is for the message.
-pub(crate) fn chosen<T: Copy>(
-    option: &str,
-    name: &Bound<'_, PyAny>,
-    known: &[(&str, T)],
-) -> PyResult<T> {
-    meant(option, name.extract()?, known)
-}
-
-/// The value that a name means, as [`chosen`].
 pub(crate) fn meant<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> PyResult<T> {
     if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
         return Ok(*value);
@@ -284,16 +262,6 @@ impl<'py> FromPyObject<'_, 'py> for Threads {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         n_threads(Some(&object)).map(Self)
     }
-}
-
-/// The number of threads for texts of these lengths, in bytes. Asking how many processors there are takes longer than a
-/// short text.
-pub(crate) fn n_threads_for(
-    lens: impl Iterator<Item = usize>,
-    wanted: Option<&Bound<'_, PyAny>>,
-) -> PyResult<usize> {
-    let is_given = wanted.is_some_and(|wanted| !wanted.is_none());
-    if !is_given && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
 }
 
 /// A type of whole numbers.
@@ -362,7 +330,6 @@ numbers! {
     MaxLength(usize) is "max_length";
     MultipleOf(usize) is "multiple_of";
     PadId(u32) is "pad_id";
-    PadLength(usize) is "pad_length";
     PadTypeId(u32) is "pad_type_id";
     SequenceId(u8) is "sequence_id";
     SequenceIndex(u8) is "sequence_index";
@@ -403,7 +370,8 @@ pub(crate) fn each_of<T>(
     refuse_set("texts", texts)?;
     let mut converted = Vec::new();
     for (index, text) in texts.try_iter()?.enumerate() {
-        converted.push(convert(&text?).map_err(|error| in_batch(texts.py(), index, error))?);
+        converted
+            .push(convert(&text?).map_err(|error| in_batch(texts.py(), "text", index, error))?);
     }
     Ok(converted)
 }
@@ -418,16 +386,13 @@ pub(crate) fn refuse_set(what: &str, items: &Bound<'_, PyAny>) -> PyResult<()> {
     )))
 }
 
-/// Says which text of a batch could not be converted.
-pub(crate) fn in_batch(py: Python<'_>, index: usize, error: PyErr) -> PyErr {
-    let message = format!("text {index} of the batch: {}", error.value(py));
+/// Says which text, or list of ids, of a batch an error is about.
+pub(crate) fn in_batch(py: Python<'_>, what: &str, index: usize, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyMemoryError>(py) {
         return error;
     }
-    match error.is_instance_of::<PyTypeError>(py) {
-        true => PyTypeError::new_err(message),
-        false => raise("EncodingError", message),
-    }
+    let message = format!("{what} {index} of the batch: {}", error.value(py));
+    PyErr::from_type(error.get_type(py), message)
 }
 
 /// The number of merges or of ids that is wanted, exactly one of which is given.

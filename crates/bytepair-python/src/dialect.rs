@@ -7,7 +7,7 @@ use bytepair::units::{ByteIds, EndMark, EndMarkKind, Unit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::convert::{chosen, extract, name_of, named, number};
+use crate::convert::{extract, meant, name_of, named, number};
 use crate::error::{OrRaise, raise};
 use crate::tokenizer::CoreTokenizer;
 
@@ -203,15 +203,15 @@ fn set(
     let (units, split) = (&mut dialect.units, &mut dialect.split);
     match part {
         "unit" => units.unit = unit(units.unit, value)?,
-        "byte_ids" => units.unit = Unit::Byte(chosen(part, value, &BYTE_IDS)?),
+        "byte_ids" => units.unit = Unit::Byte(meant(part, value.extract()?, &BYTE_IDS)?),
         "pattern" if value.is_none() => {}
         "pattern" => *split = stages(value)?,
         "pattern_flavour" => {
-            let flavour = chosen(part, value, &FLAVOURS)?;
+            let flavour = meant(part, value.extract()?, &FLAVOURS)?;
             split.iter_mut().for_each(|stage| stage.pattern.flavour = flavour);
         }
         "unmatched" => {
-            let rest = chosen(part, value, &UNMATCHED)?;
+            let rest = meant(part, value.extract()?, &UNMATCHED)?;
             let matches = |stage: &mut Stage| *stage = Stage::matches(stage.pattern.clone(), rest);
             split.iter_mut().for_each(matches);
         }
@@ -222,14 +222,14 @@ fn set(
             units.end_mark = not_empty(value)?.map(|text| EndMark { text, kind });
         }
         "end_mark_kind" => {
-            let kind = chosen(part, value, &MARK_KINDS)?;
+            let kind = meant(part, value.extract()?, &MARK_KINDS)?;
             units.end_mark.iter_mut().for_each(|mark| mark.kind = kind);
         }
         "continuing_prefix" => units.continuing_prefix = not_empty(value)?,
         "unknown_token" => units.unknown = unknown_token(value)?,
         "fuse_unknown" => units.fuse_unknown = value.extract()?,
         "byte_fallback" => units.byte_fallback = value.extract()?,
-        "ties" => dialect.ties = chosen(part, value, &TIES)?,
+        "ties" => dialect.ties = meant(part, value.extract()?, &TIES)?,
         "min_count" => dialect.min_count = number(part, value)?,
         _ => return Err(raise("TokenizerError", format!("a dialect has no part {part:?}"))),
     }
@@ -251,7 +251,7 @@ fn unknown_token(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 /// Bytes keep the ids that they have.
 fn unit(own: Unit, value: &Bound<'_, PyAny>) -> PyResult<Unit> {
     let byte = if own == Unit::Character { Unit::Byte(ByteIds::Printable) } else { own };
-    chosen("unit", value, &[("byte", byte), ("character", Unit::Character)])
+    meant("unit", value.extract()?, &[("byte", byte), ("character", Unit::Character)])
 }
 
 /// Lower case has an option of its own: it stays as it is.
@@ -275,7 +275,7 @@ fn set_lowercase(
     let times = [("always", (true, false)), ("training", (false, true)), ("never", (false, false))];
     let (always, training) = match value.extract::<bool>() {
         Ok(always) => (always, false),
-        Err(_) => chosen("lowercase", value, &times)?,
+        Err(_) => meant("lowercase", value.extract()?, &times)?,
     };
     dialect.normalize.retain(|step| *step != NormalizeStep::Lowercase);
     let lower = std::iter::once(NormalizeStep::Lowercase);

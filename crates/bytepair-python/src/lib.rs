@@ -41,28 +41,23 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 mod _core {
     #[pymodule_export]
-    use crate::dialect::{Dialect, dialect_names, pattern_names};
-    #[pymodule_export]
-    use crate::encoding::Encoding;
-    #[pymodule_export]
-    use crate::formats::{
-        CoreSegmenter, check_whole_ranks, encoding_names, half_of_pair, pair_names, pair_settings,
-        read, read_compiled_file, read_encoding, read_gguf, read_gpt1, read_pair,
-        read_subword_vocabulary, read_tiktoken, read_tiktoken_sidecar, recognise_encodings,
-        recognise_format, sentencepiece_roles, write, write_huggingface_with_changes,
+    use crate::{
+        dialect::{Dialect, dialect_names, pattern_names},
+        encoding::Encoding,
+        formats::{
+            CoreSegmenter, check_whole_ranks, encoding_names, half_of_pair, pair_names,
+            pair_settings, read, read_compiled_file, read_encoding, read_gguf, read_gpt1,
+            read_pair, read_subword_vocabulary, read_tiktoken, read_tiktoken_sidecar,
+            recognise_encodings, recognise_format, sentencepiece_roles, write,
+            write_huggingface_with_changes,
+        },
+        importing::{instructions, ready},
+        measure::{Measure, Usage, unicode_scripts},
+        rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
+        template::Lengths,
+        tokenizer::{CoreTokenizer, DecodeStream, TokenCounter, encode_rows, graphemes},
+        training::Corpus,
     };
-    #[pymodule_export]
-    use crate::importing::{instructions, ready};
-    #[pymodule_export]
-    use crate::measure::{Measure, Usage, unicode_scripts};
-    #[pymodule_export]
-    use crate::rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl};
-    #[pymodule_export]
-    use crate::template::Lengths;
-    #[pymodule_export]
-    use crate::tokenizer::{CoreTokenizer, DecodeStream, TokenCounter, encode_rows, graphemes};
-    #[pymodule_export]
-    use crate::training::Corpus;
 
     use pyo3::prelude::*;
 

@@ -6,7 +6,7 @@ use bytepair::template::{
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
-use crate::convert::{self, MaxLength, MultipleOf, PadLength, PadTypeId, Stride, meant, name_of};
+use crate::convert::{self, Length, MaxLength, MultipleOf, Stride, TypeId, meant, name_of};
 
 /// A piece of a template: the number of a text, or ids; and the type.
 #[derive(FromPyObject, IntoPyObject)]
@@ -65,13 +65,13 @@ pub(crate) fn shown_padding(padding: &Padding) -> ShownPadding {
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Lengths {
     pub(crate) truncation: Option<Truncation>,
-    padding: Option<Padding>,
+    pub(crate) padding: Option<Padding>,
 }
 
 #[pymethods]
 impl Lengths {
     #[new]
-    #[pyo3(signature = (*, max_length=None, stride=Stride(0), strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), pad_length=None, multiple_of=None, padding_side="right", pad_type_id=PadTypeId(0)), text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', pad_length=None, multiple_of=None, padding_side='right', pad_type_id=0)")]
+    #[pyo3(signature = (*, max_length=None, stride=Stride(0), strategy="longest_first", truncation_side="right", pad_id=None, pad_token=String::new(), length=None, multiple_of=None, padding_side="right", type_id=TypeId(0)), text_signature = "(*, max_length=None, stride=0, strategy='longest_first', truncation_side='right', pad_id=None, pad_token='', length=None, multiple_of=None, padding_side='right', type_id=0)")]
     fn new(
         max_length: Option<MaxLength>,
         stride: Stride,
@@ -79,10 +79,10 @@ impl Lengths {
         truncation_side: &str,
         pad_id: Option<&Bound<'_, PyAny>>,
         pad_token: String,
-        pad_length: Option<PadLength>,
+        length: Option<Length>,
         multiple_of: Option<MultipleOf>,
         padding_side: &str,
-        pad_type_id: PadTypeId,
+        type_id: TypeId,
     ) -> PyResult<Self> {
         let cutting = |max_length: MaxLength| {
             PyResult::Ok(Truncation {
@@ -94,11 +94,11 @@ impl Lengths {
         };
         let side = side(padding_side)?;
         let filling = |id| Padding {
-            length: pad_length.map(|length| length.0),
+            length: length.map(|length| length.0),
             multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
             side,
             id,
-            type_id: pad_type_id.0,
+            type_id: type_id.0,
             token: pad_token,
         };
         Ok(Self {

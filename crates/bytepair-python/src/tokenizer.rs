@@ -25,7 +25,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 pub(crate) use self::calls::encode_rows;
 pub(crate) use self::inspecting::graphemes;
 pub(crate) use self::stream::{DecodeStream, TokenCounter};
-use crate::convert::{Given, Ids, decode_errors, id, refuse_set};
+use crate::convert::{Given, Ids, decode_errors, id, in_batch, refuse_set};
 use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};
 use crate::template::{
@@ -111,20 +111,21 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let errors = decode_errors(errors)?;
         refuse_set("batch", batch)?;
-        let rows = batch.try_iter()?.enumerate().map(|(index, row)| {
-            let ids = row?.extract::<Ids>();
-            ids.map(|ids| ids.0).map_err(|error| in_list(py, index, &error))
+        let wrong = |index, error| in_batch(py, "list", index, error);
+        let rows = batch.try_iter()?.enumerate();
+        let rows = rows.map(|(index, row)| {
+            row?.extract::<Ids>().map(|ids| ids.0).map_err(|error| wrong(index, error))
         });
         let rows = rows.collect::<PyResult<Vec<_>>>()?;
-        let decoded = py.detach(|| {
-            let texts = rows.iter().enumerate().map(|(index, ids)| {
-                let text = self.0.decode(ids, errors, skip_special_tokens);
-                text.map_err(|error| (index, error))
-            });
-            texts.collect::<Result<Vec<_>, _>>()
-        });
-        let decoded = decoded.map_err(|(index, error)| in_list(py, index, &to_python(&error)))?;
-        decoded.iter().map(|decoded| text(py, decoded)).collect()
+        let decode = |ids: &Vec<TokenId>| self.0.decode(ids, errors, skip_special_tokens);
+        let texts: Vec<_> = py.detach(|| rows.iter().map(decode).collect());
+        let texts = texts.into_iter().enumerate();
+        texts
+            .map(|(index, decoded)| match decoded {
+                Ok(decoded) => text(py, &decoded),
+                Err(error) => Err(wrong(index, to_python(&error))),
+            })
+            .collect()
     }
 
     /// A text after the normalizer, special tokens taken as plain text.
@@ -174,7 +175,7 @@ impl CoreTokenizer {
         errors: &str,
         skip_special_tokens: bool,
     ) -> PyResult<DecodeStream> {
-        DecodeStream::new(slf, errors, skip_special_tokens)
+        DecodeStream::restored(slf, errors, skip_special_tokens, None, false)
     }
 
     /// The number of ids: one more than the largest.
@@ -394,10 +395,4 @@ impl CoreTokenizer {
             false => PyString::new(py, &String::from_utf8_lossy(&written)).into_any(),
         }
     }
-}
-
-/// Says which list of a batch an error is about.
-fn in_list(py: Python<'_>, index: usize, error: &PyErr) -> PyErr {
-    let message = format!("list {index} of the batch: {}", error.value(py));
-    PyErr::from_type(error.get_type(py), message)
 }

@@ -14,7 +14,7 @@ use bytepair::{CountProblem, ErrorKind, Scope, Tokenizer};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
-use pyo3::types::{PyBool, PyBytes, PyDict};
+use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict};
 
 use crate::convert::{Text, extract, n_threads, target};
 use crate::dialect::Dialect;
@@ -335,11 +335,7 @@ impl Corpus {
         py: Python<'py>,
         corpus: &bytepair::count::CorpusReport,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        for (name, count) in self.boundaries.iter().zip(&corpus.n_special) {
-            found.set_item(name, count)?;
-        }
-        Ok(found)
+        self.boundaries.iter().zip(&corpus.n_special).into_py_dict(py)
     }
 
     /// Brings all counts together in `counts`; also gives the characters of the corpus, and what was dropped.

@@ -145,8 +145,8 @@ def _lengths(owner: Any) -> _core.Lengths:
         options |= {
             "pad_id": padding["pad_id"],
             "pad_token": padding["pad_token"],
-            "pad_type_id": padding["pad_type_id"],
-            "pad_length": padding["length"],
+            "type_id": padding["pad_type_id"],
+            "length": padding["length"],
             "multiple_of": padding["pad_to_multiple_of"],
             "padding_side": padding["direction"],
         }

@@ -8,16 +8,14 @@ use std::borrow::Cow;
 
 use bytepair::documents::{Layout, Marks};
 use bytepair::vocabulary::TokenId;
-use bytepair::{AddedTokens, Batch, Dropout, EncodeOptions, Number};
+use bytepair::{AddedTokens, Dropout, EncodeOptions, Number, fits_one_thread};
 use numpy::{Element, IntoPyArray, PyArray1};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple};
 
 use super::CoreTokenizer;
-use crate::convert::{
-    Added, Given, SpecialNames, Text, chosen, each_of, n_threads, n_threads_for, number,
-};
+use crate::convert::{Added, Given, SpecialNames, Text, each_of, meant, n_threads, number};
 use crate::error::{OrRaise, raise};
 use crate::output::{Lists, Width};
 use crate::output::{into_array, recycled, recycled_for};
@@ -25,7 +23,7 @@ use crate::rows::Column;
 use crate::template::Lengths;
 
 /// Texts longer than this are encoded without the GIL, in bytes.
-const GIL_LEN: usize = 2048;
+pub(crate) const GIL_LEN: usize = 2048;
 
 /// The options of all methods.
 const SPECIAL: [&str; 3] = ["allowed_special", "disallowed_special", "added_tokens"];
@@ -54,7 +52,7 @@ pub(crate) struct Options<'a> {
     seed: Option<u64>,
     /// As it was given; `None` stands for all processors.
     threads: Option<Bound<'a, PyAny>>,
-    width: Width,
+    pub(crate) width: Width,
     lengths: Option<&'a Lengths>,
 }
 
@@ -84,12 +82,12 @@ impl<'a> Options<'a> {
             "disallowed_special" => self.disallowed_special = value.extract()?,
             "added_tokens" => self.added_tokens = value.extract::<Added>()?.0,
             "add_special_tokens" => self.add_special_tokens = value.extract()?,
-            "unit" => self.in_bytes = chosen(name, &value, &UNITS)?,
+            "unit" => self.in_bytes = meant(name, value.extract()?, &UNITS)?,
             "fit_length" => self.fit_length = value.extract()?,
             "dropout" if !value.is_none() => self.dropout = Some(probability(&value)?),
             "seed" if !value.is_none() => self.seed = Some(number("seed", &value)?),
             "threads" => self.threads = Some(value),
-            "dtype" => self.width = chosen(name, &value, &WIDTHS)?,
+            "dtype" => self.width = meant(name, value.extract()?, &WIDTHS)?,
             _ => {}
         }
         Ok(())
@@ -134,12 +132,9 @@ impl<'a> Options<'a> {
 
     /// The number of threads for texts of these lengths, in bytes.
     pub(crate) fn n_threads_for(&self, lens: impl Iterator<Item = usize>) -> PyResult<usize> {
-        n_threads_for(lens, self.threads.as_ref())
-    }
-
-    /// The type of the numbers of an array, which must hold all ids of a vocabulary.
-    pub(crate) fn width(&self, n_vocab: usize) -> PyResult<Width> {
-        self.width.holding(n_vocab)
+        let wanted = self.threads.as_ref().filter(|wanted| !wanted.is_none());
+        // Asking how many processors there are takes longer than a short text.
+        if wanted.is_none() && fits_one_thread(lens) { Ok(1) } else { n_threads(wanted) }
     }
 }
 
@@ -215,36 +210,6 @@ impl CoreTokenizer {
         take(Cow::Owned(ids.or_raise()?))
     }
 
-    pub(crate) fn count_of(
-        &self,
-        py: Python<'_>,
-        text: Given<'_>,
-        options: EncodeOptions<'_>,
-        n_threads: usize,
-    ) -> PyResult<usize> {
-        let text = text.bytes;
-        let counted = match text.len() {
-            ..=GIL_LEN => self.0.count(text, options, 1),
-            _ => py.detach(|| self.0.count(text, options, n_threads)),
-        };
-        counted.or_raise()
-    }
-
-    /// The ids of a batch as numbers of `N`.
-    pub(crate) fn batch<N: Number>(
-        &self,
-        py: Python<'_>,
-        texts: &Bound<'_, PyAny>,
-        options: &Options<'_>,
-    ) -> PyResult<Batch<N>> {
-        let core = options.core();
-        batch_by(py, texts, options, |texts, n_threads| {
-            let mut batch = Batch::in_memory(recycled_for(n_expected(texts)));
-            self.0.encode_to(&mut batch, texts, core, n_threads)?;
-            Ok(batch)
-        })
-    }
-
     /// The ids of a batch as a list for each text. With several threads they are made while others encode.
     pub(crate) fn lists(
         &self,
@@ -276,7 +241,7 @@ pub(crate) fn batch_by<T: Send>(
 }
 
 /// About how many ids texts have.
-fn n_expected(texts: &[&[u8]]) -> usize {
+pub(crate) fn n_expected(texts: &[&[u8]]) -> usize {
     texts.iter().map(|text| text.len()).sum::<usize>() / BYTES_PER_ID
 }
 

@@ -8,25 +8,27 @@ use std::sync::Arc;
 use bytepair::Tokenizer;
 use bytepair::added::AddedToken;
 use bytepair::surgery::{Goal, Mode, Numbering, Rerouted, StringReport};
-use bytepair::template::{OffsetRules, Padding, Template};
-use bytepair::units::published_name;
+use bytepair::template::{OffsetRules, Template};
 use bytepair::vocabulary::{Merge, TokenId};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 
 use super::CoreTokenizer;
-use crate::convert::{self, Length, MultipleOf, TypeId, extract, meant, number};
+use crate::convert::{self, extract, meant, number};
 use crate::error::OrRaise;
 use crate::importing::ready;
 use crate::reading::lock;
 use crate::rows::PieceTable;
-use crate::template::{Lengths, WrittenPiece, read_pieces, side};
+use crate::template::{Lengths, WrittenPiece, read_pieces};
 
 /// What became of a string: the outcome, its id, its parts before, and the helpers.
 type Report = (&'static str, Option<TokenId>, Vec<TokenId>, Vec<TokenId>);
 
 /// New ids by the old ones, -1 for those that went.
 type IdMap<'py> = Bound<'py, PyArray1<i64>>;
+
+/// The id and the content of an added token; whether it is special, normalized, strips left and right, and is a word.
+type AddedRow = (TokenId, String, [bool; 5]);
 
 /// Two parts and their result.
 type Parts = (TokenId, TokenId, TokenId);
@@ -39,29 +41,9 @@ impl CoreTokenizer {
         Self::made(self.0.with_lengths(parts.template.clone(), truncation, parts.padding.clone()))
     }
 
-    /// Return this tokenizer with padding by the token of an id; ``None`` takes it away.
-    #[pyo3(signature = (id, *, length=None, multiple_of=None, side="right", type_id=TypeId(0)), text_signature = "($self, id, *, length=None, multiple_of=None, side='right', type_id=0)")]
-    fn _with_padding(
-        &self,
-        id: Option<&Bound<'_, PyAny>>,
-        length: Option<Length>,
-        multiple_of: Option<MultipleOf>,
-        side: &str,
-        type_id: TypeId,
-    ) -> PyResult<Self> {
-        let parts = self.0.parts();
-        let padding = |id| {
-            let token = parts.vocabulary.expect_token(id).or_raise()?;
-            PyResult::Ok(Padding {
-                length: length.map(|length| length.0),
-                multiple_of: multiple_of.map(|multiple_of| multiple_of.0),
-                side: self::side(side)?,
-                id,
-                type_id: type_id.0,
-                token: published_name(&parts.units, token),
-            })
-        };
-        let padding = id.map(|id| padding(convert::id(id)?)).transpose()?;
+    /// Return this tokenizer with the padding of these lengths, or without any.
+    fn _with_padding(&self, lengths: &Lengths) -> PyResult<Self> {
+        let (parts, padding) = (self.0.parts(), lengths.padding.clone());
         Self::made(self.0.with_lengths(parts.template.clone(), parts.truncation.clone(), padding))
     }
 
@@ -97,28 +79,27 @@ impl CoreTokenizer {
 
     /// Each token with whether it is special, normalized, strips left and right, and is a word.
     fn _with_added_tokens(&self, tokens: Vec<(String, [bool; 5])>) -> PyResult<(Self, usize)> {
-        let token = |(content, properties)| added_token(TokenId::default(), content, properties);
-        let tokens: Vec<_> = tokens.into_iter().map(token).collect();
+        let tokens = tokens.into_iter().map(|(content, flags)| added_token((0, content, flags)));
+        let tokens: Vec<_> = tokens.collect();
         let (changed, n_changed) = self.0.with_added_tokens(&tokens).or_raise()?;
         Ok((Self(Arc::new(changed)), n_changed))
     }
 
     /// Return this tokenizer with added tokens that have ids of their own, as other files name them.
-    fn _with_tokens_at(&self, tokens: Vec<(TokenId, String, [bool; 5])>) -> PyResult<Self> {
-        let token = |(id, content, properties)| added_token(id, content, properties);
-        let tokens: Vec<_> = tokens.into_iter().map(token).collect();
+    fn _with_tokens_at(&self, tokens: Vec<AddedRow>) -> PyResult<Self> {
+        let tokens: Vec<_> = tokens.into_iter().map(added_token).collect();
         Self::made(self.0.with_tokens_at(&tokens))
     }
 
     /// The id, the content and the properties of each added token.
     #[getter]
-    fn _added_tokens(&self) -> Vec<(TokenId, String, [bool; 5])> {
-        let properties = |token: &AddedToken| {
+    fn _added_tokens(&self) -> Vec<AddedRow> {
+        let row = |token: &AddedToken| {
             let AddedToken { special, normalized, lstrip, rstrip, single_word, .. } = *token;
-            [special, normalized, lstrip, rstrip, single_word]
+            let flags = [special, normalized, lstrip, rstrip, single_word];
+            (token.id, token.content.clone(), flags)
         };
-        let tokens = self.0.parts().added.iter();
-        tokens.map(|token| (token.id, token.content.clone(), properties(token))).collect()
+        self.0.parts().added.iter().map(row).collect()
     }
 
     /// Return the merges that make a token and those that use it, each as its two parts and its result.
@@ -236,8 +217,8 @@ impl CoreTokenizer {
     }
 }
 
-fn added_token(id: TokenId, content: String, properties: [bool; 5]) -> AddedToken {
-    let [special, normalized, lstrip, rstrip, single_word] = properties;
+fn added_token((id, content, flags): AddedRow) -> AddedToken {
+    let [special, normalized, lstrip, rstrip, single_word] = flags;
     let own = AddedToken::default();
     AddedToken { id, content, special, normalized, lstrip, rstrip, single_word, ..own }
 }

@@ -8,18 +8,20 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bytepair::{EncodeOptions, ErrorKind, IdFile, IdFormat, Number, Reading};
+use bytepair::{Batch, EncodeOptions, ErrorKind, IdFile, IdFormat, Number, Reading};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
 use super::TokenCounter;
-use super::calls::{Keywords, Options, batch_by, one_or_two, slices};
+use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, slices};
 use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
 use crate::encoding::Encoding;
 use crate::error::{OrRaise, ask, in_file};
-use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed};
+use crate::output::{
+    self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed, recycled_for,
+};
 use crate::reading::{Interruptible, Reporter};
 use crate::rows::offsets;
 use crate::template::Lengths;
@@ -270,7 +272,7 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = Options::of("encode_to_numpy", options, &ARRAY)?;
-        let (n_threads, width) = (options.n_threads()?, options.width(self.n_vocab())?);
+        let (n_threads, width) = (options.n_threads()?, options.width.holding(self.n_vocab())?);
         self.with_ids(py, text, options.core(), n_threads, |ids| array(py, ids, width))
     }
 
@@ -320,7 +322,7 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<BatchArrays<'py>> {
         let options = Options::of("encode_batch_to_numpy", options, &ARRAY)?;
-        match options.width(self.n_vocab())? {
+        match options.width.holding(self.n_vocab())? {
             Width::Bits16 => self.batch_arrays::<u16>(py, texts, &options),
             Width::Bits32 => self.batch_arrays::<u32>(py, texts, &options),
         }
@@ -344,7 +346,10 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<usize> {
         let options = Options::of("count", options, &["add_special_tokens", "threads"])?;
-        self.count_of(py, text, options.core(), options.n_threads()?)
+        let (core, n_threads) = (options.core(), options.n_threads()?);
+        let count = || self.0.count(text.bytes, core, n_threads);
+        let counted = if text.bytes.len() <= GIL_LEN { count() } else { py.detach(count) };
+        counted.or_raise()
     }
 
     /// Count the ids of each of many texts.
@@ -524,7 +529,12 @@ impl CoreTokenizer {
         texts: &Bound<'py, PyAny>,
         options: &Options<'_>,
     ) -> PyResult<BatchArrays<'py>> {
-        let batch = self.batch::<N>(py, texts, options)?;
+        let core = options.core();
+        let batch = batch_by(py, texts, options, |texts, n_threads| {
+            let mut batch = Batch::<N>::in_memory(recycled_for(n_expected(texts)));
+            self.0.encode_to(&mut batch, texts, core, n_threads)?;
+            Ok(batch)
+        })?;
         Ok((array_of(py, batch.ids.into())?.into_any(), offsets(py, batch.offsets)))
     }
 }

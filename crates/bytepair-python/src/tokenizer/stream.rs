@@ -63,19 +63,26 @@ impl DecodeStream {
     /// A stream that was given these ids already.
     #[new]
     #[pyo3(signature = (tokenizer, *, errors="replace", skip_special_tokens=false, ids=None, is_finished=false))]
-    fn restored(
+    pub(crate) fn restored(
         tokenizer: &Bound<'_, CoreTokenizer>,
         errors: &str,
         skip_special_tokens: bool,
         ids: Option<Ids>,
         is_finished: bool,
     ) -> PyResult<Self> {
-        let stream = Self::new(tokenizer, errors, skip_special_tokens)?;
-        stream.changed(|state| {
-            state.push(&tokenizer.get().0, &ids.map_or_else(Vec::new, |ids| ids.0))?;
-            if is_finished { state.finish() } else { Ok(String::new()) }
-        })?;
-        Ok(stream)
+        let stream = bytepair::DecodeStream::new(decode_errors(errors)?, skip_special_tokens);
+        let mut state = State { stream, ids: Vec::new(), is_finished: false };
+        let ids = ids.map_or_else(Vec::new, |ids| ids.0);
+        state.push(&tokenizer.get().0, &ids).or_raise()?;
+        if is_finished {
+            state.finish().or_raise()?;
+        }
+        Ok(Self {
+            tokenizer: tokenizer.clone().unbind(),
+            errors: errors.to_owned(),
+            skip_special_tokens,
+            state: Mutex::new(state),
+        })
     }
 
     /// Add one id or several, and return the text that is complete by now.
@@ -157,20 +164,6 @@ impl DecodeStream {
 }
 
 impl DecodeStream {
-    pub(crate) fn new(
-        tokenizer: &Bound<'_, CoreTokenizer>,
-        errors: &str,
-        skip_special_tokens: bool,
-    ) -> PyResult<Self> {
-        let stream = bytepair::DecodeStream::new(decode_errors(errors)?, skip_special_tokens);
-        Ok(Self {
-            tokenizer: tokenizer.clone().unbind(),
-            errors: errors.to_owned(),
-            skip_special_tokens,
-            state: Mutex::new(State { stream, ids: Vec::new(), is_finished: false }),
-        })
-    }
-
     /// Errors become Python's when the lock is given back: no thread waits for the GIL while it holds that.
     fn changed(
         &self,
