@@ -81,8 +81,8 @@ export function remove(name) {
 export async function learn(one, ids) {
   const missing = [...new Set(ids)].filter((id) => !one.known.has(id));
   if (missing.length) {
-    const { tokens } = await one.core.ask({ op: "tokens", ids: missing });
-    for (const token of tokens) one.known.set(token.id, token);
+    const { known } = await one.core.ask({ op: "tokens", ids: missing });
+    takeKnown(one, known);
   }
   return one.known;
 }

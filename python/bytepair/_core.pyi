@@ -1389,9 +1389,7 @@ class Dialect:
         """What stands for characters without an id: ``"bytes"``, a token, or nothing."""
 
     def check_characters(
-        self,
-        limits: tuple[tuple[int, int] | None, int | None],
-        is_continued: bool,
+        self, limits: tuple[tuple[int, int] | None, int | None]
     ) -> None:
         """Refuse limits of the alphabet that have no meaning in this dialect."""
 

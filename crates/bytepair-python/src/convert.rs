@@ -247,7 +247,7 @@ pub(crate) fn n_threads(wanted: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
         return Ok(std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     };
     match number::<usize>("threads", wanted)? {
-        0 => Err(raise("TokenizerError", "threads must be at least 1".to_owned())),
+        0 => Err(raise("TokenizerError", "threads must be at least 1")),
         n_threads => Ok(n_threads.min(MAX_THREADS)),
     }
 }
@@ -400,8 +400,6 @@ pub(crate) fn target(vocab_size: Option<usize>, merges: Option<usize>) -> PyResu
     match (vocab_size, merges) {
         (Some(size), None) => Ok(Target::VocabSize(size)),
         (None, n_merges) => Ok(Target::Merges(n_merges.unwrap_or(usize::MAX))),
-        (Some(_), Some(_)) => {
-            Err(raise("TrainingError", "give vocab_size or merges, not both".to_owned()))
-        }
+        (Some(_), Some(_)) => Err(raise("TrainingError", "give vocab_size or merges, not both")),
     }
 }

@@ -1,5 +1,6 @@
 //! `Dialect`: a named choice of parts, with changes by hand.
 
+use bytepair::dialect::Dialect as CoreDialect;
 use bytepair::normalize::{NormalizeStep, SPACE_SYMBOL, UnicodeForm};
 use bytepair::split::{Flavour, Pattern, Stage, Unmatched};
 use bytepair::train::{CharacterLimits, Ties};
@@ -13,19 +14,15 @@ use crate::tokenizer::CoreTokenizer;
 
 /// The parts of a tokenizer that are chosen before training.
 #[pyclass(frozen, module = "bytepair._core")]
-pub(crate) struct Dialect(pub(crate) bytepair::dialect::Dialect);
+pub(crate) struct Dialect(pub(crate) CoreDialect);
 
 #[pymethods]
 impl Dialect {
     #[new]
     #[pyo3(signature = (name, **changes))]
     fn new(name: &Bound<'_, PyAny>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let py = name.py();
-        let mut dialect = named_dialect(&extract::<String>("dialect", name)?)?;
-        if let Some(changes) = changes {
-            change(py, &mut dialect, changes)?;
-        }
-        Ok(Self(dialect))
+        let dialect = named_dialect(&extract::<String>("dialect", name)?)?;
+        changed(dialect, changes).map(Self)
     }
 
     /// Give the dialect to go on with from a tokenizer.
@@ -34,25 +31,20 @@ impl Dialect {
     #[staticmethod]
     #[pyo3(signature = (tokenizer, name, **changes))]
     fn of(
-        py: Python<'_>,
         tokenizer: PyRef<'_, CoreTokenizer>,
         name: Option<String>,
         changes: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let own = bytepair::dialect::Dialect::of(&tokenizer.0).or_raise()?;
-        let changed = |mut dialect: bytepair::dialect::Dialect| -> PyResult<_> {
-            changes.map_or(Ok(()), |changes| change(py, &mut dialect, changes))?;
-            Ok(dialect)
-        };
+        let own = CoreDialect::of(&tokenizer.0).or_raise()?;
         let has = |part| changes.map_or(Ok(false), |changes| changes.contains(part));
-        if let Some(part) = contradiction(&own, &changed(own.clone())?, has)? {
+        let own_changed = changed(own.clone(), changes)?;
+        if let Some(part) = contradiction(&own, &own_changed, has)? {
             return Err(is_another(part));
         }
         // A model has its own rules instead of the steps of its dialect.
-        let is_of_model =
-            |name: &&String| own.is_model() && *name == bytepair::dialect::Dialect::MODEL;
+        let is_of_model = |name: &&String| own.is_model() && *name == CoreDialect::MODEL;
         let dialect = if let Some(name) = name.as_ref().filter(|name| !is_of_model(name)) {
-            let mut dialect = changed(named_dialect(name)?)?;
+            let mut dialect = changed(named_dialect(name)?, changes)?;
             // Published tokenizers of a dialect may normalize text; the name of the dialect does not say.
             if dialect.normalize.is_empty() && !has("normalize")? && !has("lowercase")? {
                 dialect.normalize.clone_from(&own.normalize);
@@ -62,15 +54,15 @@ impl Dialect {
             }
             dialect
         } else {
-            let default = changed(named_dialect(DEFAULT)?)?;
+            let default = changed(named_dialect(DEFAULT)?, changes)?;
             match default.difference(&own) {
                 None => default,
-                Some(_) if has("ties")? || own.order_of().is_some() => changed(own.clone())?,
+                Some(_) if has("ties")? || own.order_of().is_some() => own_changed,
                 Some(_) => return Err(ties_unknown()),
             }
         };
         // What the tokenizer makes of a piece is what training makes of it.
-        Ok(Self(bytepair::dialect::Dialect { units: own.units, ..dialect }))
+        Ok(Self(CoreDialect { units: own.units, ..dialect }))
     }
 
     /// Which pair goes first among equals.
@@ -80,14 +72,9 @@ impl Dialect {
     }
 
     /// Refuse limits of the alphabet that have no meaning in this dialect.
-    fn check_characters(
-        &self,
-        limits: (Option<(u64, u64)>, Option<usize>),
-        is_continued: bool,
-    ) -> PyResult<()> {
+    fn check_characters(&self, limits: (Option<(u64, u64)>, Option<usize>)) -> PyResult<()> {
         let (coverage, most) = limits;
-        let limits = CharacterLimits { coverage, most };
-        limits.check(&self.0.units, is_continued).or_raise()
+        CharacterLimits { coverage, most }.check(&self.0.units, false).or_raise()
     }
 
     /// What stands for characters without an id: ``"bytes"``, a token, or nothing.
@@ -122,8 +109,8 @@ const DEFAULT: &str = "gpt4o";
 
 /// The first part of a tokenizer that changes by hand contradict.
 fn contradiction(
-    own: &bytepair::dialect::Dialect,
-    changed: &bytepair::dialect::Dialect,
+    own: &CoreDialect,
+    changed: &CoreDialect,
     has: impl Fn(&'static str) -> PyResult<bool>,
 ) -> PyResult<Option<&'static str>> {
     if has("byte_ids")? && own.units.unit != changed.units.unit {
@@ -146,31 +133,30 @@ fn is_another(part: &str) -> PyErr {
 fn ties_unknown() -> PyErr {
     let message = "resume: the tokenizer has the parts of no named dialect, and does not say which of several \
                    equally frequent pairs is merged first; give dialect= or ties= as in its training";
-    raise("TrainingError", message.to_owned())
+    raise("TrainingError", message)
 }
 
-fn named_dialect(name: &str) -> PyResult<bytepair::dialect::Dialect> {
-    bytepair::dialect::Dialect::named(name).ok_or_else(|| {
-        let names: Vec<_> = bytepair::dialect::Dialect::names().collect();
+fn named_dialect(name: &str) -> PyResult<CoreDialect> {
+    CoreDialect::named(name).ok_or_else(|| {
+        let names: Vec<_> = CoreDialect::names().collect();
         let known = names.join(", ");
         raise("TokenizerError", format!("unknown dialect {name:?}; known are {known}"))
     })
 }
 
-/// Sets parts of a dialect by hand.
-fn change(
-    py: Python<'_>,
-    dialect: &mut bytepair::dialect::Dialect,
-    changes: &Bound<'_, PyDict>,
-) -> PyResult<()> {
-    let mut parts = changes.keys().extract::<Vec<String>>()?;
-    parts.sort_by_key(|part| LATER.contains(&part.as_str()));
-    for part in &parts {
-        if let Some(value) = changes.get_item(part)? {
-            set(dialect, part, &value).map_err(|error| named(py, part, error))?;
+/// A dialect with parts that are set by hand.
+fn changed(mut dialect: CoreDialect, changes: Option<&Bound<'_, PyDict>>) -> PyResult<CoreDialect> {
+    let Some(changes) = changes else { return Ok(dialect) };
+    for is_later in [false, true] {
+        for (part, value) in changes {
+            let part: String = part.extract()?;
+            if LATER.contains(&part.as_str()) == is_later {
+                let set = set(&mut dialect, &part, &value);
+                set.map_err(|error| named(value.py(), &part, error))?;
+            }
         }
     }
-    Ok(())
+    Ok(dialect)
 }
 
 /// Parts that refine another, which is set before: the flavour of a pattern.
@@ -195,11 +181,7 @@ const FORMS: [(&str, UnicodeForm); 4] = [
 ];
 
 /// Sets one part of a dialect.
-fn set(
-    dialect: &mut bytepair::dialect::Dialect,
-    part: &str,
-    value: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+fn set(dialect: &mut CoreDialect, part: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let (units, split) = (&mut dialect.units, &mut dialect.split);
     match part {
         "unit" => units.unit = unit(units.unit, value)?,
@@ -243,7 +225,7 @@ fn not_empty(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 fn unknown_token(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let name = value.extract::<Option<String>>()?;
     if name.as_ref().is_some_and(String::is_empty) {
-        return Err(raise("TokenizerError", "unknown_token is empty".to_owned()));
+        return Err(raise("TokenizerError", "unknown_token is empty"));
     }
     Ok(name)
 }
@@ -255,10 +237,7 @@ fn unit(own: Unit, value: &Bound<'_, PyAny>) -> PyResult<Unit> {
 }
 
 /// Lower case has an option of its own: it stays as it is.
-fn set_normalize(
-    dialect: &mut bytepair::dialect::Dialect,
-    value: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+fn set_normalize(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let lowers = dialect.normalize.contains(&NormalizeStep::Lowercase);
     dialect.normalize = steps(value)?;
     if lowers && !dialect.normalize.contains(&NormalizeStep::Lowercase) {
@@ -268,10 +247,7 @@ fn set_normalize(
 }
 
 /// `True` and `"always"`: in training and encoding; `"training"`: there alone; `False`: never.
-fn set_lowercase(
-    dialect: &mut bytepair::dialect::Dialect,
-    value: &Bound<'_, PyAny>,
-) -> PyResult<()> {
+fn set_lowercase(dialect: &mut CoreDialect, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let times = [("always", (true, false)), ("training", (false, true)), ("never", (false, false))];
     let (always, training) = match value.extract::<bool>() {
         Ok(always) => (always, false),
@@ -287,20 +263,15 @@ fn set_lowercase(
     Ok(())
 }
 
-/// A pattern, the name of one, or a list of either: one stage each.
+/// A pattern, the name of one, or a list of either: one stage each. An empty one alone cuts nothing.
 fn stages(value: &Bound<'_, PyAny>) -> PyResult<Vec<Stage>> {
-    let sources = match value.is_instance_of::<PyString>() {
-        true => {
-            Some(value.extract::<String>()?).into_iter().filter(|one| !one.is_empty()).collect()
-        }
-        false => value.extract::<Vec<String>>()?,
-    };
+    let mut sources = words(value)?;
+    sources.retain(|source| !source.is_empty() || !value.is_instance_of::<PyString>());
     let stages = sources.into_iter().flat_map(|source| {
-        let own = |source| {
+        bytepair::split::named(&source).unwrap_or_else(|| {
             let pattern = Pattern { source, flavour: Flavour::Rust };
             vec![Stage::matches(pattern, Unmatched::Keep)]
-        };
-        bytepair::split::named(&source).unwrap_or_else(|| own(source))
+        })
     });
     Ok(stages.collect())
 }
@@ -314,6 +285,7 @@ fn steps(value: &Bound<'_, PyAny>) -> PyResult<Vec<NormalizeStep>> {
     value.try_iter()?.map(|item| step(&words(&item?)?)).collect()
 }
 
+/// A text, or several.
 fn words(item: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     match item.is_instance_of::<PyString>() {
         true => Ok(vec![item.extract()?]),
@@ -354,7 +326,7 @@ const STEPS: &str = "nfc, nfd, nfkc, nfkd, lowercase, spaces, (replace, from, to
 /// True
 #[pyfunction]
 pub(crate) fn dialect_names() -> Vec<&'static str> {
-    bytepair::dialect::Dialect::names().collect()
+    CoreDialect::names().collect()
 }
 
 /// List the split patterns that have a name, for ``pattern=``.

@@ -60,7 +60,8 @@ pub(crate) fn ask(n_bytes: usize) -> PyResult<()> {
 }
 
 /// An exception of one of the classes of `bytepair.errors`.
-pub(crate) fn raise(class_name: &str, message: String) -> PyErr {
+pub(crate) fn raise(class_name: &str, message: impl Into<String>) -> PyErr {
+    let message = message.into();
     Python::attach(|py| {
         let class = py.import("bytepair.errors").and_then(|module| module.getattr(class_name));
         match class.and_then(|class| Ok(class.cast_into::<PyType>()?)) {

@@ -15,7 +15,6 @@
 //! `KeyboardInterrupt` there when the call is over.
 #![expect(unsafe_code, reason = "PyO3 has no safe way to ask which interpreter runs")]
 
-use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -120,15 +119,7 @@ pub(crate) fn may_be_array(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// An array that is an argument.
-pub(crate) struct GivenArray<'py, T: Element>(PyReadonlyArray1<'py, T>);
-
-impl<'py, T: Element> Deref for GivenArray<'py, T> {
-    type Target = PyReadonlyArray1<'py, T>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
+pub(crate) struct GivenArray<'py, T: Element>(pub(crate) PyReadonlyArray1<'py, T>);
 
 impl<'py, T: Element> FromPyObject<'_, 'py> for GivenArray<'py, T> {
     type Error = PyErr;
@@ -152,7 +143,7 @@ fn import() -> PyResult<()> {
 fn missing(py: Python<'_>, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyModuleNotFoundError>(py) {
         let message = "this needs numpy: pip install numpy";
-        return raise("MissingLibraryError", message.to_owned());
+        return raise("MissingLibraryError", message);
     }
     if error.is_instance_of::<PyImportError>(py) {
         return unusable(&error.value(py).to_string());

@@ -35,7 +35,7 @@ impl Measure {
     ) -> PyResult<T> {
         let found = py.detach(|| read(&lock(&self.measure)));
         let message = "there is no group of that number";
-        found.ok_or_else(|| raise("TokenizerError", message.to_owned()))
+        found.ok_or_else(|| raise("TokenizerError", message))
     }
 }
 

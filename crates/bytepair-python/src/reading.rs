@@ -99,7 +99,7 @@ impl Read for PythonReader {
             let bytes = self.0.call1(py, (buffer.len(),))?;
             let bytes = bytes.extract::<&[u8]>(py)?;
             let target = buffer.get_mut(..bytes.len()).ok_or_else(|| {
-                raise("FileError", "a reader gave more bytes than it was asked for".to_owned())
+                raise("FileError", "a reader gave more bytes than it was asked for")
             })?;
             target.copy_from_slice(bytes);
             Ok(bytes.len())

@@ -44,17 +44,16 @@ fn each<'a>(
     let firsts = firsts.as_ref().map(contiguous).transpose()?;
     if rows.len() != counts.len() || firsts.is_some_and(|firsts| firsts.len() != rows.len()) {
         let message = "the columns of a table must be of one length";
-        return Err(raise("TokenizerError", message.to_owned()));
+        return Err(raise("TokenizerError", message));
     }
     let first = move |place: usize| firsts.and_then(|firsts| u64::try_from(firsts[place]).ok());
     let rows = rows.into_iter().zip(counts).enumerate();
     Ok(rows.map(move |(place, (piece, &count))| (piece, count, first(place))))
 }
 
-pub(crate) fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResult<&'a [T]> {
-    array
-        .as_slice()
-        .map_err(|_| raise("TokenizerError", "a column must lie in memory without gaps".to_owned()))
+fn contiguous<'a, T: Element>(array: &'a GivenArray<'_, T>) -> PyResult<&'a [T]> {
+    let problem = "a column must lie in memory without gaps";
+    array.0.as_slice().map_err(|_| raise("TokenizerError", problem))
 }
 
 type JsonlRead<'py> = (Arrays<'py>, u64, u64, Vec<(u64, usize, String)>);
@@ -256,5 +255,5 @@ fn within<T: Send, R: Send>(
 }
 
 fn ended() -> PyErr {
-    raise("TokenizerError", "counts are added, then finished once, then taken".to_owned())
+    raise("TokenizerError", "counts are added, then finished once, then taken")
 }

@@ -1,4 +1,4 @@
-//! A text to ids with their spans, and back; and how one piece of it becomes ids: its symbols, its merges, and at each step
+//! A text to ids with their spans; and how one piece of it becomes ids: its symbols, its merges, and at each step
 //! the merges that had to wait.
 //!
 //! Encoding takes time and memory linear in the text; an id takes about sixty bytes while it lasts. Before each merge of a
@@ -7,7 +7,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use bytepair::decode::DecodeErrors;
 use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Tokenizer, graphemes};
@@ -49,17 +48,6 @@ fn groups(text: &[u8], spans: &[(usize, usize)]) -> Vec<u32> {
         reached = reached.max(end);
     }
     found
-}
-
-/// The text of ids, which lie as numbers of four bytes; what is no text becomes U+FFFD.
-pub(crate) fn decode(tokenizer: &Tokenizer, ids: &[u8]) -> Result<Answer, Problem> {
-    let (ids, rest) = ids.as_chunks();
-    if !rest.is_empty() {
-        return Err(Problem::new("ids take four bytes each"));
-    }
-    let ids: Vec<TokenId> = ids.iter().map(|&id| TokenId::from_le_bytes(id)).collect();
-    let text = tokenizer.decode(&ids, DecodeErrors::Replace, false)?;
-    Ok(Answer { fields: json!({}), bytes: text.into_bytes() })
 }
 
 /// The most symbols of a piece.

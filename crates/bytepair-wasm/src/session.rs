@@ -20,16 +20,12 @@ pub(crate) enum Request {
     Train(Training),
     /// Steps of a training, from one to before another, counted from 0.
     Steps { tokenizer: usize, from: usize, to: usize },
-    /// What a tokenizer is like.
-    Info { tokenizer: usize },
     /// The ids of a text, with their spans.
     Encode { tokenizer: usize, special: Special },
     /// What ids stand for.
     Tokens { tokenizer: usize, ids: Vec<TokenId> },
     /// How the piece at a place of a text becomes ids.
     Trace { tokenizer: usize, at: usize, special: Special },
-    /// The text of ids.
-    Decode { tokenizer: usize },
     /// Files of a tokenizer.
     Save { tokenizer: usize, format: String },
     /// Forgets a tokenizer.
@@ -63,19 +59,16 @@ impl Session {
             }
             Request::Train(training) => Ok(self.add(train::train(&training, bytes)?)),
             Request::Steps { tokenizer, from, to } => train::steps(self.get(tokenizer)?, from, to),
-            Request::Info { tokenizer } => {
-                Ok(Answer::new(json!({ "info": names::info(self.get(tokenizer)?) })))
-            }
             Request::Encode { tokenizer, special } => {
                 encode::encode(&self.get(tokenizer)?.tokenizer, bytes, special)
             }
             Request::Tokens { tokenizer, ids } => {
-                names::tokens(&self.get(tokenizer)?.tokenizer, &ids)
+                let known = names::by_id(&self.get(tokenizer)?.tokenizer, ids);
+                Ok(Answer::new(json!({ "known": known })))
             }
             Request::Trace { tokenizer, at, special } => {
                 encode::trace(&self.get(tokenizer)?.tokenizer, bytes, at, special)
             }
-            Request::Decode { tokenizer } => encode::decode(&self.get(tokenizer)?.tokenizer, bytes),
             Request::Save { tokenizer, format } => {
                 files::save(&self.get(tokenizer)?.tokenizer, &format)
             }

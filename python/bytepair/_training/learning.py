@@ -92,7 +92,7 @@ class Learner:
         self.scope = parts.pop("scope", None)
         self.earlier_log = self._read_earlier_log()
         self.dialect = self._choose(dialect, parts)
-        self.dialect.check_characters(self.characters, is_continued=False)
+        self.dialect.check_characters(self.characters)
         if self.keeps_ids:  # they made the alphabet, which stays
             self.characters = None, None
         self.scale = scale
