@@ -810,9 +810,6 @@ class CoreTokenizer:
     ) -> list[tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]]:
         """Return the merges that make a token and those that use it, each as its two parts and its result."""
 
-    def _leaves(self) -> list[int]:
-        """Return the tokens that no other is built on and that may be removed."""
-
     def _built_on(self, ids: Sequence[int]) -> list[int]:
         """Return these tokens and all that are built on them."""
 

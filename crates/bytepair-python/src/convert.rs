@@ -27,13 +27,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Given<'a> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.cast::<PyString>() {
-            let utf8: &str = object.extract().map_err(|error| lone_surrogate(&text, error))?;
+        if object.is_instance_of::<PyString>() {
+            let utf8: &str = object.extract().map_err(|error| lone_surrogate(&object, error))?;
             return Ok(Self { bytes: utf8.as_bytes(), is_str: true });
         }
-        let bytes = object.extract().map_err(|_| {
-            PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(&object)))
-        })?;
+        let bytes = object.extract().map_err(|_| no_text(&object))?;
         Ok(Self { bytes, is_str: false })
     }
 }
@@ -57,11 +55,16 @@ impl<'py> FromPyObject<'_, 'py> for Text {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract::<Given<'_>>()?.is_str {
-            true => Ok(Self::Str(object.extract()?)),
-            false => Ok(Self::Bytes(object.extract()?)),
+        if object.is_instance_of::<PyString>() {
+            return object.extract().map(Self::Str).map_err(|error| lone_surrogate(&object, error));
         }
+        let bytes = object.cast::<PyBytes>().map_err(|_| no_text(&object))?;
+        Ok(Self::Bytes(bytes.to_owned().into()))
     }
+}
+
+fn no_text(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("expected str or bytes, not {}", type_name(object)))
 }
 
 fn type_name(object: &Bound<'_, PyAny>) -> String {
@@ -69,7 +72,7 @@ fn type_name(object: &Bound<'_, PyAny>) -> String {
 }
 
 /// Says where the surrogate is that keeps a `str` from being UTF-8.
-fn lone_surrogate(text: &Bound<'_, PyString>, error: PyErr) -> PyErr {
+fn lone_surrogate(text: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     let py = text.py();
     let Ok(start) = error.value(py).getattr("start").and_then(|start| start.extract::<usize>())
     else {
@@ -203,11 +206,7 @@ pub(crate) fn id(item: &Bound<'_, PyAny>) -> PyResult<u32> {
     if let Some(id) = plain_id(item) {
         return Ok(id);
     }
-    if item.is_instance_of::<PyBool>() {
-        return Err(not_an_id(item));
-    }
-    let index = item.py().import("operator")?.getattr("index")?;
-    let number = index.call1((item,)).map_err(|_| not_an_id(item))?;
+    let number = whole(item).ok_or_else(|| not_an_id(item))?;
     Err(raise("UnknownTokenError", format!("no token has the id {number}")))
 }
 
@@ -272,7 +271,7 @@ pub(crate) trait Whole: for<'a, 'py> FromPyObject<'a, 'py> + std::fmt::Display {
     const MOST: Self;
 }
 
-macro_rules! whole {
+macro_rules! bounds {
     ($($number:ty),*) => {
         $(impl Whole for $number {
             const LEAST: Self = <$number>::MIN;
@@ -281,29 +280,31 @@ macro_rules! whole {
     };
 }
 
-whole!(u8, u32, u64, usize, i64);
+bounds!(u8, u32, u64, usize, i64);
 
-/// The whole number that an option is. A boolean is none, although Python counts with it.
+/// The whole number that an option is.
 ///
 /// # Errors
 /// Where it is no whole number, or out of range; the message has the option and the value.
 pub(crate) fn number<T: Whole>(option: &str, value: &Bound<'_, PyAny>) -> PyResult<T> {
-    let is_bool = value.is_instance_of::<PyBool>();
-    if !is_bool && let Ok(number) = value.extract::<T>() {
+    if !value.is_instance_of::<PyBool>()
+        && let Ok(number) = value.extract::<T>()
+    {
         return Ok(number);
     }
-    let index = value.py().import("operator")?.getattr("index")?;
-    match index.call1((value,)) {
-        Ok(number) if !is_bool => {
-            let (least, most) = (T::LEAST, T::MOST);
-            let problem = format!("must be between {least} and {most}, not {number}");
-            Err(raise("TokenizerError", format!("{option} {problem}")))
-        }
-        _ => {
-            let shown = value.repr()?;
-            Err(PyTypeError::new_err(format!("{option} must be a whole number, not {shown}")))
-        }
-    }
+    let Some(number) = whole(value) else {
+        let shown = value.repr()?;
+        return Err(PyTypeError::new_err(format!("{option} must be a whole number, not {shown}")));
+    };
+    let (least, most) = (T::LEAST, T::MOST);
+    let problem = format!("must be between {least} and {most}, not {number}");
+    Err(raise("TokenizerError", format!("{option} {problem}")))
+}
+
+/// A whole number of any size, if this is one. A boolean is none, although Python counts with it.
+pub(crate) fn whole<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let index = value.py().import("operator").ok()?.getattr("index").ok()?;
+    index.call1((value,)).ok().filter(|_| !value.is_instance_of::<PyBool>())
 }
 
 /// Types of arguments that are whole numbers: an error has their name.

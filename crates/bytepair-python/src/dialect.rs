@@ -98,10 +98,6 @@ impl Dialect {
         }
         Self(dialect)
     }
-
-    fn __repr__(&self) -> String {
-        format!("{:?}", self.0)
-    }
 }
 
 /// The dialect of training that names none.

@@ -20,7 +20,7 @@ use bytepair_formats::huggingface::text_of_written;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
 pub(crate) use self::inspecting::graphemes;
@@ -254,11 +254,8 @@ impl CoreTokenizer {
     ) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
         let vocabulary = &self.0.parts().vocabulary;
         let shown = |id| vocabulary.expect_token(id).map(|token| self.shown(py, token)).or_raise();
-        vocabulary
-            .merges()
-            .iter()
-            .map(|merge| Ok((shown(merge.left)?, shown(merge.right)?)))
-            .collect()
+        let merges = vocabulary.merges().iter();
+        merges.map(|merge| Ok((shown(merge.left)?, shown(merge.right)?))).collect()
     }
 
     /// The merges in order: left id, right id, id, and the pair's count when it was merged.
@@ -288,11 +285,8 @@ impl CoreTokenizer {
     /// {'<|end|>': 258}
     #[getter]
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let names = PyDict::new(py);
-        for token in self.0.parts().added.iter().filter(|token| token.special) {
-            names.set_item(&token.content, token.id)?;
-        }
-        Ok(names)
+        let special = self.0.parts().added.iter().filter(|token| token.special);
+        special.map(|token| (&token.content, token.id)).into_py_dict(py)
     }
 
     /// Map tokens, as Hugging Face files write them (``Ġthe``), to ids.
@@ -304,11 +298,8 @@ impl CoreTokenizer {
     /// (257, 220, 258)
     fn get_vocab<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parts = self.0.parts();
-        let names = PyDict::new(py);
-        for (id, token) in parts.vocabulary.iter() {
-            names.set_item(published_name(&parts.units, token), id)?;
-        }
-        Ok(names)
+        let name = |(id, token)| (published_name(&parts.units, token), id);
+        parts.vocabulary.iter().map(name).into_py_dict(py)
     }
 
     /// Look up the id of a token as Hugging Face files write it, or ``None``.

@@ -11,12 +11,12 @@ use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
 use bytepair::train::{CharacterLimits, Earlier, Stop, Ties, TokenLimits, TrainOptions, Trained};
 use bytepair::vocabulary::TokenKind;
 use bytepair::{CountProblem, ErrorKind, Scope, Tokenizer};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOverflowError, PyTypeError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use pyo3::types::{IntoPyDict, PyBool, PyBytes, PyDict};
 
-use crate::convert::{Text, extract, n_threads, target};
+use crate::convert::{Text, extract, n_threads, target, whole};
 use crate::dialect::Dialect;
 use crate::error::{OrRaise, in_file, raised_meanwhile, to_python};
 use crate::reading::{Interruptible, PythonReader, Reporter, lock};
@@ -440,15 +440,15 @@ fn is_interrupt(error: &bytepair::Error) -> bool {
 
 /// The count of a piece; one that is no `i64` is the error of the core.
 fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let out_of_range = || {
-        let problem = CountProblem::OutOfRange { count: count.to_string() };
-        to_python(&ErrorKind::Count { piece: piece.bytes().to_vec(), problem }.into())
-    };
-    if count.is_instance_of::<PyBool>() {
+    if !count.is_instance_of::<PyBool>()
+        && let Ok(count) = count.extract()
+    {
+        return Ok(count);
+    }
+    let Some(number) = whole(count) else {
         let message = format!("a count must be a whole number, not {count}");
         return Err(PyTypeError::new_err(message));
-    }
-    count.extract().map_err(|error: PyErr| {
-        if error.is_instance_of::<PyOverflowError>(count.py()) { out_of_range() } else { error }
-    })
+    };
+    let problem = CountProblem::OutOfRange { count: number.to_string() };
+    Err(to_python(&ErrorKind::Count { piece: piece.bytes().to_vec(), problem }.into()))
 }

@@ -117,10 +117,12 @@ fn not_together(files: &[File<'_>]) -> Problem {
 /// What is wrong, with what a reader can do where callers of Python give a pattern.
 fn for_reader(error: &bytepair::Error) -> Problem {
     let message = error.to_string();
-    match message.split_once("; give pattern=") {
-        Some((found, _)) => Problem(format!("{found}; choose a dialect")),
-        None => Problem(message),
+    for (advice, own) in [("; give pattern=", "; choose a dialect"), (", or give pattern=", "")] {
+        if let Some((found, _)) = message.split_once(advice) {
+            return Problem(format!("{found}{own}"));
+        }
     }
+    Problem(message)
 }
 
 /// The split patterns of a dialect, if one is chosen.
@@ -181,12 +183,7 @@ fn open_ranks(
 
 /// Refuses a part of a published file.
 fn check_whole(file: File<'_>, has_split: bool) -> Result<(), Problem> {
-    encodings::check_whole(file.bytes, file.stem(), has_split).map_err(|error| {
-        let message = error.to_string();
-        // What the message advises to callers of Python ends it.
-        let found = message.split_once(", or give pattern=").map_or(&*message, |(found, _)| found);
-        Problem::new(found)
-    })
+    encodings::check_whole(file.bytes, file.stem(), has_split).map_err(|error| for_reader(&error))
 }
 
 /// The files of a tokenizer in a format, with their names.

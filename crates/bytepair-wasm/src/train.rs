@@ -42,9 +42,13 @@ const MAX_PIECE_BYTES: usize = 20_000;
 /// Trains a tokenizer; takes about what the core takes for a text of this length.
 pub(crate) fn train(training: &Training, text: &[u8]) -> Result<Opened, Problem> {
     let dialect = dialect(training)?;
-    let mut counts = match training.counts {
-        true => read_counts(text)?,
-        false => count(&dialect, &training.special_tokens, text)?,
+    let mut counts = if training.counts {
+        read_counts(text)?
+    } else {
+        let preparation = dialect.preparation(&training.special_tokens)?;
+        let mut counter = CorpusCounter::new(preparation, 1)?;
+        counter.count_texts(&[text])?;
+        counter.finish()?.0
     };
     counts.sort();
     let n_bytes = counts.n_bytes();
@@ -80,9 +84,14 @@ fn learn(
 /// The dialect of a training, with its pattern.
 fn dialect(training: &Training) -> Result<Dialect, Problem> {
     let mut dialect = named_dialect(&training.dialect)?;
-    if let Some(pattern) = &training.pattern {
-        dialect.split = stages(pattern);
-    }
+    dialect.split = match training.pattern.as_deref() {
+        None => dialect.split,
+        Some("") => Vec::new(),
+        Some(pattern) => bytepair::split::named(pattern).unwrap_or_else(|| {
+            let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Rust };
+            vec![Stage::matches(pattern, Unmatched::Keep)]
+        }),
+    };
     Ok(dialect)
 }
 
@@ -92,27 +101,6 @@ pub(crate) fn named_dialect(name: &str) -> Result<Dialect, Problem> {
         let known: Vec<_> = Dialect::names().collect();
         Problem(format!("unknown dialect {name:?}; known are {}", known.join(", ")))
     })
-}
-
-/// What a pattern, or the name of one, cuts.
-fn stages(pattern: &str) -> Vec<Stage> {
-    if pattern.is_empty() {
-        return Vec::new();
-    }
-    bytepair::split::named(pattern).unwrap_or_else(|| {
-        let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Rust };
-        vec![Stage::matches(pattern, Unmatched::Keep)]
-    })
-}
-
-fn count(
-    dialect: &Dialect,
-    special_tokens: &[String],
-    text: &[u8],
-) -> Result<PieceCounts, Problem> {
-    let mut counter = CorpusCounter::new(dialect.preparation(special_tokens)?, 1)?;
-    counter.count_texts(&[text])?;
-    Ok(counter.finish()?.0)
 }
 
 /// Pieces with their counts, a line each.

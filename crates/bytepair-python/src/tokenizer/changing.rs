@@ -68,9 +68,8 @@ impl CoreTokenizer {
     /// Return this tokenizer with more special tokens, each of which may name its id.
     fn _with_special_tokens(&self, tokens: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
         let tokens = tokens.iter().map(|token| {
-            let (name, id) = extract::<(String, Bound<'_, PyAny>)>("special token", token)?;
-            let id =
-                if id.is_none() { None } else { Some(number("the id of a special token", &id)?) };
+            let (name, id) = extract::<(String, Option<Bound<'_, PyAny>>)>("special token", token)?;
+            let id = id.map(|id| number("the id of a special token", &id)).transpose()?;
             Ok((name, id))
         });
         let tokens = tokens.collect::<PyResult<Vec<(String, Option<TokenId>)>>>()?;
@@ -112,11 +111,6 @@ impl CoreTokenizer {
             };
             ids.iter().map(|&id| (all(graph.makers(id)), all(graph.users(id)))).collect()
         })
-    }
-
-    /// Return the tokens that no other is built on and that may be removed.
-    fn _leaves(&self, py: Python<'_>) -> PyResult<Vec<TokenId>> {
-        py.detach(|| self.0.leaves()).or_raise()
     }
 
     /// Return these tokens and all that are built on them.

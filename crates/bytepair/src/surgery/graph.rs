@@ -119,18 +119,6 @@ impl Tokenizer {
         Ground::new(&self.parts().vocabulary, self.encoder())
     }
 
-    /// The removable tokens that no other token is built on: they can be removed one by one.
-    ///
-    /// # Errors
-    /// Where a token is too long to encode.
-    pub fn leaves(&self) -> Result<Vec<TokenId>> {
-        let ground = self.ground()?;
-        let reasons = self.reasons_to_stay();
-        let tokens = self.parts().vocabulary.iter().map(|(id, _)| id);
-        let is_leaf = |id: &TokenId| ground.above(*id).is_empty() && reasons.is_free(*id);
-        Ok(tokens.filter(is_leaf).collect())
-    }
-
     /// These tokens and all that are built on them.
     ///
     /// # Errors
