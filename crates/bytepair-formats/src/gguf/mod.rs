@@ -24,7 +24,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io::{Read, Seek};
+use std::io::Read;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
@@ -114,7 +114,7 @@ const BYTE: i64 = 6;
 ///
 /// # Errors
 /// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
-pub fn read(file: impl Read + Seek) -> Result<Tokenizer> {
+pub fn read(file: impl Read) -> Result<Tokenizer> {
     read_split(file, None)
 }
 
@@ -122,7 +122,7 @@ pub fn read(file: impl Read + Seek) -> Result<Tokenizer> {
 ///
 /// # Errors
 /// As [`read`], and where the file has a vocabulary that merges without splitting.
-pub fn read_split(file: impl Read + Seek, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
+pub fn read_split(file: impl Read, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let metadata = Metadata::read(file)?;
     let tokens = Tokens::new(&metadata)?;
     match metadata.text(MODEL)? {
