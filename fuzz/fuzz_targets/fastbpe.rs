@@ -4,8 +4,8 @@
 
 #![no_main]
 
-use bytepair_formats::fastbpe;
+use bytepair_formats::codes;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
-    let _ = fastbpe::read(file, None);
+    let _ = codes::read_fastbpe(file, None);
 });

@@ -4,8 +4,8 @@
 
 #![no_main]
 
-use bytepair_formats::subword_nmt;
+use bytepair_formats::codes;
 
 libfuzzer_sys::fuzz_target!(|file: &[u8]| {
-    let _ = subword_nmt::read(file, None);
+    let _ = codes::read_subword_nmt(file, None);
 });

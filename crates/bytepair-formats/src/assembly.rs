@@ -1,117 +1,49 @@
-//! A `tokenizer.json`, put together for files that say less than one.
+//! A `tokenizer.json`, put together for files that say less than one, and the merges of such files.
 //!
 //! Older models are published as a vocabulary and merges; the rest of their pipeline is known from their programs and
-//! stands here, once for each. What a format has of its own is filled in by its reader. Linear in the vocabulary.
+//! stands in `pipelines.json`, once for each. What a format has of its own is filled in by its reader. Merges are a pair of
+//! tokens on each line, as they are written, the earliest first; what the names mean is their format's business. Linear in
+//! the files; whether merges are missing takes the square of the length of a token, up to a limit.
 
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::huggingface::Added;
+use super::json;
 use bytepair::vocabulary::TokenId;
+use bytepair::{Error, Result};
 
-/// How a text becomes pieces, and ids a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pipeline {
-    /// GPT-2's bytes and pattern.
-    Bytes {
-        /// Whether a space is put before a text that begins without one.
-        prefix_space: bool,
-    },
-    /// Qwen's: NFC, and a pattern of its own.
-    Qwen2 {
-        /// As for `Bytes`.
-        prefix_space: bool,
-    },
-    /// CLIP's: lower case, words that end in `</w>`, of bytes.
-    Clip,
-    /// GPT-1's: Bert's words in lower case, which end in `</w>`, of characters.
-    Gpt1,
-    /// Falcon's: punctuation, then GPT-2's bytes and pattern, then the digits among the characters that stand
-    /// for bytes, which cuts through characters such as `²`.
-    Falcon {
-        /// Whether runs of digits are cut into three at a time, as in the first models, or into single ones.
-        triples: bool,
-    },
+/// How a text becomes pieces, and ids a text (`pipelines.json`).
+///
+/// `bytes` is GPT-2's. `falcon` cuts digits among the characters that stand for bytes, which cuts through characters such as
+/// `²`; the first models cut them three at a time.
+#[derive(Default, Deserialize)]
+pub(super) struct Pipeline {
+    /// What marks the end of a word; often nothing.
+    #[serde(default)]
+    pub(super) suffix: String,
+    #[serde(default)]
+    normalizer: Value,
+    pre_tokenizer: Value,
+    decoder: Value,
 }
 
 impl Pipeline {
-    /// What marks the end of a word; often nothing.
-    pub(super) fn suffix(self) -> &'static str {
-        match self {
-            Self::Bytes { .. } | Self::Qwen2 { .. } | Self::Falcon { .. } => "",
-            Self::Clip | Self::Gpt1 => "</w>",
+    /// The pipeline of a name, with a space put before texts that begin without one if it can have that.
+    pub(super) fn named(name: &str, prefix_space: bool) -> Self {
+        let mut all = include_str!("pipelines.json")
+            .replace("\"prefix space\"", if prefix_space { "true" } else { "false" });
+        for pattern in ["clip", "qwen2"] {
+            let stages = bytepair_split::named(pattern).unwrap_or_default();
+            let source: String = stages.into_iter().map(|stage| stage.pattern.source).collect();
+            all =
+                all.replace(&format!("\"pattern of {pattern}\""), &Value::from(source).to_string());
         }
+        let mut all: HashMap<String, Self> = serde_json::from_str(&all).unwrap_or_default();
+        all.remove(name).unwrap_or_default()
     }
-
-    fn normalizer(self) -> Value {
-        match self {
-            Self::Bytes { .. } | Self::Falcon { .. } => Value::Null,
-            Self::Qwen2 { .. } => json!({"type": "NFC"}),
-            Self::Clip => json!({"type": "Sequence", "normalizers": [
-                {"type": "NFC"},
-                {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-                {"type": "Lowercase"}
-            ]}),
-            Self::Gpt1 => json!({
-                "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
-                "strip_accents": null, "lowercase": true
-            }),
-        }
-    }
-
-    fn pre_tokenizer(self) -> Value {
-        match self {
-            Self::Bytes { prefix_space } => byte_level(prefix_space),
-            Self::Qwen2 { prefix_space } => in_a_row(&[
-                split(&named("qwen2"), "Isolated", false),
-                uncut_byte_level(prefix_space),
-            ]),
-            Self::Clip => in_a_row(&[split(&named("clip"), "Removed", true), byte_level(false)]),
-            Self::Gpt1 => json!({"type": "BertPreTokenizer"}),
-            Self::Falcon { triples } => {
-                let mut row = vec![
-                    json!({"type": "Punctuation", "behavior": "Contiguous"}),
-                    byte_level(false),
-                    json!({"type": "Digits", "individual_digits": !triples}),
-                ];
-                row.extend(triples.then(|| split("[0-9][0-9][0-9]", "Isolated", false)));
-                in_a_row(&row)
-            }
-        }
-    }
-
-    fn decoder(self) -> Value {
-        match self {
-            Self::Gpt1 => json!({"type": "BPEDecoder", "suffix": self.suffix()}),
-            _ => byte_level(true),
-        }
-    }
-}
-
-/// A published pattern of one stage, in Oniguruma's flavour.
-fn named(name: &str) -> String {
-    let stages = bytepair_split::named(name).unwrap_or_default();
-    stages.into_iter().map(|stage| stage.pattern.source).collect()
-}
-
-/// Bytes cut by GPT-2's pattern.
-fn byte_level(prefix_space: bool) -> Value {
-    json!({"type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": true})
-}
-
-/// Bytes that are cut already.
-fn uncut_byte_level(prefix_space: bool) -> Value {
-    json!({
-        "type": "ByteLevel", "add_prefix_space": prefix_space, "trim_offsets": true,
-        "use_regex": false
-    })
-}
-
-fn split(pattern: &str, behaviour: &str, invert: bool) -> Value {
-    json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": behaviour, "invert": invert})
-}
-
-fn in_a_row(cutters: &[Value]) -> Value {
-    json!({"type": "Sequence", "pretokenizers": cutters})
 }
 
 /// Two special tokens, each with its id, around a text, and between two.
@@ -146,16 +78,127 @@ impl Document<'_> {
             "truncation": null,
             "padding": null,
             "added_tokens": added_tokens,
-            "normalizer": pipeline.normalizer(),
-            "pre_tokenizer": pipeline.pre_tokenizer(),
+            "normalizer": pipeline.normalizer,
+            "pre_tokenizer": pipeline.pre_tokenizer,
             "post_processor": post_processor,
-            "decoder": pipeline.decoder(),
+            "decoder": pipeline.decoder,
             "model": {
                 "type": "BPE", "dropout": null, "unk_token": unknown,
-                "continuing_subword_prefix": "", "end_of_word_suffix": pipeline.suffix(),
+                "continuing_subword_prefix": "", "end_of_word_suffix": pipeline.suffix,
                 "fuse_unk": false, "vocab": vocab, "merges": merges
             }
         });
         file.to_string().into_bytes()
+    }
+}
+
+/// Tokens that are longer, in bytes, are not looked through for the two that would make them: that takes the
+/// square of their length.
+const MAX_CHECKED_LEN: usize = 256;
+
+/// A merge, and the number of its line.
+pub(super) struct NumberedMerge<'f> {
+    pub(super) line: usize,
+    pub(super) left: &'f str,
+    pub(super) right: &'f str,
+}
+
+/// The merges of a `merges.txt`. Only the first line may be a header: `#` is also a token. Empty lines are none.
+pub(super) fn numbered_merges<'f>(
+    format: &'static str,
+    file: &'f [u8],
+) -> Result<Vec<NumberedMerge<'f>>> {
+    let is_merge = |(line, text): &(usize, &str)| {
+        let is_header = *line == 1 && text.starts_with("#version");
+        !is_header && !matches!(*text, "" | "\r")
+    };
+    lines(format, "merges.txt", file)?
+        .filter(is_merge)
+        .map(|line| merge(format, "merges.txt", line))
+        .collect()
+}
+
+/// What stands before the name of a split pattern in the first line of a `merges.txt`.
+pub(super) const PATTERN_NAME: &str = " - pattern: ";
+
+/// The split pattern that the first line of a `merges.txt` names, which we write there.
+pub(super) fn named_pattern(file: &[u8]) -> Option<&str> {
+    let line = file.split(|&byte| byte == b'\n').next()?;
+    let (version, name) = std::str::from_utf8(line).ok()?.split_once(PATTERN_NAME)?;
+    version.starts_with("#version").then_some(name.trim_end())
+}
+
+/// The first `n_merges` merges of a file as GPT-1 and CLIP are published. The first line may be a header; no line may
+/// be empty.
+pub(super) fn merge_lines<'f>(
+    format: &'static str,
+    part: &str,
+    file: &'f [u8],
+    n_merges: usize,
+) -> Result<Vec<NumberedMerge<'f>>> {
+    let is_merge = |(line, text): &(usize, &str)| *line > 1 || !text.contains("#version");
+    let lines = lines(format, part, file)?.filter(is_merge).take(n_merges);
+    lines.map(|line| merge(format, part, line)).collect()
+}
+
+/// The names of the two tokens of each merge.
+pub(super) fn pairs<'f>(merges: &[NumberedMerge<'f>]) -> Vec<[&'f str; 2]> {
+    merges.iter().map(|merge| [merge.left, merge.right]).collect()
+}
+
+fn lines<'f>(
+    format: &'static str,
+    part: &str,
+    file: &'f [u8],
+) -> Result<impl Iterator<Item = (usize, &'f str)> + use<'f>> {
+    let text = std::str::from_utf8(file).map_err(|_| Error::format(format, part, "not UTF-8"))?;
+    Ok((1..).zip(text.split_terminator('\n')))
+}
+
+fn merge<'f>(
+    format: &'static str,
+    part: &str,
+    (line, text): (usize, &'f str),
+) -> Result<NumberedMerge<'f>> {
+    let names = json::two_parts(text.strip_suffix('\r').unwrap_or(text));
+    let problem =
+        || Error::format(format, format!("line {line} of {part}"), "not two tokens and a space");
+    let (left, right) = names.ok_or_else(problem)?;
+    Ok(NumberedMerge { line, left, right })
+}
+
+/// Refuses names that two others make but no merge does: `merges.txt` was cut off. Names in brackets may be
+/// special, and a name that no two tokens make was put there by hand; so were those that `is_listed`. Names may end
+/// in a mark, within which none is cut.
+pub(super) fn check_made<'v>(
+    format: &'static str,
+    names: impl Iterator<Item = &'v str>,
+    merges: &[NumberedMerge<'_>],
+    suffix: &str,
+    is_listed: impl Fn(&str) -> bool,
+) -> Result<()> {
+    let names: Vec<&str> = names.collect();
+    let known: HashSet<&str> = names.iter().copied().collect();
+    let made: HashSet<String> =
+        merges.iter().map(|merge| [merge.left, merge.right].concat()).collect();
+    let lacks_merge = |name: &str| {
+        let in_brackets = |(open, close)| name.starts_with(open) && name.ends_with(close);
+        let end = name.strip_suffix(suffix).unwrap_or(name).len();
+        let is_two = |(cut, _)| {
+            let (left, right) = name.split_at(cut);
+            cut < end && known.contains(left) && known.contains(right)
+        };
+        !made.contains(name)
+            && !is_listed(name)
+            && name.len() <= MAX_CHECKED_LEN
+            && ![('<', '>'), ('[', ']')].into_iter().any(in_brackets)
+            && name.char_indices().skip(1).any(is_two)
+    };
+    match names.into_iter().find(|name| lacks_merge(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let problem = format!("no merge makes the token {name:?}: was the file cut off?");
+            Err(Error::format(format, "merges.txt", problem))
+        }
     }
 }

@@ -15,9 +15,8 @@ use std::io::Read;
 use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value};
 
-use super::assembly::{Document, Pipeline, roberta};
+use super::assembly::{Document, Pipeline, merge_lines, pairs, roberta};
 use super::huggingface::{self, Added};
-use super::merges::{merge_lines, pairs};
 use bytepair::Tokenizer;
 use bytepair::units::{ByteIds, byte_order, printable_name};
 use bytepair::vocabulary::TokenId;
@@ -35,9 +34,6 @@ const GZIP: [u8; 2] = [0x1F, 0x8B];
 /// How many times its size a file may unpack to.
 const MAX_RATIO: usize = 16;
 
-/// What the first line of the unpacked file ends with.
-const HEADER: &str = "bpe_simple_vocab_16e6.txt#version: 0.2";
-
 const BEGIN: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
 
@@ -50,10 +46,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 }
 
 /// The `tokenizer.json` of the tokenizer that the file holds.
-///
-/// # Errors
-/// As for [`read`].
-pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
+fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
     let merges = pairs(&merge_lines(FORMAT, "the file", &text, N_MERGES)?);
     if merges.len() < N_MERGES {
@@ -77,7 +70,7 @@ pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
         ..Added::default()
     };
     let document = Document {
-        pipeline: Pipeline::Clip,
+        pipeline: Pipeline::named("clip", false),
         added_tokens: vec![added(BEGIN, begin, true), added(END, end, false)],
         post_processor: roberta((BEGIN, begin), (END, end), false, false),
         unknown: Some(END.to_owned()),
@@ -85,21 +78,6 @@ pub fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
         merges,
     };
     Ok(document.into_bytes())
-}
-
-/// Whether a file is this one, as far as its beginning tells.
-pub fn is_this(file: &[u8]) -> bool {
-    let mut start = [0; HEADER.len() + 1];
-    let is_read = match file.starts_with(&GZIP) {
-        true => MultiGzDecoder::new(file).read_exact(&mut start).is_ok(),
-        false => (&mut &*file).read_exact(&mut start).is_ok(),
-    };
-    is_read
-        && start
-            .trim_ascii_start()
-            .strip_prefix(b"\"")
-            .unwrap_or(&start)
-            .starts_with(HEADER.as_bytes())
 }
 
 fn unpacked(file: &[u8]) -> Result<Cow<'_, [u8]>> {
@@ -142,12 +120,10 @@ mod tests {
 
     #[test]
     fn damage_is_an_error() {
-        let mut file = packed(format!("\"{HEADER}\na b\n").as_bytes());
-        assert!(is_this(&file));
+        let mut file = packed(b"\"bpe_simple_vocab_16e6.txt#version: 0.2\na b\n");
         assert!(read(&file).unwrap_err().to_string().contains("cut off"));
         file.truncate(30);
         assert!(read(&file).is_err());
-        assert!(!is_this(&file) || read(&file).is_err());
         assert!(read(b"\xFF\n").unwrap_err().to_string().contains("UTF-8"));
     }
 }

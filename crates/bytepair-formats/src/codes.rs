@@ -1,7 +1,12 @@
-//! Merge operations as files of segmenters hold them: two symbols, written with their end mark, in order.
+//! Codes: merge operations as files of segmenters hold them, two symbols, written with their end mark, in order.
 //!
-//! [`Codes`] is what [`subword_nmt`](super::subword_nmt) and [`fastbpe`](super::fastbpe) read and write. It
-//! becomes a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
+//! subword-nmt has a merge on each line: two symbols and a space between them. Version 0.2 says so in its first line and joins
+//! the end mark `</w>` to the last character; in 0.1, which may say nothing, it is a symbol of its own. A vocabulary of
+//! subword-nmt is a line for each token: the token, a space or a tabulator, and how often it occurs. fastBPE's lines have a count
+//! too, and mean what those of version 0.2 mean. Where a vocabulary is given and two merges make one symbol, subword-nmt undoes
+//! the first, fastBPE the last. Left out: the third version of another program (`v3;…`), which is refused.
+//!
+//! [`Codes`] become a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
 //! points and then the merges, or a [`Segmenter`](crate::segmentation::Segmenter), which writes text with its
 //! words cut apart.
 //!
@@ -13,8 +18,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::merges::NumberedMerge;
-use super::{check_bare, fastbpe, inexpressible, quoted, require, subword_nmt};
+use super::assembly::NumberedMerge;
+use super::{check_bare, inexpressible, quoted, require};
 use bytepair::template::Template;
 use bytepair::units::{EndMark, EndMarkKind, Units};
 use bytepair::vocabulary::{Token, TokenId, Vocabulary};
@@ -22,6 +27,15 @@ use bytepair::{Error, Result};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Splitter, Unmatched};
+
+/// The name of subword-nmt's format in messages.
+const SUBWORD_NMT: &str = "subword-nmt codes";
+
+/// The name of a vocabulary in messages.
+const VOCABULARY: &str = "subword-nmt vocabulary";
+
+/// The name of fastBPE's format in messages.
+const FASTBPE: &str = "fastBPE codes";
 
 /// How these programs mark the end of a word.
 pub(crate) const END_OF_WORD: &str = "</w>";
@@ -58,7 +72,7 @@ pub(crate) enum Undone {
 /// It gives a version, or is the first merge, which can only join single characters.
 ///
 /// ```
-/// use bytepair_formats::codes_format;
+/// use bytepair_formats::codes::codes_format;
 ///
 /// assert_eq!(codes_format(b"l o 12\n"), Some("fastbpe"));
 /// assert_eq!(codes_format(b"hello world\n"), None);
@@ -88,7 +102,7 @@ pub fn codes_format(file: &[u8]) -> Option<&'static str> {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of a file, which must hold something.
-pub(super) fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
+fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
     if file.starts_with(BYTE_ORDER_MARK) {
         let problem = "begins with a byte order mark (EF BB BF), which the program takes for a part of the first \
                        symbol; save it as UTF-8 without one";
@@ -112,8 +126,8 @@ impl Codes {
     pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Self> {
         const FORMAT: &str = "codes";
         match codes_format(file) {
-            Some("fastbpe") => fastbpe::read(file, n_merges),
-            Some(_) => subword_nmt::read(file, n_merges),
+            Some("fastbpe") => read_fastbpe(file, n_merges),
+            Some(_) => read_subword_nmt(file, n_merges),
             None => {
                 text(FORMAT, file)?;
                 let line = file.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -127,7 +141,7 @@ impl Codes {
     }
 
     /// Codes of these pairs; of equal ones the first counts.
-    pub(super) fn new(
+    fn new(
         format: &'static str,
         lines: Vec<NumberedMerge<'_>>,
         kind: EndMarkKind,
@@ -218,7 +232,7 @@ impl Codes {
     /// The codes of a tokenizer that cuts words as the reading program does.
     ///
     /// Ids are not part of codes; what is kept is how words are cut apart.
-    pub(super) fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
+    fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
         let parts = tokenizer.parts();
         let end_mark = checked_end_mark(format, parts)?;
         check_words(format, parts)?;
@@ -325,4 +339,150 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
         (parts.template == Template::default(), "the special tokens that are put around a text"),
     ];
     require(format, &checks)
+}
+
+/// The codes of a file of subword-nmt, or the first `n_merges` of them.
+///
+/// ```
+/// use bytepair_formats::codes;
+///
+/// let codes = codes::read_subword_nmt(b"#version: 0.2\nl o\nlo w</w>\n", None)?;
+/// let tokenizer = codes.tokenizer()?;
+/// assert_eq!(tokenizer.tokenize(b"low lox", Default::default())?, [&b"low</w>"[..], b"lo", b"x</w>"]);
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the version is not known, or a line is not two symbols.
+pub fn read_subword_nmt(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
+    let text = text(SUBWORD_NMT, file)?;
+    let (end_mark, n_header_lines) = version(text.lines().next().unwrap_or(""))?;
+    let mut pairs = Vec::new();
+    let lines = text.trim_end_matches('\n').split('\n').enumerate().skip(n_header_lines);
+    for (place, line) in lines.take(n_merges.unwrap_or(usize::MAX)) {
+        let line = line.trim_matches(['\r', '\n', ' ']);
+        let symbols = line.split_once(' ').filter(|(_, right)| !right.contains(' '));
+        let (left, right) = symbols.ok_or_else(|| {
+            let problem = format!("{} is not two symbols and a space", quoted(line.as_bytes()));
+            Error::format(SUBWORD_NMT, format!("line {}", place + 1), problem)
+        })?;
+        pairs.push(NumberedMerge { line: place + 1, left, right });
+    }
+    Codes::new(SUBWORD_NMT, pairs, end_mark, Undone::First)
+}
+
+/// The file of subword-nmt of a tokenizer: version 0.2 where the end mark is a suffix, 0.1 where it is a unit.
+///
+/// What is kept is how words are cut apart; ids are no part of codes.
+///
+/// # Errors
+/// Where the tokenizer does anything but merge the characters of words; the error names the part.
+pub fn write_subword_nmt(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    let codes = Codes::of(SUBWORD_NMT, tokenizer, Undone::First)?;
+    let version = if codes.end_mark == EndMarkKind::Suffix { "0.2" } else { "0.1" };
+    let mut file = format!("#version: {version}\n");
+    for (left, right) in &codes.merges {
+        file.extend([left, " ", right, "\n"]);
+    }
+    Ok(file.into_bytes())
+}
+
+/// The tokens of a vocabulary that occur at least `threshold` times, in the order of the file.
+///
+/// # Errors
+/// Where a line is not a token and a number.
+pub fn read_vocabulary(file: &[u8], threshold: Option<i64>) -> Result<Vec<String>> {
+    let mut tokens = Vec::new();
+    for (number, line) in (1..).zip(text(VOCABULARY, file)?.lines()) {
+        let line = line.trim_matches(['\r', '\n', ' ']);
+        let fields = line.split_once([' ', '\t']);
+        let count = fields.and_then(|(_, count)| count.parse::<i64>().ok());
+        let Some(((token, _), count)) = fields.zip(count) else {
+            let problem = format!("{} is not a token and a number", quoted(line.as_bytes()));
+            return Err(Error::format(VOCABULARY, format!("line {number}"), problem));
+        };
+        if threshold.is_none_or(|threshold| count >= threshold) {
+            tokens.push(token.to_owned());
+        }
+    }
+    Ok(tokens)
+}
+
+/// What the first line says, and whether it is a line of its own.
+fn version(line: &str) -> Result<(EndMarkKind, usize)> {
+    if line.starts_with("v3;") {
+        let problem = "codes of OpenNMT's learner are not supported, only those of subword-nmt";
+        return Err(Error::format(SUBWORD_NMT, "the header", problem));
+    }
+    let Some(version) = line.strip_prefix("#version:") else { return Ok((EndMarkKind::Unit, 0)) };
+    let mut version = version.split_whitespace().next_back().unwrap_or("");
+    while let Some(shorter) = version.trim_end_matches('0').strip_suffix('.') {
+        version = shorter;
+    }
+    match version {
+        "0.1" => Ok((EndMarkKind::Unit, 1)),
+        "0.2" => Ok((EndMarkKind::Suffix, 1)),
+        _ => {
+            let problem = format!("{version:?} is not one of the versions 0.1 and 0.2");
+            Err(Error::format(SUBWORD_NMT, "#version", problem))
+        }
+    }
+}
+
+/// The codes of a file of fastBPE, or the first `n_merges` of them.
+///
+/// ```
+/// use bytepair_formats::codes;
+///
+/// let codes = codes::read_fastbpe(b"l o 12\nlo w</w> 5\n", None)?;
+/// assert_eq!(codes.merges[1], ("lo".to_owned(), "w</w>".to_owned()));
+/// # Ok::<(), bytepair::Error>(())
+/// ```
+///
+/// # Errors
+/// Where a line is not two symbols and a number, or a pair appears twice.
+pub fn read_fastbpe(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
+    let text = text(FASTBPE, file)?;
+    let lines = (1..).zip(text.split_terminator('\n')).take(n_merges.unwrap_or(usize::MAX));
+    let pairs: Vec<_> = lines
+        .map(|(number, line)| {
+            let (left, right) = counted_merge(line).ok_or_else(|| {
+                let problem =
+                    format!("{} is not two symbols and a number", quoted(line.as_bytes()));
+                Error::format(FASTBPE, format!("line {number}"), problem)
+            })?;
+            Ok(NumberedMerge { line: number, left, right })
+        })
+        .collect::<Result<_>>()?;
+    let n_lines = pairs.len();
+    let codes = Codes::new(FASTBPE, pairs, EndMarkKind::Suffix, Undone::Last)?;
+    match codes.merges.len() == n_lines {
+        true => Ok(codes),
+        false => Err(Error::format(FASTBPE, "the file", "a pair appears twice")),
+    }
+}
+
+/// fastBPE's file of a tokenizer; counts that are not known are 0.
+///
+/// # Errors
+/// Where the tokenizer does anything but merge the characters of words, the last of them joined to the end
+/// mark; the error names the part.
+pub fn write_fastbpe(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
+    let codes = Codes::of(FASTBPE, tokenizer, Undone::Last)?;
+    if codes.end_mark != EndMarkKind::Suffix {
+        return Err(inexpressible(FASTBPE, "an end mark that is a unit of its own"));
+    }
+    let counts = tokenizer.parts().vocabulary.merge_counts().iter().copied();
+    let mut file = String::new();
+    for ((left, right), count) in codes.merges.iter().zip(counts.chain(std::iter::repeat(0))) {
+        file.extend([left, " ", right, " ", &count.to_string(), "\n"]);
+    }
+    Ok(file.into_bytes())
+}
+
+fn counted_merge(line: &str) -> Option<(&str, &str)> {
+    let mut fields = line.strip_suffix('\r').unwrap_or(line).split(' ');
+    let (left, right, count) = (fields.next()?, fields.next()?, fields.next()?);
+    let is_merge = !left.is_empty() && !right.is_empty() && count.parse::<u64>().is_ok();
+    (is_merge && fields.next().is_none()).then_some((left, right))
 }

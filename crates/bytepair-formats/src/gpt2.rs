@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::assembly::{NumberedMerge, PATTERN_NAME, check_made, numbered_merges};
 use super::json::{self, Entries};
-use super::merges::{NumberedMerge, PATTERN_NAME, check_made, numbered_merges};
 use super::{check_bare, check_id_range, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;

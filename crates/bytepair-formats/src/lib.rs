@@ -10,24 +10,19 @@
 
 mod assembly;
 pub mod clip;
-pub(crate) mod codes;
+pub mod codes;
 pub mod compiled;
 pub mod encodings;
-pub mod fastbpe;
 pub mod gguf;
-pub mod gpt1;
 pub mod gpt2;
 pub mod huggingface;
 mod json;
-mod live;
-mod merges;
 pub mod native;
 pub mod pair;
 mod ranks;
 mod recognise;
 pub mod segmentation;
 pub mod sentencepiece;
-pub mod subword_nmt;
 pub mod tekken;
 pub mod tiktoken;
 
@@ -39,7 +34,6 @@ mod tests;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use codes::{Codes, codes_format};
 pub use recognise::{PAIRS, half_of_pair, recognise};
 
 use bytepair::added::AddedToken;
@@ -60,8 +54,8 @@ pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
         "tekken" => tekken::read(file),
         "sentencepiece" => sentencepiece::read(file),
         "clip" => clip::read(file),
-        "subword-nmt" => subword_nmt::read(file, None)?.tokenizer(),
-        "fastbpe" => fastbpe::read(file, None)?.tokenizer(),
+        "subword-nmt" => codes::read_subword_nmt(file, None)?.tokenizer(),
+        "fastbpe" => codes::read_fastbpe(file, None)?.tokenizer(),
         _ => Err(no_format(format)),
     }
 }
@@ -76,8 +70,8 @@ pub fn write(format: &str, tokenizer: &Tokenizer) -> Result<Vec<(&'static str, V
         "compiled" => ("tokenizer.bytepair-compiled", compiled::write(tokenizer)?),
         "huggingface" => ("tokenizer.json", huggingface::write(tokenizer)?),
         "sentencepiece" => ("tokenizer.model", sentencepiece::write(tokenizer)?),
-        "subword-nmt" => ("codes.txt", subword_nmt::write(tokenizer)?),
-        "fastbpe" => ("codes.txt", fastbpe::write(tokenizer)?),
+        "subword-nmt" => ("codes.txt", codes::write_subword_nmt(tokenizer)?),
+        "fastbpe" => ("codes.txt", codes::write_fastbpe(tokenizer)?),
         "tiktoken" => {
             let tiktoken::TiktokenFiles { ranks, sidecar } = tiktoken::write(tokenizer)?;
             return Ok(vec![("tokenizer.tiktoken", ranks), ("tokenizer.tiktoken.json", sidecar)]);

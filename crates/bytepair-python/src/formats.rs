@@ -6,11 +6,10 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use bytepair::Dropout;
+use bytepair_formats::codes::{self, Codes};
 use bytepair_formats::pair::Pair;
 use bytepair_formats::segmentation::{LineEnds, SegmentOptions, Segmenter};
-use bytepair_formats::{
-    Codes, compiled, encodings, gguf, gpt1, huggingface, pair, sentencepiece, subword_nmt, tiktoken,
-};
+use bytepair_formats::{compiled, encodings, gguf, huggingface, pair, sentencepiece, tiktoken};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -185,7 +184,7 @@ pub(crate) fn read_gpt1(
     vocab: PyBackedBytes,
     merges: PyBackedBytes,
 ) -> PyResult<CoreTokenizer> {
-    CoreTokenizer::made(py.detach(|| gpt1::read(&vocab, &merges)))
+    CoreTokenizer::made(py.detach(|| pair::read_gpt1(&vocab, &merges)))
 }
 
 /// Read a compiled tokenizer from a file.
@@ -202,7 +201,7 @@ pub(crate) fn read_subword_vocabulary(
     data: PyBackedBytes,
     threshold: Option<i64>,
 ) -> PyResult<Vec<String>> {
-    subword_nmt::read_vocabulary(&data, threshold).or_raise()
+    codes::read_vocabulary(&data, threshold).or_raise()
 }
 
 /// Words cut apart.

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use bytepair::Tokenizer;
 use bytepair::split::Stage;
 use bytepair_formats::pair::{Pair, SETTINGS};
-use bytepair_formats::{PAIRS, encodings, gguf, gpt1, half_of_pair, pair, recognise, tiktoken};
+use bytepair_formats::{PAIRS, encodings, gguf, half_of_pair, pair, recognise, tiktoken};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -138,7 +138,7 @@ fn open_pair(
 ) -> Result<Tokenizer, Problem> {
     if vocab.name == "encoder_bpe_40000.json" {
         refuse_dialect(dialect, "GPT-1")?;
-        return Ok(gpt1::read(vocab.bytes, merges.bytes)?);
+        return Ok(pair::read_gpt1(vocab.bytes, merges.bytes)?);
     }
     let is_other = |file: &&File<'_>| file.name != vocab.name && file.name != merges.name;
     let settings: Vec<_> =

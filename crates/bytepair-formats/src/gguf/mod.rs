@@ -92,8 +92,8 @@ enum Split {
     Named(String),
     /// By these patterns, one after the other.
     Patterns(Vec<String>),
-    /// As Falcon's: the last cutters see characters that stand for bytes.
-    Falcon { triples: bool },
+    /// By a pipeline of this name, whose last cutters see characters that stand for bytes.
+    Pipeline(String),
 }
 
 static PRE_TOKENIZERS: LazyLock<Vec<PreTokenizer>> =
@@ -245,8 +245,9 @@ fn read_bytes(
         (None, Some(Split::Patterns(patterns))) => {
             patterns.iter().map(|source| stage(source)).collect()
         }
-        (None, Some(&Split::Falcon { triples })) => {
-            return read_byte_characters(metadata, tokens, Pipeline::Falcon { triples });
+        (None, Some(Split::Pipeline(name))) => {
+            let pipeline = Pipeline::named(name, false);
+            return read_byte_characters(metadata, tokens, pipeline);
         }
         (None, None) => {
             let problem = match name {

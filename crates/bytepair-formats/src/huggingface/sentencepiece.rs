@@ -1,7 +1,7 @@
 //! What SentencePiece does, in the words of a `tokenizer.json`.
 //!
 //! Its normalizer becomes replacements and a prefix, as published files of Llama have them. Merges become the list of
-//! those that can happen (`live`). The library would look for added tokens of normalized text with the
+//! those that can happen (`live_merges`). The library would look for added tokens of normalized text with the
 //! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
 //! (`Split`, `ignore_merges`). Left out, and refused by name: white space as a suffix.
 //!
@@ -20,8 +20,8 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::placed_value::refuse;
-use super::{escaped, name_pattern};
-use crate::live::live_merges;
+use super::{FORMAT, escaped, name_pattern};
+use crate::sentencepiece::merges::live_merges;
 use crate::{Change, quoted};
 use bytepair::Parts;
 use bytepair::Result;
@@ -69,10 +69,7 @@ pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)
 /// wherever the character stands.
 fn listed(parts: &Parts) -> Result<Vocabulary> {
     let vocabulary = &parts.vocabulary;
-    let merges = match live_merges(vocabulary) {
-        Ok(merges) => merges,
-        Err(problem) => return refuse(problem),
-    };
+    let merges = live_merges(FORMAT, vocabulary)?;
     let mut listed = Vocabulary::new();
     let special: HashMap<TokenId, bool> =
         parts.added.iter().map(|added| (added.id, added.special || added.single_word)).collect();

@@ -15,10 +15,9 @@ use sha2::{Digest, Sha256};
 
 use super::added::{AddedTokens, Ids};
 use super::{CONFIG, FORMAT, switch};
-use crate::assembly::{Pipeline, roberta};
+use crate::assembly::{NumberedMerge, roberta};
 use crate::hexadecimal;
 use crate::huggingface::template_value;
-use crate::merges::NumberedMerge;
 use bytepair::template::{Sequence, Template, TemplatePiece};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
@@ -37,7 +36,8 @@ pub(super) struct Class {
     /// Tokens that a vocabulary with these merges has too.
     #[serde(default)]
     tokens: Vec<String>,
-    kind: Kind,
+    /// The name of its pipeline.
+    pub(super) pipeline: String,
     pub(super) template: Around,
     /// Special tokens by what they are for, where settings name none.
     pub(super) roles: HashMap<String, String>,
@@ -46,15 +46,6 @@ pub(super) struct Class {
     /// Whether the white space before the mask belongs to it.
     #[serde(default)]
     pub(super) mask_takes_space: bool,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Bytes,
-    Qwen2,
-    Clip,
-    Gpt1,
 }
 
 /// What stands around a text.
@@ -114,7 +105,7 @@ impl Class {
             models: Vec::new(),
             merges: Vec::new(),
             tokens: Vec::new(),
-            kind: Kind::Bytes,
+            pipeline: "bytes".to_owned(),
             template: Around::AsAsked,
             roles: HashMap::new(),
             puts_space: false,
@@ -135,25 +126,16 @@ impl Class {
 
     /// The pattern of its texts, where these are bytes cut by one.
     pub(super) fn pattern(&self) -> Option<&'static str> {
-        match self.kind {
-            Kind::Bytes => Some("gpt2"),
-            Kind::Qwen2 => Some("qwen2"),
-            Kind::Clip | Kind::Gpt1 => None,
+        match self.pipeline.as_str() {
+            "bytes" => Some("gpt2"),
+            "qwen2" => Some("qwen2"),
+            _ => None,
         }
     }
 
     /// Whether a space is put before a text: as the settings say, else as the class does.
     pub(super) fn prefix_space(&self, config: &Map<String, Value>) -> Result<bool> {
         Ok(switch(config, "add_prefix_space")?.unwrap_or(self.puts_space))
-    }
-
-    pub(super) fn pipeline(&self, prefix_space: bool) -> Pipeline {
-        match self.kind {
-            Kind::Bytes => Pipeline::Bytes { prefix_space },
-            Kind::Qwen2 => Pipeline::Qwen2 { prefix_space },
-            Kind::Clip => Pipeline::Clip,
-            Kind::Gpt1 => Pipeline::Gpt1,
-        }
     }
 }
 

@@ -19,9 +19,8 @@ use serde_json::{Map, Value};
 
 use self::added::{AddedTokens, Ids};
 use self::classes::{Class, Tokens, post_processor};
-use super::assembly::Document;
+use super::assembly::{Document, Pipeline, check_made, named_pattern, numbered_merges, pairs};
 use super::json::{self, Entries};
-use super::merges::{check_made, named_pattern, numbered_merges, pairs};
 use super::{gpt2, huggingface};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
@@ -59,6 +58,18 @@ pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     read_split(pair, None)
 }
 
+/// The tokenizer of GPT-1's own pair, `encoder_bpe_40000.json` and `vocab_40000.bpe`, as `transformers` reads it.
+///
+/// The program that GPT-1 was trained with repaired the text (ftfy) and cut it with spaCy; its ids differ where Bert's words
+/// do.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_gpt1(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
+    let config = br#"{"tokenizer_class": "OpenAIGPTTokenizer"}"#;
+    read(&Pair { vocab_json: encoder_json, merges_txt: vocab_bpe, settings: &[(CONFIG, config)] })
+}
+
 /// The tokenizer of the files, split by these stages, if any are given, instead of those that the files name.
 ///
 /// # Errors
@@ -91,16 +102,17 @@ fn tokenizer_json(pair: &Pair<'_>, class: &Class) -> Result<Vec<u8>> {
     let config = pair.object(CONFIG)?;
     let added = AddedTokens::of(pair, &config, class, &ids)?;
     let prefix_space = class.prefix_space(&config)?;
-    let pipeline = class.pipeline(prefix_space);
+    let pipeline = Pipeline::named(&class.pipeline, prefix_space);
     let names = entries.iter().map(|(name, _)| name.as_ref());
-    check_made(FORMAT, names, &merges, pipeline.suffix(), |name| added.contains(name))?;
+    check_made(FORMAT, names, &merges, &pipeline.suffix, |name| added.contains(name))?;
     added.number(&mut ids)?;
     let tokens = Tokens { added: &added, ids: &ids };
+    let marks_ends = !pipeline.suffix.is_empty();
     let document = Document {
         pipeline,
         added_tokens: added.written(&ids),
         post_processor: post_processor(class, &config, &tokens, prefix_space)?,
-        unknown: added.of_role("unk").filter(|_| !pipeline.suffix().is_empty()).map(str::to_owned),
+        unknown: added.of_role("unk").filter(|_| marks_ends).map(str::to_owned),
         merges: pairs(&merges),
         vocab: entries.iter().map(|(name, id)| (name.clone().into_owned(), (*id).into())).collect(),
     };
@@ -197,6 +209,7 @@ mod tests {
     use super::{
         ADDED_TOKENS, CONFIG, MODEL, Pair, SPECIAL_TOKENS, read, read_split, tokenizer_json,
     };
+    use crate::assembly::Pipeline;
     use crate::native;
     use bytepair::Result;
     use bytepair::{EncodeOptions, Tokenizer};
@@ -245,7 +258,7 @@ mod tests {
         assert_eq!(CLASSES.len(), 12);
         for class in &*CLASSES {
             let named = json!({"tokenizer_class": format!("{}TokenizerFast", class.name)});
-            let vocab = match class.pipeline(false).suffix().is_empty() {
+            let vocab = match Pipeline::named(&class.pipeline, false).suffix.is_empty() {
                 true => json!({"a": 0, "b": 1, "ab": 2}),
                 false => json!({"a": 0, "b": 1, "ab": 2, "a</w>": 3, "<unk>": 4}),
             };

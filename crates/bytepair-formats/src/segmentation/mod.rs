@@ -24,9 +24,9 @@ use bytepair::vocabulary::{TokenId, Vocabulary};
 /// Cuts words into parts.
 ///
 /// ```
-/// use bytepair_formats::{segmentation::Segmenter, subword_nmt};
+/// use bytepair_formats::{codes, segmentation::Segmenter};
 ///
-/// let codes = subword_nmt::read(b"#version: 0.2\nl o\nlo w</w>\n", None)?;
+/// let codes = codes::read_subword_nmt(b"#version: 0.2\nl o\nlo w</w>\n", None)?;
 /// let segmenter = Segmenter::new(&codes, "@@", &[])?;
 /// assert_eq!(segmenter.segment(" low  lower\n", Default::default())?, " low lo@@ w@@ e@@ r\n");
 /// # Ok::<(), bytepair::Error>(())
@@ -305,14 +305,14 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subword_nmt;
+    use crate::codes::read_subword_nmt;
     use proptest::prelude::*;
 
     const PLAIN: SegmentOptions =
         SegmentOptions { dropout: None, first_line: 0, line_ends: LineEnds::LineFeeds };
 
     fn segmenter(codes: &str, allowed: &[&str]) -> Segmenter {
-        let codes = subword_nmt::read(codes.as_bytes(), None).unwrap();
+        let codes = read_subword_nmt(codes.as_bytes(), None).unwrap();
         let allowed: Vec<String> = allowed.iter().map(|&token| token.to_owned()).collect();
         Segmenter::new(&codes, "@@", &allowed).unwrap()
     }

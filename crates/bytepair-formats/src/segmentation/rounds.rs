@@ -213,7 +213,7 @@ fn mixed(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::subword_nmt;
+    use crate::codes::read_subword_nmt;
     use bytepair::Dropout;
     use proptest::prelude::*;
 
@@ -276,7 +276,7 @@ mod tests {
                 symbols.push(format!("{left}{right}"));
             }
         }
-        subword_nmt::read(file.as_bytes(), None).unwrap()
+        read_subword_nmt(file.as_bytes(), None).unwrap()
     }
 
     proptest! {

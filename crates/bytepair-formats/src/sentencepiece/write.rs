@@ -5,7 +5,7 @@
 //!
 //! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
 //! a list of merges. A model gives the same ids if no token reaches across a cut of the pattern, and if of the cuts of a
-//! token only the listed merge ever happens (`live`). Special tokens become control symbols, so decoding leaves them out.
+//! token only the listed merge ever happens (`live_merges`). Special tokens become control symbols, so decoding leaves them out.
 //! A model has to have an unknown token; if there is none, and no special token `<unk>`, one is added after the last id.
 //!
 //! Refused by name: changes of the text other than `▁` for spaces and a space before the text, as this crate writes no
@@ -14,10 +14,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::merges::cut_stages;
+use super::merges::{cut_stages, live_merges};
 use super::model::{BPE, Model, Normalizer as ModelNormalizer, Piece, PieceKind, Trainer};
 use super::{FORMAT, read};
-use crate::live::live_merges;
+
 use crate::{inexpressible, quoted, require};
 use bytepair::Result;
 use bytepair::added::AddedToken;
@@ -203,8 +203,8 @@ fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
     };
     // What was learned on top of a model has one merge for each token; that is the one of its cuts that can happen.
     let are_alike = || {
-        let [own, again] = [parts, again].map(|parts| live_merges(&parts.vocabulary));
-        own.is_ok() && own == again
+        let [own, again] = [parts, again].map(|parts| live_merges(FORMAT, &parts.vocabulary).ok());
+        own.is_some() && own == again
     };
     let is_same = [
         (stages(parts) == stages(again), "the split pattern"),
@@ -263,7 +263,7 @@ fn as_model(parts: &Parts) -> Result<Parts> {
 
 /// Refuses a model whose merges, one for each cut of a piece, would make other tokens.
 fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
-    let live = live_merges(model).map_err(|problem| inexpressible(FORMAT, problem))?;
+    let live = live_merges(FORMAT, model)?;
     let merges = vocabulary.merges();
     let Some(place) = (0..merges.len().max(live.len())).find(|&n| merges.get(n) != live.get(n))
     else {
