@@ -4,10 +4,8 @@
 //! names of files say. Looks at the first bytes and lines. The whole file is searched once if it is a JSON object that none
 //! of its first keys gives away, or merges in which no word ends.
 
-use std::cmp::Ordering;
-
 use crate::codes::{END_OF_WORD, codes_format};
-use crate::compiled;
+use crate::{compiled, sentencepiece};
 
 /// So much of a file is looked at for its first keys.
 const FIRST_KEYS_LEN: usize = 4096;
@@ -57,7 +55,7 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
         [b'G', b'G', b'U', b'F', 1..=15, 0, ..] | [b'G', b'G', b'U', b'F', 0, 0, 0, ..] => {
             return Some("gguf");
         }
-        _ if is_sentencepiece(file) => return Some("sentencepiece"),
+        _ if sentencepiece::begins_one(file) => return Some("sentencepiece"),
         _ => {}
     }
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -67,32 +65,6 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
         false if is_rank(line) => Some("tiktoken"),
         false => codes_format(file).filter(|_| !is_merges_with_spaces(file)),
     }
-}
-
-/// Whether a file begins with a piece of a SentencePiece model: its text, and behind it a score, a type or the next piece.
-///
-/// The line feed with which they all begin is also an empty line of a text.
-fn is_sentencepiece(file: &[u8]) -> bool {
-    let varint = |bytes: &[u8]| -> Option<(usize, usize)> {
-        let n_bytes = bytes.iter().take(4).position(|byte| byte & 0x80 == 0)? + 1;
-        let digits = bytes[..n_bytes].iter().rev();
-        Some((digits.fold(0, |value, byte| value << 7 | usize::from(byte & 0x7F)), n_bytes))
-    };
-    let is_piece = || {
-        let entry = file.strip_prefix(b"\n")?;
-        let (entry_len, n_bytes) = varint(entry)?;
-        let entry = entry.get(n_bytes..)?;
-        let text = entry.strip_prefix(b"\n")?;
-        let (text_len, n_bytes) = varint(text)?;
-        let end = 1 + n_bytes + text_len;
-        let next = entry.get(end)?;
-        Some(match end.cmp(&entry_len) {
-            Ordering::Less => matches!(next, 0x15 | 0x18),
-            Ordering::Equal => matches!(next, b'\n' | 0x12),
-            Ordering::Greater => false,
-        })
-    };
-    is_piece() == Some(true)
 }
 
 /// Says what is missing if a file is half of a tokenizer; `None` for any other file.

@@ -1,7 +1,8 @@
 //! A compiled file read again, and every way to damage a small one.
 
-use super::sections::checksum;
-use super::{BY_RANK, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION, read, read_from, write};
+use super::{
+    BY_RANK, Checksum, N_SECTIONS, SECTIONS_AT, TABLE_AT, VERSION, checksum, read, read_from, write,
+};
 use crate::native;
 use bytepair::count::PieceCounts;
 use bytepair::dialect::Dialect;
@@ -227,5 +228,15 @@ fn a_file_that_is_mostly_a_hole_on_the_disk_is_refused_before_it_takes_memory() 
         hole.set_len(n_bytes).unwrap();
         hole.rewind().unwrap();
         assert!(read_from(hole, n_bytes).is_err(), "section {section}");
+    }
+}
+
+#[test]
+fn blocks_have_the_checksum_of_the_whole() {
+    let bytes: Vec<u8> = (0..101).collect();
+    for len in [32, 64, 96] {
+        let mut sum = Checksum::new();
+        bytes.chunks(len).for_each(|block| sum.update(block));
+        assert_eq!(sum.value(), checksum(&bytes));
     }
 }

@@ -1,12 +1,20 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
 //! Each part of the file has a module with what stands there, how it is read and how it is written: `normalizer`,
-//! `pre_tokenizer`, `model`, `decoder` and `post_processor`. `read` and `write` put the parts together. Reading takes the
+//! `pre_tokenizer`, `model`, `decoder` and `post_processor`. This file and `write` put the parts together. Reading takes the
 //! tokens of the model and the added ones to a `vocabulary`; writing names them, spells out what only
 //! `sentencepiece` has, and reads the file again. Both refuse what the other side has no equal part for, by name.
 //!
 //! The special tokens of a file always count there; here a call must allow them (`allowed_special=all`), and template,
 //! truncation and padding are only applied on request (`add_special_tokens`).
+//!
+//! Each part is read on its own, and an error names the value that it is about by its path. What the library
+//! looks at is either taken over exactly or refused; what it passes over is passed over: a field that it never looks at
+//! may hold anything, and one that appears twice is refused or counts as it last stands there. An added token has the
+//! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
+//!
+//! The long parts (vocabulary, merges, added tokens) are read straight into their types. Where that fails, and for all
+//! other parts, a tree of values (`placed_value`) is read, which knows its place in the file. Linear in the file.
 //!
 //! Left out: replacements of what a pattern with backtracking matches, files in which two tokens have one id.
 
@@ -16,14 +24,35 @@ mod normalizer;
 mod placed_value;
 mod post_processor;
 mod pre_tokenizer;
-mod read;
 mod sentencepiece;
 mod vocabulary;
 mod write;
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use self::decoder::{Context, decoding};
+use self::model::Model;
+use self::normalizer::{Normalizing, normalizing};
+use self::placed_value::{PlacedValue, Repeated, problem, step, tree};
+use self::post_processor::{finishing, padding, truncation};
+use self::pre_tokenizer::{Cutting, cutting};
+use self::vocabulary::{listed, vocabulary};
+use crate::json::{self, Name, Tree};
+use bytepair::Result;
+use bytepair::normalize::Normalizer;
+use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_order};
+use bytepair::vocabulary::{Token, Vocabulary};
+use bytepair::{Parts, Tokenizer};
+use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Stage, Unmatched};
+
 pub use self::decoder::text_of_written;
 pub(crate) use self::post_processor::template_value;
-pub use self::read::read;
 pub(crate) use self::vocabulary::Added;
 pub use self::write::{write, write_with_changes};
 
@@ -59,4 +88,245 @@ fn escaped(text: &str) -> String {
         (!is_plain).then_some('\\').into_iter().chain([character])
     });
     characters.collect()
+}
+
+/// The tokenizer of a file.
+///
+/// # Errors
+/// Where the file is damaged, or has a part that is not understood or has no equal here.
+pub fn read(file: &[u8]) -> Result<Tokenizer> {
+    Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
+}
+
+/// The parts of the tokenizer of a file.
+fn parts(file: &[u8]) -> Result<Parts> {
+    if let Some((model, file)) = File::read_with_model(file) {
+        file.check_fields()?;
+        check_version(&file)?;
+        return parts_of(&model, &file);
+    }
+    let file = File::read(file)?;
+    file.check_fields()?;
+    check_version(&file)?;
+    let models: Vec<Tree> =
+        file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
+    let models =
+        models.iter().map(|tree| Model::of(&PlacedValue::new("model", tree, Repeated::LastCounts)));
+    let models: Vec<_> = models.collect::<Result<_>>()?;
+    match models.last() {
+        Some(model) => parts_of(model, &file),
+        None => Err(problem("model", "missing")),
+    }
+}
+
+fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
+    if model.dropout.is_some_and(|dropout| !(0.0..=1.0).contains(&dropout)) {
+        return Err(problem("model.dropout", "is not between 0 and 1"));
+    }
+    let listed = listed(file.all("added_tokens"))?;
+    let normalizing = row(file, "normalizer", normalizing)?.unwrap_or_default();
+    let mut cutting = row(file, "pre_tokenizer", cutting)?.unwrap_or_default();
+    cutting.put_bytes_back(normalizing.spells_bytes());
+    let mut finishing = row(file, "post_processor", finishing)?.unwrap_or_default();
+    let units = units(model, &normalizing, &cutting)?;
+    let (vocabulary, added) = vocabulary(model, &units, &listed)?;
+    check_end_mark(&units, &listed)?;
+    let unicode = UnicodeTables::hugging_face();
+    let normalizer = Normalizer::new(normalizing.steps, unicode);
+    let context =
+        Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
+    let decode = context.decode(row(file, "decoder", decoding)?);
+    let units = with_alphabet(units, &vocabulary);
+    Ok(Parts {
+        pre_tokenizer: cutting.compiled(unicode)?,
+        ignore_merges: model.ignore_merges == Some(true),
+        template: finishing.template(&units, &vocabulary)?,
+        offsets: finishing.offsets.unwrap_or_default(),
+        truncation: part(file, "truncation", Repeated::Refused, truncation)?,
+        padding: part(file, "padding", Repeated::Refused, padding)?,
+        dropout: model.dropout.filter(|dropout| *dropout != 0.0),
+        normalizer,
+        added,
+        decode,
+        ..Parts::new(units, Arc::new(vocabulary))
+    })
+}
+
+/// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
+fn part<T>(
+    file: &File<'_>,
+    name: &str,
+    repeated: Repeated,
+    read: impl Fn(&PlacedValue<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    let mut last = None;
+    for value in file.all(name) {
+        let tree = tree(name, value)?;
+        last = match tree {
+            Tree::Null => None,
+            _ => Some(read(&PlacedValue::new(name, &tree, repeated))?),
+        };
+    }
+    Ok(last)
+}
+
+/// A part that is a row of components.
+fn row<T>(
+    file: &File<'_>,
+    name: &str,
+    read: impl Fn(&PlacedValue<'_>) -> Result<T>,
+) -> Result<Option<T>> {
+    part(file, name, Repeated::LastCounts, read)
+}
+
+fn check_version(file: &File<'_>) -> Result<()> {
+    for value in file.all("version") {
+        let tree = tree("version", value)?;
+        let version = PlacedValue::new("version", &tree, Repeated::LastCounts);
+        if version.text()? != "1.0" {
+            return Err(version.problem(format!("version {tree} is not supported, only \"1.0\"")));
+        }
+    }
+    Ok(())
+}
+
+fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Result<Units> {
+    let suffix = model.end_of_word_suffix.clone().filter(|suffix| !suffix.is_empty());
+    let prefix = model.continuing_subword_prefix.clone().filter(|prefix| !prefix.is_empty());
+    let is_words = cutting.only_stages().is_some_and(is_words);
+    if normalizing.end_mark.is_some() && (suffix.is_some() || !is_words || cutting.is_byte_level) {
+        return Err(problem(
+            "normalizer.Replace.pattern",
+            "an end of words that are not those of the pre-tokenizer",
+        ));
+    }
+    let mark = |kind| move |text| EndMark { text, kind };
+    let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
+    let is_in_model =
+        |name: &&String| model.vocab.0.iter().any(|(known, _)| known == name.as_str());
+    let unknown = model.unk_token.as_ref().filter(is_in_model).cloned();
+    Ok(Units {
+        unit: if cutting.is_byte_level { Unit::Byte(ByteIds::Printable) } else { Unit::Character },
+        end_mark: unit_mark.or_else(|| suffix.map(mark(EndMarkKind::Suffix))),
+        continuing_prefix: prefix,
+        unknown,
+        fuse_unknown: model.fuse_unk == Some(true),
+        byte_fallback: model.byte_fallback == Some(true),
+        missing: if model.unk_token.is_some() { Missing::Error } else { Missing::Drop },
+    })
+}
+
+fn is_words(stages: &[Stage]) -> bool {
+    matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop))
+}
+
+/// Refuses added tokens that would be looked for in a text that has marks there and none here.
+fn check_end_mark(units: &Units, added: &[Added]) -> Result<()> {
+    match units.end_mark_kind() {
+        Some(EndMarkKind::Unit) if added.iter().any(|token| token.normalized) => Err(problem(
+            "added_tokens",
+            "normalized=true is not supported together with an end mark",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The units, with the order in which the bytes stand; where all are there, none can be missing.
+fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
+    let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
+    if !units.is_bytes() || has_marks {
+        return units;
+    }
+    let id = |byte| vocabulary.id(Token::plain(&[byte]));
+    let mut by_value = (0..).zip(byte_order(ByteIds::Value));
+    let is_by_value = by_value.all(|(place, byte)| id(byte) == Some(place));
+    let is_complete = (0..=255).all(|byte| id(byte).is_some());
+    Units {
+        unit: Unit::Byte(if is_by_value { ByteIds::Value } else { ByteIds::Printable }),
+        missing: if is_complete { Missing::Error } else { units.missing },
+        ..units
+    }
+}
+
+/// The fields of a file; the library looks at no others.
+const FIELDS: &str = "version, truncation, padding, added_tokens, normalizer, pre_tokenizer, post_processor, decoder, model";
+
+/// The parts of a file.
+struct File<'f> {
+    parts: Vec<(Cow<'f, str>, &'f RawValue)>,
+    /// The model, where it was read with the file; else it is one of the parts.
+    model: Option<Model<'f>>,
+}
+
+impl<'f> File<'f> {
+    /// All parts, none of them read.
+    fn read(file: &'f [u8]) -> Result<Self> {
+        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: false })
+    }
+
+    /// The model and the other parts, if the model has the shape that files are written in.
+    fn read_with_model(file: &'f [u8]) -> Option<(Model<'f>, Self)> {
+        let mut file: Self =
+            json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: true }).ok()?;
+        file.model.take().map(|model| (model, file))
+    }
+
+    fn set_model<E: de::Error>(&mut self, model: Model<'f>) -> std::result::Result<(), E> {
+        match self.model.replace(model) {
+            Some(_) => Err(E::duplicate_field("model")),
+            None => Ok(()),
+        }
+    }
+
+    /// What stands under a name, each time.
+    fn all(&self, name: &str) -> impl Iterator<Item = &'f RawValue> {
+        self.parts.iter().filter(move |(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// # Errors
+    /// Where there is a field that the format does not have: the library fails on those.
+    fn check_fields(&self) -> Result<()> {
+        match self.parts.iter().find(|(name, _)| !FIELDS.split(", ").any(|known| known == name)) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let problem_is = format!("no such field; there are {FIELDS}");
+                Err(problem(step(name).trim_start_matches('.'), problem_is))
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct FileVisitor {
+    reads_model: bool,
+}
+
+impl<'de> DeserializeSeed<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(
+        self,
+        deserializer: D,
+    ) -> std::result::Result<File<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FileVisitor {
+    type Value = File<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<File<'de>, A::Error> {
+        let mut file = File { parts: Vec::new(), model: None };
+        while let Some(Name(name)) = map.next_key()? {
+            match self.reads_model && name == "model" {
+                true => file.set_model(map.next_value()?)?,
+                false => file.parts.push((name, map.next_value()?)),
+            }
+        }
+        Ok(file)
+    }
 }

@@ -17,8 +17,8 @@
 use serde_json::{Value, json};
 
 use super::placed_value::{
-    ByteLevel, Metaspace, PlacedValue, Prepends, Wanted, byte_level, flag, metaspace, name_of,
-    no_type, problem, refuse, sequence, translated, wanted,
+    ByteLevel, Metaspace, PlacedValue, Prepends, Repeated, Wanted, byte_level, flag, metaspace,
+    name_of, no_type, problem, refuse, sequence, translated, wanted,
 };
 use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
 use crate::gpt2::is_gpt2_split;
@@ -148,21 +148,32 @@ impl Cutting {
             "Metaspace" => {
                 return metaspace(placed).map(|found| self.push_metaspace(found, placed));
             }
-            "Whitespace" => whitespace(),
-            "WhitespaceSplit" => whitespace_split(),
-            "Digits" => digits(flag(placed, "individual_digits")?),
-            "Punctuation" => punctuation(
-                placed
-                    .get("behavior")?
-                    .map_or(Ok(Behaviour::Isolated), |field| field.one_of(BEHAVIOURS))?,
-            ),
+            "Whitespace" => matches(WORDS_AND_SIGNS, Unmatched::Drop),
+            "WhitespaceSplit" => matches(WORD, Unmatched::Drop),
+            "Digits" => {
+                let is_alone = flag(placed, "individual_digits")?;
+                let digit = published_class(PublishedClass::Digits);
+                matches(&format!("{digit}{}", if is_alone { "" } else { "+" }), Unmatched::Keep)
+            }
+            "Punctuation" => {
+                let behaviour = placed.get("behavior")?;
+                let behaviour = behaviour.map(|field| field.one_of(BEHAVIOURS)).transpose()?;
+                punctuation(behaviour.unwrap_or(Behaviour::Isolated))
+            }
             "BertPreTokenizer" => {
-                self.cut(whitespace_split(), &placed.path);
+                self.cut(matches(WORD, Unmatched::Drop), &placed.path);
                 punctuation(Behaviour::Isolated)
             }
-            "CharDelimiterSplit" => delimiter(placed.required("delimiter")?.character()?),
-            "FixedLength" => fixed_length(length(placed)?),
-            _ => unicode_scripts(),
+            "CharDelimiterSplit" => {
+                let delimiter = escaped(placed.required("delimiter")?.character()?);
+                matches(&format!("[^{delimiter}]+"), Unmatched::Drop)
+            }
+            // The last piece may have fewer characters.
+            "FixedLength" => matches(&format!("(?s:.{{1,{}}})", length(placed)?), Unmatched::Keep),
+            _ => {
+                let source = UNICODE_SCRIPTS.to_owned();
+                Stage::matches(Pattern { source, flavour: Flavour::Cutter }, Unmatched::Drop)
+            }
         };
         self.cut(stage, &placed.path);
         Ok(())
@@ -374,80 +385,54 @@ fn rust(source: &str) -> Pattern {
     Pattern { source: source.to_owned(), flavour: Flavour::Rust }
 }
 
+/// The matches of a pattern in Rust's flavour.
+fn matches(source: &str, unmatched: Unmatched) -> Stage {
+    Stage::matches(rust(source), unmatched)
+}
+
 /// The pieces of `ByteLevel` with `use_regex`.
 fn gpt2_pieces() -> Stage {
     let pattern = Pattern { source: BYTE_LEVEL_PATTERN.to_owned(), flavour: Flavour::Oniguruma };
     Stage::matches(pattern, Unmatched::Keep)
 }
 
-fn whitespace() -> Stage {
-    Stage::matches(rust(WORDS_AND_SIGNS), Unmatched::Drop)
-}
-
-fn whitespace_split() -> Stage {
-    Stage::matches(rust(WORD), Unmatched::Drop)
-}
-
-fn digits(individual: bool) -> Stage {
-    let digit = published_class(PublishedClass::Digits);
-    let source = if individual { digit } else { format!("{digit}+") };
-    Stage::matches(rust(&source), Unmatched::Keep)
-}
-
 fn punctuation(behaviour: Behaviour) -> Stage {
     Stage { pattern: rust(&published_class(PublishedClass::Punctuation)), behaviour, invert: false }
 }
 
-fn delimiter(delimiter: char) -> Stage {
-    Stage::matches(rust(&format!("[^{}]+", escaped(delimiter))), Unmatched::Drop)
-}
-
-/// Pieces of one script each.
-fn unicode_scripts() -> Stage {
-    let pattern = Pattern { source: UNICODE_SCRIPTS.to_owned(), flavour: Flavour::Cutter };
-    Stage::matches(pattern, Unmatched::Drop)
-}
-
-/// Pieces of so many characters; the last may have fewer.
-fn fixed_length(length: usize) -> Stage {
-    Stage::matches(rust(&format!("(?s:.{{1,{length}}})")), Unmatched::Keep)
-}
-
-/// The cutter that a row of stages begins with, if it is one of the library's own, and how many it takes.
+/// The cutter that a row of stages begins with, if it is one of the library's own, and how many it takes: the first whose
+/// stages, when it is read, are these.
 fn published(stages: &[&Stage]) -> Option<(Value, usize)> {
-    let (first, second) = (*stages.first()?, stages.get(1).copied());
-    let isolated = punctuation(Behaviour::Isolated);
-    if *first == whitespace_split() && second == Some(&isolated) {
-        return Some((json!({"type": "BertPreTokenizer"}), 2));
-    }
     let fixed = [
-        (whitespace(), json!({"type": "Whitespace"})),
-        (whitespace_split(), json!({"type": "WhitespaceSplit"})),
-        (unicode_scripts(), json!({"type": "UnicodeScripts"})),
-        (digits(true), json!({"type": "Digits", "individual_digits": true})),
-        (digits(false), json!({"type": "Digits", "individual_digits": false})),
+        json!({"type": "BertPreTokenizer"}),
+        json!({"type": "Whitespace"}),
+        json!({"type": "WhitespaceSplit"}),
+        json!({"type": "UnicodeScripts"}),
+        json!({"type": "Digits", "individual_digits": true}),
+        json!({"type": "Digits", "individual_digits": false}),
     ];
-    if let Some((_, value)) = fixed.into_iter().find(|(stage, _)| stage == first) {
-        return Some((value, 1));
-    }
-    if *first == punctuation(first.behaviour) {
-        let behavior = name_of(BEHAVIOURS, &first.behaviour);
-        return Some((json!({"type": "Punctuation", "behavior": behavior}), 1));
-    }
-    numbered(first).map(|value| (value, 1))
+    let behaviours = BEHAVIOURS.iter();
+    let punctuation = behaviours.map(|(name, _)| json!({"type": "Punctuation", "behavior": name}));
+    let mut candidates =
+        fixed.into_iter().chain(punctuation).chain(numbered(&stages.first()?.pattern.source));
+    candidates.find_map(|value| {
+        let tree = serde_json::from_value(value.clone()).ok()?;
+        let placed = PlacedValue::new("pre_tokenizer", &tree, Repeated::LastCounts);
+        let own = cutting(&placed).ok()?;
+        let own = own.only_stages()?;
+        let begins =
+            own.len() <= stages.len() && own.iter().eq(stages.iter().copied().take(own.len()));
+        begins.then_some((value, own.len()))
+    })
 }
 
-/// A cutter with a number or a character of its own.
-fn numbered(stage: &Stage) -> Option<Value> {
-    let source = stage.pattern.source.as_str();
-    let length = source.strip_prefix("(?s:.{1,").and_then(|rest| rest.strip_suffix("})"));
-    if let Some(length) = length.and_then(|digits| digits.parse().ok())
-        && *stage == fixed_length(length)
-    {
-        return Some(json!({"type": "FixedLength", "length": length}));
+/// A cutter with a number or a character of its own, if this may be its pattern.
+fn numbered(source: &str) -> Option<Value> {
+    let between = |start, end| source.strip_prefix(start)?.strip_suffix(end);
+    if let Some(length) = between("(?s:.{1,", "})") {
+        return Some(json!({"type": "FixedLength", "length": length.parse::<usize>().ok()?}));
     }
-    let code = source.strip_prefix(r"[^\x{")?.strip_suffix("}]+")?;
+    let code = between(r"[^\x{", "}]+")?;
     let character = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
-    let is_same = *stage == delimiter(character);
-    is_same.then(|| json!({"type": "CharDelimiterSplit", "delimiter": character.to_string()}))
+    Some(json!({"type": "CharDelimiterSplit", "delimiter": character.to_string()}))
 }

@@ -14,6 +14,7 @@ pub(crate) mod merges;
 mod model;
 mod write;
 
+pub(crate) use self::model::begins_one;
 pub use self::write::write;
 
 use std::collections::HashSet;

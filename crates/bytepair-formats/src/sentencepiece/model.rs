@@ -91,6 +91,18 @@ impl Default for Normalizer {
     }
 }
 
+/// Whether a file begins with a piece and another field of a model.
+///
+/// The line feed with which all models begin is also an empty line of a text.
+pub(crate) fn begins_one(file: &[u8]) -> bool {
+    let mut fields = Fields::new("the model", file);
+    let mut next = || fields.next().ok().flatten();
+    let is_piece = |field: &Field<'_>| {
+        field.number == 1 && field.bytes().is_ok_and(|bytes| Piece::parse(bytes, 0).is_ok())
+    };
+    next().is_some_and(|field| is_piece(&field)) && next().is_some_and(|field| field.number <= 2)
+}
+
 impl Model {
     pub(super) fn parse(file: &[u8]) -> Result<Self> {
         let mut model = Self {
