@@ -105,25 +105,3 @@ fn all_names(merges: &[[&str; 2]]) -> Vec<String> {
     let merged = merges.iter().map(|[left, right]| format!("{left}{right}"));
     bytes.chain(endings).chain(merged).chain([BEGIN, END].map(str::to_owned)).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use flate2::{Compression, write::GzEncoder};
-    use std::io::Write;
-
-    fn packed(text: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(text).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    #[test]
-    fn damage_is_an_error() {
-        let mut file = packed(b"\"bpe_simple_vocab_16e6.txt#version: 0.2\na b\n");
-        assert!(read(&file).unwrap_err().to_string().contains("cut off"));
-        file.truncate(30);
-        assert!(read(&file).is_err());
-        assert!(read(b"\xFF\n").unwrap_err().to_string().contains("UTF-8"));
-    }
-}

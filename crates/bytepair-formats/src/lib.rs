@@ -26,9 +26,6 @@ pub mod sentencepiece;
 pub mod tekken;
 pub mod tiktoken;
 
-#[cfg(test)]
-mod tests;
-
 /// The examples of the README are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

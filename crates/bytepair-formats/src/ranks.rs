@@ -235,22 +235,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn ranks(tokens: &[&'static str]) -> Ranks<'static> {
-        (0..).zip(tokens).map(|(rank, token)| (token.as_bytes(), rank)).collect()
-    }
-
-    #[test]
-    fn the_last_two_parts_follow_the_ranks_if_a_step_makes_the_token() {
-        let last_pair =
-            |tokens: &[&'static str], token| Steps::new(&ranks(tokens)).last_pair(token);
-        let tokens = ["a", "b", "c", "bc", "ab", "abc"];
-        assert_eq!(
-            [&b"abc"[..], b"bc"].map(|token| last_pair(&tokens, token)),
-            [Some((0, 3)), Some((1, 2))]
-        );
-        assert_eq!(last_pair(&["a", "b", "c", "abc"], b"abc"), None);
-    }
-
     proptest! {
         #[test]
         fn long_tokens_are_made_as_by_the_definition(

@@ -505,21 +505,6 @@ mod tests {
         Segmenter::new(&codes, "@@", &allowed).unwrap()
     }
 
-    #[test]
-    fn spaces_around_a_line_stay_and_those_inside_become_one() {
-        let segmenter = segmenter("#version: 0.2\na b\n", &[]);
-        let cut = segmenter.segment("  ab  c \r\n\n \nx", PLAIN).unwrap();
-        assert_eq!(cut, "  a@@ b c \r\n\n \nx");
-    }
-
-    #[test]
-    fn parts_that_are_not_allowed_are_taken_apart() {
-        let codes = "#version: 0.2\nl o\ne r</w>\nlo w\nlow er</w>\n";
-        assert_eq!(segmenter(codes, &["lower"]).segment("lower", PLAIN).unwrap(), "lower");
-        assert_eq!(segmenter(codes, &["low@@", "er"]).segment("lower", PLAIN).unwrap(), "low@@ er");
-        assert_eq!(segmenter(codes, &["lo@@"]).segment("lower", PLAIN).unwrap(), "lo@@ w@@ e@@ r");
-    }
-
     proptest! {
         #[test]
         fn the_encoder_joins_what_rounds_join(picks: Vec<(u8, u8)>, text in "[abc ]{0,40}") {
@@ -643,48 +628,5 @@ mod tests {
         let word = "ab".repeat(20_000);
         let chance = Chance::new(Dropout { probability: 0.3, seed: 1 }, 0, 0);
         assert!(rounds.parts(&word, None).len() < rounds.parts(&word, Some(chance)).len());
-    }
-
-    /// The draws of three rounds at three places, as the bits of a number.
-    fn pattern_of(chance: Chance) -> usize {
-        let draw =
-            |bit: u64| chance.of_round(bit / 3).leaves_out(usize::try_from(bit % 3).unwrap());
-        (0..9).fold(0, |pattern, bit| pattern * 2 + usize::from(draw(bit)))
-    }
-
-    /// Chi-squared of the patterns of 20,000 lines, and the number of patterns that it is of.
-    fn chi_squared(found: &[f64], probability: f64) -> (f64, f64) {
-        let expected = |pattern: usize| {
-            let n_left_out = i32::try_from(pattern.count_ones()).unwrap();
-            20_000.0 * probability.powi(n_left_out) * (1.0 - probability).powi(9 - n_left_out)
-        };
-        let patterns = found.iter().enumerate().map(|(pattern, &found)| (found, expected(pattern)));
-        let frequent = patterns.filter(|&(_, expected)| expected > 5.0);
-        frequent.fold((0.0, 0.0), |(sum, n), (found, expected)| {
-            (sum + (found - expected).powi(2) / expected, n + 1.0)
-        })
-    }
-
-    /// Those of neighbouring lines, rounds and places: all patterns are as frequent as they are probable.
-    #[test]
-    fn draws_are_independent() {
-        for probability in [0.1, 0.5] {
-            let mut found = vec![0.0; 512];
-            for line in 0..20_000 {
-                found[pattern_of(Chance::new(Dropout { probability, seed: 3 }, line, 0))] += 1.0;
-            }
-            // Its mean is the number of patterns, its variance twice that.
-            let (deviation, n_patterns) = chi_squared(&found, probability);
-            let bound = 5.0 * f64::sqrt(2.0 * n_patterns);
-            assert!((deviation - n_patterns).abs() < bound, "{deviation} of {n_patterns}");
-        }
-    }
-
-    #[test]
-    fn probabilities_of_0_and_1_leave_nothing_to_chance() {
-        for (probability, expected) in [(0.0, 0), (1.0, 1000)] {
-            let chance = Chance::new(Dropout { probability, seed: 7 }, 1, 2).of_round(3);
-            assert_eq!((0..1000).filter(|&place| chance.leaves_out(place)).count(), expected);
-        }
     }
 }

@@ -2,11 +2,9 @@
 
 use std::io::{Cursor, Seek, Write};
 
-use super::{PRE_TOKENIZERS, read};
+use super::read;
 use bytepair::Result;
-use bytepair::{EncodeOptions, Tokenizer};
-
-const BOS: &str = "tokenizer.ggml.bos_token_id";
+use bytepair::Tokenizer;
 
 /// The key-values of a file, as bytes.
 #[derive(Clone, Default)]
@@ -57,27 +55,6 @@ fn types(types: &[i32]) -> Vec<Vec<u8>> {
     types.iter().map(|kind| kind.to_le_bytes().to_vec()).collect()
 }
 
-fn merging() -> File {
-    merging_split_by("gpt-2")
-}
-
-fn merging_split_by(pre: &str) -> File {
-    File::default()
-        .text("general.architecture", "test")
-        .array(
-            "general.tags",
-            9,
-            &[[8_u32.to_le_bytes().to_vec(), 0_u64.to_le_bytes().to_vec()].concat()],
-        )
-        .text("tokenizer.ggml.model", "gpt2")
-        .text("tokenizer.ggml.pre", pre)
-        .texts("tokenizer.ggml.tokens", &["a", "b", "Ġ", "ab", "Ġab", "<end>", "<x>"])
-        .array("tokenizer.ggml.token_type", 5, &types(&[1, 1, 1, 1, 1, 3, 4]))
-        .texts("tokenizer.ggml.merges", &["a b", "Ġ ab"])
-        .key("tokenizer.ggml.eos_token_id", 4, &5_u32.to_le_bytes())
-        .key("tokenizer.ggml.add_eos_token", 7, &[1])
-}
-
 fn scoring(n_bytes: u32) -> File {
     let names: Vec<_> = (0..n_bytes).map(|byte| format!("<0x{byte:02X}>")).collect();
     let mut texts: Vec<_> = ["<unk>", "<s>", "▁", "a", "b", "▁a", "ab"].to_vec();
@@ -91,18 +68,6 @@ fn scoring(n_bytes: u32) -> File {
         .array("tokenizer.ggml.token_type", 5, &types(&kinds))
         .array("tokenizer.ggml.scores", 6, &scores)
         .key("tokenizer.ggml.bos_token_id", 4, &1_u32.to_le_bytes())
-}
-
-#[test]
-fn every_pattern_that_has_a_name_splits() {
-    assert_eq!(PRE_TOKENIZERS.len(), 34);
-    for names in PRE_TOKENIZERS.iter().map(|pre| &pre.names) {
-        for name in names {
-            let tokenizer = merging_split_by(name).key(BOS, 4, &5_u32.to_le_bytes()).read();
-            let ids = tokenizer.unwrap().encode(b"ab ab", EncodeOptions::default()).unwrap();
-            assert_eq!(ids, [3, 4], "{name}");
-        }
-    }
 }
 
 #[test]
@@ -124,24 +89,11 @@ fn what_is_not_understood_is_refused_by_name() {
         refused(&scoring(256).key("tokenizer.ggml.add_eos_token", 7, &[1]))
             .contains("eos_token_id")
     );
-    assert!(refused(&merging().text("tokenizer.ggml.pre", "gpt-2")).contains("twice"));
+    let twice = scoring(256).text("tokenizer.ggml.model", "llama");
+    assert!(refused(&twice).contains("twice"));
     assert!(refused(&File::default()).contains("tokenizer.ggml.tokens"));
     let deep = File::default().key("general.x", 9, &9_u32.to_le_bytes().repeat(3).repeat(1000));
     assert!(deep.read().is_err());
-}
-
-#[test]
-fn a_length_that_the_file_does_not_have_is_an_error_without_its_memory() {
-    for length in [u64::MAX, 1 << 63, 1 << 40, 1 << 31] {
-        let lengths = length.to_le_bytes();
-        let text = File::default().key("tokenizer.ggml.model", 8, &lengths);
-        let texts = [8_u32.to_le_bytes().as_slice(), &lengths].concat();
-        let floats = [6_u32.to_le_bytes().as_slice(), &lengths].concat();
-        let texts = File::default().key("tokenizer.ggml.tokens", 9, &texts);
-        let floats = File::default().key("tokenizer.ggml.scores", 9, &floats);
-        let passed_over = File::default().key("general.x", 8, &lengths);
-        assert!([text, texts, floats, passed_over].iter().all(|file| file.read().is_err()));
-    }
 }
 
 /// A file of these bytes and a terabyte behind them that no disk holds: it reads as zeros.

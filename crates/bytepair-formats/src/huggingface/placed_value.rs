@@ -345,35 +345,3 @@ pub(super) fn sequence(mut values: Vec<Value>, field: &str) -> Value {
         _ => json!({"type": "Sequence", field: values}),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tree(json: &str) -> Tree {
-        serde_json::from_str(json).unwrap()
-    }
-
-    #[test]
-    fn a_value_is_named_by_its_path() {
-        let tree = tree(r#"{"a": [{"b c": 1}], "a": [{"b c": {"d": -1}}]}"#);
-        let placed = PlacedValue::new("top", &tree, Repeated::LastCounts);
-        let item = placed.required("a").unwrap().items().unwrap().remove(0);
-        let number = item.required("b c").unwrap().required("d").unwrap();
-        let message = number.whole::<u32>().unwrap_err().to_string();
-        assert!(message.contains(r#"top.a[0]["b c"].d: expected"#), "{message}");
-        assert!(message.contains("found -1"), "{message}");
-        let missing = item.required("e").unwrap_err().to_string();
-        assert!(missing.contains("top.a[0].e: missing"), "{missing}");
-    }
-
-    #[test]
-    fn a_field_that_stands_there_twice_is_refused_where_the_library_refuses_it() {
-        let tree = tree(r#"{"a": 1, "b": 2, "a": 3}"#);
-        let placed = |repeated| PlacedValue::new("top", &tree, repeated);
-        let last = placed(Repeated::LastCounts).required("a").unwrap();
-        assert_eq!(last.whole::<u8>().unwrap(), 3);
-        placed(Repeated::Refused).required("a").unwrap_err();
-        placed(Repeated::Refused).required("b").unwrap();
-    }
-}
