@@ -80,6 +80,8 @@ enum FlavourRecord {
 
 /// The tokenizer of a file of ranks.
 ///
+/// Of several special tokens with one id all are found, and the id is written as the first.
+///
 /// # Errors
 /// Where a line is not a token and its rank, a rank or token appears twice, a special token has the
 /// id of another token, or the pattern is not understood.
@@ -88,24 +90,13 @@ pub fn read(
     split: Vec<Stage>,
     special_tokens: &[(String, TokenId)],
 ) -> Result<Tokenizer> {
-    Tokenizer::new(read_parts(file, split, special_tokens)?)
-}
-
-/// The parts of the tokenizer of a file of ranks.
-///
-/// Of several special tokens with one id all are found, and the id is written as the first.
-fn read_parts(
-    file: &[u8],
-    split: Vec<Stage>,
-    special_tokens: &[(String, TokenId)],
-) -> Result<Parts> {
     let mut seen = HashSet::new();
     let specials = special_tokens.iter().cloned();
     let (own, aliases): (Vec<_>, Vec<_>) = specials.partition(|(_, id)| seen.insert(*id));
     let mut parts = ranks::parts(FORMAT, &entries(file)?, split, &own)?;
     let alias = |(content, id)| AddedToken { id, content, special: true, ..AddedToken::default() };
     parts.added.extend(aliases.into_iter().map(alias));
-    Ok(parts)
+    Tokenizer::new(parts)
 }
 
 /// The tokenizer of a file of ranks and its sidecar.

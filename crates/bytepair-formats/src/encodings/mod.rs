@@ -132,7 +132,7 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
     };
     if !encoding.is_in(file) {
         check_whole(file, name, false)?;
-        let problem = format!("not the {} ranks of {name}", encoding.n_tokens());
+        let problem = format!("not the {} ranks of {name}", encoding.known().n_tokens);
         return Err(Error::format(tiktoken::FORMAT, "the file", problem));
     }
     tiktoken::read(file, encoding.split(), &encoding.renamed(renamed))
@@ -152,8 +152,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
         return Ok(());
     }
-    let seems_whole =
-        |encoding: &&Encoding| encoding.known().is_some_and(|known| known.has_ends_of(file));
+    let seems_whole = |encoding: &&Encoding| encoding.known().has_ends_of(file);
     if let Some(like) = encodings().find(seems_whole) {
         if has_split {
             return Ok(());
@@ -169,7 +168,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     let is_of = |encoding: &&Encoding| {
         let is_chance = has_split && !is_named(encoding);
         let n_wanted = if is_chance { N_LINES_NO_CHANCE } else { 1 };
-        encoding.known().is_some_and(|known| part.is_of(known, n_wanted))
+        part.is_of(encoding.known(), n_wanted)
     };
     let of: Vec<_> = encodings().filter(is_of).collect();
     let by_name = match of.is_empty() && part.is_of_bytes() {
@@ -180,7 +179,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     of.dedup_by_key(|encoding| &encoding.file);
     let whole: Vec<_> = of
         .iter()
-        .map(|encoding| format!("the {} ranks of {}", encoding.n_tokens(), encoding.name))
+        .map(|encoding| format!("the {} ranks of {}", encoding.known().n_tokens, encoding.name))
         .collect();
     let whole = match whole.is_empty() {
         true if part.is_of_bytes() && part.n_whole() < 256 => {
@@ -304,17 +303,13 @@ impl Encoding {
         special_tokens
     }
 
-    fn known(&self) -> Option<&'static KnownFile> {
-        PUBLISHED.files.get(&self.file)
-    }
-
-    fn n_tokens(&self) -> usize {
-        self.known().map_or(0, |known| known.n_tokens)
+    fn known(&self) -> &'static KnownFile {
+        &PUBLISHED.files[&self.file]
     }
 
     /// Whether its file is this one.
     fn is_in(&self, file: &[u8]) -> bool {
-        self.known().is_some_and(|known| known.is_this(file))
+        self.known().is_this(file)
     }
 
     fn split(&self) -> Vec<Stage> {
@@ -404,7 +399,7 @@ mod tests {
         assert_eq!(encodings().count(), 15);
         for encoding in encodings() {
             let tokens = encoding.special_tokens();
-            let n_tokens = TokenId::try_from(encoding.known().unwrap().n_tokens).unwrap();
+            let n_tokens = TokenId::try_from(encoding.known().n_tokens).unwrap();
             let all: std::collections::BTreeMap<_, _> = tokens.iter().cloned().collect();
             assert_eq!(all.len(), tokens.len(), "{}", encoding.name);
             assert!(all.values().all(|id| *id >= n_tokens || *id == 50_256));
@@ -413,7 +408,7 @@ mod tests {
 
     fn published_lines(name: &str) -> Vec<String> {
         let encoding = encodings().find(|encoding| encoding.name == name).unwrap();
-        encoding.known().unwrap().lines.clone()
+        encoding.known().lines.clone()
     }
 
     #[test]

@@ -12,8 +12,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::placed_value::{
-    Metaspace, PlacedValue, Prepends, Wanted, byte_level, flag, metaspace, no_type, owned, refuse,
-    sequence, wanted,
+    Metaspace, PlacedValue, Wanted, byte_level, flag, metaspace, no_type, owned, refuse, wanted,
 };
 use super::{FORMAT, name_pattern, prefix_pattern, sentencepiece};
 use crate::json::check_steps;
@@ -47,8 +46,8 @@ fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<DecodeStep>) -> Result<(
         }
         "ByteLevel" => byte_level(placed).map(|_| DecodeStep::ByteLevel)?,
         "Metaspace" => {
-            let Metaspace { replacement, prepends, .. } = metaspace(placed)?;
-            DecodeStep::Metaspace { replacement, drops_first: prepends != Prepends::Never }
+            let Metaspace { replacement, only_first, .. } = metaspace(placed)?;
+            DecodeStep::Metaspace { replacement, drops_first: only_first.is_some() }
         }
         "BPEDecoder" => DecodeStep::Suffix { suffix: owned(placed, "suffix")? },
         "Replace" => replace(placed)?,
@@ -266,27 +265,28 @@ fn shown_names(vocabulary: &Vocabulary) -> impl Iterator<Item = Option<&str>> {
     tokens.map(|token| std::str::from_utf8(token.bytes).ok())
 }
 
-/// The decoder of a tokenizer.
-pub(super) fn decoder(parts: &Parts) -> Result<Value> {
-    match &parts.decode {
-        Decode::Rules(rules) => Ok(listed(&all_steps(rules, parts)?)),
-        Decode::SentencePiece(rules) => Ok(listed(&sentencepiece::decoding(rules, parts)?)),
-        Decode::Chain(DecodeChain { steps, separator }) => {
-            match (separator.as_str(), steps.as_slice()) {
-                (" ", []) => Ok(Value::Null),
-                ("", [step]) => Ok(value(step)),
-                ("", steps) => {
-                    let values: Vec<Value> = steps.iter().map(value).collect();
-                    Ok(json!({"type": "Sequence", "decoders": values}))
-                }
-                (separator, _) => refuse(format!("{separator:?} between decoded tokens")),
-            }
-        }
-    }
+/// The decoder of a tokenizer, as the library runs it.
+fn chain(parts: &Parts) -> Result<DecodeChain> {
+    let steps = match &parts.decode {
+        Decode::Chain(chain) => return Ok(chain.clone()),
+        Decode::Rules(rules) => all_steps(rules, parts)?,
+        Decode::SentencePiece(rules) => sentencepiece::decoding(rules, parts)?,
+    };
+    Ok(DecodeChain { steps, separator: String::new() })
 }
 
-fn listed(steps: &[DecodeStep]) -> Value {
-    sequence(steps.iter().map(value).collect(), "decoders")
+/// The decoder of a tokenizer, as a file has it.
+pub(super) fn decoder(parts: &Parts) -> Result<Value> {
+    let DecodeChain { steps, separator } = chain(parts)?;
+    match (separator.as_str(), steps.as_slice()) {
+        (" ", []) => Ok(Value::Null),
+        ("", [step]) => Ok(value(step)),
+        ("", steps) => {
+            let values: Vec<Value> = steps.iter().map(value).collect();
+            Ok(json!({"type": "Sequence", "decoders": values}))
+        }
+        (separator, _) => refuse(format!("{separator:?} between decoded tokens")),
+    }
 }
 
 /// The text of tokens as a `tokenizer.json` writes them, which need not be in the vocabulary.
@@ -295,13 +295,11 @@ fn listed(steps: &[DecodeStep]) -> Value {
 /// Where a `tokenizer.json` has no words for how this tokenizer decodes.
 pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String> {
     let parts = tokenizer.parts();
-    let without_separator = |steps| DecodeChain { steps, separator: String::new() };
-    let chain = match &parts.decode {
-        Decode::Chain(chain) => chain.clone(),
-        Decode::Rules(rules) => {
-            without_separator(all_steps(rules, parts).or_else(|_| steps_of(rules, &parts.units))?)
+    let chain = match (chain(parts), &parts.decode) {
+        (Err(_), Decode::Rules(rules)) => {
+            DecodeChain { steps: steps_of(rules, &parts.units)?, separator: String::new() }
         }
-        Decode::SentencePiece(rules) => without_separator(sentencepiece::decoding(rules, parts)?),
+        (chain, _) => chain?,
     };
     let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
     let invalid = Invalid::Become(DecodeErrors::Replace);

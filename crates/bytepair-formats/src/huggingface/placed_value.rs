@@ -167,7 +167,8 @@ impl<'t> PlacedValue<'t> {
         let is_name = content.is_none_or(|content| *content.tree == Tree::Null);
         let found = known.iter().find(|(known, _)| *known == name && is_name);
         let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-        found.map(|(_, value)| *value).ok_or_else(|| self.expected(&one_of(&names)))
+        let expected = || self.expected(&format!("one of {}", names.join(", ")));
+        found.map(|(_, value)| *value).ok_or_else(expected)
     }
 
     /// The type of a component, where it has one. The names of those that are known have commas between them.
@@ -180,13 +181,6 @@ impl<'t> PlacedValue<'t> {
         let name = field.text()?;
         let found = known.split(", ").find(|known| *known == name);
         found.map(Some).ok_or_else(|| field.expected(&format!("one of {known}")))
-    }
-}
-
-fn one_of(names: &[&str]) -> String {
-    match names {
-        [name] => format!("{name:?}"),
-        _ => format!("one of {}", names.join(", ")),
     }
 }
 
@@ -274,16 +268,9 @@ pub(super) struct ByteLevel {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metaspace {
     pub(super) replacement: char,
-    pub(super) prepends: Prepends,
+    /// Whether only the first piece gets a space before it; nothing where none does.
+    pub(super) only_first: Option<bool>,
     pub(super) split: bool,
-}
-
-/// Which pieces get a space before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Prepends {
-    Always,
-    First,
-    Never,
 }
 
 pub(super) fn byte_level(placed: &PlacedValue<'_>) -> Result<ByteLevel> {
@@ -295,14 +282,13 @@ pub(super) fn byte_level(placed: &PlacedValue<'_>) -> Result<ByteLevel> {
 }
 
 pub(super) fn metaspace(placed: &PlacedValue<'_>) -> Result<Metaspace> {
-    let schemes =
-        [("always", Prepends::Always), ("first", Prepends::First), ("never", Prepends::Never)];
+    let schemes = [("always", Some(false)), ("first", Some(true)), ("never", None)];
     let scheme = placed.get("prepend_scheme")?;
-    let prepends = scheme.map_or(Ok(Prepends::Always), |field| field.one_of(&schemes))?;
+    let only_first = scheme.map_or(Ok(Some(false)), |field| field.one_of(&schemes))?;
     let adds = placed.optional("add_prefix_space")?;
     if let Some(adds) = adds
         && !adds.flag()?
-        && prepends != Prepends::Never
+        && only_first.is_some()
     {
         let problem_is = "is false, though prepend_scheme, which is \"always\" where it is not given, puts a \
                           space there; the library refuses this too: set prepend_scheme to \"never\"";
@@ -311,7 +297,7 @@ pub(super) fn metaspace(placed: &PlacedValue<'_>) -> Result<Metaspace> {
     placed.optional("str_rep")?.map(|field| field.text()).transpose()?;
     Ok(Metaspace {
         replacement: placed.required("replacement")?.character()?,
-        prepends,
+        only_first,
         split: placed.optional("split")?.map_or(Ok(true), |field| field.flag())?,
     })
 }

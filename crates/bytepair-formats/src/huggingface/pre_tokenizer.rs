@@ -17,8 +17,8 @@
 use serde_json::{Value, json};
 
 use super::placed_value::{
-    ByteLevel, Metaspace, PlacedValue, Prepends, Repeated, Wanted, byte_level, flag, metaspace,
-    name_of, no_type, problem, refuse, sequence, translated, wanted,
+    ByteLevel, Metaspace, PlacedValue, Repeated, Wanted, byte_level, flag, metaspace, name_of,
+    no_type, problem, refuse, sequence, translated, wanted,
 };
 use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
 use crate::gpt2::is_gpt2_split;
@@ -215,8 +215,8 @@ impl Cutting {
     fn push_metaspace(&mut self, metaspace: Metaspace, placed: &PlacedValue<'_>) {
         let replacement = metaspace.replacement.to_string();
         self.change(NormalizeStep::Replace { from: " ".to_owned(), to: replacement.clone() });
-        if metaspace.prepends != Prepends::Never {
-            self.prepend(replacement, metaspace.prepends == Prepends::First);
+        if let Some(only_first) = metaspace.only_first {
+            self.prepend(replacement, only_first);
         }
         if metaspace.split {
             self.cut(each_begins(metaspace.replacement), &placed.path);

@@ -305,10 +305,14 @@ fn changes_of(step: &SentencePiece, steps: &Normalizer) -> Result<Vec<Change>> {
     let what = "the library looks up clusters of characters in the map of this model, SentencePiece the longest match";
     let is_exact = keys.as_ref().is_some_and(|keys| is_read_alike(keys, step.rules()));
     let keys = keys.unwrap_or_default();
-    let clusters = (!is_exact).then(|| both.difference(&keys));
+    let texts = keys.iter().filter_map(|(key, _)| std::str::from_utf8(key).ok());
+    let marks = ["", "\u{301}", "\u{300}", "\u{200D}", "\n"];
+    let clusters = (!is_exact)
+        .then(|| both.difference(KNOWN.into_iter().chain(texts), marks).unwrap_or_default());
     let symbols = "user-defined symbols, which SentencePiece finds before the map of this model changes the text beside \
                    them";
-    let beside = both.difference_beside(&step.rules().verbatim);
+    let marks = ["\u{301}", "\u{308}", "\u{338}", "\u{3099}", "\u{200D}"];
+    let beside = both.difference(step.rules().verbatim.iter().map(String::as_str), marks);
     let left_out = "texts of which the map of this model leaves nothing, where SentencePiece still puts a space";
     let dropped = keys.iter().find(|(_, replacement)| replacement.is_empty());
     let dropped = dropped.and_then(|(key, _)| String::from_utf8(key.clone()).ok());
@@ -373,21 +377,14 @@ impl Both<'_> {
         normalized(&self.here, text) != normalized(self.there, text)
     }
 
-    /// A text that is read otherwise, empty if none is found.
-    fn difference(&self, keys: &[(Vec<u8>, &str)]) -> String {
-        let keys = keys.iter().filter_map(|(key, _)| std::str::from_utf8(key).ok());
-        let marks = ["", "\u{301}", "\u{300}", "\u{200D}", "\n"];
-        let marked = keys.flat_map(|key| marks.iter().map(move |mark| format!("{key}{mark}")));
-        let mut texts = KNOWN.map(str::to_owned).into_iter().chain(marked);
-        texts.find(|text| self.differs(text)).unwrap_or_default()
-    }
-
-    /// A user-defined symbol with something beside it that is read otherwise.
-    fn difference_beside(&self, symbols: &[String]) -> Option<String> {
-        let marks = ["\u{301}", "\u{308}", "\u{338}", "\u{3099}", "\u{200D}"];
-        let mut marked = symbols
-            .iter()
-            .flat_map(|symbol| marks.iter().map(move |mark| format!("{symbol}{mark}")));
+    /// A text that is read otherwise: one of these, with one of these marks behind it.
+    fn difference<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str>,
+        marks: [&str; 5],
+    ) -> Option<String> {
+        let mut marked =
+            texts.flat_map(|text| marks.iter().map(move |mark| format!("{text}{mark}")));
         marked.find(|text| self.differs(text))
     }
 }
