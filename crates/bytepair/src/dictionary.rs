@@ -1,53 +1,33 @@
 //! The longest of some texts that begins at each place of another text.
 //!
-//! There are two ways to [`Search`], which find the same. An automaton that runs forward, with vectors that find where a pattern
-//! may begin, is for patterns that are [few](are_few) and short, as the added tokens of published files. It takes time
-//! quadratic in their number to make, and in their length to run. A [`Dictionary`] takes its place where they are many or long:
-//! an automaton that reads backwards.
-//!
-//! Reading from the end, the state at a place is the longest beginning of a reversed pattern that ends there, so the
-//! longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
+//! An automaton reads the text backwards. Its state at a place is the longest beginning of a reversed pattern that ends there,
+//! so the longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
 //! leftmost-longest search forwards has to.
 //!
-//! Its construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The
-//! search takes time linear in the text and, as texts are read in blocks no shorter than the longest pattern, memory
-//! for the matches of one block. Where patterns begin alike, vectors find the next place where one may begin.
+//! The automaton reads only blocks of text in which a pattern begins: another one finds the next place where one may, by the
+//! first bytes of patterns, with vectors where these help. If patterns have too many different beginnings, it reads all blocks.
+//!
+//! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The search
+//! takes time linear in the text and, as blocks are no shorter than the longest pattern, memory for the matches of one block.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, Anchored, Input, MatchKind, StartKind, packed};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use memchr::memchr;
 
 use crate::error::{Error, Result};
 
-/// Patterns with more bytes together, or with more in one of them, are many.
-const MAX_LEN_OF_FEW: usize = 8 << 10;
-const MAX_LEN_OF_ONE: usize = 256;
-
 /// How many states have a row of all transitions: the root and, as a rule, all states behind one byte.
 const MAX_COMPLETE: usize = 256;
 
-/// A block of a text in bytes, where no pattern is longer: behind a beginning of one, and where these are not known.
-const BLOCK_LEN_AT_BEGINNING: usize = 256;
+/// The bytes of a block, if no pattern is longer: after a beginning of a pattern, and where beginnings are not known.
+const BLOCK_LEN_AT_BEGINNING: usize = 64;
 const BLOCK_LEN: usize = 4 << 10;
 
 /// Bytes of a pattern by which its beginning is found: the most that leave few enough different ones.
 const BEGINNING_LENS: [usize; 3] = [4, 3, 2];
 const MAX_BEGINNINGS: usize = 32;
-
-/// Bytes of one of few patterns by which its beginning is found.
-const BEGINNING_LEN: usize = 4;
-
-/// How many bytes of text there are at least for each beginning of no pattern: where these come more often, as in text made
-/// of beginnings, the automaton looks at each byte once.
-const MIN_LEN_PER_MISS: usize = 64;
-
-/// So many of them may come at once.
-const N_MISSES: usize = 8;
-
-/// In shorter texts the automaton finds beginnings by itself.
-const MIN_LEN_FOR_BEGINNINGS: usize = 64;
 
 /// A pattern with its place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,132 +36,13 @@ pub(crate) struct Occurrence {
     pub(crate) place: Range<usize>,
 }
 
-/// Whether patterns are so few and short that an automaton that runs forward may look for them.
-pub(crate) fn are_few<P: AsRef<[u8]>>(patterns: &[P]) -> bool {
-    let lens = || patterns.iter().map(|pattern| pattern.as_ref().len());
-    lens().sum::<usize>() <= MAX_LEN_OF_FEW && lens().all(|len| len <= MAX_LEN_OF_ONE)
-}
-
-/// Finds the longest of some texts at each place of another one.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Search {
-    #[default]
-    Nothing,
-    Few(Few),
-    Many(Dictionary),
-}
-
-/// Finds texts that are few and short.
-#[derive(Clone, Debug)]
-pub(crate) struct Few {
-    automaton: AhoCorasick,
-    /// Finds where one may begin, sooner than the automaton does. Present where they begin with several bytes:
-    /// for these the automaton stops at any byte that is rare in English, as half of those of Chinese are.
-    pub(crate) beginnings: Option<packed::Searcher>,
-}
-
-impl Search {
-    /// None of the patterns may be empty; of equal ones the first counts.
-    ///
-    /// # Errors
-    /// Where there are more than can be searched for.
-    pub(crate) fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
-        match patterns {
-            [] => Ok(Self::Nothing),
-            _ if are_few(patterns) => Few::new(patterns).map(Self::Few),
-            _ => Dictionary::new(patterns).map(Self::Many),
-        }
-    }
-
-    /// The length of the longest pattern.
-    pub(crate) fn longest(&self) -> usize {
-        match self {
-            Self::Nothing => 0,
-            Self::Few(few) => few.automaton.max_pattern_len(),
-            Self::Many(dictionary) => dictionary.longest(),
-        }
-    }
-
-    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
-    pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
-        match self {
-            Self::Nothing => None,
-            Self::Few(few) => few.next(text, from),
-            Self::Many(dictionary) => dictionary.next(text, from, ahead),
-        }
-    }
-
-    /// The occurrences that do not overlap, from the left.
-    pub(crate) fn find_iter(&self, text: &[u8]) -> impl Iterator<Item = Occurrence> {
-        let (mut from, mut ahead) = (0, Ahead::default());
-        std::iter::from_fn(move || {
-            let found = self.next(text, from, &mut ahead)?;
-            from = found.place.end;
-            Some(found)
-        })
-    }
-}
-
-impl Few {
-    pub(crate) fn new(patterns: &[impl AsRef<[u8]>]) -> Result<Self> {
-        let patterns: Vec<_> = patterns.iter().map(AsRef::as_ref).collect();
-        let patterns = patterns.as_slice();
-        let beginnings = beginnings_of_few(patterns);
-        let start_kind = if beginnings.is_some() { StartKind::Both } else { StartKind::Unanchored };
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .start_kind(start_kind)
-            .build(patterns)
-            .map_err(|error| Error::option("special_tokens", error.to_string()))?;
-        Ok(Self { automaton, beginnings })
-    }
-
-    pub(crate) fn next(&self, text: &[u8], mut from: usize) -> Option<Occurrence> {
-        let find = |input: Input<'_>| {
-            let found = self.automaton.find(input)?;
-            Some(Occurrence { pattern: found.pattern().as_usize(), place: found.range() })
-        };
-        let rest = |from| Input::new(text).span(from..text.len());
-        let beginnings = self.beginnings.as_ref();
-        let Some(beginnings) = beginnings.filter(|_| text.len() - from >= MIN_LEN_FOR_BEGINNINGS)
-        else {
-            return find(rest(from));
-        };
-        let (first, mut n_missed) = (from, 0);
-        while n_missed <= N_MISSES + (from - first) / MIN_LEN_PER_MISS {
-            let start = beginnings.find_in(text, (from..text.len()).into())?.start();
-            let found = find(rest(start).anchored(Anchored::Yes));
-            if found.is_some() {
-                return found;
-            }
-            (from, n_missed) = (start + 1, n_missed + 1);
-        }
-        find(rest(from))
-    }
-}
-
-/// What finds the beginnings of tokens; `None` where these are one byte, too many, or no rarity: white space, letters.
-fn beginnings_of_few(patterns: &[&[u8]]) -> Option<packed::Searcher> {
-    let beginning = |pattern: &&[u8]| pattern[..pattern.len().min(BEGINNING_LEN)].to_vec();
-    let beginnings: BTreeSet<_> = patterns.iter().map(beginning).collect();
-    let is_frequent = |beginning: &Vec<u8>| {
-        beginning.len() < 2
-            || beginning[0].is_ascii_alphanumeric()
-            || beginning[0].is_ascii_whitespace()
-    };
-    let begin_alike = patterns.iter().all(|pattern| pattern[0] == patterns[0][0]);
-    if begin_alike || beginnings.len() > MAX_BEGINNINGS || beginnings.iter().any(is_frequent) {
-        return None;
-    }
-    packed::Searcher::new(beginnings)
-}
-
 /// No pattern.
 const NONE: u32 = u32::MAX;
 
-/// The automaton of the reversed patterns, its states in the order of their depth.
-#[derive(Clone, Debug)]
-pub(crate) struct Dictionary {
+/// Finds the longest of some texts at each place of another one: the automaton of the reversed patterns, its states in the
+/// order of their depth.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Search {
     /// By state; one more state ends the children of the last.
     states: Vec<State>,
     /// By state: the byte that leads to it.
@@ -191,9 +52,8 @@ pub(crate) struct Dictionary {
     /// By pattern: its length.
     lens: Vec<usize>,
     longest_len: usize,
-    /// Finds where a pattern may begin, sooner than the automaton does. Present where few beginnings are different and the
-    /// processor has vectors for this.
-    beginnings: Option<packed::Searcher>,
+    /// Finds where a pattern may begin, sooner than the automaton does. `None` if beginnings differ too much.
+    pub(crate) beginnings: Option<AhoCorasick>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -215,8 +75,8 @@ pub(crate) struct Ahead {
     end: usize,
 }
 
-impl Dictionary {
-    /// Of equal patterns the first counts.
+impl Search {
+    /// No pattern may be empty; of equal ones the first counts.
     ///
     /// # Errors
     /// Where the patterns have 4 GB or more together.
@@ -225,7 +85,7 @@ impl Dictionary {
         let is_too_long = |_| Error::option("special_tokens", "have 4 GB or more together");
         u32::try_from(n_bytes.saturating_add(patterns.len() + 1)).map_err(is_too_long)?;
         let lens: Vec<_> = patterns.iter().map(|pattern| pattern.as_ref().len()).collect();
-        let mut dictionary = Self {
+        let mut search = Self {
             states: Vec::new(),
             labels: Vec::new(),
             complete: Vec::new(),
@@ -233,9 +93,9 @@ impl Dictionary {
             lens,
             beginnings: beginnings(patterns),
         };
-        dictionary.grow(&Reversed::new(patterns, n_bytes));
-        dictionary.link();
-        Ok(dictionary)
+        search.grow(&Reversed::new(patterns, n_bytes));
+        search.link();
+        Ok(search)
     }
 
     /// Makes the trie of the reversed patterns, level by level.
@@ -317,12 +177,25 @@ impl Dictionary {
     }
 
     /// The length of the longest pattern.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest_len
     }
 
-    /// The first match at or behind a place. Places only ever grow from call to call.
+    /// The occurrences that do not overlap, from the left.
+    pub(crate) fn find_iter(&self, text: &[u8]) -> impl Iterator<Item = Occurrence> {
+        let (mut from, mut ahead) = (0, Ahead::default());
+        std::iter::from_fn(move || {
+            let found = self.next(text, from, &mut ahead)?;
+            from = found.place.end;
+            Some(found)
+        })
+    }
+
+    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
     pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
+        if self.lens.is_empty() {
+            return None;
+        }
         loop {
             if let Some(found) = self.take_found(from, ahead) {
                 return Some(found);
@@ -333,7 +206,7 @@ impl Dictionary {
             }
             let (start, block_len) = match &self.beginnings {
                 Some(beginnings) => {
-                    let first = beginnings.find_in(text, rest.clone().into());
+                    let first = beginnings.find(Input::new(text).span(rest.clone()));
                     (first.map_or(rest.end, |first| first.start()), BLOCK_LEN_AT_BEGINNING)
                 }
                 None => (rest.start, BLOCK_LEN),
@@ -373,8 +246,9 @@ impl Dictionary {
 }
 
 /// Finds the beginnings of patterns, none of them empty; `None` where they are too many.
-fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
-    packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
+fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<AhoCorasick> {
+    let beginnings = BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?;
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(beginnings).ok()
 }
 
 /// The beginnings of a length, if they are few.
@@ -453,10 +327,10 @@ mod tests {
     }
 
     fn check(patterns: &[Vec<u8>], text: &[u8]) -> std::result::Result<(), TestCaseError> {
-        let dictionary = Dictionary::new(patterns).unwrap();
+        let search = Search::new(patterns).unwrap();
         let (mut from, mut ahead) = (0, Ahead::default());
         loop {
-            let found = dictionary.next(text, from, &mut ahead);
+            let found = search.next(text, from, &mut ahead);
             prop_assert_eq!(&found, &naive(patterns, text, from));
             let Some(found) = found else { return Ok(()) };
             from = found.place.end;
@@ -465,7 +339,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_dictionary_finds_what_comparing_every_pattern_finds(
+        fn search_finds_what_comparing_every_pattern_finds(
             patterns in prop::collection::vec(prop::collection::vec(b'a'..=b'c', 1..7), 1..40),
             text in prop::collection::vec(b'a'..=b'd', 0..200),
             any_patterns in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..3), 1..600),
@@ -483,15 +357,13 @@ mod tests {
         let unlike = (128..=255).map(|byte| vec![byte, byte]);
         let many: Vec<_> = few.iter().cloned().chain(unlike).collect();
         for (patterns, block_len) in [(&few[..], BLOCK_LEN_AT_BEGINNING), (&many[..], BLOCK_LEN)] {
-            let dictionary = Dictionary::new(patterns).unwrap();
-            // Some processors have no vectors for this.
-            let has_vectors = packed::Searcher::new(["ab"]).is_some();
-            assert_eq!(dictionary.beginnings.is_some(), has_vectors && patterns.len() == 3);
+            let search = Search::new(patterns).unwrap();
+            assert_eq!(search.beginnings.is_some(), patterns.len() == 3);
             for n_before in block_len.saturating_sub(310)..block_len + 10 {
                 let text = [b"-".repeat(n_before), long.clone(), b"zxx".to_vec()].concat();
                 let mut ahead = Ahead::default();
                 let found = [0, n_before + 301, n_before + 302, n_before + 304]
-                    .map(|from| Some(dictionary.next(&text, from, &mut ahead)?.pattern));
+                    .map(|from| Some(search.next(&text, from, &mut ahead)?.pattern));
                 assert_eq!(found, [Some(0), Some(2), Some(1), None]);
             }
         }

@@ -355,24 +355,6 @@ mod tests {
         (String::from_utf8(aligned).unwrap(), spans)
     }
 
-    proptest! {
-        #[test]
-        fn many_or_long_verbatim_texts_are_found_as_few_are(
-            verbatim in prop::collection::vec("[ab ]{1,5}|a{1,9}", 1..20),
-            text in "[ab ]{0,60}|[abﬁ\t]{0,60}",
-            removes: bool,
-        ) {
-            let few = SentencePieceRules { verbatim, removes_extra_spaces: removes, ..rules() };
-            // It begins with what the text never has.
-            let long = format!("ab{}", "c".repeat(1000));
-            let verbatim = few.verbatim.iter().cloned().chain([long]).collect();
-            let many = SentencePieceRules { verbatim, ..few.clone() };
-            let compiled = SentencePiece::new(many.clone()).unwrap();
-            prop_assert!(matches!(compiled.0.verbatim, Search::Many(_)));
-            prop_assert_eq!(whole(few, text.as_bytes()), whole(many, text.as_bytes()));
-        }
-    }
-
     #[test]
     fn characters_have_the_spans_that_sentencepiece_gives_them() {
         let prefix = SentencePieceRules { characters: None, ..rules() };

@@ -1,28 +1,16 @@
-//! The two ways to search beside each other, and the vectors beside the automaton.
+//! Search by beginnings beside the automaton alone, and the cost of many tokens and long ones.
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::dictionary::{Dictionary, Few, Occurrence};
+use crate::dictionary::Occurrence;
 
 fn token(id: TokenId, content: &str) -> AddedToken {
     AddedToken { id, ..crate::test_support::added_token(content) }
 }
 
-fn few(contents: &[String]) -> Few {
-    let patterns: Vec<_> = contents.iter().map(|text| Cow::Borrowed(text.as_bytes())).collect();
-    Few::new(&patterns).unwrap()
-}
-
-/// All occurrences that do not overlap.
-fn all(mut next: impl FnMut(usize) -> Option<Occurrence>) -> Vec<Occurrence> {
-    let mut from = 0;
-    let next = || {
-        let found = next(from)?;
-        from = found.place.end;
-        Some(found)
-    };
-    std::iter::from_fn(next).collect()
+fn all(search: &Search, text: &str) -> Vec<Occurrence> {
+    search.find_iter(text.as_bytes()).collect()
 }
 
 proptest! {
@@ -36,42 +24,24 @@ proptest! {
         let picked = picks.iter().map(|pick| pick.get(&list).clone());
         let picked = picked.chain(std::iter::repeat(String::new()));
         let text: String = parts.into_iter().zip(picked).flat_map(|two| [two.0, two.1]).collect();
-        let mut few = few(&list);
-        let by_beginnings = all(|from| few.next(text.as_bytes(), from));
-        few.beginnings = None;
-        prop_assert_eq!(by_beginnings, all(|from| few.next(text.as_bytes(), from)));
-    }
-
-    #[test]
-    fn the_dictionary_finds_what_the_automaton_finds(
-        contents in prop::collection::vec("[ab<é]{1,6}|a{1,9}b?", 1..40),
-        text in "[ab<éc]{0,300}|a{0,300}",
-    ) {
-        let (few, dictionary) = (few(&contents), Dictionary::new(&contents).unwrap());
-        let mut ahead = Ahead::default();
-        let found = all(|from| dictionary.next(text.as_bytes(), from, &mut ahead));
-        prop_assert_eq!(found, all(|from| few.next(text.as_bytes(), from)));
+        let mut search = Search::new(&list).unwrap();
+        let by_beginnings = all(&search, &text);
+        search.beginnings = None;
+        prop_assert_eq!(by_beginnings, all(&search, &text));
     }
 }
 
 #[test]
 fn tokens_are_found_behind_any_number_of_beginnings() {
     let run = "-".repeat(70);
-    let few = few(&[run.clone(), "<a>".to_owned()]);
-    let has_vectors = aho_corasick::packed::Searcher::new(["ab"]).is_some();
-    assert_eq!(few.beginnings.is_some(), has_vectors);
+    let search = Search::new(&[run.clone(), "<a>".to_owned()]).unwrap();
     for n_before in 0..40 {
         let before = format!("{}\n", "-".repeat(69)).repeat(n_before);
         let text = format!("{before}<a>{before}{run}");
         let second = before.len() + 3;
         let places = [before.len()..second, second + before.len()..text.len()];
-        assert_eq!(
-            all(|from| few.next(text.as_bytes(), from))
-                .iter()
-                .map(|found| found.place.clone())
-                .collect::<Vec<_>>(),
-            places
-        );
+        let found = all(&search, &text).into_iter().map(|found| found.place);
+        assert_eq!(found.collect::<Vec<_>>(), places);
     }
 }
 
