@@ -2,10 +2,16 @@
 //!
 //! Text without spaces consists of pieces of some dozen characters that hardly ever recur, and these consist of parts of
 //! one to three characters that recur all the time. The work depends on the kind of a part, and one prediction in four
-//! would be wrong. So the parts of a [`Block`] are classified by words of bits, and each class has a loop of its own:
+//! would be wrong. What is known of characters takes megabytes, so each look-up would wait for memory. So all characters of a
+//! [`Block`] are prefetched before the first is looked at, parts are classified by words of bits, and each class has a loop of
+//! its own:
 //!
 //! ```text
 //! for each block of some dozen characters:
+//!     take characters: where each is, its code point, whether it begins a piece
+//!     prefetch what is known of each
+//!     for each character, as a bit of a word:  joined = a token may span it and the one before
+//!     a part begins at each character that is not joined, or begins a piece; take the last part back: it may go on
 //!     look up the ids of all characters, and prefetch the merges of pairs that are a part
 //!     merge the parts of three characters once, then all pairs that are left
 //!     write the ids of parts in order; those of no class are merged one by one
@@ -18,19 +24,138 @@
 //! - *Others*: merged from bytes.
 //!
 //! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
-//! Left out: pieces that are a token as a whole, which callers look for where merges are ignored for these. Takes some
-//! nanoseconds for each character of a known kind.
+//! [`Cuts::end`] is the definition of parts, and finds the end of one that is longer than a block. Left out: pieces that are a
+//! token as a whole, which callers look for where merges are ignored for these. Takes some nanoseconds for each character of a
+//! known kind.
 
 use std::ops::Range;
 
 use super::cache::characters::{self, CharacterKinds, MAX_IDS, N_AT_ONCE, n_ids};
-use super::cuts::{Block, Cuts, MAX_CHARACTERS, Pieces, Place, Taken};
+use super::cuts::{Cuts, code_point};
+use super::merge::Symbols;
 use super::{Encoder, MAX_SCAN_LEN, Scratch};
 use crate::error::Result;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Lookup;
 
-const _: () = assert!(MAX_CHARACTERS < N_AT_ONCE, "a block's characters are classified at once");
+/// Characters of a block, at most: a word has a bit for each of them and one for what comes after.
+const MAX_CHARACTERS: usize = N_AT_ONCE - 1;
+
+/// Long pieces of a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Pieces<'p> {
+    pub(crate) text: &'p [u8],
+    /// In the order of the text.
+    pub(crate) places: &'p [Range<usize>],
+}
+
+/// A place in one of several pieces: which one, and where in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) piece: usize,
+    pub(super) at: usize,
+}
+
+/// Some characters of pieces that follow each other. Holds nothing from one block to the next but its memory.
+pub(super) struct Block {
+    /// Where each begins in the text, and where it ends; also where one begins for which there was no room.
+    starts: [usize; N_AT_ONCE],
+    ends: [usize; N_AT_ONCE],
+    /// [`OTHER`](super::cuts::OTHER) for all that has no code point of its own.
+    codes: [u32; N_AT_ONCE],
+    len: usize,
+    /// A bit for each that begins a piece, and for each that begins a part.
+    pub(super) piece_starts: u64,
+    pub(super) part_starts: u64,
+    /// A bit for each that no token joins in part to the previous one or to a part of it.
+    pub(super) apart: u64,
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Self {
+            starts: [0; N_AT_ONCE],
+            ends: [0; N_AT_ONCE],
+            codes: [0; N_AT_ONCE],
+            len: 0,
+            piece_starts: 0,
+            part_starts: 0,
+            apart: 0,
+        }
+    }
+}
+
+impl Block {
+    /// Takes the parts of pieces of a text that begin at a place and after it, as many as it has room for; returns the place
+    /// after them. `None` if the first part alone is longer than a block. `prefetch` is called with the code point of each
+    /// character before parts are found.
+    pub(super) fn take(
+        &mut self,
+        (cuts, symbols): (&Cuts, &Symbols),
+        pieces: Pieces<'_>,
+        from: Place,
+        prefetch: impl Fn(u32),
+    ) -> Option<Place> {
+        let Pieces { text, places } = pieces;
+        let is_all = self.take_characters(pieces, from);
+        self.codes().iter().for_each(|&code| {
+            cuts.prefetch(code);
+            prefetch(code);
+        });
+        let [joined, in_part] = cuts.joined(self.codes());
+        self.apart = !in_part;
+        let mut cut_before = ((1 << self.len) - 1) & !joined;
+        if cuts.must_be_known {
+            let is_unknown =
+                |&number: &usize| !cuts.is_known(&text[self.range(number..number + 1)], symbols);
+            cut_before &=
+                !bits(cut_before).filter(is_unknown).fold(0, |all, number| all | 1 << number);
+        }
+        self.part_starts = cut_before | self.piece_starts | 1;
+        if is_all {
+            return Some(Place { piece: places.len(), at: text.len() });
+        }
+        // The last part may go on.
+        let number = self.part_starts.ilog2() as usize;
+        let up_to_it = self.piece_starts & (u64::MAX >> (MAX_CHARACTERS - number));
+        let n_begun = up_to_it.count_ones() as usize + usize::from(self.piece_starts & 1 == 0);
+        self.len = number;
+        self.piece_starts &= (1 << number) - 1;
+        self.part_starts &= (1 << number) - 1;
+        let place = Place { piece: from.piece + n_begun - 1, at: self.starts[number] };
+        (number > 0).then_some(place)
+    }
+
+    /// Takes the characters of pieces from a place on, as many as there is room for; returns whether these are all.
+    fn take_characters(&mut self, pieces: Pieces<'_>, from: Place) -> bool {
+        let Pieces { text, places } = pieces;
+        (self.len, self.piece_starts) = (0, 0);
+        places[from.piece..].iter().all(|piece| {
+            // Of the first one some may be done.
+            let mut start = from.at.max(piece.start);
+            self.piece_starts |= u64::from(start == piece.start) << self.len;
+            while start < piece.end && self.len < MAX_CHARACTERS {
+                let (code, len) = code_point(&text[..piece.end], start);
+                self.codes[self.len] = code;
+                self.starts[self.len] = start;
+                start += len;
+                self.ends[self.len] = start;
+                self.len += 1;
+            }
+            self.starts[self.len] = start;
+            start == piece.end
+        })
+    }
+
+    pub(super) fn codes(&self) -> &[u32] {
+        &self.codes[..self.len]
+    }
+
+    /// Where some characters of one piece are.
+    pub(super) fn range(&self, characters: Range<usize>) -> Range<usize> {
+        self.starts[characters.start]..self.ends[characters.end - 1]
+    }
+}
 
 /// What parts are encoded with.
 pub(crate) struct PartsContext<'m> {
@@ -111,11 +236,11 @@ impl ByParts {
             let known = (cuts, &context.encoder.symbols);
             let taken = self.block.take(known, pieces, from, prefetch);
             from = match taken {
-                Taken::Parts(next) => {
+                Some(next) => {
                     self.append_block(context, pieces, (begins, ids))?;
                     next
                 }
-                Taken::Nothing => append_long(cuts, context, pieces, from, (begins, ids))?,
+                None => append_long(cuts, context, pieces, from, (begins, ids))?,
             };
         }
         Ok(())
@@ -130,7 +255,7 @@ impl ByParts {
     ) -> Result<()> {
         self.look_up(context, pieces.text);
         let others = self.merge_small_parts(context.encoder);
-        let mut to_do = self.block.part_starts();
+        let mut to_do = self.block.part_starts;
         loop {
             let next = others & to_do;
             let before_next = to_do & (next & next.wrapping_neg()).wrapping_sub(1);
@@ -141,13 +266,13 @@ impl ByParts {
             let first = next.trailing_zeros() as usize;
             to_do &= !((2 << first) - 1);
             let end = match to_do {
-                0 => self.block.codes().len(),
+                0 => self.block.len,
                 _ => to_do.trailing_zeros() as usize,
             };
             self.row.begins[first] = ids.len();
             self.append_part(context, pieces, first..end, ids)?;
         }
-        begins.extend(bits(self.block.piece_starts()).map(|first| self.row.begins[first]));
+        begins.extend(bits(self.block.piece_starts).map(|first| self.row.begins[first]));
         Ok(())
     }
 
@@ -167,7 +292,7 @@ impl ByParts {
             found.classify(block);
         }
         let single = found.kinds.single;
-        for second in bits(!block.part_starts() & single & single << 1 & block.apart()) {
+        for second in bits(!block.part_starts & single & single << 1 & block.apart) {
             context.encoder.merges.prefetch(found.id(second - 1), found.id(second));
         }
     }
@@ -177,11 +302,11 @@ impl ByParts {
     fn merge_small_parts(&mut self, encoder: &Encoder) -> u64 {
         let Self { block, ids: found, .. } = self;
         let CharacterKinds { known, single, .. } = found.kinds;
-        let parts = block.part_starts();
-        let ends = (parts | 1 << block.codes().len()) >> 1;
+        let parts = block.part_starts;
+        let ends = (parts | 1 << block.len) >> 1;
         let of_one = parts & ends & known;
         // One id each, that and the next.
-        let two = single & (single & block.apart()) >> 1;
+        let two = single & (single & block.apart) >> 1;
         let of_two = parts & !ends & ends >> 1 & two;
         let of_three = parts & !ends & !(ends >> 1) & ends >> 2 & two & two >> 1;
         // Those of three first, so that what they prefetch is there when those of two are done.
@@ -220,7 +345,7 @@ impl ByParts {
         let behind_first = all & (all << 1);
         part.len() <= MAX_SCAN_LEN / MAX_IDS
             && self.ids.kinds.first & all == all
-            && self.block.apart() & behind_first == behind_first
+            && self.block.apart & behind_first == behind_first
     }
 }
 
@@ -228,7 +353,7 @@ impl BlockIds {
     /// Finds the kinds of the characters of a block.
     #[inline]
     fn classify(&mut self, block: &Block) {
-        self.kinds = CharacterKinds::of(&self.by_character[..block.codes().len()]);
+        self.kinds = CharacterKinds::of(&self.by_character[..block.len]);
     }
 
     /// Merges the lowest pair of each part of three characters, the leftmost of two, and prefetches the remaining pair.
@@ -307,7 +432,7 @@ impl PartIds {
 }
 
 /// The places of the bits that are set.
-fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = (bits > 0).then(|| bits.trailing_zeros() as usize)?;
         bits &= bits - 1;

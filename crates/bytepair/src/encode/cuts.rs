@@ -14,64 +14,76 @@
 //! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
 //! merged quickly and remembered.
 //!
-//! *Why it is safe*: pairs are kept in bitmaps by hash. A bit that is set by chance keeps two characters together, never
-//! apart, and a longer part has the same ids.
+//! What is noted of a character lies in a row by its code point. In vocabularies of bytes a token may end in the middle of a
+//! character, so it may join the last byte of one, or all of it, to the first byte of another, or to all of it:
 //!
-//! *Cost*: built once from the merges, in about 30 ns for each of them, with a large tokenizer that is read from a file or
-//! when enough text came that it matters for. A question takes one look-up in a small table for two ASCII characters, for
-//! others two [`neighbours`] and perhaps one in a bitmap.
+//! ```text
+//! joins_part(left, right):  right.before has the last byte of left, or left.after has the first byte of right    exact
+//! may_join(left, right):    left.followers has the group of right, one of 64                                     a filter
+//! ```
 //!
-//! Left out: vocabularies whose units carry marks, whose text tokens are not their parts put together, or that leave
-//! unknown characters out, so that those around them become neighbours. Where bytes may be unknown, callers make sure
-//! that none is.
-
-mod block;
-mod neighbours;
+//! A pair that passes the filter is looked up in a bitmap of pairs, by hash. A bit that is set by chance keeps two characters
+//! together, never apart, and a longer part has the same ids.
+//!
+//! *Cost*: built once from the merges, with a large tokenizer that is read from a file or when enough text came that it
+//! matters for. The rows take 2 MiB. A question takes two rows and perhaps a bit.
+//!
+//! Left out: cuts beside characters of four bytes and beside bytes that are no character; vocabularies whose units carry
+//! marks, whose text tokens are not their parts put together, or that leave unknown characters out, so that those around them
+//! become neighbours. Where bytes may be unknown, callers make sure that none is.
 
 use std::collections::HashSet;
 
-pub(crate) use self::block::Pieces;
-pub(super) use self::block::{Block, MAX_CHARACTERS, Place, Taken};
-use self::neighbours::NeighbourTable;
-pub(super) use self::neighbours::{OTHER, code_point};
+use super::by_parts::bits;
 use super::merge::Symbols;
 use crate::hash::fold;
+use crate::memory::huge_pages::HugePageRow;
+use crate::memory::prefetch::prefetch;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// What the merges of a vocabulary join.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// By the first of two ASCII characters: a bit for each second one that may be joined to it.
-    of_ascii: [u128; 128],
-    /// Bits by the hash of a pair, its size a power of two.
-    of_others: Vec<u64>,
-    /// By byte: whether parts of characters that end with it are joined to what follows, and whether those that begin
-    /// with it are joined to what stands before, as in vocabularies of bytes.
-    fragments: [[bool; 256]; 2],
-    /// What is known of most characters.
-    neighbours: NeighbourTable,
+    /// What tokens may join to each character, by code point.
+    rows: HugePageRow<Neighbours>,
+    /// Bits by the hash of a pair of characters, its size a power of two.
+    pairs: Vec<u64>,
     /// By the last byte of a character and the first of the next: the lowest id that is made by joining a part of one of
     /// them to the other, or to a part of it; `TokenId::MAX` where none is.
     in_part: Vec<TokenId>,
-    /// Whether a cut needs a known character behind it, as unknown ones may belong together.
-    must_be_known: bool,
+    /// Whether a cut needs a known character after it, as unknown ones may belong together.
+    pub(super) must_be_known: bool,
 }
 
 /// Codes of characters of at most three bytes.
 pub(super) const N_CODES: u32 = 1 << 16;
 
+/// In place of a code point: characters of four bytes, and what is no character. Nothing is cut beside it.
+pub(super) const OTHER: u32 = N_CODES;
+
+/// What [`OTHER`] begins with, as every character is noted to join that: a byte, less 0xC0, that begins no character.
+const FIRST_OF_OTHER: u8 = 0x3F;
+
 /// Bits for each pair: of 16 pairs that nothing joins about one is taken for joined.
 const N_BITS_PER_PAIR: usize = 16;
 
-/// Stands for bytes that are no character. Nothing is cut beside them.
-const NO_CHARACTER: u32 = u32::MAX;
-
-/// How many merges ahead the bytes of tokens are prefetched.
-const N_AHEAD: usize = 16;
-
-/// Marks a byte that stands for all characters that end, or begin, with it.
-const FRAGMENT: u32 = 0xFE00_0000;
+/// What tokens may join to a character.
+#[derive(Clone, Copy, Debug, Default)]
+struct Neighbours {
+    /// A bit for each last byte, less 0x80, of a character that a token may join before it.
+    before: u64,
+    /// A bit for each first byte, less 0xC0, of a character that a token may join after it.
+    after: u64,
+    /// The groups of those that a token may join after it as a whole.
+    followers: u64,
+    /// The group that it is in.
+    group: u8,
+    /// Its last byte, less 0x80, and its first, less 0xC0, which 0 never is. An ASCII character has neither.
+    last: u8,
+    first: u8,
+    is_long: bool,
+}
 
 impl Cuts {
     /// `None` where the vocabulary does not allow the proof.
@@ -85,75 +97,91 @@ impl Cuts {
         if has_marks || unknown.is_some_and(is_text) || leaves_out {
             return None;
         }
-        let (mut pairs, mut in_part) = (Pairs::new(), vec![TokenId::MAX; 1 << 16]);
-        let merges = vocabulary.merges();
-        for (place, &merge) in merges.iter().enumerate() {
-            prefetch_ahead(vocabulary, &merges[place..]);
-            let (last, first) = meeting(vocabulary, merge)?;
-            if last.code.max(first.code) >= FRAGMENT {
-                let least = &mut in_part[border(last.byte, first.byte)];
-                *least = merge.result.min(*least);
+        let mut rows = HugePageRow::with_room(OTHER as usize + 1);
+        (0..=OTHER).for_each(|code| rows.push(Neighbours::alone(code)));
+        let (mut pairs, mut in_part) = (Vec::new(), vec![TokenId::MAX; 1 << 16]);
+        // By byte: what may stand before the characters that begin with it, and after those that end with it.
+        let (mut before, mut after) = ([0; 256], [0; 256]);
+        for &merge in vocabulary.merges() {
+            let [left, right] = parts(vocabulary, merge)?;
+            let (last, first) = (End::last(left)?, End::first(right)?);
+            match (last.code, first.code) {
+                (Some(left), Some(right)) => {
+                    rows[left as usize].followers |= 1 << group(right);
+                    pairs.push((left, right));
+                    continue;
+                }
+                (None, Some(right)) => rows[right as usize].before |= last.as_last(),
+                (Some(left), None) => rows[left as usize].after |= first.as_first(),
+                (None, None) => {
+                    before[usize::from(first.byte)] |= last.as_last();
+                    after[usize::from(last.byte)] |= first.as_first();
+                }
             }
-            pairs.push(last.code, first.code);
+            let least = &mut in_part[border(last.byte, first.byte)];
+            *least = merge.result.min(*least);
         }
-        let must_be_known = must_be_known(units, symbols);
-        Some(Self { in_part, ..Self::of_pairs(&pairs.all, must_be_known) })
-    }
-
-    fn of_pairs(pairs: &[(u32, u32)], must_be_known: bool) -> Self {
-        let n_words = (n_distinct(pairs) * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
-        let (of_ascii, of_others, fragments) = ([0; 128], vec![0; n_words], [[false; 256]; 2]);
-        let neighbours = NeighbourTable::new(pairs);
-        let in_part = Vec::new();
-        let mut cuts = Self { of_ascii, of_others, fragments, neighbours, in_part, must_be_known };
-        for &(left, right) in pairs {
-            for (is_joined, side) in cuts.fragments.iter_mut().zip([left, right]) {
-                is_joined[(side & 0xFF) as usize] |= side & FRAGMENT == FRAGMENT;
-            }
-            if left < 128 && right < 128 {
-                cuts.of_ascii[left as usize] |= 1 << right;
-            } else {
-                let (word, bit) = cuts.place(left, right);
-                cuts.of_others[word] |= bit;
-            }
+        for row in rows.iter_mut().filter(|row| row.is_long) {
+            row.before |= before[usize::from(row.first | 0xC0)];
+            row.after |= after[usize::from(row.last | 0x80)];
         }
-        cuts
+        let seen = bitmap(&pairs, (pairs.len() / 16).next_power_of_two());
+        let n_distinct: usize = seen.into_iter().map(|word| word.count_ones() as usize).sum();
+        let n_words = (n_distinct * N_BITS_PER_PAIR / 64).next_power_of_two().max(64);
+        let pairs = bitmap(&pairs, n_words);
+        Some(Self { rows, pairs, in_part, must_be_known: must_be_known(units, symbols) })
     }
 
     /// Where the part of a piece ends that begins at `start`: at a cut, or at the end of the piece.
     #[inline]
     pub(super) fn end(&self, piece: &[u8], start: usize, symbols: &Symbols) -> usize {
-        let (mut before, mut len) = neighbours::code_point(piece, start);
-        let (mut place_before, mut place) = (start, start + len);
+        let (mut before, mut len) = code_point(piece, start);
+        let mut place = start + len;
         while place < piece.len() {
             let here;
-            (here, len) = neighbours::code_point(piece, place);
-            let is_joined = match before.max(here) {
-                OTHER => self.joins(character(piece, place_before).0, character(piece, place).0),
-                _ => self.joins_known(before, here),
-            };
-            if !is_joined && self.is_known(&piece[place..place + len], symbols) {
+            (here, len) = code_point(piece, place);
+            if !self.joins(before, here) && self.is_known(&piece[place..place + len], symbols) {
                 return place;
             }
-            (before, place_before) = (here, place);
-            place += len;
+            (before, place) = (here, place + len);
         }
         piece.len()
     }
 
-    /// Whether some token may span two characters, by code points other than [`OTHER`]: what [`Self::joins`] finds by bytes.
-    #[inline]
-    fn joins_known(&self, left: u32, right: u32) -> bool {
-        if left < 128 && right < 128 {
-            return self.of_ascii[left as usize] >> right & 1 > 0;
-        }
-        let [left, right] = [left, right].map(|code| self.neighbours.of(code));
-        left.joins_part(right) || left.may_join(right) && self.has(left.code, right.code)
+    /// Whether a piece can be cut at a place, whatever else it holds.
+    pub(super) fn is_cut(&self, piece: &[u8], place: usize, symbols: &Symbols) -> bool {
+        let Some(start) = last_start(&piece[..place]).filter(|_| place < piece.len()) else {
+            return false;
+        };
+        let ((before, len), (here, len_here)) =
+            (code_point(piece, start), code_point(piece, place));
+        start + len == place
+            && !self.joins(before, here)
+            && self.is_known(&piece[place..place + len_here], symbols)
     }
 
-    /// Whether a cut needs a known character behind it.
-    pub(super) fn must_be_known(&self) -> bool {
-        self.must_be_known
+    /// Whether some token may span two characters.
+    #[inline]
+    fn joins(&self, left: u32, right: u32) -> bool {
+        let [one, other] = [left, right].map(|code| self.row(code));
+        one.joins_part(other) || one.may_join(other) && self.has(left, right)
+    }
+
+    /// A bit for each of some characters, 63 at most, that a token may join to the one before; and for each that it may join in
+    /// part, to the one before or to a part of it. What is said of the first means nothing.
+    pub(super) fn joined(&self, codes: &[u32]) -> [u64; 2] {
+        let (mut in_part, mut whole) = (0, 0);
+        let mut before = self.row(OTHER);
+        for (number, &code) in codes.iter().enumerate() {
+            let here = self.row(code);
+            in_part |= u64::from(before.joins_part(here)) << number;
+            whole |= u64::from(before.may_join(here)) << number;
+            before = here;
+        }
+        let joined = bits(whole & !in_part & !1).fold(in_part, |joined, number| {
+            joined | u64::from(self.has(codes[number - 1], codes[number])) << number
+        });
+        [joined, in_part]
     }
 
     /// The lowest id that is made by joining parts of neighbouring characters, by the bytes that meet.
@@ -162,153 +190,129 @@ impl Cuts {
         self.in_part[border(last, first)]
     }
 
-    /// Whether no token joins a part of one character to a part of the next, or to all of it; both by their rows.
+    /// Whether no token joins a part of one character to a part of the next, or to all of it.
     #[inline]
     pub(super) fn are_apart(&self, left: u32, right: u32) -> bool {
-        left.max(right) < 128
-            || left.max(right) < OTHER
-                && !self.neighbours.of(left).joins_part(self.neighbours.of(right))
+        !self.row(left).joins_part(self.row(right))
     }
 
-    /// Whether a piece can be cut at a place, whatever else it holds.
-    pub(super) fn is_cut(&self, piece: &[u8], place: usize, symbols: &Symbols) -> bool {
-        let n_after =
-            piece[..place].iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
-        let Some(start) = place.checked_sub(n_after + 1) else { return false };
-        if place >= piece.len() {
-            return false;
-        }
-        let (before, len) = character(piece, start);
-        let (here, len_here) = character(piece, place);
-        start + len == place
-            && !self.joins(before, here)
-            && self.is_known(&piece[place..place + len_here], symbols)
-    }
-
-    fn is_known(&self, character: &[u8], symbols: &Symbols) -> bool {
+    pub(super) fn is_known(&self, character: &[u8], symbols: &Symbols) -> bool {
         !self.must_be_known || symbols.is_known(Token::plain(character))
     }
 
-    /// Whether some token may span these two characters.
+    /// Fetches what is known of a character ahead of its use.
     #[inline]
-    fn joins(&self, left: u32, right: u32) -> bool {
-        if left < 128 && right < 128 {
-            return self.of_ascii[left as usize] >> right & 1 > 0;
-        }
-        if left == NO_CHARACTER || right == NO_CHARACTER || self.has(left, right) {
-            return true;
-        }
-        let [ends, begins] = [last_byte(left), right & 0xFF];
-        let may_end = self.fragments[0][ends as usize];
-        let may_begin = self.fragments[1][begins as usize];
-        let (ending, beginning) = (FRAGMENT | ends, FRAGMENT | begins);
-        may_end && self.has(ending, right)
-            || may_begin && self.has(left, beginning)
-            || may_end && may_begin && self.has(ending, beginning)
+    pub(super) fn prefetch(&self, code: u32) {
+        prefetch(&self.rows, code as usize);
+    }
+
+    #[inline]
+    fn row(&self, code: u32) -> &Neighbours {
+        &self.rows[code.min(OTHER) as usize]
     }
 
     fn has(&self, left: u32, right: u32) -> bool {
-        let (word, bit) = self.place(left, right);
-        self.of_others[word] & bit > 0
+        let (word, bit) = place(left, right, self.pairs.len());
+        self.pairs[word] & bit > 0
+    }
+}
+
+impl Neighbours {
+    /// A character, before anything is known of it.
+    fn alone(code: u32) -> Self {
+        let row = Self { group: group(code), after: 1 << FIRST_OF_OTHER, ..Self::default() };
+        let mut bytes = [0; 4];
+        let character = char::from_u32(code).filter(|_| code < OTHER);
+        match character.map(|character| character.encode_utf8(&mut bytes).as_bytes()) {
+            Some(&[first, .., last]) => {
+                Self { last: last & 0x3F, first: first & 0x3F, is_long: true, ..row }
+            }
+            None if code == OTHER => Self { after: u64::MAX, first: FIRST_OF_OTHER, ..row },
+            _ => row,
+        }
     }
 
+    /// Whether some token joins a part of this character to a part of the next one, or to all of it.
     #[inline]
-    fn place(&self, left: u32, right: u32) -> (usize, u64) {
-        place(left, right, self.of_others.len())
+    fn joins_part(&self, next: &Self) -> bool {
+        let ends = u64::from(self.is_long) & next.before >> self.last;
+        (ends | self.after >> next.first) & 1 > 0
+    }
+
+    /// Whether some token may join all of this character to all of the next one.
+    #[inline]
+    fn may_join(&self, next: &Self) -> bool {
+        self.followers >> next.group & 1 > 0
     }
 }
 
 /// All pairs of characters that some token has side by side, and perhaps others; `None` where a token begins or ends in the
 /// middle of one.
 pub(super) fn joined_pairs(vocabulary: &Vocabulary) -> Option<HashSet<(char, char)>> {
-    let mut codes = HashSet::new();
-    for &merge in vocabulary.merges() {
-        let (last, first) = meeting(vocabulary, merge)?;
-        codes.insert((last.code, first.code));
-    }
-    let pair = |(last, first)| Some((character_of(last)?, character_of(first)?));
-    codes.into_iter().map(pair).collect()
-}
-
-/// The character of a code.
-fn character_of(code: u32) -> Option<char> {
-    let bytes = code.to_le_bytes();
-    let len = bytes.iter().rposition(|&byte| byte != 0).map_or(1, |last| last + 1);
-    std::str::from_utf8(&bytes[..len]).ok()?.chars().next()
+    let pair = |&merge: &Merge| {
+        let [left, right] = parts(vocabulary, merge)?.map(|part| std::str::from_utf8(part).ok());
+        Some((left?.chars().next_back()?, right?.chars().next()?))
+    };
+    vocabulary.merges().iter().map(pair).collect()
 }
 
 fn border(last: u8, first: u8) -> usize {
     usize::from(last) << 8 | usize::from(first)
 }
 
-/// Pairs that tokens join, those of ASCII once each: most merges are of these.
-struct Pairs {
-    all: Vec<(u32, u32)>,
-    /// By the first of two ASCII characters: a bit for each second one that came.
-    of_ascii: [u128; 128],
-}
-
-impl Pairs {
-    fn new() -> Self {
-        Self { all: Vec::new(), of_ascii: [0; 128] }
-    }
-
-    fn push(&mut self, left: u32, right: u32) {
-        if left.max(right) < 128 {
-            let seconds = &mut self.of_ascii[left as usize];
-            if *seconds >> right & 1 > 0 {
-                return;
-            }
-            *seconds |= 1 << right;
-        }
-        self.all.push((left, right));
-    }
-}
-
-/// The first or last character of a token, or the [byte](FRAGMENT) that stands for it, and the byte itself.
+/// The first or last character of a token; `None` where that is a part of one, for which a byte stands. And the byte itself.
 #[derive(Clone, Copy)]
 struct End {
-    code: u32,
+    code: Option<u32>,
     byte: u8,
 }
 
-/// Fetches the tokens of merges that come soon, which lie anywhere.
-#[inline]
-fn prefetch_ahead(vocabulary: &Vocabulary, merges: &[Merge]) {
-    if let Some(merge) = merges.get(2 * N_AHEAD) {
-        [merge.left, merge.right, merge.result].iter().for_each(|&id| vocabulary.prefetch(id));
+impl End {
+    fn first(token: &[u8]) -> Option<Self> {
+        let byte = *token.first()?;
+        let (code, len) = code_point(token, 0);
+        Some(Self { code: (code < OTHER || len > 1).then_some(code), byte })
     }
-    if let Some(merge) = merges.get(N_AHEAD) {
-        [merge.left, merge.right, merge.result]
-            .iter()
-            .for_each(|&id| vocabulary.prefetch_bytes(id));
+
+    fn last(token: &[u8]) -> Option<Self> {
+        let byte = *token.last()?;
+        let whole = last_start(token).and_then(|start| {
+            let (code, len) = code_point(token, start);
+            (start + len == token.len() && (code < OTHER || len > 1)).then_some(code)
+        });
+        Some(Self { code: whole, byte })
+    }
+
+    /// The bit of the byte as the last one of characters; none where no long character ends with it.
+    fn as_last(self) -> u64 {
+        if continues(self.byte) { 1 << (self.byte & 0x3F) } else { 0 }
+    }
+
+    /// The bit of the byte as the first one of characters; none where no long character begins with it.
+    fn as_first(self) -> u64 {
+        if self.byte > 0xC0 { 1 << (self.byte & 0x3F) } else { 0 }
     }
 }
 
-/// Where the parts of a merge meet, the end of the left one and the beginning of the right, if it makes what they are
-/// together.
+/// The parts of a merge, if it makes what they are together, and all are text without marks.
 #[inline]
-fn meeting(vocabulary: &Vocabulary, merge: Merge) -> Option<(End, End)> {
-    let [left, right, result] =
-        [merge.left, merge.right, merge.result].map(|id| text(vocabulary, id));
-    let (left, right) = (left?, right?);
-    let is_whole = result?.strip_prefix(left)? == right;
-    let (&last_byte, &first_byte) = (left.last()?, right.first()?);
-    let last = if last_byte.is_ascii() { last_byte.into() } else { last(left) };
-    let first = if first_byte.is_ascii() { first_byte.into() } else { first(right) };
-    let ends = (End { code: last, byte: last_byte }, End { code: first, byte: first_byte });
-    is_whole.then_some(ends)
+fn parts(vocabulary: &Vocabulary, merge: Merge) -> Option<[&[u8]; 2]> {
+    let text = |id| {
+        let token = vocabulary.token(id)?;
+        (token.kind == TokenKind::PLAIN).then_some(token.bytes)
+    };
+    let (left, right) = (text(merge.left)?, text(merge.right)?);
+    (text(merge.result)?.strip_prefix(left)? == right).then_some([left, right])
 }
 
-/// How many of these pairs differ, or a few less.
-fn n_distinct(pairs: &[(u32, u32)]) -> usize {
-    let n_words = (pairs.len() / 16).next_power_of_two();
-    let mut seen = vec![0_u64; n_words];
+/// A bitmap of so many words, a power of two, with a bit for each pair.
+fn bitmap(pairs: &[(u32, u32)], n_words: usize) -> Vec<u64> {
+    let mut bitmap = vec![0; n_words];
     for &(left, right) in pairs {
         let (word, bit) = place(left, right, n_words);
-        seen[word] |= bit;
+        bitmap[word] |= bit;
     }
-    seen.into_iter().map(|word| word.count_ones() as usize).sum()
+    bitmap
 }
 
 /// Where a pair has its bit in a bitmap of so many words, a power of two.
@@ -319,12 +323,6 @@ fn place(left: u32, right: u32, n_words: usize) -> (usize, u64) {
     (hash as usize & (n_words - 1), 1 << (hash >> 58))
 }
 
-/// The bytes of a text token without marks.
-fn text(vocabulary: &Vocabulary, id: TokenId) -> Option<&[u8]> {
-    let token = vocabulary.token(id)?;
-    (token.kind == TokenKind::PLAIN).then_some(token.bytes)
-}
-
 /// Whether neighbouring unknown characters may become one token, or change places with bytes.
 fn must_be_known(units: &Units, symbols: &Symbols) -> bool {
     let is_never_used =
@@ -332,60 +330,48 @@ fn must_be_known(units: &Units, symbols: &Symbols) -> bool {
     !is_never_used && (units.fuse_unknown || units.byte_fallback)
 }
 
-/// The last byte of a character: the highest of its code that is not zero.
-fn last_byte(code: u32) -> u32 {
-    code >> (code.checked_ilog2().unwrap_or(0) & !7)
-}
-
-/// The character at a place, its bytes as a little-endian number, and its length.
-#[inline]
-fn character(piece: &[u8], place: usize) -> (u32, usize) {
-    let lead = piece[place];
-    if lead < 0x80 {
-        return (lead.into(), 1);
-    }
-    let len = len(lead);
-    match piece.get(place..place + len) {
-        Some(bytes) if len > 1 && bytes[1..].iter().all(|&byte| continues(byte)) => {
-            (code(bytes), len)
-        }
-        _ => (NO_CHARACTER, 1),
-    }
-}
-
-/// The first character of a token, or the byte that stands for those that begin with it.
-fn first(token: &[u8]) -> u32 {
-    match character(token, 0) {
-        (NO_CHARACTER, _) => FRAGMENT | u32::from(token[0]),
-        (character, _) => character,
-    }
-}
-
-/// The last character of a token, or the byte that stands for those that end with it.
-fn last(token: &[u8]) -> u32 {
-    let last = token.len() - 1;
-    let n_after = token.iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
-    match token.len().checked_sub(n_after + 1).map(|start| character(token, start)) {
-        Some((found, len)) if found != NO_CHARACTER && len == n_after + 1 => found,
-        _ => FRAGMENT | u32::from(token[last]),
-    }
-}
-
-fn code(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |code, &byte| code << 8 | u32::from(byte))
+/// Where the last character begins, or a part of one.
+fn last_start(text: &[u8]) -> Option<usize> {
+    let n_after = text.iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
+    text.len().checked_sub(n_after + 1)
 }
 
 fn continues(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }
 
-/// The length of the character that a byte begins; 1 for a byte that begins none.
-fn len(lead: u8) -> usize {
-    match lead {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
+fn group(code: u32) -> u8 {
+    (fold(code.into(), 0) >> 58) as u8
+}
+
+/// The code point of the character at a place, and its length; [`OTHER`] for characters of four bytes and for what is none.
+#[inline]
+pub(super) fn code_point(piece: &[u8], place: usize) -> (u32, usize) {
+    // Most are three bytes long, of these most with four to read; without a branch for each of them.
+    if let Some(four) = piece.get(place..).and_then(<[u8]>::first_chunk) {
+        let four = u32::from_le_bytes(*four);
+        let code_point = (four & 0x0F) << 12 | (four >> 8 & 0x3F) << 6 | four >> 16 & 0x3F;
+        if four & 0xC0_C0_F0 == 0x80_80_E0 && !matches!(code_point, ..0x800 | 0xD800..0xE000) {
+            return (code_point, 3);
+        }
+    }
+    any_code_point(piece, place)
+}
+
+/// [`code_point`] of any character.
+fn any_code_point(piece: &[u8], place: usize) -> (u32, usize) {
+    let bits = |byte: u8| u32::from(byte & 0x3F);
+    let n_after = piece[place + 1..].iter().take(3).take_while(|&&byte| continues(byte)).count();
+    match (n_after, &piece[place..]) {
+        (_, &[byte @ ..0x80, ..]) => (byte.into(), 1),
+        (2.., &[lead @ 0xE0..=0xEF, second, third, ..]) => {
+            let code_point = u32::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
+            // Three bytes that say what two or one say are no character, nor are halves of one.
+            (if matches!(code_point, ..0x800 | 0xD800..0xE000) { OTHER } else { code_point }, 3)
+        }
+        (1.., &[lead @ 0xC2..=0xDF, second, ..]) => (u32::from(lead & 0x1F) << 6 | bits(second), 2),
+        (3, &[0xF0..=0xF4, ..]) => (OTHER, 4),
+        _ => (OTHER, 1),
     }
 }
 

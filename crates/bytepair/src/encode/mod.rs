@@ -29,9 +29,8 @@ mod merge_steps;
 mod reachability;
 mod whole_tokens;
 
-pub(crate) use by_parts::{ByParts, PartsContext};
+pub(crate) use by_parts::{ByParts, PartsContext, Pieces};
 pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query, splice};
-pub(crate) use cuts::Pieces;
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
@@ -278,7 +277,7 @@ impl Encoder {
     pub(crate) fn joined_pairs(&self) -> Option<HashSet<(char, char)>> {
         let is_proven = !self.symbols.units().is_bytes()
             && !self.takes_whole_pieces()
-            && self.cuts().is_some_and(|cuts| !cuts.must_be_known());
+            && self.cuts().is_some_and(|cuts| !cuts.must_be_known);
         if is_proven { cuts::joined_pairs(&self.vocabulary) } else { None }
     }
 

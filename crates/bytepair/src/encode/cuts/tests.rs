@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
+use crate::encode::by_parts::{Block, Pieces, Place};
 use crate::encode::{Encoder, Scratch, naive};
 use crate::test_support::{bytes_vocabulary, texts_vocabulary};
 use crate::units::ByteIds;
@@ -95,23 +96,22 @@ fn taken(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<
             from,
             |_| (),
         ) {
-            Taken::Parts(next) => {
+            Some(next) => {
                 let n_characters = block.codes().len();
-                let starts =
-                    (0..n_characters).filter(|number| block.part_starts() >> number & 1 > 0);
+                let starts = (0..n_characters).filter(|number| block.part_starts >> number & 1 > 0);
                 let starts: Vec<_> = starts.chain([n_characters]).collect();
                 for part in starts.windows(2) {
-                    let is_first = block.piece_starts() >> part[0] & 1 > 0;
+                    let is_first = block.piece_starts >> part[0] & 1 > 0;
                     parts.push((block.range(part[0]..part[1]), is_first));
                 }
                 for number in 1..n_characters {
                     let codes = [block.codes()[number - 1], block.codes()[number]];
-                    let is_apart = block.apart() >> number & 1 > 0;
+                    let is_apart = block.apart >> number & 1 > 0;
                     assert_eq!(is_apart, cuts.are_apart(codes[0], codes[1]));
                 }
                 next
             }
-            Taken::Nothing => {
+            None => {
                 let piece = &pieces[from.piece];
                 let start = from.at.max(piece.start);
                 let end = cuts.end(&text[..piece.end], start, &encoder.symbols);
