@@ -26,30 +26,7 @@ pub(crate) fn fold(left: u64, right: u64) -> u64 {
 /// The hash of `bytes`, begun from `seed`.
 #[inline]
 pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
-    let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
-    let mut chunks = bytes.chunks_exact(16);
-    for chunk in &mut chunks {
-        hash = fold(word(&chunk[..8]) ^ hash, word(&chunk[8..]));
-    }
-    let (low, high) = words(chunks.remainder());
-    fold(low ^ hash, high)
-}
-
-/// A different hash for at least 16 bytes, with fewer steps that wait for each other.
-#[inline]
-pub(crate) fn hash_long(bytes: &[u8], seed: u64) -> u64 {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) else {
-        return hash_bytes(bytes, seed);
-    };
-    let seed = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
-    let mut hash = fold(word(&first[..8]) ^ seed, word(&first[8..]))
-        ^ fold(word(&last[8..]), word(&last[..8]) ^ seed).rotate_left(23);
-    // What lies between, and perhaps some of the last 16 once more.
-    let between = bytes.len().saturating_sub(32).div_ceil(16);
-    for chunk in bytes[16..].chunks_exact(16).take(between) {
-        hash = fold(word(&chunk[..8]) ^ hash, word(&chunk[8..]));
-    }
-    hash
+    HashKey { left: 0, right: 0 }.hash_bytes(bytes, seed)
 }
 
 /// What the hashes of a process depend on, chosen by the system at first use.
@@ -158,21 +135,13 @@ mod tests {
 
     #[test]
     fn bytes_that_differ_anywhere_have_different_hashes() {
-        let long = |bytes: &[u8]| hash_long(bytes, 1);
-        let long_without_seed = |bytes: &[u8]| hash_long(bytes, 0);
-        let any = |bytes: &[u8]| hash_bytes(bytes, 0);
-        let check = |lens: std::ops::Range<usize>, hash: &dyn Fn(&[u8]) -> u64| {
-            let mut seen = HashSet::new();
-            for (len, bit) in lens.flat_map(|len| (0..=len * 8).map(move |bit| (len, bit))) {
-                let mut bytes = vec![7; len + 1];
-                bytes[bit / 8] ^= 1 << (bit % 8);
-                // The last one changes what is not hashed.
-                assert!(seen.insert(hash(&bytes[..len])), "{len} {bit}");
-            }
-        };
-        check(0..40, &any);
-        check(10..100, &long);
-        check(10..100, &long_without_seed);
+        let mut seen = HashSet::new();
+        for (len, bit) in (0..100).flat_map(|len| (0..=len * 8).map(move |bit| (len, bit))) {
+            let mut bytes = vec![7; len + 1];
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            // The last one changes what is not hashed.
+            assert!(seen.insert(hash_bytes(&bytes[..len], 0)), "{len} {bit}");
+        }
     }
 
     #[test]

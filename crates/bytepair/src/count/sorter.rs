@@ -28,7 +28,7 @@ use tempfile::{NamedTempFile, TempPath};
 use super::First;
 use crate::error::Result;
 use crate::hash::hash_bytes;
-use crate::piece::key::{high_hash, piece_key};
+use crate::piece::{high_hash, piece_key};
 
 /// Runs that are merged at once.
 const MAX_RUNS: usize = if cfg!(test) { 3 } else { 64 };

@@ -20,9 +20,9 @@ use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
+use crate::piece::PieceRow;
 use crate::piece::Starts;
-use crate::piece::key::{Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
-use crate::piece::row::PieceRow;
+use crate::piece::{Keyed, MAX_KEY_LEN, high_hash, piece_key, piece_of_key};
 use bytepair_split::Boundaries;
 
 /// Pieces whose places are prefetched together.
@@ -622,9 +622,8 @@ mod tests {
     fn chosen_pieces(n: u64) -> Vec<Vec<u8>> {
         let mut inverse = 1_u64; // by Newton's rounds, each of which doubles the bits that are right
         for _ in 0..6 {
-            inverse = inverse.wrapping_mul(
-                2_u64.wrapping_sub(crate::piece::key::FACTORS[0].wrapping_mul(inverse)),
-            );
+            inverse = inverse
+                .wrapping_mul(2_u64.wrapping_sub(crate::piece::FACTORS[0].wrapping_mul(inverse)));
         }
         let short = (1..=n).map(|number| number.wrapping_mul(inverse).to_le_bytes().to_vec());
         let zero = 0xD6E8_FEB8_6659_FD93_u64; // makes one factor of the hash nothing

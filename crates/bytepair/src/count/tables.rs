@@ -24,7 +24,7 @@ use super::ordered::Entry;
 use super::table::{CountTable, Long, Short, SortedTable, Sum, Total, in_order};
 use crate::error::Result;
 use crate::parallel::in_parallel;
-use crate::piece::key::piece_of_key;
+use crate::piece::piece_of_key;
 
 /// Ranges for each thread, so that no thread is left with much more than the others.
 const N_RANGES_PER_THREAD: usize = 4;

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::blocks::Misses;
 use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
-use crate::piece::key::{MAX_KEY_LEN, key_hash, piece_key};
+use crate::piece::{MAX_KEY_LEN, key_hash, piece_key};
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 

@@ -7,8 +7,7 @@
 //! | piece | found by | its ids |
 //! |---|---|---|
 //! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, up to seven if they are small, more in the [`Ring`] |
-//! | longer, of one byte over and over from the eighth on: indents, rulers | its first eight bytes and its length, which are a number too | as above |
-//! | any other of up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], behind its bytes |
+//! | longer, up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], behind its bytes |
 //! | empty, or longer than that | | not remembered |
 //! | a part of a long piece | | not remembered: hardly any comes again |
 //!
@@ -30,7 +29,7 @@
 //!
 //! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one
 //!    tokenizer, which never changes, and what is inserted are ids that were just merged.
-//! 2. A key is the piece: two pieces never have the same (`piece/key.rs`), and keys are compared whole.
+//! 2. A key is the piece: two pieces never have the same (`piece.rs`), and keys are compared whole.
 //! 3. A hash is not the piece: the entry in the ring has the bytes of its piece, and they are compared.
 //! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known
 //!    from its number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not
@@ -63,10 +62,8 @@ use std::ops::Range;
 
 use self::ring::{Index, Ring};
 use self::table::{MAX_IDS, MAX_INLINE, MIN_LEN, Slot, Table};
-use crate::hash::hash_long;
-use crate::piece::Word;
-use crate::piece::key::{MAX_KEY_LEN, NO_KEY, key_or_none, run_key};
-use crate::piece::row::{MAX_PIECES, PieceRow};
+use crate::hash::hash_bytes;
+use crate::piece::{MAX_KEY_LEN, MAX_PIECES, NO_KEY, PieceRow, Word, key_or_none};
 use crate::vocabulary::TokenId;
 
 /// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
@@ -228,7 +225,7 @@ impl PieceCache {
             let slot = self.table.get_elsewhere(key);
             return slot.is_some_and(|slot| self.append_slot(slot, ids));
         }
-        let query = Query::of_long(piece).filter(|query| query.is_exact() || piece.is_ascii());
+        let query = Query::of_long(piece).filter(|_| piece.is_ascii());
         query.is_some_and(|query| self.append(query, ids))
     }
 
@@ -281,13 +278,10 @@ impl PieceCache {
     }
 
     fn insert_short(&mut self, key: u128, ids: &[TokenId]) {
-        let Some(slot) = Slot::packed(key, ids) else {
-            let place = self.ring.push_ids(ids);
-            let slot = place.map(|place| Slot::in_ring(key, place, ids.len()));
-            slot.into_iter().for_each(|slot| self.table.insert(slot));
-            return;
-        };
-        self.table.insert(slot);
+        let in_ring = || Some(Slot::in_ring(key, self.ring.push_ids(ids)?, ids.len()));
+        if let Some(slot) = Slot::packed(key, ids).or_else(in_ring) {
+            self.table.insert(slot);
+        }
     }
 }
 
@@ -308,16 +302,7 @@ impl<'t> Query<'t> {
 
     #[inline]
     fn of_long(piece: &'t [u8]) -> Option<Self> {
-        if piece.len() > MAX_LEN {
-            return None;
-        }
-        let key =
-            run_key(piece).map_or_else(|| CacheKey::Hash(hash_long(piece, 0)), CacheKey::Exact);
-        Some(Self { piece, key })
-    }
-
-    fn is_exact(&self) -> bool {
-        matches!(self.key, CacheKey::Exact(_))
+        (piece.len() <= MAX_LEN).then(|| Self { piece, key: CacheKey::Hash(hash_bytes(piece, 0)) })
     }
 }
 

@@ -46,7 +46,7 @@
 
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
-use crate::piece::key::{KIND_SHIFT, Keyed, high_hash};
+use crate::piece::{KIND_SHIFT, Keyed, high_hash};
 use crate::vocabulary::TokenId;
 
 /// Slots of a new table; 16 KiB.
@@ -116,25 +116,19 @@ impl Table {
         Some(self.slots[self.place(key)]).filter(|slot| has(slot, key))
     }
 
-    /// The slot of a key, marked or not, that is not in its home; it may be from now on.
+    /// The slot of a key, marked or not, that is not in its home. It may be from now on, if the key seems to be frequent.
     #[inline]
     pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
         let place = self.place(key);
         let slot = Some(self.slots[place]).filter(|slot| has(slot, key))?;
-        self.note_elsewhere(self.home(key), place);
-        Some(slot)
-    }
-
-    /// Notes that a key was found elsewhere than in its home. If it seems to be frequent, the two slots change
-    /// places.
-    #[inline]
-    pub(super) fn note_elsewhere(&mut self, home: usize, place: usize) {
+        let home = self.home(key);
         self.n_elsewhere = self.n_elsewhere.wrapping_add(1);
         if self.n_elsewhere.is_multiple_of(SAMPLED)
             && std::mem::replace(&mut self.sampled, home) == home
         {
             self.exchange(home, place);
         }
+        Some(slot)
     }
 
     /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its

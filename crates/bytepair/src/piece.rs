@@ -1,7 +1,11 @@
-//! Short pieces of some hundred bytes of text, made ready to be looked up: their keys, and the homes of these in a table.
+//! Short pieces as numbers, for the tables that count and remember them, and some hundred of them made ready to be looked up.
 //!
-//! A processor runs ahead of a load that is slow by some hundred instructions, which are few pieces. So pieces are looked up in
-//! two rounds, of which the first waits for nothing:
+//! A piece of 1 to 15 bytes fits a word of 128 bits together with its length, its *key*, so that two pieces are compared by one
+//! comparison and hashed by one multiplication. No key is 0.
+//!
+//! Where the pieces of a block start is a row of bits. A processor runs ahead of a load that is slow by some hundred
+//! instructions, which are few pieces. So the pieces of some hundred bytes of text are looked up in two rounds, of which the
+//! first waits for nothing:
 //!
 //! ```text
 //! for each piece of a row:  make its key, hash it, prefetch its home
@@ -15,8 +19,164 @@
 
 use std::ops::Range;
 
-use crate::piece::key::{MAX_KEY_LEN, NO_KEY};
-use crate::piece::{WORD_LEN, Word};
+use crate::hash::fold;
+
+/// Longest piece that has a key, in bytes.
+pub(crate) const MAX_KEY_LEN: usize = 15;
+
+/// Stands where there is no key. No piece has it, nor a slot with any kind: its length is that of no piece.
+pub(crate) const NO_KEY: u128 = u128::MAX << 64;
+
+/// What the lower and the upper half of a key are multiplied by, for [`high_hash`].
+pub(crate) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
+
+/// A slot of a table by key: two of them are a line of the processor's cache, and none lies in two.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(32))]
+pub(crate) struct Keyed<V> {
+    /// 0 where the slot is free.
+    pub(crate) key: u128,
+    pub(crate) value: V,
+}
+
+/// Bits above those of a key, where a table may note the kind of a value. No key of a piece has one of them.
+pub(crate) const KIND_SHIFT: u32 = 125;
+
+/// By length: the bytes of a key that are the piece.
+const PIECE_BYTES: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut len = 0;
+    while len < masks.len() {
+        masks[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    masks
+};
+
+/// The key of the piece `text[start..end]`, if it is short enough and not empty.
+#[inline]
+pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
+    if start >= end {
+        return None;
+    }
+    Some(key_or_none(text, start, end)).filter(|&key| key != NO_KEY)
+}
+
+/// The key of the piece `text[start..end]`, which is not empty; [`NO_KEY`] if it is too long.
+///
+/// Takes constant time: reads 16 bytes at once where the text has them.
+#[inline]
+pub(crate) fn key_or_none(text: &[u8], start: usize, end: usize) -> u128 {
+    let len = end - start;
+    let window = match text.get(start..).and_then(<[_]>::first_chunk) {
+        Some(window) => u128::from_le_bytes(*window),
+        None => last_bytes(text, start),
+    };
+    let piece = window & PIECE_BYTES[len % 16];
+    if len > MAX_KEY_LEN { NO_KEY } else { piece | (len as u128) << 120 }
+}
+
+/// The bytes from `start` on, fewer than 16, filled up with zeros.
+#[cold]
+fn last_bytes(text: &[u8], start: usize) -> u128 {
+    let mut window = [0; 16];
+    window[..text.len() - start].copy_from_slice(&text[start..]);
+    u128::from_le_bytes(window)
+}
+
+/// The piece of a key: the first `len` of 16 bytes.
+#[inline]
+pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {
+    let bytes = key.to_le_bytes();
+    (bytes, bytes[MAX_KEY_LEN].into())
+}
+
+/// A hash of a key, good in all its bits.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "both halves of the key are used; a hash is masked"
+)]
+pub(crate) fn key_hash(key: u128) -> usize {
+    fold(key as u64, (key >> 64) as u64) as usize
+}
+
+/// A hash of a key, good in its high bits alone.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
+pub(crate) fn high_hash(key: u128) -> u64 {
+    let [low, high] = [key as u64, (key >> 64) as u64];
+    low.wrapping_mul(FACTORS[0]) ^ high.wrapping_mul(FACTORS[1])
+}
+
+/// Places in a word of bits.
+pub(crate) const WORD_LEN: usize = 64;
+
+/// Where the pieces of a block start.
+#[derive(Clone, Debug)]
+pub(crate) struct Starts<'b> {
+    /// A bit for each place of the block; none behind its end.
+    words: &'b [u64],
+    /// The block in the text.
+    block: Range<usize>,
+}
+
+/// Pieces that start in 64 places, and where they lie in the text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    /// Not zero.
+    pub(crate) bits: u64,
+    /// The place of the lowest bit.
+    pub(crate) start: usize,
+    /// Where the last of these pieces ends.
+    pub(crate) end: usize,
+}
+
+impl<'b> Starts<'b> {
+    /// The first bit stands for where the block starts.
+    pub(crate) fn new(words: &'b [u64], block: Range<usize>) -> Self {
+        Self { words: &words[..words.len().min(block.len().div_ceil(WORD_LEN))], block }
+    }
+
+    /// The words in which pieces start, in order.
+    #[inline]
+    pub(crate) fn words(&self) -> impl Iterator<Item = Word> + '_ {
+        let places = (self.block.start..).step_by(WORD_LEN);
+        let words = self.words.iter().zip(places).enumerate().filter(|(_, (bits, _))| **bits != 0);
+        words.map(|(index, (&bits, start))| Word { bits, start, end: self.end(index) })
+    }
+
+    /// Where the last piece that starts in a word ends: at the first start behind, or with the block.
+    #[inline]
+    fn end(&self, index: usize) -> usize {
+        let mut next = index + 1;
+        while let Some(&word) = self.words.get(next) {
+            if word != 0 {
+                return self.block.start + next * WORD_LEN + word.trailing_zeros() as usize;
+            }
+            next += 1;
+        }
+        self.block.end
+    }
+}
+
+impl Word {
+    /// The pieces one by one: the definition of [`PieceRow`].
+    #[cfg(test)]
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<usize>> {
+        let mut left = self.bits;
+        std::iter::from_fn(move || {
+            if left == 0 {
+                return None;
+            }
+            let start = self.start + left.trailing_zeros() as usize;
+            left &= left - 1;
+            let end =
+                if left == 0 { self.end } else { self.start + left.trailing_zeros() as usize };
+            Some(start..end)
+        })
+    }
+}
 
 /// Pieces that a row should hold; those of one more word fit behind them.
 const ROW_LEN: usize = 128;
@@ -155,11 +315,22 @@ impl PieceRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::piece::Starts;
-    use crate::piece::key::key_or_none;
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn a_key_gives_its_piece_back(text: Vec<u8>, start: usize, len: usize) {
+            let start = start % (text.len() + 1);
+            let end = start + len % (text.len() - start + 1);
+            match piece_key(&text, start, end) {
+                Some(key) => {
+                    let (bytes, len) = piece_of_key(key);
+                    prop_assert_eq!(&bytes[..len], &text[start..end]);
+                }
+                None => prop_assert!(start == end || end - start > MAX_KEY_LEN),
+            }
+        }
+
         #[test]
         fn rows_have_the_pieces_one_by_one(bits in prop::collection::vec(any::<u64>(), 1..40), n_more in 0..64_usize) {
             let bits: Vec<_> = bits.into_iter().enumerate().map(|(place, word)| if place == 0 { word | 1 } else { word }).collect();
