@@ -1,7 +1,7 @@
 //! Many texts on many threads, with the result in the order of the texts.
 //!
 //! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up, and what they make
-//! of them is put together meanwhile ([`in_order`](crate::parallel::in_order)). They live as long as the call: nothing survives a
+//! of them is put together meanwhile ([`in_order`](crate::parallel)). They live as long as the call: nothing survives a
 //! `fork`, and there is no pool to set up or to exhaust. A text so large that threads would wait for the one that has it gets
 //! all of them.
 
@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::{ErrorKind, Result};
 use crate::memory::ask_to_grow;
-use crate::parallel::in_order::in_order_within;
+use crate::parallel::in_order_within;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
@@ -25,11 +25,8 @@ const MAX_EXPECTED_LEN: usize = 2 * RUN_LEN;
 
 /// Whether texts of these lengths, in bytes, are so short that one thread encodes them whatever the number of threads.
 pub fn fits_one_thread(lens: impl IntoIterator<Item = usize>) -> bool {
-    let mut left = Some(RUN_LEN);
-    lens.into_iter().all(|len| {
-        left = left.and_then(|left| left.checked_sub(len)?.checked_sub(16));
-        left.is_some()
-    })
+    let mut lens = lens.into_iter().map(|len| len.saturating_add(16));
+    lens.try_fold(RUN_LEN, usize::checked_sub).is_some()
 }
 
 /// How many threads are of use for texts of these lengths, in bytes.

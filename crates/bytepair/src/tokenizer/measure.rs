@@ -27,7 +27,7 @@ use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
 use crate::count::n_characters;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::ask;
-use crate::parallel::in_order::in_order;
+use crate::parallel::in_order;
 use crate::segment::Segment;
 use crate::units::{ByteIds, Units};
 use crate::vocabulary::{Token, TokenId, Vocabulary};

@@ -14,7 +14,7 @@ use super::worker::Worker;
 use super::{EncodeOptions, Tokenizer};
 use crate::error::{Error, Result};
 use crate::memory::reserve_exact;
-use crate::parallel::in_order::{N_JOBS_PER_THREAD, in_order_within};
+use crate::parallel::{N_JOBS_PER_THREAD, in_order_within};
 use crate::segment::Segment;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;

@@ -14,7 +14,7 @@ use super::cutting::SEARCH_LEN;
 use super::worker::Worker;
 use crate::batch::n_expected;
 use crate::error::{Error, Result};
-use crate::parallel::in_order::in_order;
+use crate::parallel::in_order;
 use crate::segment::Segment;
 use crate::sink::{Count, Sink};
 use crate::vocabulary::TokenId;

@@ -1,4 +1,4 @@
-//! Jobs that come in order and whose results are taken in order, done by threads in between.
+//! Jobs on several threads, whose results are taken in order, and what threads keep for the next call.
 //!
 //! The calling thread hands out the jobs and takes the results, so it may read and write files for both. If there is no
 //! result to take, it does a job itself, so no more threads work than were requested. Each thread has a limited number of
@@ -8,12 +8,20 @@
 //! Of the waiting jobs a thread takes the first that would be its own if jobs were dealt round, or the first of all if
 //! none of the next ones is its own. So when the same work recurs, most of it meets a state that has seen it, and no
 //! thread is idle while there is a job.
+//!
+//! What is expensive to make and used by one thread at a time lies in a [`Pool`]. A pool never waits: if another thread is
+//! accessing it, or was when this process was forked, a new thing is made. It holds at most as many things as there were
+//! simultaneous calls. One of the things is kept apart, so that taking it and putting it back are one atomic step each. A
+//! call without others beside it finds it there.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::Result;
 
@@ -196,6 +204,85 @@ fn hand_out<J, D>(
     }
 }
 
+/// Does work number 0 to `n - 1` on up to `n_threads` threads; returns the results in order.
+pub(crate) fn in_parallel<T: Send>(
+    n_threads: usize,
+    n: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    let (mut next, mut results) = (0..n, Vec::with_capacity(n));
+    let take = |result| {
+        results.push(result);
+        Ok(())
+    };
+    let states = &mut vec![(); n_threads.clamp(1, n.max(1))];
+    let done = in_order(states, || Ok(next.next()), |index, ()| work(index), take);
+    debug_assert!(done.is_ok(), "neither jobs nor results are refused");
+    results
+}
+
+/// A pool of `T`.
+pub(crate) struct Pool<T> {
+    front: AtomicCell<Option<Box<T>>>,
+    others: Mutex<Vec<Box<T>>>,
+    make: fn() -> T,
+}
+
+impl<T> Pool<T> {
+    /// An empty pool whose things are made by `make`.
+    pub(crate) fn new(make: fn() -> T) -> Self {
+        Self { front: AtomicCell::new(None), others: Mutex::new(Vec::new()), make }
+    }
+
+    /// Calls `work` with a thing that nobody else uses meanwhile.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Box<T>) -> R) -> R {
+        let idle = self.front.take().or_else(|| self.other());
+        let mut thing = idle.unwrap_or_else(|| Box::new((self.make)()));
+        let result = work(&mut thing);
+        if let Some(displaced) = self.front.swap(Some(thing))
+            && let Ok(mut others) = self.others.try_lock()
+        {
+            others.push(displaced);
+        }
+        result
+    }
+
+    /// Calls `work` with several such things, one for each of its threads; with the same ones in the same order as the
+    /// call before, if none came in between.
+    pub(crate) fn with_many<R>(&self, n_things: usize, work: impl FnOnce(&mut [Box<T>]) -> R) -> R {
+        let mut things = Vec::with_capacity(n_things);
+        if n_things > 0 {
+            things.extend(self.front.take());
+        }
+        if let Ok(mut others) = self.others.try_lock() {
+            let n_left = others.len().saturating_sub(n_things - things.len());
+            things.extend(others.drain(n_left..));
+        }
+        things.resize_with(n_things, || Box::new((self.make)()));
+        let result = work(&mut things);
+        // In the order in which they will be taken again.
+        let mut things = things.into_iter();
+        let displaced = things.next().and_then(|thing| self.front.swap(Some(thing)));
+        if let Ok(mut others) = self.others.try_lock() {
+            others.extend(displaced);
+            others.extend(things);
+        }
+        result
+    }
+
+    /// One of those that do not lie in front.
+    #[cold]
+    fn other(&self) -> Option<Box<T>> {
+        self.others.try_lock().ok()?.pop()
+    }
+}
+
+impl<T> fmt::Debug for Pool<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,5 +373,49 @@ mod tests {
         let mut jobs = 0..10;
         let work = |job, (): &mut ()| assert!(job != 3, "job {job}");
         drop(in_order(&mut [(); 2], || Ok(jobs.next()), work, Ok));
+    }
+
+    #[test]
+    fn results_come_in_order_from_any_number_of_threads() {
+        for n_threads in [0, 1, 2, 7] {
+            for n in [0, 1, 5, 100] {
+                let squares = in_parallel(n_threads, n, |index| index * index);
+                assert_eq!(squares, (0..n).map(|index| index * index).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_thing_is_used_again_but_never_twice_at_once() {
+        let pool = Pool::new(Vec::new);
+        pool.with(|outer: &mut Box<Vec<u8>>| {
+            outer.push(1);
+            pool.with(|inner| assert!(inner.is_empty()));
+        });
+        pool.with(|first| pool.with(|second| assert_eq!(first.len() + second.len(), 1)));
+        pool.with_many(3, |things| {
+            assert_eq!(things.iter().map(|thing| thing.len()).sum::<usize>(), 1);
+            pool.with(|other| assert!(other.is_empty()));
+        });
+    }
+
+    #[test]
+    fn things_come_in_the_order_of_the_call_before() {
+        let pool = Pool::new(Vec::new);
+        let number = |things: &mut [Box<Vec<usize>>]| {
+            things.iter_mut().enumerate().for_each(|(index, thing)| thing.push(index));
+        };
+        (0..3).for_each(|_| pool.with_many(3, number));
+        pool.with_many(3, |things| {
+            assert!(things.iter().enumerate().all(|(index, thing)| thing[..] == [index; 3]));
+        });
+    }
+
+    #[test]
+    fn a_pool_that_is_locked_for_ever_still_serves() {
+        let pool = Pool::new(|| 7);
+        let _locked = pool.others.lock().unwrap();
+        assert_eq!(pool.with(|outer| pool.with(|inner| **outer + **inner)), 14);
+        assert_eq!(pool.with_many(2, |things| things.iter().map(|thing| **thing).sum::<i32>()), 14);
     }
 }
