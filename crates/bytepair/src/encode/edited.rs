@@ -79,7 +79,7 @@ impl Encoder {
         scratch: &mut Scratch,
     ) -> Result<Vec<TokenId>> {
         let tree = &mut scratch.buffers.tree;
-        tree.merge_by(&Edited { merges: &self.merges, edit }, symbols)?;
+        tree.merge(&Edited { merges: &self.merges, edit }, symbols, |_, _| ())?;
         let ids = tree.tokens().map(|(_, id)| id).collect();
         tree.shrink();
         Ok(ids)

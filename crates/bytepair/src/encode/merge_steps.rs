@@ -1,10 +1,9 @@
 //! More of a piece than its ids: the bytes that each id stands for, and every merge on the way.
 //!
 //! The ids are those of `encode`, which keeps nothing of how it came to them. Where their bytes, one after the other, are the
-//! piece, these are the spans. Else [`tree`] merges the symbols once more: it knows the first symbol of each token, and a
+//! piece, these are the spans. Else [`tree`](super::merge::tree) merges the symbols once more: it knows the first symbol of each token, and a
 //! token spans all that its symbols do. The tree also reports each merge before it is done, in the order of the definition:
-//! [`Encoder::course`] lists them, and [`Encoder::encode_telling`] reports each token that is made, so that a caller can
-//! count how often a token is made and how often it stays.
+//! [`Encoder::course`] lists them.
 //!
 //! For showing and counting, not for speed: O(n log n) time for n symbols, and a look at all merges of the vocabulary where
 //! the places of merges among these are wanted.
@@ -12,8 +11,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::merge::dropout::{self, Dropping};
-use super::merge::tree;
+use super::merge::dropout::{self, Dropout};
 use super::{Encoder, Scratch};
 use crate::error::Result;
 use crate::memory::ask;
@@ -72,33 +70,6 @@ impl Encoder {
         let mut course = PieceCourse { symbols, steps: steps?, ..PieceCourse::default() };
         push_spans(&spans, scratch, &mut course.tokens);
         Ok(course)
-    }
-
-    /// Appends the ids of a piece, and calls `tell` with each token that is made: each symbol, and what each merge gives.
-    ///
-    /// # Errors
-    /// As for [`Encoder::encode`].
-    pub(crate) fn encode_telling(
-        &self,
-        piece: &[u8],
-        scratch: &mut Scratch,
-        out: &mut Vec<TokenId>,
-        mut tell: impl FnMut(TokenId),
-    ) -> Result<()> {
-        if let Some(id) = self.whole_token(piece) {
-            tell(id);
-            out.push(id);
-            return Ok(());
-        }
-        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-        scratch.ids.clear();
-        self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
-        scratch.ids.iter().copied().for_each(&mut tell);
-        let see = |_, merge: Merge| tell(merge.result);
-        scratch.buffers.tree.merge(&self.merges, &scratch.ids, see)?;
-        out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
-        scratch.buffers.tree.shrink();
-        Ok(())
     }
 
     /// The symbols of a piece; `None` for a unit that nothing in the vocabulary stands for.
@@ -167,7 +138,7 @@ impl Encoder {
     pub(crate) fn encode_spans(
         &self,
         piece: &[u8],
-        dropping: Option<&mut Dropping>,
+        dropping: Option<&mut Dropout>,
         scratch: &mut Scratch,
         out: &mut Vec<(TokenId, Range<usize>)>,
     ) -> Result<()> {

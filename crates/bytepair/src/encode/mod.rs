@@ -34,7 +34,7 @@ pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
-pub(crate) use merge::{Dropping, NaiveMerges};
+pub(crate) use merge::NaiveMerges;
 pub(crate) use merge_steps::give_indices;
 pub use merge_steps::{MergeStep, PieceCourse};
 pub(crate) use whole_tokens::{N_PREFETCHED, Repeated};
@@ -133,16 +133,9 @@ impl Spelling {
         if !piece.contains(&self.from) {
             return None;
         }
-        let mut spelled = Vec::with_capacity(piece.len() + self.to.len_utf8());
         let mut bytes = [0; 4];
         let to = self.to.encode_utf8(&mut bytes).as_bytes();
-        for &byte in piece {
-            match byte == self.from {
-                true => spelled.extend_from_slice(to),
-                false => spelled.push(byte),
-            }
-        }
-        Some(spelled)
+        Some(piece.split(|&byte| byte == self.from).collect::<Vec<_>>().join(to))
     }
 }
 
@@ -199,21 +192,6 @@ impl Encoder {
     #[inline]
     pub(crate) fn spelled(&self, piece: &[u8]) -> Option<Vec<u8>> {
         self.spelling.as_ref()?.of(piece)
-    }
-
-    /// Calls `encode_part` with each of the [parts](Self::parts) of a long piece, or appends the token that the piece
-    /// is as a whole.
-    pub(crate) fn for_each_part(
-        &self,
-        piece: &[u8],
-        out: &mut Vec<TokenId>,
-        mut encode_part: impl FnMut(Range<usize>, &mut Vec<TokenId>) -> Result<()>,
-    ) -> Result<()> {
-        if let Some(id) = self.whole_token(piece) {
-            out.push(id);
-            return Ok(());
-        }
-        self.parts(piece).try_for_each(|part| encode_part(part, out))
     }
 
     /// Appends the ids of a part of a piece, whatever the whole piece is.
@@ -329,10 +307,14 @@ impl Encoder {
         scratch: &mut Scratch,
         out: &mut Vec<TokenId>,
     ) -> Result<()> {
-        if piece.len() <= MAX_SCAN_LEN || !self.has_parts_for(piece, scratch) {
-            return self.encode_or(piece, scratch, out, |symbol| self.unknown_unit(symbol));
+        if let Some(id) = self.whole_token(piece) {
+            out.push(id);
+            return Ok(());
         }
-        self.for_each_part(piece, out, |part, out| self.encode_part(&piece[part], scratch, out))
+        if piece.len() <= MAX_SCAN_LEN || !self.has_parts_for(piece, scratch) {
+            return self.encode_part(piece, scratch, out);
+        }
+        self.parts(piece).try_for_each(|part| self.encode_part(&piece[part], scratch, out))
     }
 
     /// The token that stands for units outside the alphabet.

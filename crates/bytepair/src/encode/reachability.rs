@@ -21,7 +21,7 @@ use crate::units::{END_MARK, EndMarkKind};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind};
 
 /// The two sides of a token.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 enum Side {
     Before,
     Behind,
@@ -38,13 +38,14 @@ struct Placed {
 /// A choice of tokens.
 type Rule<'r> = &'r dyn Fn(&Placed) -> bool;
 
-/// What is known of the sides of tokens.
+/// What is known of one side of tokens.
 struct Search<'e> {
     encoder: &'e Encoder,
+    side: Side,
     /// Tokens that may stand there, those first that need no more neighbours on that side.
-    neighbours: HashMap<Side, Vec<TokenId>>,
-    /// Whether tokens have a way to the end of a piece on a side.
-    known: HashMap<(TokenId, Side), bool>,
+    neighbours: Vec<TokenId>,
+    /// Whether tokens have a way to the end of a piece on that side.
+    known: HashMap<TokenId, bool>,
     scratch: Scratch,
 }
 
@@ -148,8 +149,9 @@ impl Encoder {
         }
         let unmade: HashSet<_> = unmade.iter().copied().collect();
         let made: Vec<_> = self.texts().filter(|token| !unmade.contains(&token.id)).collect();
-        let mut search = Search::new(self, &made);
-        made.into_iter().map(|token| token.id).filter(|&id| !search.has_place(id)).collect()
+        let [mut before, mut behind] = Search::of_both_sides(self, &made);
+        let mut has_place = |id| before.reaches(id) && behind.reaches(id);
+        made.iter().map(|token| token.id).filter(|&id| !has_place(id)).collect()
     }
 
     fn texts(&self) -> impl Iterator<Item = Placed> {
@@ -174,7 +176,7 @@ impl Encoder {
 }
 
 impl<'e> Search<'e> {
-    fn new(encoder: &'e Encoder, made: &[Placed]) -> Self {
+    fn of_both_sides(encoder: &'e Encoder, made: &[Placed]) -> [Self; 2] {
         let units = encoder.symbols.units();
         let (has_prefix, has_mark) = (units.continuing_prefix.is_some(), units.end_mark.is_some());
         let (drops_first, drops_last) = encoder.symbols.drops_at_ends();
@@ -186,36 +188,31 @@ impl<'e> Search<'e> {
         let continues = |token: &Placed| !has_prefix || token.form.continues() || token.is_mark;
         let sides: [(Side, Rule<'_>, Rule<'_>); 2] =
             [(Side::Before, &begins, &goes_on), (Side::Behind, &ends, &continues)];
-        let (mut neighbours, mut known) = (HashMap::new(), HashMap::new());
-        for (side, is_outer, may_stand) in sides {
+        sides.map(|(side, is_outer, may_stand)| {
             let outer = made.iter().filter(|token| is_outer(token));
-            known.extend(outer.map(|token| ((token.id, side), true)));
             let mut all: Vec<_> = made.iter().filter(|token| may_stand(token)).collect();
             all.sort_by_key(|token| !is_outer(token));
-            neighbours.insert(side, all.into_iter().map(|token| token.id).collect());
-        }
-        Self { encoder, neighbours, known, scratch: Scratch::default() }
+            let neighbours = all.into_iter().map(|token| token.id).collect();
+            let known = outer.map(|token| (token.id, true)).collect();
+            Self { encoder, side, neighbours, known, scratch: Scratch::default() }
+        })
     }
 
-    fn has_place(&mut self, id: TokenId) -> bool {
-        self.reaches(id, Side::Before) && self.reaches(id, Side::Behind)
-    }
-
-    /// Whether tokens can follow a token on one side so that the last of them is the first or last of a piece.
-    fn reaches(&mut self, id: TokenId, side: Side) -> bool {
-        if let Some(&known) = self.known.get(&(id, side)) {
+    /// Whether tokens can follow a token on this side so that the last of them is the first or last of a piece.
+    fn reaches(&mut self, id: TokenId) -> bool {
+        if let Some(&known) = self.known.get(&id) {
             return known;
         }
         let mut seen = HashSet::from([id]);
         let mut waiting = vec![id];
         while let Some(next) = waiting.pop() {
-            if self.visit(next, side, &mut seen, &mut waiting) {
-                self.known.insert((id, side), true);
+            if self.visit(next, &mut seen, &mut waiting) {
+                self.known.insert(id, true);
                 return true;
             }
         }
         // Nothing that was seen leads to an end.
-        self.known.extend(seen.into_iter().map(|id| ((id, side), false)));
+        self.known.extend(seen.into_iter().map(|id| (id, false)));
         false
     }
 
@@ -223,29 +220,26 @@ impl<'e> Search<'e> {
     fn visit(
         &mut self,
         id: TokenId,
-        side: Side,
         seen: &mut HashSet<TokenId>,
         waiting: &mut Vec<TokenId>,
     ) -> bool {
-        let neighbours = self.neighbours.remove(&side).unwrap_or_default();
-        let found = neighbours.iter().any(|&neighbour| {
-            if seen.contains(&neighbour) || !self.stand_together(id, neighbour, side) {
+        (0..self.neighbours.len()).any(|place| {
+            let neighbour = self.neighbours[place];
+            if seen.contains(&neighbour) || !self.stand_together(id, neighbour) {
                 return false;
             }
-            if let Some(&known) = self.known.get(&(neighbour, side)) {
+            if let Some(&known) = self.known.get(&neighbour) {
                 return known;
             }
             seen.insert(neighbour);
             waiting.push(neighbour);
             false
-        });
-        self.neighbours.insert(side, neighbours);
-        found
+        })
     }
 
     /// Whether the units of both are merged to the two tokens.
-    fn stand_together(&mut self, id: TokenId, neighbour: TokenId, side: Side) -> bool {
-        let pair = match side {
+    fn stand_together(&mut self, id: TokenId, neighbour: TokenId) -> bool {
+        let pair = match self.side {
             Side::Before => [neighbour, id],
             Side::Behind => [id, neighbour],
         };

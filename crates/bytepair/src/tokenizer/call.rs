@@ -21,7 +21,7 @@ use super::worker::{Worker, append_ids};
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer, definition};
 use crate::added::{Disallowed, Matcher, Specials};
 use crate::batch;
-use crate::encode::{Dropout, Dropping};
+use crate::encode::Dropout;
 use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::ask_to_grow;
@@ -124,10 +124,10 @@ impl<'c> Call<'c> {
         if self.fits_length { self.lengths.unwrap_or_else(own) } else { Lengths::default() }
     }
 
-    pub(super) fn dropping(&self, index: u64) -> Option<Dropping> {
+    pub(super) fn dropping(&self, index: u64) -> Option<Dropout> {
         let with_seed =
             |dropout: Dropout| Dropout { seed: dropout.seed.wrapping_add(index), ..dropout };
-        self.dropout.map(|dropout| with_seed(dropout).start())
+        self.dropout.map(|dropout| with_seed(dropout))
     }
 
     /// Whether the ids are more than those of the text.
@@ -233,13 +233,16 @@ impl<'c> Call<'c> {
     fn encode_dropout(
         &self,
         text: &[u8],
-        mut dropping: Dropping,
+        mut dropping: Dropout,
         ids: &mut Vec<TokenId>,
         worker: &mut Worker,
     ) -> Result<()> {
         let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
+        let mut tokens = Vec::new();
         self.walk_to_ids(Segment::whole(text), Depth::Piece, ids, |text, place, ids| {
-            encoder.encode_dropout(&text.text[place], &mut dropping, scratch, ids)
+            encoder.encode_spans(&text.text[place], Some(&mut dropping), scratch, &mut tokens)?;
+            ids.extend(tokens.drain(..).map(|(id, _)| id));
+            Ok(())
         })
     }
 

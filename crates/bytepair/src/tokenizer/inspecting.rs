@@ -197,16 +197,17 @@ impl Tokenizer {
         n_ids: usize,
     ) -> Result<Usage> {
         let mut usage = Usage::new(n_ids);
-        let mut ids = Vec::new();
         self.workers.with(|worker| {
             for (piece, count) in pieces {
-                let (count, made) = (count.unsigned_abs(), &mut usage.made);
-                let tell = |id: TokenId| made[id as usize] += count;
-                ids.clear();
+                let count = count.unsigned_abs();
                 let encoder = self.encoder();
                 let piece = encoder.spelled(piece).map_or(piece.into(), std::borrow::Cow::Owned);
-                encoder.encode_telling(&piece, &mut worker.scratch, &mut ids, tell)?;
-                ids.iter().for_each(|&id| usage.kept[id as usize] += count);
+                let course = encoder.course(&piece, &mut worker.scratch)?;
+                let begun = if course.is_whole { &course.tokens } else { &course.symbols };
+                let made = course.steps.iter().map(|step| step.merge.result);
+                let made = begun.iter().map(|&(id, _)| id).chain(made);
+                made.for_each(|id| usage.made[id as usize] += count);
+                course.tokens.iter().for_each(|&(id, _)| usage.kept[id as usize] += count);
             }
             Ok(usage)
         })

@@ -13,7 +13,7 @@ use super::call::Call;
 use super::walk::{Depth, Met};
 use super::{EncodeOptions, Tokenizer};
 use crate::batch;
-use crate::encode::{Dropping, Scratch};
+use crate::encode::{Dropout, Scratch};
 use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
@@ -187,7 +187,7 @@ impl Call<'_> {
         self.trace_by(stretch, None)
     }
 
-    fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropping>) -> Result<Row> {
+    fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropout>) -> Result<Row> {
         let mut row = Row::default();
         self.tokenizer.workers.with(|worker| {
             let scratch = &mut worker.scratch;
@@ -213,7 +213,7 @@ impl Call<'_> {
     fn traced_piece(
         &self,
         piece: &[u8],
-        dropping: &mut Option<Dropping>,
+        dropping: &mut Option<Dropout>,
         scratch: &mut Scratch,
     ) -> Result<Vec<(TokenId, Range<usize>)>> {
         let whole = self.matcher.whole_piece(piece).filter(|_| dropping.is_none());

@@ -76,9 +76,9 @@ fn both(encoder: &Encoder, piece: &[u8]) -> (Option<Vec<TokenId>>, Option<Vec<To
     let whole = encoder.symbols.push_ids(piece, &mut symbols, stranger);
     let whole = whole.ok().map(|()| naive::merge(&encoder.vocabulary, symbols));
     let (mut ids, mut n_parts, mut scratch) = (Vec::new(), 0, Scratch::default());
-    let parts = encoder.for_each_part(piece, &mut ids, |part, ids| {
+    let parts = encoder.parts(piece).try_for_each(|part| {
         n_parts += 1;
-        encoder.encode_part(&piece[part], &mut scratch, ids)
+        encoder.encode_part(&piece[part], &mut scratch, &mut ids)
     });
     (whole, parts.ok().map(|()| ids), n_parts)
 }
@@ -224,13 +224,8 @@ fn a_text_is_cut_where_no_merge_joins() {
     vocabulary.push_merge(a, b).unwrap();
     vocabulary.push_merge(space, space).unwrap();
     let encoder = Encoder::new(Arc::new(vocabulary), &Units::characters(), false);
-    let mut parts = Vec::new();
     let piece = "▁ab▁▁aba▁b";
-    let push = |part: std::ops::Range<usize>, _: &mut Vec<TokenId>| {
-        parts.push(&piece[part]);
-        Ok(())
-    };
-    encoder.for_each_part(piece.as_bytes(), &mut Vec::new(), push).unwrap();
+    let parts: Vec<_> = encoder.parts(piece.as_bytes()).map(|part| &piece[part]).collect();
     assert_eq!(parts, ["▁ab", "▁▁ab", "a", "▁", "b"]);
 }
 

@@ -16,11 +16,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::tree::{self, Tree, is_merge, place};
-use super::{Encoder, Scratch};
+use super::tree::{Tree, is_merge, place};
 use crate::error::{Error, Result};
 use crate::hash::fold;
-use crate::memory::ask;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Merges;
 
@@ -29,15 +27,8 @@ use crate::vocabulary::merge_table::Merges;
 pub struct Dropout {
     /// How probable it is that a candidate is put aside: 0 leaves nothing out, 1 every merge.
     pub probability: f64,
-    /// Chooses one of the encodings; the same seed gives the same one.
+    /// Chooses one of the encodings; the same seed gives the same one. Each draw changes it.
     pub seed: u64,
-}
-
-/// Dropout while a text is encoded.
-#[derive(Clone, Debug)]
-pub(crate) struct Dropping {
-    probability: f64,
-    state: u64,
 }
 
 impl Dropout {
@@ -52,41 +43,12 @@ impl Dropout {
         Err(Error::option("dropout", format!("{} is not from 0 to 1", self.probability)))
     }
 
-    /// At the beginning of a text.
-    pub(crate) fn start(self) -> Dropping {
-        Dropping { probability: self.probability, state: self.seed }
-    }
-}
-
-impl Dropping {
     /// Whether the next candidate is put aside.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     fn draw(&mut self) -> bool {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let bits = fold(self.state, self.state.rotate_left(32)) >> 11;
+        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let bits = fold(self.seed, self.seed.rotate_left(32)) >> 11;
         (bits as f64) < self.probability * (1_u64 << 53) as f64
-    }
-}
-
-impl Encoder {
-    /// Appends the ids of a piece, some merges left out by chance. Takes no notice of whole pieces.
-    ///
-    /// # Errors
-    /// As for [`Encoder::encode`].
-    pub(crate) fn encode_dropout(
-        &self,
-        piece: &[u8],
-        dropping: &mut Dropping,
-        scratch: &mut Scratch,
-        out: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        ask(piece.len().saturating_mul(tree::BYTES_PER_SYMBOL))?;
-        scratch.ids.clear();
-        self.symbols.push_ids(piece, &mut scratch.ids, |symbol| self.unknown_unit(symbol))?;
-        merge(&self.merges, &scratch.ids, dropping, &mut scratch.buffers.tree)?;
-        out.extend(scratch.buffers.tree.tokens().map(|(_, id)| id));
-        scratch.buffers.tree.shrink();
-        Ok(())
     }
 }
 
@@ -101,7 +63,7 @@ fn of_merges(keys: &[u64]) -> impl Iterator<Item = Reverse<u64>> {
 pub(in crate::encode) fn merge(
     merges: &Merges,
     ids: &[TokenId],
-    dropping: &mut Dropping,
+    dropping: &mut Dropout,
     tree: &mut Tree,
 ) -> Result<()> {
     tree.lay_out(merges, ids)?;
@@ -128,7 +90,7 @@ mod tests {
     #[test]
     fn draws_are_as_frequent_as_they_are_probable() {
         for probability in [0.0, 0.1, 0.5, 0.9, 1.0] {
-            let mut dropping = Dropout { probability, seed: 7 }.start();
+            let mut dropping = Dropout { probability, seed: 7 };
             let n_drawn = (0..100_000).filter(|_| dropping.draw()).count();
             let expected = probability * 100_000.0;
             let tolerance = if [0.0, 1.0].contains(&probability) { 0.5 } else { 800.0 };

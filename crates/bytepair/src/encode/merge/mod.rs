@@ -50,7 +50,6 @@ pub(super) mod symbols;
 pub(super) mod tree;
 
 pub use dropout::Dropout;
-pub(crate) use dropout::Dropping;
 pub(crate) use naive::NaiveMerges;
 pub(super) use stretches::Lengths;
 pub(super) use symbols::Symbols;

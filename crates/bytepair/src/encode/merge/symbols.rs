@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::units::{END_MARK, EndMarkKind, Missing, Units, printable};
+use crate::units::{END_MARK, EndMarkKind, Missing, Units, published_name};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
@@ -218,19 +218,11 @@ impl Symbols {
     /// The bytes that a symbol is written with in files, and where among them the unit is.
     fn written(&self, symbol: Token<'_>) -> (Vec<u8>, Range<usize>) {
         let TokenKind::Text(form) = symbol.kind else { return Default::default() };
-        let prefix = self.units.continuing_prefix.as_deref().filter(|_| form.continues());
+        let prefix = self.units.continuing_prefix.as_ref().filter(|_| form.continues());
         let mark = self.units.end_mark.as_ref().filter(|_| form.ends());
-        let mut bytes = prefix.unwrap_or("").as_bytes().to_vec();
-        let start = bytes.len();
-        match self.units.is_bytes() {
-            true => symbol.bytes.iter().for_each(|&byte| {
-                bytes.extend_from_slice(printable(byte).encode_utf8(&mut [0; 4]).as_bytes());
-            }),
-            false => bytes.extend_from_slice(symbol.bytes),
-        }
-        let unit = start..bytes.len();
-        bytes.extend_from_slice(mark.map_or("", |mark| &mark.text).as_bytes());
-        (bytes, unit)
+        let written = published_name(&self.units, symbol).into_bytes();
+        let end = written.len() - mark.map_or(0, |mark| mark.text.len());
+        (written, prefix.map_or(0, String::len)..end)
     }
 
     #[inline]

@@ -96,29 +96,16 @@ impl Tree {
     /// Where the places of the symbols do not fit 32 bits.
     pub(in crate::encode) fn merge(
         &mut self,
-        merges: &Merges,
-        ids: &[TokenId],
-        see: impl FnMut(u32, Merge),
-    ) -> Result<()> {
-        self.lay_out(merges, ids)?;
-        match merges {
-            Merges::Packed(packed) => self.merge_all(packed.as_ref(), see),
-            Merges::Wide(map) => self.merge_all(map.as_ref(), see),
-        }
-        Ok(())
-    }
-
-    /// As [`Self::merge`], by any table and without a caller that sees the merges.
-    ///
-    /// # Errors
-    /// Where the places of the symbols do not fit 32 bits.
-    pub(in crate::encode) fn merge_by(
-        &mut self,
         merges: &impl Lookup,
         ids: &[TokenId],
+        mut see: impl FnMut(u32, Merge),
     ) -> Result<()> {
         self.lay_out(merges, ids)?;
-        self.merge_all(merges, |_, _| ());
+        while let Some(&lowest) = self.keys.get(1).filter(|&&key| is_merge(key)) {
+            let Node { id: left, result, after, .. } = self.tokens[place(lowest) as usize];
+            see(place(lowest), Merge { left, right: self.tokens[after as usize].id, result });
+            self.merge_at(merges, place(lowest));
+        }
         Ok(())
     }
 
@@ -151,14 +138,6 @@ impl Tree {
             self.keys[node] = self.keys[2 * node].min(self.keys[2 * node + 1]);
         }
         Ok(())
-    }
-
-    fn merge_all(&mut self, merges: &impl Lookup, mut see: impl FnMut(u32, Merge)) {
-        while let Some(&lowest) = self.keys.get(1).filter(|&&key| is_merge(key)) {
-            let Node { id: left, result, after, .. } = self.tokens[place(lowest) as usize];
-            see(place(lowest), Merge { left, right: self.tokens[after as usize].id, result });
-            self.merge_at(merges, place(lowest));
-        }
     }
 
     /// Does the merge at a place, which must have one; gives the new keys of the places before it and of itself.
