@@ -5,7 +5,8 @@
 //! leftmost-longest search forwards has to.
 //!
 //! The automaton reads only blocks of text in which a pattern begins: another one finds the next place where one may, by the
-//! first bytes of patterns, with vectors where these help. If patterns have too many different beginnings, it reads all blocks.
+//! first bytes of patterns. If patterns have too many different beginnings, or the processor has no vectors for this, the
+//! automaton reads all blocks.
 //!
 //! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The search
 //! takes time linear in the text and, as blocks are no shorter than the longest pattern, memory for the matches of one block.
@@ -13,7 +14,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, Input, MatchKind};
+use aho_corasick::packed;
 use memchr::memchr;
 
 use crate::error::{Error, Result};
@@ -52,8 +53,9 @@ pub(crate) struct Search {
     /// By pattern: its length.
     lens: Vec<usize>,
     longest_len: usize,
-    /// Finds where a pattern may begin, sooner than the automaton does. `None` if beginnings differ too much.
-    pub(crate) beginnings: Option<AhoCorasick>,
+    /// Finds where a pattern may begin, sooner than the automaton does. Present where few beginnings are different and the
+    /// processor has vectors for this.
+    pub(crate) beginnings: Option<packed::Searcher>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -206,7 +208,7 @@ impl Search {
             }
             let (start, block_len) = match &self.beginnings {
                 Some(beginnings) => {
-                    let first = beginnings.find(Input::new(text).span(rest.clone()));
+                    let first = beginnings.find_in(text, rest.clone().into());
                     (first.map_or(rest.end, |first| first.start()), BLOCK_LEN_AT_BEGINNING)
                 }
                 None => (rest.start, BLOCK_LEN),
@@ -246,9 +248,8 @@ impl Search {
 }
 
 /// Finds the beginnings of patterns, none of them empty; `None` where they are too many.
-fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<AhoCorasick> {
-    let beginnings = BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?;
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(beginnings).ok()
+fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
+    packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
 }
 
 /// The beginnings of a length, if they are few.
@@ -358,7 +359,9 @@ mod tests {
         let many: Vec<_> = few.iter().cloned().chain(unlike).collect();
         for (patterns, block_len) in [(&few[..], BLOCK_LEN_AT_BEGINNING), (&many[..], BLOCK_LEN)] {
             let search = Search::new(patterns).unwrap();
-            assert_eq!(search.beginnings.is_some(), patterns.len() == 3);
+            // Some processors have no vectors for this.
+            let has_vectors = packed::Searcher::new(["ab"]).is_some();
+            assert_eq!(search.beginnings.is_some(), has_vectors && patterns.len() == 3);
             for n_before in block_len.saturating_sub(310)..block_len + 10 {
                 let text = [b"-".repeat(n_before), long.clone(), b"zxx".to_vec()].concat();
                 let mut ahead = Ahead::default();

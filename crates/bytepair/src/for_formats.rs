@@ -18,7 +18,7 @@ pub use crate::hash::HashKey;
 pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
 pub use crate::shown::{hexadecimal, quoted};
-pub use crate::vocabulary::entry::Entries;
+pub use crate::vocabulary::Entries;
 pub use crate::vocabulary::merge_table::{Description, PackedMerges};
 
 /// A tokenizer for looking at and decoding: what encoding needs is made when the first text comes, if one does.

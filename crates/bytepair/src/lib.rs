@@ -17,7 +17,6 @@ mod error;
 #[doc(hidden)]
 pub mod for_formats;
 mod hash;
-mod id_width;
 pub mod inspect;
 pub mod memory;
 pub mod normalize;
@@ -42,10 +41,9 @@ pub use batch::fits_one_thread;
 pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
-pub use id_width::Number;
 pub use scope::Scope;
 pub use shown::graphemes;
-pub use sink::{Batch, Sink};
+pub use sink::{Batch, Number, Sink};
 #[doc(hidden)]
 pub use tokenizer::by_definition;
 pub use tokenizer::{

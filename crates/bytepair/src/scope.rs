@@ -159,9 +159,9 @@ fn len_by_first(byte: u8) -> Option<usize> {
 pub(crate) struct Edges {
     is_of_scope: bool,
     first: [u8; EDGE_LEN],
+    n_first: u8,
     last: [u8; EDGE_LEN],
-    /// Bytes of each.
-    len: u8,
+    n_last: u8,
 }
 
 impl Edges {
@@ -170,8 +170,9 @@ impl Edges {
         let (mut first, mut last) = ([0; EDGE_LEN], [0; EDGE_LEN]);
         first[..len].copy_from_slice(&bytes[..len]);
         last[..len].copy_from_slice(&bytes[bytes.len() - len..]);
+        let len = [0, 1, 2, 3][len];
         let is_of_scope = scope.has_part_in(bytes);
-        Self { is_of_scope, first, last, len: [0, 1, 2, 3][len] }
+        Self { is_of_scope, first, n_first: len, last, n_last: len }
     }
 
     pub(crate) fn is_of_scope(&self) -> bool {
@@ -183,7 +184,7 @@ impl Edges {
         if self.is_of_scope || right.is_of_scope {
             return true;
         }
-        let (n_last, n_first) = (usize::from(self.len), usize::from(right.len));
+        let (n_last, n_first) = (usize::from(self.n_last), usize::from(right.n_first));
         let mut seam = [0; 2 * EDGE_LEN];
         seam[..n_last].copy_from_slice(&self.last[..n_last]);
         seam[n_last..n_last + n_first].copy_from_slice(&right.first[..n_first]);

@@ -5,18 +5,20 @@
 //! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::units::Units)
 //! (marks written out) and of `format`.
 //!
+//! Where the bytes of a token lie and what kind it is takes 8 bytes: a tokenizer that is loaded touches all of them. Left out:
+//! vocabularies of more than 4 GiB, tokens of more than 512 MiB.
+//!
 //! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. Where all tokens are
 //! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
 
-pub(crate) mod entry;
 pub(crate) mod merge_table;
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as Slot;
 
-use self::entry::{Entries, Entry, N_KINDS};
 use self::merge_table::MergeList;
 use self::merge_table::PackedMerges;
 use crate::error::{ErrorKind, Result};
@@ -315,60 +317,30 @@ impl Vocabulary {
     ///
     /// Of two merges of the same pair the encoder follows the later one.
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
-        let entry = self.append_parts(left, right)?;
-        let token = token(entry, &self.bytes);
-        let hash = token.hash();
-        let found = self.index().find(hash, |&id| self.token(id) == Some(token)).copied();
-        let result = match found {
-            Some(id) => {
-                self.bytes.truncate(entry.place().start);
-                id
-            }
-            None => self.push_new(hash, entry)?,
-        };
+        let (kind, bytes) = self.merged(left, right)?;
+        let result = self.push(Token { kind, bytes: &bytes })?;
         self.push_merge_to(Merge { left, right, result });
         Ok(result)
     }
 
     /// Appends merges that make new tokens, which have the next ids and are not found by their content until
-    /// [`Self::index_from`].
+    /// [`Self::index_from`], nor merged before any other where merges have priorities.
     ///
     /// # Errors
     /// Where a part is no token. What came before it is appended.
     pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
         self.index();
-        let n_before = self.merges.len();
-        let mut merges = std::mem::take(&mut self.merges);
-        let mut result = Ok(());
-        merges.change(|merges| {
-            result = new.into_iter().try_for_each(|merge| {
-                let entry = self.append_parts(merge.left, merge.right)?;
-                debug_assert_eq!(
-                    merge.result as usize,
-                    self.entries.len(),
-                    "ids follow each other"
-                );
-                self.entries.push(entry);
-                merges.push(merge);
-                Ok(())
-            });
-        });
-        self.merges = merges;
-        self.give_last_priorities(n_before);
-        result
-    }
-
-    /// Gives the merges from `first` on the priorities behind all others, where merges have any.
-    fn give_last_priorities(&mut self, first: usize) {
-        if self.priorities.is_empty() {
-            return;
-        }
-        let highest = self.priorities[..first].iter().copied().max();
-        let mut next = highest.map_or(0, |highest| highest.saturating_add(1));
-        for _ in first..self.merges.len() {
-            self.priorities.push(next);
-            next = next.saturating_add(1);
-        }
+        let last = self.priorities.iter().max().copied();
+        (1..).zip(new).try_for_each(|(number, merge)| {
+            let entry = self.append_parts(merge.left, merge.right)?;
+            debug_assert_eq!(merge.result as usize, self.entries.len(), "ids follow each other");
+            self.entries.push(entry);
+            match last {
+                Some(last) => self.push_merge_with_priority(merge, last.saturating_add(number)),
+                None => self.push_merge_to(merge),
+            }
+            Ok(())
+        })
     }
 
     /// Lets the tokens from `first` on be found by their content; whether none of them was there already.
@@ -396,15 +368,6 @@ impl Vocabulary {
             self.bytes.extend_from_within(self.entries[part as usize].place());
         }
         Entry::new(start, self.bytes.len() - start, kind)
-    }
-
-    /// Gives the next id to a token that is not there yet and whose bytes are.
-    fn push_new(&mut self, hash: u64, entry: Entry) -> Result<TokenId> {
-        let id = u32::try_from(self.len()).map_err(|_| ErrorKind::TooManyTokens)?;
-        self.index();
-        self.entries.push(entry);
-        self.index_new(hash, id);
-        Ok(id)
     }
 
     /// Lets a token be found by its content; the table of that is there.
@@ -503,6 +466,118 @@ fn place(index: usize) -> u32 {
     index as u32
 }
 
+/// An entry of the vocabulary.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u32,
+    len_and_kind: u32,
+}
+
+/// The entries of tokens whose bytes stand one after the other.
+#[derive(Debug)]
+pub struct Entries {
+    entries: Vec<Entry>,
+    n_bytes: usize,
+}
+
+/// Bits of the code of a kind.
+const KIND_BITS: u32 = 3;
+
+/// One more than the largest code of a kind.
+const N_KINDS: usize = 1 << KIND_BITS;
+
+/// The code of an id without a token, the largest of all.
+const HOLE: u8 = 7;
+
+impl Entry {
+    /// An id without a token.
+    const HOLE: Self = Self { start: 0, len_and_kind: HOLE as u32 };
+
+    /// The entry of a token whose bytes lie there.
+    ///
+    /// # Errors
+    /// Where they are too many, or begin too far behind.
+    fn new(start: usize, len: usize, kind: TokenKind) -> Result<Self> {
+        let entry = || {
+            let len = u32::try_from(len).ok().filter(|len| len >> (u32::BITS - KIND_BITS) == 0)?;
+            let len_and_kind = len << KIND_BITS | u32::from(kind.code());
+            Some(Self { start: u32::try_from(start).ok()?, len_and_kind })
+        };
+        entry().ok_or_else(|| ErrorKind::VocabularyTooLarge.into())
+    }
+
+    /// Where its bytes lie.
+    #[inline]
+    fn place(self) -> Range<usize> {
+        let (start, len) = (self.start as usize, self.len_and_kind >> KIND_BITS);
+        start..start + len as usize
+    }
+
+    #[inline]
+    fn kind(self) -> TokenKind {
+        TokenKind::of_code(self.code())
+    }
+
+    #[inline]
+    fn code(self) -> u8 {
+        (self.len_and_kind & ((1 << KIND_BITS) - 1)) as u8
+    }
+
+    #[inline]
+    fn is_hole(self) -> bool {
+        self.code() == HOLE
+    }
+}
+
+impl Entries {
+    /// None, with room for so many.
+    pub fn with_capacity(n_tokens: usize) -> Self {
+        Self { entries: Vec::with_capacity(n_tokens), n_bytes: 0 }
+    }
+
+    /// How many bytes all tokens have.
+    pub fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
+    /// Appends a token, or an id without one.
+    ///
+    /// # Errors
+    /// Where there are too many bytes or tokens.
+    pub fn push(&mut self, kind: TokenKind, len: usize) -> Result<()> {
+        u32::try_from(self.entries.len()).map_err(|_| ErrorKind::TooManyTokens)?;
+        self.entries.push(Entry::new(self.n_bytes, len, kind)?);
+        self.n_bytes += len;
+        Ok(())
+    }
+}
+
+impl TokenKind {
+    /// The number of a kind, less than 8.
+    #[inline]
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Text(form) => u8::from(form.continues()) | u8::from(form.ends()) << 1,
+            Self::Byte => 4,
+            Self::Unknown => 5,
+            Self::Added => 6,
+            Self::Hole => HOLE,
+        }
+    }
+
+    /// The kind of a number; that of a hole for all that are none.
+    #[inline]
+    pub(crate) fn of_code(code: u8) -> Self {
+        match code {
+            0..4 => Self::Text(Form::new(code & 1 > 0, code & 2 > 0)),
+            4 => Self::Byte,
+            5 => Self::Unknown,
+            6 => Self::Added,
+            _ => Self::Hole,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -551,5 +626,21 @@ mod tests {
         assert_eq!(vocabulary.token(1), None);
         assert!(vocabulary.insert(3, Token::plain(b"y")).is_err());
         assert_eq!(vocabulary.iter().count(), 1);
+    }
+
+    #[test]
+    fn an_entry_gives_back_what_it_was_made_of_or_is_refused() {
+        for kind in (0..=HOLE).map(TokenKind::of_code) {
+            let longest = (1 << 29) - 1;
+            for (start, len) in [(0, 0), (7, 1), (u32::MAX as usize - longest, longest)] {
+                let entry = Entry::new(start, len, kind).unwrap();
+                assert_eq!((entry.place(), entry.kind()), (start..start + len, kind));
+                assert_eq!(entry.is_hole(), kind == TokenKind::Hole);
+            }
+            assert!(Entry::new(0, 1 << 29, kind).is_err());
+            if let Ok(behind) = usize::try_from(1_u64 << 32) {
+                assert!(Entry::new(behind, 0, kind).is_err());
+            }
+        }
     }
 }

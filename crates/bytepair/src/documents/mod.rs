@@ -10,8 +10,8 @@ pub mod jsonl;
 use aho_corasick::AhoCorasick;
 
 use crate::error::{Error, Result};
-use crate::id_width::Number;
 use crate::memory::ask_to_grow;
+use crate::sink::Number;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 

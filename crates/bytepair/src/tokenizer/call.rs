@@ -127,7 +127,7 @@ impl<'c> Call<'c> {
     pub(super) fn dropping(&self, index: u64) -> Option<Dropout> {
         let with_seed =
             |dropout: Dropout| Dropout { seed: dropout.seed.wrapping_add(index), ..dropout };
-        self.dropout.map(|dropout| with_seed(dropout))
+        self.dropout.map(with_seed)
     }
 
     /// Whether the ids are more than those of the text.

@@ -6,7 +6,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use crate::error::{Error, Result};
-use crate::id_width::Number;
+use crate::sink::Number;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 

@@ -12,7 +12,7 @@ use super::call::Call;
 use super::walk::{Depth, Met};
 use super::{EncodeOptions, Parts, Tokenizer};
 use crate::count::PieceCounts;
-use crate::encode::Scratch;
+use crate::encode::{PieceCourse, Scratch};
 use crate::encoding::Traced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::{NormalizeStep, add_spaces_only};
@@ -203,15 +203,19 @@ impl Tokenizer {
                 let encoder = self.encoder();
                 let piece = encoder.spelled(piece).map_or(piece.into(), std::borrow::Cow::Owned);
                 let course = encoder.course(&piece, &mut worker.scratch)?;
-                let begun = if course.is_whole { &course.tokens } else { &course.symbols };
-                let made = course.steps.iter().map(|step| step.merge.result);
-                let made = begun.iter().map(|&(id, _)| id).chain(made);
-                made.for_each(|id| usage.made[id as usize] += count);
+                made(&course).for_each(|id| usage.made[id as usize] += count);
                 course.tokens.iter().for_each(|&(id, _)| usage.kept[id as usize] += count);
             }
             Ok(usage)
         })
     }
+}
+
+/// The tokens that are made on the way of a piece to its ids: its symbols, or the one that it is as a whole, and what merges give.
+fn made(course: &PieceCourse) -> impl Iterator<Item = TokenId> {
+    let begun = if course.is_whole { &course.tokens } else { &course.symbols };
+    let merged = course.steps.iter().map(|step| step.merge.result);
+    begun.iter().map(|&(id, _)| id).chain(merged)
 }
 
 fn take_pieces(call: &Call<'_>, text: &[u8], found: &mut Found) -> Result<()> {

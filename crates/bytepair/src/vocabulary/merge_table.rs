@@ -1,13 +1,12 @@
 //! The merges of a vocabulary by pair: the one table that every encoder looks pairs up in.
 //!
-//! Most vocabularies fit a table whose slot is one word (`packed`, by a `layout`), which files can hold as it is
+//! Most vocabularies fit a table whose slot is one word (`packed`), which files can hold as it is
 //! (`stored`). Others have a hash map of twice the size ([`WideMerges`]): those of more than some 30,000 tokens whose ids are
 //! not in the order of their ranks, and those whose merges share a priority across tokens.
 //!
 //! Takes O(1) expected time for a look-up. The hash map has a key that nobody knows outside of the process, so that merges
 //! which were chosen to collide do not.
 
-mod layout;
 mod packed;
 mod stored;
 
@@ -19,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use self::layout::ranks;
+use self::packed::ranks;
 use crate::hash::HashKey;
 use crate::hash::pair_key;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};

@@ -90,36 +90,29 @@ fn taken(encoder: &Encoder, text: &[u8], pieces: &[Range<usize>]) -> Vec<(Range<
     let mut from = Place { piece: 0, at: 0 };
     while from.piece < pieces.len() {
         let cuts = encoder.cuts().unwrap();
-        from = match block.take(
-            (cuts, &encoder.symbols),
-            Pieces { text, places: pieces },
-            from,
-            |_| (),
-        ) {
-            Some(next) => {
-                let n_characters = block.codes().len();
-                let starts = (0..n_characters).filter(|number| block.part_starts >> number & 1 > 0);
-                let starts: Vec<_> = starts.chain([n_characters]).collect();
-                for part in starts.windows(2) {
-                    let is_first = block.piece_starts >> part[0] & 1 > 0;
-                    parts.push((block.range(part[0]..part[1]), is_first));
-                }
-                for number in 1..n_characters {
-                    let codes = [block.codes()[number - 1], block.codes()[number]];
-                    let is_apart = block.apart >> number & 1 > 0;
-                    assert_eq!(is_apart, cuts.are_apart(codes[0], codes[1]));
-                }
-                next
-            }
-            None => {
-                let piece = &pieces[from.piece];
-                let start = from.at.max(piece.start);
-                let end = cuts.end(&text[..piece.end], start, &encoder.symbols);
-                assert!(String::from_utf8_lossy(&text[start..end]).chars().count() >= 63);
-                parts.push((start..end, start == piece.start));
-                Place { piece: from.piece + usize::from(end == piece.end), at: end }
-            }
+        let known = (cuts, &encoder.symbols);
+        let Some(next) = block.take(known, Pieces { text, places: pieces }, from, |_| ()) else {
+            let piece = &pieces[from.piece];
+            let start = from.at.max(piece.start);
+            let end = cuts.end(&text[..piece.end], start, &encoder.symbols);
+            assert!(String::from_utf8_lossy(&text[start..end]).chars().count() >= 63);
+            parts.push((start..end, start == piece.start));
+            from = Place { piece: from.piece + usize::from(end == piece.end), at: end };
+            continue;
         };
+        let n_characters = block.codes().len();
+        let starts = (0..n_characters).filter(|number| block.part_starts >> number & 1 > 0);
+        let starts: Vec<_> = starts.chain([n_characters]).collect();
+        for part in starts.windows(2) {
+            let is_first = block.piece_starts >> part[0] & 1 > 0;
+            parts.push((block.range(part[0]..part[1]), is_first));
+        }
+        for number in 1..n_characters {
+            let codes = [block.codes()[number - 1], block.codes()[number]];
+            let is_apart = block.apart >> number & 1 > 0;
+            assert_eq!(is_apart, cuts.are_apart(codes[0], codes[1]));
+        }
+        from = next;
     }
     parts
 }

@@ -5,9 +5,8 @@
 //! table, since nothing is moved. Left out: merges with priorities, and merges of a pair that has another merge later in the
 //! list; no writer puts these into a table.
 
-use super::packed::{BUCKET_LEN, PackedMerges, grows, n_buckets};
+use super::packed::{BUCKET_LEN, Layout, PackedMerges, grows, n_buckets};
 use crate::memory::huge_pages::HugePageRow;
-use crate::vocabulary::merge_table::layout::Layout;
 use crate::vocabulary::{Merge, TokenId};
 
 /// How a file says what the slots of a table mean.
@@ -105,41 +104,25 @@ impl PackedMerges {
     }
 
     /// Notes all merges of the slots; `None` where these are not so many, an id is no token, or the search for a
-    /// pair ends before its slot.
+    /// pair finds something else than its slot.
     fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
-        let (mut n_found, mut all_known, mut all_found, mut all_grow) = (0, true, true, true);
-        let max_passed = self.max_passed * BUCKET_LEN;
-        let mut n_full = self.n_full_at_the_end()?;
-        for bucket in (0..self.slots.len()).step_by(BUCKET_LEN) {
-            let slots = *self.slots[bucket..].first_chunk::<BUCKET_LEN>()?;
-            for slot in slots.into_iter().filter(|slot| *slot != 0) {
-                let (merge, value) = self.layout.unpacked(!slot);
-                all_known &=
-                    is_token(merge.left) && is_token(merge.right) && is_token(merge.result);
-                let hash = self.hash(merge.left, merge.right);
-                let n_passed = bucket.wrapping_sub(self.bucket(hash)) & (self.slots.len() - 1);
-                all_found &= n_passed <= n_full.min(max_passed);
-                let has_pair = |other: &&u64| (*other ^ slot) >> self.layout.value_bits == 0;
-                all_found &= slots.iter().filter(has_pair).count() == 1;
-                // Behind full buckets it may stand twice; only where the search comes to it is it found.
-                let wanted = self.wanted(merge.left, merge.right);
-                all_found &= n_passed == 0 || all_found && self.value(hash, wanted) == value;
-                all_grow &= grows(&merge);
-                self.note(merge, hash, value);
-                n_found += 1;
+        let mut n_found = 0;
+        for place in 0..self.slots.len() {
+            let slot = self.slots[place];
+            if slot == 0 {
+                continue;
             }
-            n_full = if slots[BUCKET_LEN - 1] == 0 { 0 } else { n_full + BUCKET_LEN };
+            let (merge, value) = self.layout.unpacked(!slot);
+            let hash = self.hash(merge.left, merge.right);
+            let is_found = self.value(hash, self.wanted(merge.left, merge.right)) == value;
+            if !is_found || ![merge.left, merge.right, merge.result].into_iter().all(&is_token) {
+                return None;
+            }
+            self.grows &= grows(&merge);
+            self.note(merge, hash, value);
+            n_found += 1;
         }
-        self.grows = all_grow;
-        (n_found == self.n_merges && all_known && all_found).then_some(())
-    }
-
-    /// How many slots full buckets have at the end, which a search passes on its way to the first; `None` where all
-    /// are full, since a search ends at a bucket with room.
-    fn n_full_at_the_end(&self) -> Option<usize> {
-        let (buckets, _) = self.slots.as_chunks::<BUCKET_LEN>();
-        let last = buckets.iter().rposition(|bucket| bucket[BUCKET_LEN - 1] == 0)?;
-        Some((buckets.len() - 1 - last) * BUCKET_LEN)
+        (n_found == self.n_merges).then_some(())
     }
 
     /// Whether each merge has a place of its own among all.
