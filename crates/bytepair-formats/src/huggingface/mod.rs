@@ -100,14 +100,15 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 
 /// The parts of the tokenizer of a file.
 fn parts(file: &[u8]) -> Result<Parts> {
-    if let Some((model, file)) = File::read_with_model(file) {
-        file.check_fields()?;
-        check_version(&file)?;
-        return parts_of(&model, &file);
-    }
-    let file = File::read(file)?;
+    let file = match File::read(file, true) {
+        Ok(file) if file.model.is_some() => file,
+        _ => File::read(file, false)?,
+    };
     file.check_fields()?;
     check_version(&file)?;
+    if let Some(model) = &file.model {
+        return parts_of(model, &file);
+    }
     let models: Vec<Tree> =
         file.all("model").map(|model| tree("model", model)).collect::<Result<_>>()?;
     let models =
@@ -124,10 +125,13 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
     let listed = listed(file.all("added_tokens"))?;
-    let normalizing = row(file, "normalizer", normalizing)?.unwrap_or_default();
-    let mut cutting = row(file, "pre_tokenizer", cutting)?.unwrap_or_default();
+    let normalizing =
+        part(file, "normalizer", Repeated::LastCounts, normalizing)?.unwrap_or_default();
+    let mut cutting =
+        part(file, "pre_tokenizer", Repeated::LastCounts, cutting)?.unwrap_or_default();
     cutting.put_bytes_back(normalizing.spells_bytes());
-    let mut finishing = row(file, "post_processor", finishing)?.unwrap_or_default();
+    let mut finishing =
+        part(file, "post_processor", Repeated::LastCounts, finishing)?.unwrap_or_default();
     let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
     check_end_mark(&units, &listed)?;
@@ -135,7 +139,7 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     let normalizer = Normalizer::new(normalizing.steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
-    let decode = context.decode(row(file, "decoder", decoding)?);
+    let decode = context.decode(part(file, "decoder", Repeated::LastCounts, decoding)?);
     let units = with_alphabet(units, &vocabulary);
     Ok(Parts {
         pre_tokenizer: cutting.compiled(unicode)?,
@@ -168,15 +172,6 @@ fn part<T>(
         };
     }
     Ok(last)
-}
-
-/// A part that is a row of components.
-fn row<T>(
-    file: &File<'_>,
-    name: &str,
-    read: impl Fn(&PlacedValue<'_>) -> Result<T>,
-) -> Result<Option<T>> {
-    part(file, name, Repeated::LastCounts, read)
 }
 
 fn check_version(file: &File<'_>) -> Result<()> {
@@ -259,23 +254,9 @@ struct File<'f> {
 }
 
 impl<'f> File<'f> {
-    /// All parts, none of them read.
-    fn read(file: &'f [u8]) -> Result<Self> {
-        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: false })
-    }
-
-    /// The model and the other parts, if the model has the shape that files are written in.
-    fn read_with_model(file: &'f [u8]) -> Option<(Model<'f>, Self)> {
-        let mut file: Self =
-            json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model: true }).ok()?;
-        file.model.take().map(|model| (model, file))
-    }
-
-    fn set_model<E: de::Error>(&mut self, model: Model<'f>) -> std::result::Result<(), E> {
-        match self.model.replace(model) {
-            Some(_) => Err(E::duplicate_field("model")),
-            None => Ok(()),
-        }
+    /// The parts, the model among them unless it is read, which fails if it has not the shape that files are written in.
+    fn read(file: &'f [u8], reads_model: bool) -> Result<Self> {
+        json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model })
     }
 
     /// What stands under a name, each time.
@@ -322,9 +303,10 @@ impl<'de> Visitor<'de> for FileVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<File<'de>, A::Error> {
         let mut file = File { parts: Vec::new(), model: None };
         while let Some(Name(name)) = map.next_key()? {
-            match self.reads_model && name == "model" {
-                true => file.set_model(map.next_value()?)?,
-                false => file.parts.push((name, map.next_value()?)),
+            if !self.reads_model || name != "model" {
+                file.parts.push((name, map.next_value()?));
+            } else if file.model.replace(map.next_value()?).is_some() {
+                return Err(de::Error::duplicate_field("model"));
             }
         }
         Ok(file)

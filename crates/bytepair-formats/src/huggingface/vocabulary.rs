@@ -251,11 +251,6 @@ impl Kinds<'_> {
     }
 }
 
-/// Whether the token of an id is not found as text.
-fn is_only_added(vocabulary: &Vocabulary, id: TokenId) -> bool {
-    vocabulary.token(id).is_some_and(|token| token.kind == TokenKind::Added)
-}
-
 fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Result<()> {
     let Some(name) = units.unknown.as_deref() else { return Ok(()) };
     let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
@@ -318,6 +313,8 @@ fn added(
             next_id += 1;
         }
         let was_special = known.is_some_and(|known| known.special);
+        let is_only_added =
+            vocabulary.token(id).is_some_and(|token| token.kind == TokenKind::Added);
         let token = AddedToken {
             id,
             content: token.content.clone(),
@@ -326,7 +323,7 @@ fn added(
             lstrip: token.lstrip,
             rstrip: token.rstrip,
             single_word: token.single_word,
-            whole_piece: finds_whole && in_model.is_some() && is_only_added(vocabulary, id),
+            whole_piece: finds_whole && in_model.is_some() && is_only_added,
             in_model: in_model.is_some(),
         };
         if let Some(place) = place {

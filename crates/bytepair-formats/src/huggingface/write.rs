@@ -93,7 +93,8 @@ fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
     let is_words = matches!(stages, Some([stage]) if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop));
     let holds = |text: &str| {
         parts.vocabulary.iter().any(|(_, token)| {
-            matches!(token.kind, TokenKind::Text(_)) && contains(token.bytes, text)
+            matches!(token.kind, TokenKind::Text(_))
+                && memchr::memmem::find(token.bytes, text.as_bytes()).is_some()
         })
     };
     if mark.chars().count() != 1 {
@@ -111,10 +112,6 @@ fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn contains(bytes: &[u8], text: &str) -> bool {
-    memchr::memmem::find(bytes, text.as_bytes()).is_some()
 }
 
 /// Refuses a file that does not hold these parts, with these names, by which merges are ignored or need not be.

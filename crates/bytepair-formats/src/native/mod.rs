@@ -228,7 +228,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         ),
         units: file.units,
         vocabulary: Arc::new(vocabulary),
-        added: with_content(file.added_tokens)?,
+        added: file.added_tokens,
         ignore_merges: file.ignore_merges,
         dropout: file.dropout,
         template: file.template,
@@ -265,16 +265,23 @@ fn value(record: &impl Serialize) -> Value {
     serde_json::to_value(record).unwrap_or_default()
 }
 
-/// Refuses contents that appear twice. Two of them may have one id.
+/// Refuses an added token without content, which would stand everywhere, and contents that appear twice. Two tokens may have
+/// one id.
 fn check_added(tokens: &[AddedToken]) -> Result<()> {
     let mut contents = HashSet::new();
-    match tokens.iter().find(|token| !contents.insert(token.content.as_str())) {
-        Some(token) => {
-            let part = format!("added_tokens, {:?}", token.content);
-            Err(Error::format(FORMAT, part, "appears twice"))
+    for AddedToken { id, content, .. } in tokens {
+        if content.is_empty() {
+            return Err(Error::format(FORMAT, format!("added token {id}"), "has no content"));
         }
-        None => Ok(()),
+        if !contents.insert(content.as_str()) {
+            return Err(Error::format(
+                FORMAT,
+                format!("added_tokens, {content:?}"),
+                "appears twice",
+            ));
+        }
     }
+    Ok(())
 }
 
 /// Refuses tokens with marks that the units do not have.
@@ -293,16 +300,6 @@ fn check_kinds(units: &Units, vocabulary: &Vocabulary) -> Result<()> {
         return Err(Error::format(FORMAT, format!("tokens, kind of token {id}"), missing));
     }
     Ok(())
-}
-
-/// Refuses an added token without content, which would stand everywhere.
-fn with_content(tokens: Vec<AddedToken>) -> Result<Vec<AddedToken>> {
-    match tokens.iter().find(|token| token.content.is_empty()) {
-        Some(AddedToken { id, .. }) => {
-            Err(Error::format(FORMAT, format!("added token {id}"), "has no content"))
-        }
-        None => Ok(tokens),
-    }
 }
 
 fn steps(decode: &Decode) -> &[DecodeStep] {
