@@ -27,8 +27,11 @@ use crate::windows::tables::{
 };
 
 /// Characters of ASCII, and in how many tables of 16 they are.
-pub(super) const N_ASCII: usize = 128;
+const N_ASCII: usize = 128;
 pub(super) const N_PARTS: usize = N_ASCII / N_OF_TABLE;
+
+/// Whether a shuffle takes the low four bits of a place from 16 to 127; elsewhere it gives zero for these places.
+const SHUFFLE_TAKES_LOW_BITS: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
 /// Registers that hold a word, at most.
 pub(super) const MAX_REGISTERS: usize = 4;
@@ -56,18 +59,45 @@ pub(super) trait Vectors: Copy {
     fn xor(self, one: Self::Register, other: Self::Register) -> Self::Register;
     /// All bits of each byte that is the same in both.
     fn equal(self, one: Self::Register, other: Self::Register) -> Self::Register;
-    /// By place: of each 16 bytes the one of this number, below 16; zero where the highest bit of the place is set.
+    /// By place: of each 16 bytes the one of this number, if that is below 16; zero where the highest bit of the place
+    /// is set.
     fn shuffle(self, bytes: Self::Register, places: Self::Register) -> Self::Register;
-    /// A table of ASCII, as [`Self::look_up_ascii`] wants it.
-    fn ascii(self, letters: &[u8; N_ASCII]) -> [Self::Register; N_PARTS];
-    /// The entry of each byte that is ASCII; zero for others.
-    fn look_up_ascii(
-        self,
-        table: &[Self::Register; N_PARTS],
-        bytes: Self::Register,
-    ) -> Self::Register;
+    /// Each byte less 16; those that are not ASCII keep the highest bit.
+    fn minus_16(self, bytes: Self::Register) -> Self::Register;
     /// The highest bit of each byte of a word; registers from [`Self::N`] on do not count.
     fn bits(self, word: [Self::Register; MAX_REGISTERS]) -> u64;
+
+    /// The tables of ASCII, 16 characters each. A shuffle that takes the low four bits of any place looks up each
+    /// table that begins before the byte, so each table holds how it differs from the one before.
+    #[inline(always)]
+    fn ascii(self, letters: &[u8; N_ASCII]) -> [Self::Register; N_PARTS] {
+        let mut tables = [self.fill(0); N_PARTS];
+        let mut before = [0; N_OF_TABLE];
+        for (table, part) in tables.iter_mut().zip(letters.as_chunks::<N_OF_TABLE>().0) {
+            let mut bytes = *part;
+            bytes.iter_mut().zip(before).for_each(|(byte, before)| *byte ^= before);
+            *table = self.table(&bytes);
+            if SHUFFLE_TAKES_LOW_BITS {
+                before = *part;
+            }
+        }
+        tables
+    }
+
+    /// The entry of each byte that is ASCII; zero for others.
+    #[inline(always)]
+    fn look_up_ascii(
+        self,
+        tables: &[Self::Register; N_PARTS],
+        bytes: Self::Register,
+    ) -> Self::Register {
+        let (mut places, mut found) = (bytes, self.fill(0));
+        for &table in tables {
+            found = self.xor(found, self.shuffle(table, places));
+            places = self.minus_16(places);
+        }
+        found
+    }
 }
 
 /// Makes a type of vectors from functions that are compiled with the instructions of a processor.

@@ -42,8 +42,6 @@ pub(crate) enum Kernel {
     Ssse3(x86::Ssse3),
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Avx2(x86::Avx2),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512(x86::Avx512),
     #[cfg(target_arch = "aarch64")]
     Neon(neon::Neon),
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -107,11 +105,7 @@ impl Kernel {
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     fn with_vectors() -> impl Iterator<Item = Self> {
-        let detected = [
-            x86::Ssse3::detect().map(Self::Ssse3),
-            x86::Avx2::detect().map(Self::Avx2),
-            x86::Avx512::detect().map(Self::Avx512),
-        ];
+        let detected = [x86::Ssse3::detect().map(Self::Ssse3), x86::Avx2::detect().map(Self::Avx2)];
         detected.into_iter().flatten()
     }
 
@@ -143,8 +137,6 @@ impl Kernel {
             Self::Ssse3(_) => "ssse3",
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx2(_) => "avx2",
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(_) => "avx512",
             #[cfg(target_arch = "aarch64")]
             Self::Neon(_) => "neon",
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -165,8 +157,6 @@ impl Kernel {
             Self::Ssse3(vectors) => vectors.run(task),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Avx2(vectors) => vectors.run(task),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(vectors) => vectors.run(task),
             #[cfg(target_arch = "aarch64")]
             Self::Neon(vectors) => vectors.run(task),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]

@@ -7,12 +7,12 @@
 )]
 
 use std::arch::aarch64::{
-    uint8x16_t, uint8x16x4_t, vandq_u8, vceqq_u8, vdupq_n_u8, vdupq_n_u64, veorq_u8,
-    vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_u8_u64,
-    vreinterpretq_u64_u8, vst1q_u8,
+    uint8x16_t, uint8x16x4_t, vandq_u8, vceqq_u8, vdupq_n_s8, vdupq_n_u8, vdupq_n_u64, veorq_u8,
+    vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vqsubq_s8, vqtbl1q_u8, vqtbl4q_u8,
+    vreinterpretq_s8_u8, vreinterpretq_u8_s8, vreinterpretq_u8_u64, vreinterpretq_u64_u8, vst1q_u8,
 };
 
-use super::loops::{MAX_REGISTERS, N_ASCII, N_PARTS, vectors};
+use super::loops::{MAX_REGISTERS, N_PARTS, vectors};
 use crate::windows::tables::{N_OF_TABLE, WORD};
 
 vectors! {
@@ -54,18 +54,14 @@ vectors! {
         vqtbl1q_u8(bytes, places)
     }
 
-    fn ascii(letters: &[u8; N_ASCII]) -> [uint8x16_t; N_PARTS] {
-        let mut tables = [vdupq_n_u8(0); N_PARTS];
-        for (table, part) in tables.iter_mut().zip(letters.as_chunks().0) {
-            *table = load_16(part);
-        }
-        tables
+    fn minus_16(bytes: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s8(vqsubq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(16)))
     }
 
-    fn look_up_ascii(table: &[uint8x16_t; N_PARTS], bytes: uint8x16_t) -> uint8x16_t {
+    fn look_up_ascii(tables: &[uint8x16_t; N_PARTS], bytes: uint8x16_t) -> uint8x16_t {
         // A look-up gives zero for what is not below 64.
-        let low = uint8x16x4_t(table[0], table[1], table[2], table[3]);
-        let high = uint8x16x4_t(table[4], table[5], table[6], table[7]);
+        let low = uint8x16x4_t(tables[0], tables[1], tables[2], tables[3]);
+        let high = uint8x16x4_t(tables[4], tables[5], tables[6], tables[7]);
         let low = vqtbl4q_u8(low, bytes);
         let high = vqtbl4q_u8(high, veorq_u8(bytes, vdupq_n_u8(64)));
         vorrq_u8(low, high)

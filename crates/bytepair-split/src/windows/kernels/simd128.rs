@@ -7,11 +7,11 @@
 )]
 
 use std::arch::wasm32::{
-    i8x16_bitmask, i8x16_eq, i8x16_sub, u8x16_splat, u8x16_swizzle, u64x2_splat, v128, v128_and,
-    v128_load, v128_or, v128_store, v128_xor,
+    i8x16_bitmask, i8x16_eq, i8x16_sub_sat, u8x16_splat, u8x16_swizzle, u64x2_splat, v128,
+    v128_and, v128_load, v128_store, v128_xor,
 };
 
-use super::loops::{MAX_REGISTERS, N_ASCII, N_PARTS, vectors};
+use super::loops::{MAX_REGISTERS, vectors};
 use crate::windows::tables::{N_OF_TABLE, WORD};
 
 vectors! {
@@ -53,22 +53,8 @@ vectors! {
         u8x16_swizzle(bytes, places)
     }
 
-    fn ascii(letters: &[u8; N_ASCII]) -> [v128; N_PARTS] {
-        let mut tables = [u8x16_splat(0); N_PARTS];
-        for (table, part) in tables.iter_mut().zip(letters.as_chunks().0) {
-            *table = load_16(part);
-        }
-        tables
-    }
-
-    fn look_up_ascii(table: &[v128; N_PARTS], bytes: v128) -> v128 {
-        // A look-up gives zero for what is not below 16.
-        let (mut places, mut found) = (bytes, u8x16_splat(0));
-        for &part in table {
-            found = v128_or(found, u8x16_swizzle(part, places));
-            places = i8x16_sub(places, u8x16_splat(16));
-        }
-        found
+    fn minus_16(bytes: v128) -> v128 {
+        i8x16_sub_sat(bytes, u8x16_splat(16))
     }
 
     fn bits(word: [v128; MAX_REGISTERS]) -> u64 {
