@@ -175,62 +175,30 @@ pub(super) struct Analysis {
     pub(super) contexts: Vec<Context>,
     /// The windows of the sample about which something is known.
     pub(super) known: Vec<Window>,
+    /// The number of the others.
+    n_unknown: usize,
 }
 
 impl Analysis {
     /// With the lookahead that leaves the least unknown of the sample, if any helps.
     pub(super) fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let sample = Sample::new(automaton, kinds);
-        let places = sample.places();
-        let candidate = |lookahead: Option<Lookahead>, places: &[usize]| {
+        let with = |lookahead: Option<Lookahead>| {
             let letters = Letters::new(kinds, lookahead)?;
             let graph = Graph::new(automaton, kinds, &letters)?;
-            Some(Candidate::new(letters, graph, &sample, places))
+            let windows = sample.windows(&letters);
+            let n_windows = windows.len();
+            let (contexts, known) = contexts(&graph, &letters, windows)?;
+            let n_unknown = n_windows - known.len();
+            Some(Self { letters, contexts, known, n_unknown })
         };
-        let mut best = candidate(None, &places)?;
-        let open = best.unknown.clone();
-        // Their graphs may be large: of all but the best only the lookahead is kept.
-        let mut others = Vec::new();
-        // What is known without a lookahead is known with any.
-        for lookahead in if open.is_empty() { Vec::new() } else { lookaheads(automaton, kinds) } {
-            let Some(mut next) = candidate(Some(lookahead), &open) else { continue };
-            if next.n_unknown < best.n_unknown {
-                std::mem::swap(&mut best, &mut next);
-            }
-            others.push((next.n_unknown, next.letters.lookahead));
+        let without = with(None);
+        if without.as_ref().is_some_and(|analysis| analysis.n_unknown == 0) {
+            return without;
         }
-        best.analysis(&places).or_else(|| {
-            others.sort_by_key(|other| other.0);
-            let mut others = others.into_iter();
-            others.find_map(|(_, lookahead)| candidate(lookahead, &places)?.analysis(&places))
-        })
-    }
-}
-
-/// The letters of a lookahead or of none, and how they show the sample.
-struct Candidate {
-    letters: Letters,
-    graph: Graph,
-    shown: Vec<u8>,
-    /// The places about which windows say nothing.
-    unknown: Vec<usize>,
-    /// How many windows they have.
-    n_unknown: usize,
-}
-
-impl Candidate {
-    /// Of some places of the sample.
-    fn new(letters: Letters, graph: Graph, sample: &Sample, places: &[usize]) -> Self {
-        let shown = sample.shown(&letters);
-        let unknown = unknown(&graph, &shown, places);
-        let n_unknown = windows_at(&shown, &unknown).len();
-        Self { letters, graph, shown, unknown, n_unknown }
-    }
-
-    fn analysis(self, places: &[usize]) -> Option<Analysis> {
-        let windows = windows_at(&self.shown, places);
-        let (contexts, known) = contexts(&self.graph, &self.letters, windows)?;
-        Some(Analysis { letters: self.letters, contexts, known })
+        let others = lookaheads(automaton, kinds).into_iter();
+        let all = without.into_iter().chain(others.filter_map(|lookahead| with(Some(lookahead))));
+        all.min_by_key(|analysis| analysis.n_unknown)
     }
 }
 
@@ -238,14 +206,14 @@ impl Candidate {
 const SAMPLE: &str = include_str!("sample.txt");
 
 /// The kinds of the sample with line ends of both kinds.
-pub(super) struct Sample {
+struct Sample {
     n_kinds: usize,
     /// An edge is as the kind past the last.
     kinds: Vec<usize>,
 }
 
 impl Sample {
-    pub(super) fn new(automaton: &Automaton, kinds: &Kinds) -> Self {
+    fn new(automaton: &Automaton, kinds: &Kinds) -> Self {
         let n_kinds = kinds.n_kinds();
         let edges = [n_kinds; N_BEFORE];
         let kind_of = |character: char| {
@@ -259,93 +227,37 @@ impl Sample {
         Self { n_kinds, kinds: shown }
     }
 
-    /// Every place of a symbol.
-    pub(super) fn places(&self) -> Vec<usize> {
-        (0..self.kinds.len()).filter(|&place| self.kinds[place] < self.n_kinds).collect()
-    }
-
-    /// What these letters show of each place.
-    pub(super) fn shown(&self, letters: &Letters) -> Vec<u8> {
-        let number = |letter: usize| u8::try_from(letter).unwrap_or(u8::MAX);
-        let table = |promise: bool| {
-            let row = (0..self.n_kinds).map(|kind| letters.of(kind, promise));
-            row.chain([letters.edge()]).map(number).collect::<Vec<u8>>()
+    /// The windows of all symbols, each once.
+    fn windows(&self, letters: &Letters) -> Vec<Window> {
+        let row = |promise: bool| {
+            let letters_of_kinds = (0..self.n_kinds).map(|kind| letters.of(kind, promise));
+            letters_of_kinds.chain([letters.edge()]).collect::<Vec<usize>>()
         };
-        let table = [false, true].map(table);
-        // By letter: what is promised before it, if that depends on it alone.
-        let promises =
-            |letter: usize| (!letters.is_in_run(letter)).then_some(letters.is_goal(letter));
-        let promises: Vec<Option<bool>> = (0..letters.len()).map(promises).collect();
+        let rows = [false, true].map(row);
         let mut promise = false;
         let letter = |&kind: &usize| {
-            let letter = table[usize::from(promise)][kind];
-            promise = promises[usize::from(letter)].unwrap_or(promise);
-            letter
+            let letter = rows[usize::from(promise)][kind];
+            if !letters.is_in_run(letter) {
+                promise = letters.is_goal(letter);
+            }
+            u8::try_from(letter).unwrap_or(u8::MAX)
         };
         let mut shown: Vec<u8> = self.kinds.iter().rev().map(letter).collect();
         shown.reverse();
-        shown
-    }
-}
-
-/// The windows at some places, each once.
-pub(super) fn windows_at(shown: &[u8], places: &[usize]) -> Vec<Window> {
-    // As numbers they are sorted quickly.
-    let window = |&place: &usize| {
-        let letters = &shown[place - N_BEFORE..][..N_SHOWN];
-        letters.iter().fold(0, |window, &letter| window << 8 | u64::from(letter))
-    };
-    let mut windows: Vec<u64> = places.iter().map(window).collect();
-    windows.sort_unstable();
-    windows.dedup();
-    let window = |window: u64| {
-        let bytes = window.to_be_bytes();
-        std::array::from_fn(|index| bytes[size_of::<u64>() - N_SHOWN + index])
-    };
-    windows.into_iter().map(window).collect()
-}
-
-/// The places about which windows say nothing, among some.
-pub(super) fn unknown(graph: &Graph, shown: &[u8], places: &[usize]) -> Vec<usize> {
-    let mut walk = Walk { graph, sets: Vec::new(), numbers: BTreeMap::new(), steps: Vec::new() };
-    let universe = walk.number(graph.universe());
-    let is_unknown = |&place: &usize| {
-        let before = &shown[place - N_BEFORE..place];
-        let set = before.iter().fold(universe, |set, &letter| walk.step(set, letter).0);
-        walk.step(set, shown[place]).1 >> shown[place + 1] & 1 == 0
-    };
-    places.iter().copied().filter(is_unknown).collect()
-}
-
-/// Steps from sets of views to sets of views, each found once.
-struct Walk<'g> {
-    graph: &'g Graph,
-    sets: Vec<Views>,
-    numbers: BTreeMap<Views, usize>,
-    /// By number of a set and letter: the set after it, and the letters behind with which its place is known.
-    steps: Vec<Option<(usize, LetterSet)>>,
-}
-
-impl Walk<'_> {
-    fn number(&mut self, views: Views) -> usize {
-        let next = self.sets.len();
-        let number = *self.numbers.entry(views.clone()).or_insert(next);
-        if number == next {
-            self.sets.push(views);
-            self.steps.extend(std::iter::repeat_n(None, self.graph.n_letters()));
-        }
-        number
-    }
-
-    fn step(&mut self, set: usize, letter: u8) -> (usize, LetterSet) {
-        let letter = usize::from(letter);
-        let index = set * self.graph.n_letters() + letter;
-        if let Some(step) = self.steps[index] {
-            return step;
-        }
-        let known = self.graph.marks(&self.sets[set], letter).is_unknown().no;
-        let step = (self.number(self.graph.after(&self.sets[set], letter)), known);
-        self.steps[index] = Some(step);
-        step
+        let is_at_symbol = |&place: &usize| self.kinds[place] < self.n_kinds;
+        // As numbers they are sorted quickly.
+        let number_at = |place: usize| {
+            let window = &shown[place - N_BEFORE..][..N_SHOWN];
+            window.iter().fold(0, |number, &letter| number << 8 | u64::from(letter))
+        };
+        let places = (0..shown.len()).filter(is_at_symbol);
+        let mut windows: Vec<u64> = places.map(number_at).collect();
+        windows.sort_unstable();
+        windows.dedup();
+        let window = |window: u64| {
+            let bytes = window.to_be_bytes();
+            std::array::from_fn(|index| bytes[size_of::<u64>() - N_SHOWN + index])
+        };
+        windows.into_iter().map(window).collect()
     }
 }

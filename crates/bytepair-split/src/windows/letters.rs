@@ -31,7 +31,7 @@ pub(super) type Product = [LetterSet; N_SHOWN];
 pub(super) type Before = [LetterSet; N_BEFORE];
 
 /// More of them are not compared. Published patterns have three.
-const MAX_LOOKAHEADS: usize = 64;
+const MAX_LOOKAHEADS: usize = 8;
 
 /// The run set, and what it looks for behind its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]

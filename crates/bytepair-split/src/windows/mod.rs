@@ -60,25 +60,28 @@ impl Windows {
     /// `None` if the pattern is too large.
     pub(crate) fn new(automaton: &Automaton) -> Option<Self> {
         let kinds = Kinds::new(automaton);
-        let Analysis { letters, contexts, known } = Analysis::best(automaton, &kinds)?;
-        let is_covered = automaton.covers_everything();
-        let all = Questions::new(&contexts, &known, letters.len(), is_covered)?;
-        let common = common_letters(automaton, &kinds, &letters).and_then(|set| {
-            let common = Questions::of_common(set, &contexts, &known, letters.len(), is_covered)?;
-            let sets = [[set; N_SHOWN]];
-            let lists = [&all.lists()[..], &common.lists(), &[&sets]].concat();
-            Some((Numbering::new(&letters, &lists, set)?, common, set))
+        let analysis = Analysis::best(automaton, &kinds)?;
+        let Analysis { letters, contexts, known, .. } = &analysis;
+        let all = questions(automaton, contexts, known, letters.len())?;
+        let common = common_letters(automaton, &kinds, letters).and_then(|set| {
+            let common = common_questions(automaton, &analysis, set)?;
+            let sets = vec![[set; N_SHOWN]];
+            Some((
+                Numbering::new(letters, all.iter().chain(&common).chain([&sets]), set)?,
+                common,
+                set,
+            ))
         });
         let (numbering, common) = match common {
             Some((numbering, common, set)) => (numbering, Some((common, set))),
-            None => (Numbering::new(&letters, &all.lists(), LetterSet::MAX)?, None),
+            None => (Numbering::new(letters, all.iter(), LetterSet::MAX)?, None),
         };
         let all = LookupTables::new(&numbering, &all, LetterSet::MAX);
         let common = common.map(|(common, set)| {
             (LookupTables::new(&numbering, &common, set), numbering.set(!set))
         });
         let windows = Self {
-            reader: Reader::new(automaton.alphabet(), &kinds, &letters, &numbering),
+            reader: Reader::new(automaton.alphabet(), &kinds, letters, &numbering),
             common: common.filter(|(tables, _)| tables.spares_much_of(&all)),
             all,
             n_letters: numbering.n_numbers,
@@ -91,79 +94,59 @@ impl Windows {
 impl LookupTables {
     /// The tables for texts that show no letters but these.
     fn new(numbering: &Numbering, questions: &Questions, shown: LetterSet) -> Self {
-        let [starts, unknown, unmatched] =
-            questions.lists().map(|products| numbering.groups(products, shown));
-        Self { starts, unknown, unmatched }
+        Self(questions.each_ref().map(|products| numbering.groups(products, shown)))
     }
 
-    /// Whether it pays to tell which words it is enough for: it leaves half of the look-ups at most.
+    /// Whether it pays to tell which words it is enough for: it leaves three fifths of the look-ups at most.
     fn spares_much_of(&self, all: &Self) -> bool {
         let n_spared = all.n_lookups().saturating_sub(self.n_lookups() + 1);
-        n_spared >= MIN_SPARED && 2 * n_spared >= all.n_lookups()
+        n_spared >= MIN_SPARED && 5 * n_spared >= 2 * all.n_lookups()
     }
 }
 
-/// What is asked of each window, as products.
-struct Questions {
-    /// Where a piece starts, if that is certain.
-    starts: Vec<Product>,
-    /// Where it is not certain.
-    unknown: Vec<Product>,
-    /// Where what starts matches nothing, if that is certain; none if no text has such places.
-    unmatched: Vec<Product>,
+/// What is asked of each window, as products: where a piece starts, if that is certain; where it is not; where what
+/// starts matches nothing, if that is certain, which is so nowhere if the pattern is proven to match everything.
+type Questions = [Vec<Product>; 3];
+
+/// The questions about windows in these contexts; `None` if they take too many products.
+fn questions(
+    automaton: &Automaton,
+    contexts: &[Context],
+    known: &[Window],
+    n_letters: usize,
+) -> Option<Questions> {
+    let starts = cover(contexts, n_letters, PossibleMarks::starts)?;
+    let unknown = cover(contexts, n_letters, PossibleMarks::is_unknown)?;
+    let unmatched = match automaton.covers_everything() {
+        true => Vec::new(),
+        false => cover(contexts, n_letters, PossibleMarks::starts_unmatched)?,
+    };
+    Some([starts, loosened(&unknown, known, n_letters), unmatched])
 }
 
-impl Questions {
-    /// `None` if there are too many products. If the pattern is proven to match everything, nothing is unmatched.
-    fn new(
-        contexts: &[Context],
-        known: &[Window],
-        n_letters: usize,
-        is_covered: bool,
-    ) -> Option<Self> {
-        let unknown = cover(contexts, n_letters, PossibleMarks::is_unknown)?;
-        let unmatched = match is_covered {
-            true => Vec::new(),
-            false => cover(contexts, n_letters, PossibleMarks::starts_unmatched)?,
-        };
-        let starts = cover(contexts, n_letters, PossibleMarks::starts)?;
-        Some(Self { starts, unknown: loosened(&unknown, known, n_letters), unmatched })
-    }
-
-    /// The questions about windows that show common letters alone.
-    ///
-    /// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes,
-    /// a slash behind punctuation. Where none of them is near, a half or a third of the products
-    /// is enough. Windows of common letters are windows, so what is known of all is known of them: contexts are narrowed to
-    /// common letters, where either answer will do for windows that show others, and covered again.
-    ///
-    /// Left out: stretches with edges inside, and patterns for which it makes little difference.
-    /// Cost: up to half a millisecond, once; one lookup more for each byte.
-    fn of_common(
-        common: LetterSet,
-        contexts: &[Context],
-        known: &[Window],
-        n_letters: usize,
-        is_covered: bool,
-    ) -> Option<Self> {
-        let contexts: Vec<_> =
-            contexts.iter().filter_map(|context| narrowed(context, common)).collect();
-        let is_of_common =
-            |window: &&Window| window.iter().all(|&letter| common >> letter & 1 == 1);
-        let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
-        // All common letters are any: others are not shown.
-        let any =
-            |set: LetterSet| if set & common == common { LetterSet::MAX } else { set & common };
-        let Self { starts, unknown, unmatched } =
-            Self::new(&contexts, &known, n_letters, is_covered)?;
-        let [starts, unknown, unmatched] = [starts, unknown, unmatched]
-            .map(|products| products.into_iter().map(|product| product.map(any)).collect());
-        Some(Self { starts, unknown, unmatched })
-    }
-
-    fn lists(&self) -> [&[Product]; 3] {
-        [&self.starts, &self.unknown, &self.unmatched]
-    }
+/// The questions about windows that show common letters alone.
+///
+/// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes, a slash
+/// after punctuation. Where none of them is near, a half or a third of the products is enough. Windows of common
+/// letters are windows, so what is known of all is known of them: contexts are narrowed to common letters, where
+/// either answer will do for windows that show others, and covered again.
+///
+/// Left out: stretches with edges inside, and patterns for which it makes little difference.
+/// Cost: up to half a millisecond, once; one look-up more for each byte.
+fn common_questions(
+    automaton: &Automaton,
+    Analysis { letters, contexts, known, .. }: &Analysis,
+    common: LetterSet,
+) -> Option<Questions> {
+    let contexts: Vec<_> =
+        contexts.iter().filter_map(|context| narrowed(context, common)).collect();
+    let is_of_common = |window: &&Window| window.iter().all(|&letter| common >> letter & 1 == 1);
+    let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
+    // All common letters are any: others are not shown.
+    let any = |set: LetterSet| if set & common == common { LetterSet::MAX } else { set & common };
+    let mut questions = questions(automaton, &contexts, &known, letters.len())?;
+    questions.iter_mut().flatten().for_each(|product| *product = product.map(any));
+    Some(questions)
 }
 
 /// The letters of all symbols but rare ones; `None` if no letter is rare.

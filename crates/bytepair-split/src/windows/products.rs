@@ -12,18 +12,14 @@
 //!
 //! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
 
+use std::collections::BTreeMap;
+
 use super::contexts::Context;
 use super::letters::{LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged};
 use super::views::{Answers, PossibleMarks};
 
-const AT: usize = N_BEFORE;
-const BEHIND: usize = N_BEFORE + 1;
-
 /// More products are not worth it.
 const MAX_PRODUCTS: usize = 200;
-
-/// The answer in each context; `None` where either will do.
-pub(super) type Column = Vec<Option<bool>>;
 
 /// Products, one of which holds where `asks` says yes, and none where it says no, of the marks that are possible
 /// at a place. `None` if there are too many.
@@ -32,83 +28,30 @@ pub(super) fn cover(
     n_letters: usize,
     asks: impl Fn(&PossibleMarks) -> Answers,
 ) -> Option<Vec<Product>> {
-    let mut products = Vec::new();
-    for (at, behind, column) in columns(contexts, n_letters, &asks) {
-        let is_yes = |pair: &(&Context, &Option<bool>)| *pair.1 == Some(true);
-        let contexts = contexts.iter().zip(&column).filter(is_yes);
-        for before in contexts.flat_map(|(context, _)| &context.before) {
-            let mut product = [LetterSet::MAX; N_SHOWN];
-            product[AT] = at;
-            product[..N_BEFORE].copy_from_slice(before);
-            product[BEHIND] = behind;
-            products.push(product);
-        }
-    }
-    let products = minimized(&products, &refused(contexts, n_letters, asks), n_letters);
+    let yes = narrow(contexts, |marks| asks(marks).yes);
+    let no = narrow(contexts, |marks| asks(marks).no);
+    let products = minimized(&yes, &no, n_letters);
     (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 
-/// Sets of letters at the place and behind it, and the answer there in each context.
-fn columns(
-    contexts: &[Context],
-    n_letters: usize,
-    asks: impl Fn(&PossibleMarks) -> Answers,
-) -> Vec<(LetterSet, LetterSet, Column)> {
-    let mut columns: Vec<(LetterSet, LetterSet, Column)> = Vec::new();
-    for at in 0..n_letters {
-        let answers: Vec<Answers> =
-            contexts.iter().map(|context| asks(&context.marks[at])).collect();
-        for (behind, column) in grouped(&answers, n_letters) {
-            let known =
-                columns.iter_mut().find(|known| known.1 == behind && agree(&known.2, &column));
-            match known {
-                Some(known) => {
-                    known.0 |= 1 << at;
-                    join(&mut known.2, &column);
-                }
-                None => columns.push((1 << at, behind, column)),
-            }
+/// The windows with an answer, as products: by context, and by the letters behind with which it is given.
+fn narrow(contexts: &[Context], answer: impl Fn(&PossibleMarks) -> LetterSet) -> Vec<Product> {
+    let mut products = Vec::new();
+    for context in contexts {
+        let mut letters_at: BTreeMap<LetterSet, LetterSet> = BTreeMap::new();
+        for (at, marks) in context.marks.iter().enumerate() {
+            *letters_at.entry(answer(marks)).or_default() |= 1 << at;
+        }
+        for (behind, at) in letters_at.into_iter().filter(|&(behind, _)| behind != 0) {
+            products.extend(context.before.iter().map(|before| {
+                let mut product = [at; N_SHOWN];
+                product[..N_BEFORE].copy_from_slice(before);
+                product[N_BEFORE + 1] = behind;
+                product
+            }));
         }
     }
-    columns
-}
-
-/// Sets of letters behind with which the answers agree in each context; letters for which either answer will do are in
-/// each set.
-pub(super) fn grouped(answers: &[Answers], n_letters: usize) -> Vec<(LetterSet, Column)> {
-    let asked = answers.iter().fold(0, |set, answers| set | answers.yes | answers.no);
-    // By letter: those with which an answer is the opposite.
-    let mut opposite = vec![0; n_letters];
-    for answers in answers.iter().filter(|answers| answers.yes != 0 && answers.no != 0) {
-        members(answers.yes).for_each(|letter| opposite[letter] |= answers.no);
-        members(answers.no).for_each(|letter| opposite[letter] |= answers.yes);
-    }
-    let mut sets: Vec<LetterSet> = Vec::new();
-    for letter in members(asked) {
-        match sets.iter_mut().find(|set| **set & opposite[letter] == 0) {
-            Some(set) => *set |= 1 << letter,
-            None => sets.push(1 << letter),
-        }
-    }
-    let open = !asked & all_letters(n_letters);
-    let column = |set: LetterSet| {
-        let answer = |answers: &Answers| {
-            let is_yes = answers.yes & set != 0;
-            (is_yes || answers.no & set != 0).then_some(is_yes)
-        };
-        (set | open, answers.iter().map(answer).collect())
-    };
-    let mut groups: Vec<(LetterSet, Column)> = sets.into_iter().map(column).collect();
-    groups.retain(|group| group.1.contains(&Some(true)));
-    groups
-}
-
-pub(super) fn agree(one: &Column, other: &Column) -> bool {
-    one.iter().zip(other).all(|(one, other)| one.is_none() || other.is_none() || one == other)
-}
-
-pub(super) fn join(one: &mut Column, other: &Column) {
-    one.iter_mut().zip(other).for_each(|(one, other)| *one = one.or(*other));
+    products
 }
 
 /// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
@@ -142,7 +85,11 @@ fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<P
     let joined = merged(narrow.to_vec());
     let wide = |product: &Product| {
         let met = refused.met(product);
-        ORDERS.map(|order| widened(*product, met.clone(), &refused, order))
+        ORDERS.map(|order| {
+            let (mut product, mut met) = (*product, met.clone());
+            order.iter().for_each(|&distance| refused.widen(&mut product, &mut met, distance));
+            product
+        })
     };
     let mut candidates: Vec<Product> = joined.iter().flat_map(wide).collect();
     candidates.sort_unstable();
@@ -167,48 +114,8 @@ fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<P
     kept
 }
 
-/// The windows where the answer is no, as products.
-fn refused(
-    contexts: &[Context],
-    n_letters: usize,
-    asks: impl Fn(&PossibleMarks) -> Answers,
-) -> Vec<Product> {
-    let mut refused = Vec::new();
-    for context in contexts {
-        // Letters at the place, by the letters behind with which the answer is no.
-        let mut pairs: Vec<(LetterSet, LetterSet)> = Vec::new();
-        for (at, marks) in context.marks.iter().enumerate().take(n_letters) {
-            let behind = asks(marks).no;
-            match pairs.iter_mut().find(|pair| pair.1 == behind) {
-                Some(pair) => pair.0 |= 1 << at,
-                None => pairs.push((1 << at, behind)),
-            }
-        }
-        for (at, behind) in pairs.into_iter().filter(|pair| pair.1 != 0) {
-            refused.extend(context.before.iter().map(|before| {
-                let mut product = [at; N_SHOWN];
-                product[..N_BEFORE].copy_from_slice(before);
-                product[N_BEFORE + 1] = behind;
-                product
-            }));
-        }
-    }
-    refused
-}
-
-/// The product, with what it meets, and every letter that can be added without meeting what is refused.
-pub(super) fn widened(
-    mut product: Product,
-    mut met: Intersections,
-    refused: &ProductIndex,
-    order: [usize; N_SHOWN],
-) -> Product {
-    order.iter().for_each(|&distance| refused.widen(&mut product, &mut met, distance));
-    product
-}
-
 /// Many products, by the letters that they contain at each distance.
-pub(super) struct ProductIndex {
+struct ProductIndex {
     n_letters: usize,
     n_words: usize,
     /// By distance, letter and word.
@@ -216,10 +123,10 @@ pub(super) struct ProductIndex {
 }
 
 /// By word: for each distance, which of the many one product has a letter in common with there.
-pub(super) type Intersections = Vec<[u64; N_SHOWN]>;
+type Intersections = Vec<[u64; N_SHOWN]>;
 
 impl ProductIndex {
-    pub(super) fn new(many: impl ExactSizeIterator<Item = Product>, n_letters: usize) -> Self {
+    fn new(many: impl ExactSizeIterator<Item = Product>, n_letters: usize) -> Self {
         let n_words = many.len().div_ceil(64);
         let mut meetings = Self { n_letters, n_words, rows: Vec::new() };
         let mut rows = vec![0; N_SHOWN * n_letters * n_words];
@@ -235,7 +142,7 @@ impl ProductIndex {
     }
 
     /// Which of the many a product intersects, distance by distance.
-    pub(super) fn met(&self, product: &Product) -> Intersections {
+    fn met(&self, product: &Product) -> Intersections {
         let mut met = vec![[0; N_SHOWN]; self.n_words];
         let all = all_letters(self.n_letters);
         for (distance, &set) in product.iter().enumerate() {
@@ -249,7 +156,7 @@ impl ProductIndex {
     }
 
     /// Adds every letter at a distance that makes the product meet nothing new.
-    pub(super) fn widen(&self, product: &mut Product, met: &mut Intersections, distance: usize) {
+    fn widen(&self, product: &mut Product, met: &mut Intersections, distance: usize) {
         let elsewhere = |met: &[u64; N_SHOWN]| {
             (0..N_SHOWN).filter(|&at| at != distance).fold(u64::MAX, |all, at| all & met[at])
         };
@@ -274,7 +181,7 @@ impl ProductIndex {
 }
 
 /// Whether the product that joins two at each distance intersects none of the many.
-pub(super) fn join_is_disjoint(one: &Intersections, other: &Intersections) -> bool {
+fn join_is_disjoint(one: &Intersections, other: &Intersections) -> bool {
     let joined = |(one, other): (&[u64; N_SHOWN], &[u64; N_SHOWN])| {
         (0..N_SHOWN).fold(u64::MAX, |all, at| all & (one[at] | other[at]))
     };

@@ -50,9 +50,8 @@ pub(super) struct Reader {
 struct RunLookahead {
     run: Group,
     goal: Group,
-    is_run: [bool; MAX_NUMBERS],
-    /// The letter that promises the goal.
-    promised: [u8; MAX_NUMBERS],
+    /// By number of a letter of the run: the letter that promises the goal.
+    promised: [Option<u8>; MAX_NUMBERS],
     /// Whether an edge is a goal.
     has_end: bool,
 }
@@ -204,16 +203,14 @@ impl RunLookahead {
             let letters = all().filter(|&letter| is_in(letter));
             numbering.set(letters.fold(0, |set, letter| set | 1 << letter))
         };
-        let mut promised = [0; MAX_NUMBERS];
-        let mut is_run = [false; MAX_NUMBERS];
-        for letter in all().filter(|&letter| letters.is_in_run(letter)) {
-            is_run[number_of(number(letter))] = true;
-            let with_promise = letters.with_promise(letter, true).unwrap_or(letter);
-            promised[number_of(number(letter))] = number(with_promise);
+        let mut promised = [None; MAX_NUMBERS];
+        for letter in all() {
+            let with_promise = letters.with_promise(letter, true).map(number);
+            promised[number_of(number(letter))] = with_promise;
         }
         let run = set(&|letter| letters.is_in_run(letter));
         let goal = set(&|letter| letters.is_goal(letter));
-        Self { run, goal, is_run, promised, has_end: letters.is_goal(letters.edge()) }
+        Self { run, goal, promised, has_end: letters.is_goal(letters.edge()) }
     }
 
     /// Gives the runs before a goal their promise; returns the last of some places up to which windows show
@@ -245,7 +242,7 @@ impl RunLookahead {
             }
         }
         let goes_on = |place: usize| {
-            self.is_run[number_of(letters[MARGIN + place])] && !edges_at(MARGIN + place)
+            self.promised[number_of(letters[MARGIN + place])].is_some() && !edges_at(MARGIN + place)
         };
         (symbols.start + 1..=symbols.end).rev().find(|&place| !goes_on(place))
     }
@@ -253,10 +250,8 @@ impl RunLookahead {
     /// Walks a run backwards, up to an edge.
     fn promise(&self, letters: &mut [u8], is_edge: impl Fn(usize) -> bool) {
         for (index, letter) in letters.iter_mut().enumerate().rev() {
-            if !self.is_run[number_of(*letter)] {
-                break;
-            }
-            *letter = self.promised[number_of(*letter)];
+            let Some(promised) = self.promised[number_of(*letter)] else { break };
+            *letter = promised;
             if is_edge(index) {
                 break;
             }
@@ -282,11 +277,10 @@ impl Span {
         }
         self.edges.push(0);
         self.cuts.edge = edge;
-        let [first, second, third, fourth, at, behind] = &mut self.cuts.places;
-        cut_off::<4>(&self.edges, first);
-        cut_off::<3>(&self.edges, second);
-        cut_off::<2>(&self.edges, third);
-        cut_off::<1>(&self.edges, fourth);
+        let [before @ .., at, behind] = &mut self.cuts.places;
+        for (places, distance) in before.iter_mut().zip((1..=N_BEFORE).rev()) {
+            cut_off(&self.edges, distance, places);
+        }
         at.clear();
         at.resize(self.edges.len() - 2, 0);
         behind.clear();
@@ -352,17 +346,14 @@ impl Span {
     }
 }
 
-/// The places of all words but the first and the last from which an edge lies behind the symbol that is `DISTANCE` symbols
+/// The places of all words but the first and the last from which an edge lies behind the symbol that is so many symbols
 /// before them.
-fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
-    const { assert!(DISTANCE <= N_BEFORE) };
-    let (before, words) = (&edges[..edges.len() - 2], &edges[1..]);
+fn cut_off(edges: &[u64], distance: usize, places: &mut Vec<u64>) {
     places.clear();
-    places.resize(before.len(), 0);
-    for ((place, before), word) in places.iter_mut().zip(before).zip(words) {
-        let behind = |shift: usize| word << shift | before >> (WORD - shift);
-        *place = (1..DISTANCE).fold(*word, |cut, shift| cut | behind(shift));
-    }
+    places.extend(edges[..edges.len() - 1].windows(2).map(|pair| {
+        let behind = |shift: usize| pair[1] << shift | pair[0] >> (WORD - shift);
+        (1..distance).fold(pair[1], |cut, shift| cut | behind(shift))
+    }));
 }
 
 /// Clears all bits but those of some places. Where there are no others it makes no call, which texts of two words feel.

@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::kernels::{Kernel, Loop};
 use super::letters::N_SHOWN;
 use super::reader::{Reader, Source, Span, clip};
-use super::tables::{Group, MAX_WORDS, SPAN, WORD, Words, all_words};
+use super::tables::{Group, SPAN, WORD, Words, all_words};
 use crate::automaton::running::{Position, Reached, Running};
 use crate::automaton::scan::{Scan, Task};
 use crate::bits::{Bits, Marked};
@@ -42,15 +42,9 @@ pub(crate) struct Windows {
     pub(super) has_lookahead: bool,
 }
 
-/// The questions about windows, as tables.
-pub(super) struct LookupTables {
-    /// Where a piece starts, if that is certain.
-    pub(super) starts: Vec<Group>,
-    /// Where it is not.
-    pub(super) unknown: Vec<Group>,
-    /// Where what starts matches nothing, if that is certain; none if no text has such places.
-    pub(super) unmatched: Vec<Group>,
-}
+/// The three questions about windows, as tables: where a piece starts, where that is unknown, and where what starts
+/// matches nothing.
+pub(super) struct LookupTables(pub(super) [Vec<Group>; 3]);
 
 impl Windows {
     /// For people: the letters and the table look-ups for each byte.
@@ -67,12 +61,7 @@ impl Windows {
 impl LookupTables {
     /// The look-ups for each byte.
     pub(super) fn n_lookups(&self) -> usize {
-        self.groups().into_iter().flatten().map(|group| group.lookups.len()).sum()
-    }
-
-    /// Of starts, of what is unknown, of what matches nothing.
-    fn groups(&self) -> [&[Group]; 3] {
-        [&self.starts, &self.unknown, &self.unmatched]
+        self.0.iter().flatten().map(|group| group.lookups.len()).sum()
     }
 }
 
@@ -200,8 +189,8 @@ impl Spans<'_> {
         let parts = match (&windows.common, span.cuts()) {
             (Some((common, others)), None) if n_words >= MIN_SORTED => {
                 sorted.sort(*kernel, span.windows(), n_words, others);
-                let [of_common, of_others] = sorted.numbers();
-                [(common, of_common), (&windows.all, of_others)]
+                let [of_common, of_others] = &sorted.numbers;
+                [(common, &of_common[..]), (&windows.all, of_others)]
             }
             _ => [(&windows.all, all_words(n_words)), (&windows.all, &[])],
         };
@@ -209,13 +198,13 @@ impl Spans<'_> {
             words.clear();
             words.resize(n_words, 0);
             for (tables, numbers) in parts {
-                look_up(*kernel, span, tables.groups()[index], Words { numbers, bits: words });
+                look_up(*kernel, span, &tables.0[index], Words { numbers, bits: words });
             }
             span.spread(*kernel, words);
             clip(words, start - span.first..known - span.first);
         }
         let [starts, unknown, unmatched] = &scratch.words;
-        let n_unknown = n_ones(unknown);
+        let n_unknown: usize = unknown.iter().map(|word| word.count_ones() as usize).sum();
         if n_unknown * MIN_BYTES_PER_UNKNOWN > known - start + SPAN / 16 {
             if start == from && !*has_edges {
                 return None;
@@ -319,14 +308,6 @@ impl Spans<'_> {
     }
 }
 
-/// The number of bits; mostly there are none.
-fn n_ones(words: &[u64]) -> usize {
-    match words.iter().fold(0, |all, word| all | word) {
-        0 => 0,
-        _ => words.iter().map(|word| word.count_ones() as usize).sum(),
-    }
-}
-
 /// Where one of the groups holds, for each symbol of the words of these numbers.
 fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: Words<'_>) {
     let Words { numbers, bits } = words;
@@ -351,40 +332,27 @@ fn dropped_pieces(edges: &Bits, dropped: &Bits, end: usize) -> Vec<Range<usize>>
 }
 
 /// Which words of a span show common letters alone, and which do not.
-#[derive(Clone, Debug)]
-pub(super) struct WordPartition {
-    numbers: [[u8; MAX_WORDS]; 2],
-    lens: [usize; 2],
+#[derive(Clone, Debug, Default)]
+struct WordPartition {
+    /// The numbers of the words of common letters, and of the others.
+    numbers: [Vec<u8>; 2],
     /// Letters that are not common.
     others: Vec<u64>,
 }
 
-impl Default for WordPartition {
-    fn default() -> Self {
-        Self { numbers: [[0; MAX_WORDS]; 2], lens: [0; 2], others: Vec::new() }
-    }
-}
-
 impl WordPartition {
     /// Sorts the first words; `others` holds where a letter is not common.
-    pub(super) fn sort(&mut self, kernel: Kernel, letters: &[u8], n_words: usize, others: &Group) {
-        let Self { numbers, lens, others: found } = self;
+    fn sort(&mut self, kernel: Kernel, letters: &[u8], n_words: usize, others: &Group) {
+        let Self { numbers, others: found } = self;
         found.clear();
         found.resize(n_words + 1, 0);
         let words = Words { numbers: all_words(n_words + 1), bits: found };
         kernel.run(Loop::Group { letters, group: others, cuts: None, words });
-        *lens = [0; 2];
-        for (number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
+        numbers.iter_mut().for_each(Vec::clear);
+        for (&number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
             // The windows of a word go on into the next one.
             let is_other = pair[0] | pair[1] << (WORD + 1 - N_SHOWN) != 0;
-            let kind = usize::from(is_other);
-            numbers[kind][lens[kind]] = *number;
-            lens[kind] += 1;
+            numbers[usize::from(is_other)].push(number);
         }
-    }
-
-    /// The numbers of the words of common letters, and of the others.
-    pub(super) fn numbers(&self) -> [&[u8]; 2] {
-        [0, 1].map(|kind| &self.numbers[kind][..self.lens[kind]])
     }
 }

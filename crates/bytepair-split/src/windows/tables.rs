@@ -45,7 +45,7 @@ pub(super) struct Words<'b> {
 }
 
 /// More words than a span has.
-pub(super) const MAX_WORDS: usize = 80;
+const MAX_WORDS: usize = 80;
 
 /// The numbers of words: 0, 1, 2 and so on, as many as are needed.
 pub(super) fn all_words(n_words: usize) -> &'static [u8] {
@@ -114,15 +114,14 @@ pub(super) struct Numbering {
 
 impl Numbering {
     /// The lowest numbers are those of common letters. `None` if there are too many.
-    pub(super) fn new(
+    pub(super) fn new<'p>(
         letters: &Letters,
-        products: &[&[Product]],
+        products: impl IntoIterator<Item = &'p Vec<Product>>,
         common: LetterSet,
     ) -> Option<Self> {
-        let signature = |letter: usize| {
-            let bit = move |set: &LetterSet| set >> letter & 1 == 1;
-            products.iter().flat_map(|list| list.iter()).flatten().map(bit).collect::<Vec<_>>()
-        };
+        let sets: Vec<&LetterSet> = products.into_iter().flatten().flatten().collect();
+        let signature =
+            |letter: usize| sets.iter().map(|&&set| set >> letter & 1 == 1).collect::<Vec<_>>();
         let mut known = Vec::new();
         let mut written = vec![0; letters.len()];
         let (first, last): (Vec<_>, Vec<_>) =

@@ -113,10 +113,6 @@ impl Graph {
         views
     }
 
-    pub(super) fn n_letters(&self) -> usize {
-        self.n_letters
-    }
-
     fn none(&self) -> Views {
         vec![0; self.n_views.div_ceil(64)]
     }
