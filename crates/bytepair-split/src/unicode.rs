@@ -15,16 +15,18 @@
 //! Cost: properties and lower-case mappings are parsed once per process, when they are first needed (a
 //! millisecond at most), and kept: all of them together take about a megabyte.
 
-mod published_classes;
-
-pub use published_classes::{PublishedClass, published_class};
-
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::bits::Bits;
+use crate::parser::tree::CharSet;
+
 const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
 const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
+
+/// The long names of general categories, with the short ones.
+const LONG_CATEGORIES: &str = include_str!("../unicode/long_categories.txt");
 
 /// What the names of the lines of scripts begin with.
 const SCRIPT: &str = "Script=";
@@ -48,7 +50,7 @@ pub struct UnicodeTables {
 /// Tables that are parsed once per process.
 struct ParsedTables {
     lowercase: OnceLock<LowercaseMap>,
-    classes: [OnceLock<CharacterSet>; 6],
+    classes: [OnceLock<Bits>; 6],
     /// By their loose names. Only names that are known are kept, so their number is bounded.
     properties: Mutex<BTreeMap<String, Vec<RangeInclusive<char>>>>,
 }
@@ -63,7 +65,8 @@ impl ParsedTables {
     }
 }
 
-/// Characters that normalizers and cutters of published libraries distinguish.
+/// Characters that normalizers and cutters of published libraries distinguish. Each was compared with the library on every
+/// code point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextClass {
     /// Every assigned character; the normalization forms know no others.
@@ -94,6 +97,38 @@ impl TextClass {
     }
 }
 
+/// ASCII characters that count as punctuation beside those of the general category.
+const ASCII_SYMBOLS: &str = r"\$\+<=>\^`\|~";
+
+/// The characters of a class in Hugging Face `tokenizers` 0.23 as a pattern: one pair of brackets that matches one character, in
+/// both flavours. To `Punctuation` belong ASCII symbols too, as in the cutters.
+///
+/// The libraries in it follow other versions of Unicode than the engines of patterns do (16.0.0). So the pattern names the property
+/// of 16.0.0 and what differs from it.
+///
+/// ```
+/// use bytepair_split::unicode::{TextClass, published_class};
+///
+/// assert!(published_class(TextClass::Numeric).starts_with(r"[\p{N}"));
+/// ```
+pub fn published_class(class: TextClass) -> String {
+    let (mut added, mut removed) = (String::new(), String::new());
+    if class == TextClass::Punctuation {
+        added.push_str(ASCII_SYMBOLS);
+    }
+    for word in UnicodeTables::hugging_face().changes(class).split(' ') {
+        let place = if word.starts_with('+') { &mut added } else { &mut removed };
+        let ends = word.get(1..).unwrap_or_default().split('-');
+        let escapes: Vec<_> = ends.map(|end| format!(r"\x{{{end}}}")).collect();
+        place.push_str(&escapes.join("-"));
+    }
+    let base: String = class.row().1.iter().map(|name| format!(r"\p{{{name}}}")).collect();
+    match removed.is_empty() {
+        true => format!("[{base}{added}]"),
+        false => format!("[{base}{added}&&[^{removed}]]"),
+    }
+}
+
 impl UnicodeTables {
     /// The newest version this crate carries.
     pub fn latest() -> Self {
@@ -116,20 +151,24 @@ impl UnicodeTables {
     /// The version of Unicode, such as `16.0.0`, or the library that is followed: `huggingface-0.23`.
     pub fn version(&self) -> &'static str {
         let own = line_of(self.changes, "version");
-        own.or_else(|| self.line("version")).unwrap_or_default()
+        own.or_else(|| line_of(self.text, "version")).unwrap_or_default()
     }
 
     /// Whether a character belongs to a class.
     pub fn is_in(&self, class: TextClass, character: char) -> bool {
-        let set = &self.parsed.classes[class as usize];
-        set.get_or_init(|| CharacterSet::new(self.class(class))).contains(character)
+        let set = self.parsed.classes[class as usize].get_or_init(|| {
+            let mut set = Bits::default();
+            self.class(class).into_iter().flatten().for_each(|other| set.insert(other as usize));
+            set
+        });
+        set.contains(character as usize)
     }
 
     /// The characters of a class, as ascending ranges.
     pub fn class(&self, class: TextClass) -> Vec<RangeInclusive<char>> {
         let names = class.row().1.iter().filter_map(|name| self.property(name));
         let base: Vec<_> = names.flatten().collect();
-        changed(base, self.changes(class))
+        changed(&base, self.changes(class))
     }
 
     /// What a library adds to a class of 16.0.0 (`+FIRST-LAST`) and takes away (`-FIRST-LAST`).
@@ -172,7 +211,7 @@ impl UnicodeTables {
         let rows = lines.filter_map(|line| line.split_once(' '));
         let scripts = rows.map(|(name, ranges)| {
             let changes = line_of(self.changes, name).unwrap_or_default();
-            (name.trim_start_matches(SCRIPT), changed(parse_ranges(ranges), changes))
+            (name.trim_start_matches(SCRIPT), changed(&parse_ranges(ranges), changes))
         });
         scripts.collect()
     }
@@ -188,13 +227,15 @@ impl UnicodeTables {
     }
 
     fn category(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
-        let short =
-            LONG_CATEGORIES.iter().find(|(long, _)| *long == name).map_or(name, |(_, short)| short);
+        let short = line_of(LONG_CATEGORIES, name).unwrap_or(name);
         if !short.is_ascii() {
             return None;
         }
         match short {
-            "lc" | "l&" => Some(self.union(&["Lu", "Ll", "Lt"])),
+            "lc" | "l&" => {
+                let lines = ["Lu", "Ll", "Lt"].iter().filter_map(|name| self.line_ranges(name));
+                Some(merged(lines.flatten().collect()))
+            }
             "l" | "m" | "n" | "p" | "s" | "z" | "c" => Some(self.group(short)),
             _ if short.len() == 2 => self.line_ranges(short),
             _ => None,
@@ -208,7 +249,7 @@ impl UnicodeTables {
             "alphabetic" | "alpha" => self.line_ranges("Alphabetic"),
             "any" => Some(vec!['\0'..=char::MAX]),
             "ascii" => Some(vec!['\0'..='\x7f']),
-            "assigned" => Some(self.assigned()),
+            "assigned" => self.assigned(),
             _ => None,
         }
     }
@@ -228,21 +269,13 @@ impl UnicodeTables {
         merged(members.flat_map(|(_, ranges)| parse_ranges(ranges)).collect())
     }
 
-    fn union(&self, names: &[&str]) -> Vec<RangeInclusive<char>> {
-        merged(names.iter().filter_map(|name| self.line_ranges(name)).flatten().collect())
-    }
-
-    fn assigned(&self) -> Vec<RangeInclusive<char>> {
-        let groups = ["l", "m", "n", "p", "s", "z"].iter().flat_map(|letter| self.group(letter));
-        merged(groups.chain(self.union(&["Cc", "Cf", "Co"])).collect())
+    fn assigned(&self) -> Option<Vec<RangeInclusive<char>>> {
+        let unassigned = CharSet::from_ranges(&self.line_ranges("Cn")?);
+        Some(ranges_of(&unassigned.negated()))
     }
 
     fn line_ranges(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
-        self.line(name).map(parse_ranges)
-    }
-
-    fn line(&self, name: &str) -> Option<&'static str> {
-        line_of(self.text, name)
+        line_of(self.text, name).map(parse_ranges)
     }
 
     fn lowercase_map(&self) -> &'static LowercaseMap {
@@ -259,30 +292,25 @@ impl std::fmt::Debug for UnicodeTables {
     }
 }
 
-/// Sorted by character; `has_mapping[code / 256]` tells most characters apart without a search.
+/// Most characters are told apart by a bit, without a search.
 struct LowercaseMap {
-    has_mapping: Vec<bool>,
-    entries: Vec<(char, (char, Option<char>))>,
+    mapped: Bits,
+    entries: BTreeMap<char, (char, Option<char>)>,
 }
 
 impl LowercaseMap {
     fn parse<'l>(lines: impl Iterator<Item = &'l str>) -> Self {
         let words = lines.flat_map(|line| line.split(' '));
-        let mut entries: Vec<_> = words.filter_map(parse_lowercase).collect();
-        entries.sort_unstable();
-        let mut has_mapping = vec![false; (char::MAX as usize >> 8) + 1];
-        for &(character, _) in &entries {
-            has_mapping[character as usize >> 8] = true;
-        }
-        Self { has_mapping, entries }
+        let entries: BTreeMap<_, _> = words.filter_map(parse_lowercase).collect();
+        let mut mapped = Bits::default();
+        entries.keys().for_each(|&character| mapped.insert(character as usize));
+        Self { mapped, entries }
     }
 
     fn get(&self, character: char) -> (char, Option<char>) {
-        if !self.has_mapping[character as usize >> 8] {
-            return (character, None);
-        }
-        let found = self.entries.binary_search_by_key(&character, |entry| entry.0);
-        found.map_or((character, None), |index| self.entries[index].1)
+        let entry = || self.entries.get(&character).copied();
+        let found = self.mapped.contains(character as usize).then(entry).flatten();
+        found.unwrap_or((character, None))
     }
 }
 
@@ -312,32 +340,18 @@ fn line_of(text: &'static str, name: &str) -> Option<&'static str> {
 }
 
 /// Applies the differences of a library to a set: `+FIRST-LAST` and `-FIRST-LAST`.
-fn changed(base: Vec<RangeInclusive<char>>, changes: &str) -> Vec<RangeInclusive<char>> {
-    let words = |sign: char| {
-        changes.split(' ').filter_map(move |word| parse_range(word.strip_prefix(sign)?))
+fn changed(base: &[RangeInclusive<char>], changes: &str) -> Vec<RangeInclusive<char>> {
+    let set = |sign: char| {
+        let words =
+            changes.split(' ').filter_map(move |word| parse_range(word.strip_prefix(sign)?));
+        CharSet::from_ranges(&words.collect::<Vec<_>>())
     };
-    let with_added = merged(base.into_iter().chain(words('+')).collect());
-    words('-').fold(with_added, |ranges, removed| without(ranges, &removed))
+    let kept = CharSet::from_ranges(base).union(&set('+')).difference(&set('-'));
+    ranges_of(&kept)
 }
 
-/// Takes a range away from others.
-fn without(
-    ranges: Vec<RangeInclusive<char>>,
-    removed: &RangeInclusive<char>,
-) -> Vec<RangeInclusive<char>> {
-    let parts = ranges.into_iter().flat_map(|range| {
-        let before = (range.start() < removed.start())
-            .then(|| *range.start()..=*range.end().min(&previous_character(*removed.start())));
-        let behind = (range.end() > removed.end())
-            .then(|| *range.start().max(&next_character(*removed.end()))..=*range.end());
-        [before, behind].into_iter().flatten()
-    });
-    parts.collect()
-}
-
-/// The character before this one; surrogates are not characters.
-fn previous_character(character: char) -> char {
-    ('\0'..character).next_back().unwrap_or_default()
+fn ranges_of(set: &CharSet) -> Vec<RangeInclusive<char>> {
+    merged(set.characters.iter().map(|range| range.start()..=range.end()).collect())
 }
 
 /// Sorts ranges and joins those that touch.
@@ -364,89 +378,6 @@ fn next_character(character: char) -> char {
 fn loose(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | ' '));
     kept.map(|character| character.to_ascii_lowercase()).collect()
-}
-
-const LONG_CATEGORIES: [(&str, &str); 39] = [
-    ("letter", "l"),
-    ("casedletter", "lc"),
-    ("uppercaseletter", "lu"),
-    ("lowercaseletter", "ll"),
-    ("titlecaseletter", "lt"),
-    ("modifierletter", "lm"),
-    ("otherletter", "lo"),
-    ("mark", "m"),
-    ("combiningmark", "m"),
-    ("nonspacingmark", "mn"),
-    ("spacingmark", "mc"),
-    ("enclosingmark", "me"),
-    ("number", "n"),
-    ("decimalnumber", "nd"),
-    ("letternumber", "nl"),
-    ("othernumber", "no"),
-    ("punctuation", "p"),
-    ("connectorpunctuation", "pc"),
-    ("dashpunctuation", "pd"),
-    ("openpunctuation", "ps"),
-    ("closepunctuation", "pe"),
-    ("initialpunctuation", "pi"),
-    ("finalpunctuation", "pf"),
-    ("otherpunctuation", "po"),
-    ("symbol", "s"),
-    ("mathsymbol", "sm"),
-    ("currencysymbol", "sc"),
-    ("modifiersymbol", "sk"),
-    ("othersymbol", "so"),
-    ("separator", "z"),
-    ("spaceseparator", "zs"),
-    ("lineseparator", "zl"),
-    ("paragraphseparator", "zp"),
-    ("other", "c"),
-    ("control", "cc"),
-    ("format", "cf"),
-    ("privateuse", "co"),
-    ("unassigned", "cn"),
-    ("punct", "p"),
-];
-
-/// A set of characters, for questions about one character at a time: ascending ranges, and a summary of each page of 256
-/// code points, which answers for most characters. The others take a binary search among the ranges.
-struct CharacterSet {
-    pages: Vec<Page>,
-    ranges: Vec<RangeInclusive<char>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Page {
-    None,
-    All,
-    Some,
-}
-
-impl CharacterSet {
-    fn new(ranges: Vec<RangeInclusive<char>>) -> Self {
-        let mut pages = vec![Page::None; (char::MAX as usize >> 8) + 1];
-        ranges.iter().for_each(|range| mark(&mut pages, range));
-        Self { pages, ranges }
-    }
-
-    fn contains(&self, character: char) -> bool {
-        match self.pages[character as usize >> 8] {
-            Page::None => false,
-            Page::All => true,
-            Page::Some => {
-                let after = self.ranges.partition_point(|range| *range.start() <= character);
-                after > 0 && character <= *self.ranges[after - 1].end()
-            }
-        }
-    }
-}
-
-fn mark(pages: &mut [Page], range: &RangeInclusive<char>) {
-    let (start, end) = (*range.start() as usize, *range.end() as usize);
-    for (page, state) in pages.iter_mut().enumerate().take((end >> 8) + 1).skip(start >> 8) {
-        let is_whole = start <= page << 8 && (page << 8) + 0xFF <= end;
-        *state = if is_whole { Page::All } else { Page::Some };
-    }
 }
 
 #[cfg(test)]

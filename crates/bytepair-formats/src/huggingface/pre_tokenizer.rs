@@ -27,7 +27,7 @@ use bytepair::for_formats::normalize_step;
 use bytepair::normalize::{NormalizeStep, Normalizer};
 use bytepair::pretokenize::{self, Round};
 use bytepair::{Error, Parts, Result};
-use bytepair_split::unicode::{PublishedClass, UnicodeTables, published_class};
+use bytepair_split::unicode::{TextClass, UnicodeTables, published_class};
 use bytepair_split::{
     Behaviour, Flavour, Pattern, Splitter, Stage, UNICODE_SCRIPTS, Unmatched, each_begins, escaped,
 };
@@ -152,7 +152,7 @@ impl Cutting {
             "WhitespaceSplit" => matches(WORD, Unmatched::Drop),
             "Digits" => {
                 let is_alone = flag(placed, "individual_digits")?;
-                let digit = published_class(PublishedClass::Digits);
+                let digit = published_class(TextClass::Numeric);
                 matches(&format!("{digit}{}", if is_alone { "" } else { "+" }), Unmatched::Keep)
             }
             "Punctuation" => {
@@ -397,7 +397,7 @@ fn gpt2_pieces() -> Stage {
 }
 
 fn punctuation(behaviour: Behaviour) -> Stage {
-    Stage { pattern: rust(&published_class(PublishedClass::Punctuation)), behaviour, invert: false }
+    Stage { pattern: rust(&published_class(TextClass::Punctuation)), behaviour, invert: false }
 }
 
 /// The cutter that a row of stages begins with, if it is one of the library's own, and how many it takes: the first whose
