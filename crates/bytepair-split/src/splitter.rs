@@ -265,7 +265,7 @@ impl Splitter {
             if self.is_safe_cut(text, place) {
                 return Some(place);
             }
-            place += machine.automaton().class_at(text, place).1;
+            place += machine.automaton().alphabet().class_at(text, place).1;
         }
         (place >= text.len()).then_some(text.len())
     }

@@ -19,8 +19,9 @@
 
 use std::collections::BTreeMap;
 
+use super::scan::{Scan, Task};
 use super::table::Automaton;
-use crate::bits::Bits;
+use crate::bits::Marked;
 use crate::program::alphabet::Alphabet;
 use crate::symbol::code_at;
 
@@ -69,18 +70,11 @@ pub(crate) struct Reached {
     pub(crate) is_stopped: bool,
 }
 
-/// Where the automaton writes: the number of a place is its offset plus `shift`, wrapping.
-pub(crate) struct Marks<'b> {
-    pub(crate) starts: &'b mut Bits,
-    pub(crate) unmatched: &'b mut Bits,
-    pub(crate) shift: usize,
-}
-
 /// What was found in 64 bytes: bit `i` tells whether a piece, or a run that matches nothing, starts at byte `i`.
 #[derive(Default)]
-struct Found {
-    starts: u64,
-    unmatched: u64,
+pub(super) struct Found {
+    pub(super) starts: u64,
+    pub(super) unmatched: u64,
 }
 
 pub(crate) struct Running {
@@ -116,68 +110,34 @@ impl Running {
         self.table[state.0 as usize + self.end_column] & STOP == 0
     }
 
-    /// Marks the starts of pieces in `text[offset..limit]`; stops at the first symbol that starts at or
-    /// after `limit`, or whose step needs a look back. The sets have room up to the place of `limit`.
-    #[inline(never)]
-    pub(crate) fn run(
-        &self,
-        text: &[u8],
-        position: Position,
-        limit: usize,
-        marks: &mut Marks<'_>,
-    ) -> Reached {
-        let Position { mut offset, mut state } = position;
-        while offset < limit {
-            if state == self.unmatched_state() {
-                offset += self.inert_run(&text[offset..limit]);
-            }
-            if offset >= limit {
-                break;
-            }
-            let first_bit = offset.wrapping_add(marks.shift);
-            let word_end = limit.min(offset + (64 - first_bit % 64));
-            let mut found = Found::default();
-            let reached = self.run_word(text, Position { offset, state }, word_end, &mut found);
-            marks.starts.words_mut()[first_bit / 64] |= found.starts << (first_bit % 64);
-            marks.unmatched.words_mut()[first_bit / 64] |= found.unmatched << (first_bit % 64);
-            if reached.is_stopped {
-                return reached;
-            }
-            Position { offset, state } = reached.position;
-        }
-        Reached { position: Position { offset, state }, is_stopped: false }
-    }
-
     /// The state at the end of a text, if the piece in progress at this position goes on to that end: as a match, or as a
     /// run without a match, none of whose symbols could begin one, whatever follows. Between two pieces, it is the piece
     /// that starts at the position.
     pub(crate) fn state_behind(&self, text: &[u8], position: Position) -> Option<State> {
         let from = position.offset;
         let n_bytes = text.len() - from;
-        let (mut starts, mut unmatched) = (Bits::default(), Bits::default());
-        starts.reserve(n_bytes);
-        unmatched.reserve(n_bytes);
-        let shift = 0_usize.wrapping_sub(from);
-        let marks = &mut Marks { starts: &mut starts, unmatched: &mut unmatched, shift };
+        let mut marked = Marked::default();
+        let task = Task { text, from, limit: text.len(), shift: 0_usize.wrapping_sub(from) };
+        let mut scan = Scan { task, marked: &mut marked, unmatched_end: None };
         let begun = usize::from(position.state == State::BOUNDARY);
-        let Reached { position, is_stopped } = self.run(text, position, text.len(), marks);
+        let Reached { position, is_stopped } = scan.run_on(self, position, text.len());
         let Position { offset: end, state } = position;
         let goes_on = !is_stopped
             && end == text.len()
             && state != State::BOUNDARY
-            && starts.last_within(begun..n_bytes).is_none()
+            && marked.starts.last_within(begun..n_bytes).is_none()
             && self.ends_here(state);
         goes_on.then_some(state)
     }
 
     /// How many bytes a run that matches nothing goes on for certain.
-    fn inert_run(&self, text: &[u8]) -> usize {
+    pub(super) fn inert_run(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())
     }
 
-    /// The loop of [`Running::run`] over at most 64 bytes, whose bits are those of one word.
+    /// The loop of [`Scan::run_on`] over at most 64 bytes, whose bits are those of one word.
     #[inline]
-    fn run_word(
+    pub(super) fn run_word(
         &self,
         text: &[u8],
         position: Position,

@@ -28,17 +28,13 @@
 //!
 //! Left out: which engine scans (`engine`), and several places at once (`windows`).
 
-use std::collections::HashSet;
-
-use super::running::{Marks, Position, Reached, Running, State};
-use super::table::{Attempt, Automaton, Visitor, WithoutMemo};
+use super::running::{Found, Position, Reached, Running, State};
+use super::table::{Attempt, Verdicts};
 use crate::bits::Marked;
+use crate::program::alphabet::Alphabet;
 
 /// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;
-
-/// Pairs are remembered in the first four of every sixteen offsets.
-const NOTE_MASK: usize = 15;
 
 /// What a stage has to split: a text from a boundary on, at least up to `limit` if the text is that long.
 #[derive(Clone, Copy)]
@@ -89,22 +85,38 @@ impl Scan<'_> {
         }
     }
 
-    /// [`Running::run`], with room made for what it marks.
+    /// Marks the starts of pieces from a position on, with room made for them; stops at the first symbol that starts at or
+    /// after `limit`, or whose step needs a look back.
+    #[inline(never)]
     pub(crate) fn run_on(
         &mut self,
         running: &Running,
         position: Position,
         limit: usize,
     ) -> Reached {
-        let last = limit.max(position.offset).wrapping_add(self.task.shift);
-        self.marked.reserve(last);
-        let Marked { starts, unmatched } = &mut *self.marked;
-        running.run(
-            self.task.text,
-            position,
-            limit,
-            &mut Marks { starts, unmatched, shift: self.task.shift },
-        )
+        let Task { text, shift, .. } = self.task;
+        let Position { mut offset, mut state } = position;
+        self.marked.reserve(limit.max(offset).wrapping_add(shift));
+        while offset < limit {
+            if state == running.unmatched_state() {
+                offset += running.inert_run(&text[offset..limit]);
+            }
+            if offset >= limit {
+                break;
+            }
+            let first_bit = offset.wrapping_add(shift);
+            let word_end = limit.min(offset + (64 - first_bit % 64));
+            let mut found = Found::default();
+            let reached = running.run_word(text, Position { offset, state }, word_end, &mut found);
+            let Marked { starts, unmatched } = &mut *self.marked;
+            starts.words_mut()[first_bit / 64] |= found.starts << (first_bit % 64);
+            unmatched.words_mut()[first_bit / 64] |= found.unmatched << (first_bit % 64);
+            if reached.is_stopped {
+                return reached;
+            }
+            Position { offset, state } = reached.position;
+        }
+        Reached { position: Position { offset, state }, is_stopped: false }
     }
 
     /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
@@ -112,17 +124,13 @@ impl Scan<'_> {
     pub(crate) fn look_back(&mut self, running: &Running, offset: usize) -> Position {
         let text = self.task.text;
         let start = self.last_start(offset - 1).unwrap_or(self.task.from);
-        let attempt = running.automaton().attempt(text, start, &mut WithoutMemo);
+        let attempt = running.automaton().attempt(text, start, None);
         let end = attempt.end.unwrap_or(start);
         if attempt.reach - end > FREE_OVERSHOOT {
             return self.stretch(running, start);
         }
-        self.settle(
-            start,
-            attempt.end,
-            |at| running.automaton().class_at(text, at).1,
-            running.unmatched_state(),
-        )
+        let alphabet = running.automaton().alphabet();
+        self.settle(start, attempt.end, alphabet, running.unmatched_state())
     }
 
     /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
@@ -132,7 +140,7 @@ impl Scan<'_> {
         &mut self,
         start: usize,
         end: Option<usize>,
-        length_at: impl Fn(usize) -> usize,
+        alphabet: &Alphabet,
         unmatched: State,
     ) -> Position {
         if let Some(end) = end.filter(|&end| end > start) {
@@ -143,7 +151,7 @@ impl Scan<'_> {
         } else {
             self.marked.unmatched.insert(self.place(start));
         }
-        let next = start + length_at(start);
+        let next = start + alphabet.class_at(self.task.text, start).1;
         self.unmatched_end = Some(next);
         Position { offset: next, state: unmatched }
     }
@@ -184,21 +192,16 @@ impl Scan<'_> {
 
     /// Attempt by attempt with notes, until past everything they read.
     fn stretch(&mut self, running: &Running, start: usize) -> Position {
-        let text = self.task.text;
-        let mut notes = FailureMemo::default();
+        let (text, automaton) = (self.task.text, running.automaton());
+        let mut notes = Verdicts::default();
         let mut position = Position::between_pieces(start);
         let mut reach = start + 1;
         while position.offset < reach.min(text.len()) {
-            let Attempt { end, reach: read } =
-                notes.attempt(running.automaton(), text, position.offset);
+            let start = position.offset;
+            let Attempt { end, reach: read } = automaton.attempt(text, start, Some(&mut notes));
             reach = reach.max(read);
-            self.marked.starts.insert(self.place(position.offset));
-            position = self.settle(
-                position.offset,
-                end,
-                |at| running.automaton().class_at(text, at).1,
-                running.unmatched_state(),
-            );
+            self.marked.starts.insert(self.place(start));
+            position = self.settle(start, end, automaton.alphabet(), running.unmatched_state());
         }
         position
     }
@@ -208,40 +211,5 @@ impl Scan<'_> {
         let place = self.marked.starts.last_up_to(self.place(offset))?;
         let start = place.wrapping_sub(self.task.shift);
         (self.task.from..=offset).contains(&start).then_some(start)
-    }
-}
-
-/// Remembers the pairs of place and state from which no match is seen.
-#[derive(Default)]
-struct FailureMemo {
-    known: HashSet<(usize, u32)>,
-    /// Pairs of the attempt in progress since its last match.
-    since_match: Vec<(usize, u32)>,
-}
-
-impl FailureMemo {
-    fn attempt(&mut self, automaton: &Automaton, text: &[u8], start: usize) -> Attempt {
-        self.since_match.clear();
-        let attempt = automaton.attempt(text, start, self);
-        self.known.extend(self.since_match.drain(..));
-        attempt
-    }
-}
-
-impl Visitor for FailureMemo {
-    fn goes_on(&mut self, offset: usize, state: u32) -> bool {
-        // A symbol is at most four bytes long, so one starts in every four offsets in a row.
-        if offset & NOTE_MASK > 3 {
-            return true;
-        }
-        if self.known.contains(&(offset, state)) {
-            return false;
-        }
-        self.since_match.push((offset, state));
-        true
-    }
-
-    fn matched(&mut self) {
-        self.since_match.clear();
     }
 }

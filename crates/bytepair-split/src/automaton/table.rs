@@ -6,16 +6,32 @@
 //! What is proven from the table: where a text may be cut ([`Automaton::safe_cuts`]), which classes no match takes, and
 //! whether matches cover every text.
 //!
-//! Left out: how the table is made ([`super::determinize`]), and minimization.
+//! Left out: automata with more than [`MAX_STATES`] states, which a few patterns would have (the backtracker takes over),
+//! and minimization.
 //! Cost: one dependent look-up for each character of an attempt; a table of states × classes numbers, a few KB for
 //! published patterns.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::determinize::{Builder, DEAD, MATCHED, STATE};
-use crate::program::Program;
+use crate::parser::tree::Anchor;
 use crate::program::alphabet::{Alphabet, SymbolSet};
+use crate::program::{Instruction, InstructionId, Program};
 use crate::symbol::boundary_at_or_after;
+
+/// Above this the backtracker takes over.
+const MAX_STATES: usize = 10_000;
+
+/// The most places visited while building.
+const MAX_WORK: usize = 20_000_000;
+
+/// In a number of the exact table: a match ends before the symbol.
+const MATCHED: u32 = 1 << 31;
+
+/// The rest of a number of the exact table: where the row of the next state starts.
+const STATE: u32 = MATCHED - 1;
+
+/// No attempt goes on from here.
+const DEAD: u32 = 0;
 
 pub(crate) struct Automaton {
     alphabet: Alphabet,
@@ -44,7 +60,7 @@ pub(crate) struct Attempt {
 impl Automaton {
     /// `None` if it would be too large.
     pub(crate) fn new(program: &Program, alphabet: Alphabet, reports_empty: bool) -> Option<Self> {
-        let mut automaton = Self::bare(program, alphabet, SymbolSet::default())?;
+        let mut automaton = Self::for_look_ahead(program, alphabet, SymbolSet::default())?;
         automaton.reports_empty = reports_empty;
         automaton.safe = automaton.safe_cuts();
         for class in automaton.alphabet.classes() {
@@ -62,10 +78,6 @@ impl Automaton {
         alphabet: Alphabet,
         word: SymbolSet,
     ) -> Option<Self> {
-        Self::bare(program, alphabet, word)
-    }
-
-    fn bare(program: &Program, alphabet: Alphabet, word: SymbolSet) -> Option<Self> {
         let stride = alphabet.n_classes() + 1;
         let mut builder = Builder::new(program, stride, word);
         builder.number(vec![program.start], false)?;
@@ -121,10 +133,6 @@ impl Automaton {
             .map(|before| [before, self.alphabet.class_at(text, place).0])
     }
 
-    pub(crate) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
-        self.alphabet.class_at(text, offset)
-    }
-
     pub(crate) fn alphabet(&self) -> &Alphabet {
         &self.alphabet
     }
@@ -151,23 +159,31 @@ impl Automaton {
         self.reports_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
     }
 
-    /// One attempt at `from`. The visitor sees every place and state before its step, and may end the attempt there;
-    /// it also sees which steps found a match.
+    /// One attempt at `from`. With verdicts it ends where no match follows for certain, and adds what it learns.
     #[inline]
-    pub(crate) fn attempt(&self, text: &[u8], from: usize, visitor: &mut impl Visitor) -> Attempt {
-        let mut state = self.start;
-        let mut offset = from;
-        let mut end = None;
-        while state != DEAD && visitor.goes_on(offset, state) {
+    pub(crate) fn attempt(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut verdicts: Option<&mut Verdicts>,
+    ) -> Attempt {
+        let (mut state, mut offset, mut end) = (self.start, from, None);
+        while state != DEAD {
+            if let Some(verdicts) = &mut verdicts
+                && verdicts.look_up(offset, state) == Some(false)
+            {
+                break;
+            }
             let (symbol, length) = self.symbol_at(text, offset);
             let entry = self.exact[state as usize + usize::from(symbol)];
             if entry & MATCHED != 0 {
                 end = Some(offset);
-                visitor.matched();
+                verdicts.iter_mut().for_each(|verdicts| verdicts.learn(offset, true));
             }
             state = entry & STATE;
             offset += length;
         }
+        verdicts.into_iter().for_each(|verdicts| verdicts.learn(offset, false));
         let end = end.filter(|&end| end > from || self.reports_empty);
         Attempt { end, reach: offset.min(text.len()) }
     }
@@ -280,7 +296,7 @@ const VERDICT_MASK: usize = 63;
 /// Tables of verdicts with more room than this are not kept.
 const LARGE_TABLE: usize = 1000;
 
-/// From which pairs of place and state a look-ahead finds a match; what follows depends on the pair alone.
+/// From which pairs of place and state a match is seen; what follows a pair depends on it and the text alone.
 #[derive(Default)]
 pub(crate) struct Verdicts {
     known: HashMap<(usize, u32), bool>,
@@ -319,23 +335,147 @@ impl Verdicts {
     }
 }
 
-/// Follows one attempt.
-pub(crate) trait Visitor {
-    /// Called before each step; `false` ends the attempt as if it died here.
-    fn goes_on(&mut self, offset: usize, state: u32) -> bool;
-    /// Called after a step that found a match.
-    fn matched(&mut self);
+/// Makes the table from instructions.
+///
+/// A state is a list of instructions in order of preference, *before* what can be reached without taking a symbol. So the
+/// step on a symbol knows that symbol while it follows forks and conditions:
+///
+/// ```text
+/// step(list, symbol):
+///     next = []
+///     for each instruction of the list, and all that can be reached from it without taking a symbol:
+///         the match     → return (true, next): whatever follows in the list is less preferred
+///         take a set    → append its successor to next, if the set contains the symbol and next does not have it yet
+///         next is a set → go on with its successor, if the set contains the symbol
+///     return (false, next)
+/// ```
+///
+/// Every condition on the next symbol is decided when it is met, and the end of the text is one more symbol. What precedes
+/// the match in the list stays in it: a match found later is of a more preferred instruction, so the last match seen is
+/// the leftmost-first one. A repeat of what cannot be empty visits each instruction once per step, as a backtracker would.
+struct Builder<'p> {
+    program: &'p Program,
+    stride: usize,
+    /// The word characters, if the program has word boundaries.
+    word: SymbolSet,
+    has_word: bool,
+    /// Lists, and whether a word character precedes them.
+    numbers: BTreeMap<(Vec<InstructionId>, bool), u32>,
+    lists: Vec<(Vec<InstructionId>, bool)>,
+    is_in_word: bool,
+    /// The step in which each place was last followed, and last listed.
+    followed: Vec<usize>,
+    listed: Vec<usize>,
+    n_steps: usize,
+    work: usize,
 }
 
-/// Lets every attempt run to its end.
-pub(crate) struct WithoutMemo;
-
-impl Visitor for WithoutMemo {
-    #[inline]
-    fn goes_on(&mut self, _offset: usize, _state: u32) -> bool {
-        true
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, stride: usize, word: SymbolSet) -> Self {
+        let n_places = program.instructions.len();
+        let is_anchor = |instruction: &Instruction| matches!(instruction, Instruction::Anchor(..));
+        Self {
+            program,
+            stride,
+            word,
+            has_word: program.instructions.iter().any(is_anchor),
+            numbers: BTreeMap::from([((Vec::new(), false), DEAD)]),
+            lists: vec![(Vec::new(), false)],
+            is_in_word: false,
+            followed: vec![0; n_places],
+            listed: vec![0; n_places],
+            n_steps: 0,
+            work: 0,
+        }
     }
 
-    #[inline]
-    fn matched(&mut self) {}
+    fn build(mut self) -> Option<Vec<u32>> {
+        let mut exact = vec![DEAD; self.stride];
+        let mut index = 1;
+        while index < self.lists.len() {
+            let (list, is_in_word) = self.lists[index].clone();
+            self.is_in_word = is_in_word;
+            for symbol in 0..self.stride {
+                exact.push(self.entry(&list, symbol)?);
+            }
+            index += 1;
+        }
+        Some(exact)
+    }
+
+    /// The exact table's number for a list and a symbol.
+    fn entry(&mut self, list: &[InstructionId], symbol: usize) -> Option<u32> {
+        let class = u8::try_from(symbol).ok()?;
+        let (is_matched, next) = self.step(list, class);
+        let is_end = symbol + 1 == self.stride;
+        let next = if is_end { DEAD } else { self.number(next, self.word.contains(class))? };
+        Some(next | if is_matched { MATCHED } else { 0 })
+    }
+
+    fn number(&mut self, list: Vec<InstructionId>, is_in_word: bool) -> Option<u32> {
+        let key = (list, is_in_word && self.has_word);
+        let key = if key.0.is_empty() { (key.0, false) } else { key };
+        if let Some(&number) = self.numbers.get(&key) {
+            return Some(number);
+        }
+        if self.lists.len() > MAX_STATES || self.work > MAX_WORK {
+            return None;
+        }
+        let number = u32::try_from(self.lists.len() * self.stride).ok()?;
+        self.lists.push(key.clone());
+        self.numbers.insert(key, number);
+        Some(number)
+    }
+
+    /// From a list, with the next symbol known: whether the match is reached, and the list after it.
+    fn step(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
+        self.n_steps += 1;
+        let mut next = Vec::new();
+        let mut stack = Vec::new();
+        for &place in list {
+            stack.push(place);
+            if self.follow(&mut stack, symbol, &mut next) {
+                return (true, next);
+            }
+        }
+        (false, next)
+    }
+
+    /// Empties the stack in order of preference; `true` as soon as the match is reached.
+    fn follow(
+        &mut self,
+        stack: &mut Vec<InstructionId>,
+        symbol: u8,
+        next: &mut Vec<InstructionId>,
+    ) -> bool {
+        while let Some(place) = stack.pop() {
+            self.work += 1;
+            if std::mem::replace(&mut self.followed[place as usize], self.n_steps) == self.n_steps {
+                continue;
+            }
+            match &self.program.instructions[place as usize] {
+                Instruction::Match => return true,
+                Instruction::Take(mask, after) if mask.contains(symbol) => self.list(*after, next),
+                Instruction::Next(mask, after) if mask.contains(symbol) => stack.push(*after),
+                Instruction::Either(first, second) => stack.extend([*second, *first]),
+                Instruction::Anchor(anchor, after) => {
+                    stack.extend(self.holds(*anchor, symbol).then_some(*after));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Word boundaries are the only anchors of an automaton.
+    fn holds(&self, anchor: Anchor, symbol: u8) -> bool {
+        let is_boundary = self.is_in_word != self.word.contains(symbol);
+        is_boundary == (anchor == Anchor::WordBoundary)
+    }
+
+    fn list(&mut self, place: InstructionId, next: &mut Vec<InstructionId>) {
+        if std::mem::replace(&mut self.listed[place as usize], self.n_steps) != self.n_steps {
+            next.push(place);
+        }
+    }
 }

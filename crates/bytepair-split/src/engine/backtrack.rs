@@ -52,7 +52,7 @@ impl Steps {
 }
 
 pub(crate) struct Backtracker {
-    alphabet: Alphabet,
+    pub(crate) alphabet: Alphabet,
     program: Program,
     word: SymbolSet,
     aheads: Vec<Automaton>,
@@ -62,11 +62,7 @@ pub(crate) struct Backtracker {
     reports_empty: bool,
 }
 
-/// The match needed more steps than it may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OutOfSteps;
-
-/// The backtracker gave up on the match that starts here.
+/// The match that starts here needed more steps than it may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GaveUp {
     pub(crate) offset: usize,
@@ -90,14 +86,6 @@ impl Backtracker {
         self.step_limit = 1 << 28;
     }
 
-    pub(crate) fn n_classes(&self) -> usize {
-        self.alphabet.n_classes()
-    }
-
-    pub(crate) fn class_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
-        self.alphabet.class_at(text, offset)
-    }
-
     /// Marks the pieces of a task, match by match; returns where it stopped.
     pub(crate) fn run(&self, scan: &mut Scan<'_>) -> Result<usize, GaveUp> {
         let Task { text, from, limit, .. } = scan.task;
@@ -111,11 +99,9 @@ impl Backtracker {
             {
                 return Ok(boundary);
             }
-            let end = self
-                .attempt(text, start, &mut steps)
-                .map_err(|OutOfSteps| GaveUp { offset: start })?;
+            let end = self.attempt(text, start, &mut steps)?;
             scan.marked.starts.insert(scan.place(start));
-            position = scan.settle(start, end, |at| self.class_at(text, at).1, unmatched);
+            position = scan.settle(start, end, &self.alphabet, unmatched);
         }
         Ok(text.len())
     }
@@ -126,7 +112,7 @@ impl Backtracker {
         text: &[u8],
         from: usize,
         steps: &mut Steps,
-    ) -> Result<Option<usize>, OutOfSteps> {
+    ) -> Result<Option<usize>, GaveUp> {
         steps.verdicts.resize_with(self.aheads.len(), Verdicts::default);
         steps.verdicts.iter_mut().for_each(|verdicts| verdicts.advance_to(from));
         let mut run = Run {
@@ -174,7 +160,7 @@ impl Run<'_> {
         place: InstructionId,
         offset: usize,
         may_end: impl Fn(usize) -> bool,
-    ) -> Result<Option<usize>, OutOfSteps> {
+    ) -> Result<Option<usize>, GaveUp> {
         let floor = self.stack.len();
         self.stack.push(Choice::Try { place, offset });
         while self.stack.len() > floor {
@@ -199,7 +185,7 @@ impl Run<'_> {
         &mut self,
         mut place: InstructionId,
         mut offset: usize,
-    ) -> Result<Option<usize>, OutOfSteps> {
+    ) -> Result<Option<usize>, GaveUp> {
         let machine = self.machine;
         loop {
             self.count_step(offset)?;
@@ -242,13 +228,17 @@ impl Run<'_> {
         }
     }
 
-    fn count_step(&mut self, offset: usize) -> Result<(), OutOfSteps> {
+    fn count_step(&mut self, offset: usize) -> Result<(), GaveUp> {
         self.steps.n_taken += 1;
         if self.n_looks == 0 {
             self.reach = self.reach.max(offset);
         }
         let lent = STEPS_PER_BYTE_TAKEN * (self.reach - self.from) as u64;
-        if self.steps.n_taken > self.earned + lent { Err(OutOfSteps) } else { Ok(()) }
+        if self.steps.n_taken > self.earned + lent {
+            Err(GaveUp { offset: self.from })
+        } else {
+            Ok(())
+        }
     }
 
     fn take(&self, mask: &SymbolSet, offset: &mut usize) -> bool {
@@ -261,7 +251,7 @@ impl Run<'_> {
     }
 
     /// Takes the first match of the inside and none of its other ones.
-    fn atomic(&mut self, inside: InstructionId, offset: &mut usize) -> Result<bool, OutOfSteps> {
+    fn atomic(&mut self, inside: InstructionId, offset: &mut usize) -> Result<bool, GaveUp> {
         let end = self.matches(inside, *offset, |_| true)?;
         *offset = end.unwrap_or(*offset);
         Ok(end.is_some())
@@ -288,7 +278,7 @@ impl Run<'_> {
         span: (u32, u32),
         inside: InstructionId,
         offset: usize,
-    ) -> Result<bool, OutOfSteps> {
+    ) -> Result<bool, GaveUp> {
         self.n_looks += 1;
         let is_found = match look.ahead {
             true => self.matches(inside, offset, |_| true)?.is_some(),
@@ -304,7 +294,7 @@ impl Run<'_> {
         (least, most): (u32, u32),
         inside: InstructionId,
         offset: usize,
-    ) -> Result<bool, OutOfSteps> {
+    ) -> Result<bool, GaveUp> {
         let mut start = offset;
         for length in 0..=most {
             if length >= least && self.matches(inside, start, |end| end == offset)?.is_some() {

@@ -43,7 +43,7 @@ impl<'s> Holding<'s> {
         let mut symbols = Vec::with_capacity(text.len());
         let mut offset = 0;
         while offset < text.len() {
-            let (class, length) = self.automaton.class_at(text, offset);
+            let (class, length) = self.automaton.alphabet().class_at(text, offset);
             symbols.push(usize::from(class));
             offset += length;
         }

@@ -69,7 +69,7 @@ impl Step {
             }
             Engine::Backtracker(backtracker) => format!(
                 "backtracker, {} character classes, at most {} steps per match, {rest}",
-                backtracker.n_classes(),
+                backtracker.alphabet.n_classes(),
                 backtrack::STEP_LIMIT
             ),
             Engine::Repeats(repeats) => format!("{}, {rest}", repeats.in_words()),

@@ -59,7 +59,7 @@ fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
                 (before, offset, last_end) = (end, end, Some(end));
             }
             None if offset == text.len() => break,
-            None => offset += machine.class_at(text, offset).1,
+            None => offset += machine.alphabet.class_at(text, offset).1,
         }
     }
     if before < text.len() {
