@@ -101,15 +101,6 @@ impl Bits {
         Some(index * 64 + word.trailing_zeros() as usize)
     }
 
-    pub(crate) fn union(&mut self, other: &Self) {
-        if self.words.len() < other.words.len() {
-            self.words.resize(other.words.len(), 0);
-        }
-        for (word, other) in self.words.iter_mut().zip(&other.words) {
-            *word |= other;
-        }
-    }
-
     /// Inserts what is in `one` and not in `other`.
     pub(crate) fn union_difference(&mut self, one: &Self, other: &Self) {
         if self.words.len() < one.words.len() {
@@ -124,13 +115,8 @@ impl Bits {
     pub(crate) fn word_from(&self, first: isize) -> u64 {
         let index = first.div_euclid(64);
         let shift = first.rem_euclid(64);
-        let word = |index: isize| {
-            usize::try_from(index)
-                .ok()
-                .and_then(|index| self.words.get(index))
-                .copied()
-                .unwrap_or(0)
-        };
+        let known = |index| self.words.get(usize::try_from(index).ok()?);
+        let word = |index: isize| known(index).copied().unwrap_or(0);
         let low = word(index) >> shift;
         if shift == 0 { low } else { low | word(index + 1) << (64 - shift) }
     }

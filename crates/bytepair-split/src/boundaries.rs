@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use crate::bits::{Bits, Marked};
+use crate::stages::Stage;
 use crate::stages::behaviour::Dropped;
 use crate::windows::Scratch;
 
@@ -31,22 +32,15 @@ const BLOCK_LEN: usize = 32 * 1024;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Boundaries {
-    block_len: usize,
-    start: usize,
-    end: usize,
-    marked: Marked,
-    dropped: Bits,
-    has_dropped: bool,
+    pub(crate) block_len: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) marked: Marked,
+    /// The pieces that stages left out, if there are any.
+    pub(crate) dropped: Bits,
+    pub(crate) has_dropped: bool,
     /// Memory of the windows, for one block after the other.
-    scratch: Option<Box<Scratch>>,
-}
-
-/// What an engine is given to write to.
-pub(crate) struct Written<'b> {
-    pub(crate) marked: &'b mut Marked,
-    /// The pieces that earlier stages left out, if there are any.
-    pub(crate) dropped: Option<&'b Bits>,
-    pub(crate) scratch: &'b mut Option<Box<Scratch>>,
+    pub(crate) scratch: Option<Box<Scratch>>,
 }
 
 impl Default for Boundaries {
@@ -96,8 +90,10 @@ impl Boundaries {
     }
 
     /// The pieces in order, as byte ranges of the text; dropped ones are left out.
-    pub fn pieces(&self) -> Pieces<'_> {
-        Pieces::new(self)
+    pub fn pieces(&self) -> impl Iterator<Item = Range<usize>> {
+        let first = self.piece_from(self.start);
+        let all = std::iter::successors(first, |piece| self.piece_from(piece.end));
+        all.filter(|piece| !self.is_dropped(piece.start))
     }
 
     pub(crate) fn begin(&mut self, from: usize) {
@@ -111,32 +107,12 @@ impl Boundaries {
         self.has_dropped = false;
     }
 
-    pub(crate) fn mark_whole(&mut self, end: usize) {
-        self.end = end.max(self.start);
-        if self.start < end {
-            self.marked.starts.insert(0);
-        }
-    }
-
-    pub(crate) fn marked(&mut self) -> &mut Marked {
-        &mut self.marked
-    }
-
-    /// What an engine writes.
-    pub(crate) fn written(&mut self) -> Written<'_> {
-        Written {
-            marked: &mut self.marked,
-            dropped: self.has_dropped.then_some(&self.dropped),
-            scratch: &mut self.scratch,
-        }
-    }
-
-    pub(crate) fn finish_stage(&mut self, end: usize, dropped: Dropped) {
+    pub(crate) fn finish_stage(&mut self, end: usize, stage: &Stage) {
         self.end = end;
-        match dropped {
+        match Dropped::by(stage) {
             // Most patterns match everything, and blocks from which nothing is left out are fastest.
             Dropped::Unmatched if !self.marked.unmatched.is_empty() => {
-                self.dropped.union(&self.marked.unmatched);
+                self.dropped.union_difference(&self.marked.unmatched, &Bits::default());
                 self.has_dropped = true;
             }
             Dropped::Nothing | Dropped::Unmatched => {}
@@ -159,54 +135,5 @@ impl Boundaries {
 
     pub(crate) fn is_dropped(&self, start: usize) -> bool {
         self.has_dropped && self.dropped.contains(start - self.start)
-    }
-}
-
-/// The pieces of [`Boundaries::pieces`].
-#[derive(Clone, Debug)]
-pub struct Pieces<'b> {
-    boundaries: &'b Boundaries,
-    /// Where the next piece starts, in the text.
-    next: usize,
-    /// Starts behind it: those left in one word, and the number of that word.
-    left: u64,
-    index: usize,
-}
-
-impl<'b> Pieces<'b> {
-    fn new(boundaries: &'b Boundaries) -> Self {
-        let first = boundaries.starts().first().copied().unwrap_or(0);
-        Self { boundaries, next: boundaries.start, left: first & !1, index: 0 }
-    }
-
-    /// The start behind `next`, or the end of the block.
-    #[inline]
-    fn following(&mut self) -> usize {
-        while self.left == 0 {
-            self.index += 1;
-            match self.boundaries.starts().get(self.index) {
-                Some(&word) => self.left = word,
-                None => return self.boundaries.end,
-            }
-        }
-        let bit = self.left.trailing_zeros() as usize;
-        self.left &= self.left - 1;
-        self.boundaries.start + self.index * 64 + bit
-    }
-}
-
-impl Iterator for Pieces<'_> {
-    type Item = Range<usize>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Range<usize>> {
-        while self.next < self.boundaries.end {
-            let start = self.next;
-            self.next = self.following();
-            if !self.boundaries.is_dropped(start) {
-                return Some(start..self.next);
-            }
-        }
-        None
     }
 }

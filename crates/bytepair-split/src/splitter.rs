@@ -6,7 +6,7 @@
 //!     its engine marks the pieces of every piece that was not dropped, at once by windows or one by one
 //! ```
 //!
-//! Left out: how a pattern becomes an engine (`engine::compile`), and how an engine runs (`engine`).
+//! Left out: how a pattern becomes an engine (`engine::compile()`), and how an engine runs (`engine`).
 //! Cost: that of the engines, and some bits for each byte of a block.
 
 use std::ops::Range;
@@ -14,15 +14,12 @@ use std::sync::Arc;
 
 use crate::automaton::running::{Position, State};
 use crate::automaton::scan::Task;
-use crate::boundaries::{Boundaries, Written};
-use crate::engine::compile::{CompileOptions, compile, parse};
+use crate::boundaries::Boundaries;
 use crate::engine::one_character_runs::{Repeat, Repeats};
-use crate::engine::{Engine, backtrack};
+use crate::engine::{CompileOptions, Engine, backtrack, compile, parse};
 use crate::error::{Error, ErrorKind, Result};
-use crate::parser::Parsed;
-use crate::program::Target;
-use crate::stage::Stage;
-use crate::stages::behaviour::{Dropped, Join};
+use crate::stages::Stage;
+use crate::stages::behaviour::Join;
 use crate::stages::inside_pieces::Holding;
 use crate::stages::step::{self, Step};
 use crate::symbol;
@@ -61,9 +58,6 @@ struct Compiled {
     may_match_nothing: bool,
 }
 
-/// Which stages may be done at once.
-type Grouping = fn(&[Stage], &[Parsed]) -> Vec<Range<usize>>;
-
 impl Splitter {
     /// Compiles the stages with the character classes of one version of Unicode.
     ///
@@ -72,12 +66,8 @@ impl Splitter {
     /// # Errors
     /// [`ErrorKind::Pattern`] with the place in the pattern, if it is not understood or too large.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        let options = CompileOptions {
-            targets: &Target::BEST_FIRST,
-            kernel: Kernel::fast(),
-            builds_windows_at_once: false,
-        };
-        Self::with_options(stages, unicode, options, step::groups)
+        let kernel = Kernel::fast();
+        Self::with_options(stages, unicode, CompileOptions { kernel, ..Default::default() })
     }
 
     /// Compiles the stages with this kernel for windows, which are built for the first text; or without windows.
@@ -87,9 +77,8 @@ impl Splitter {
         unicode: &UnicodeTables,
         kernel: Option<Kernel>,
     ) -> Result<Self> {
-        let options =
-            CompileOptions { targets: &Target::BEST_FIRST, kernel, builds_windows_at_once: true };
-        Self::with_options(stages, unicode, options, step::groups)
+        let options = CompileOptions { kernel, builds_windows_at_once: true, ..Default::default() };
+        Self::with_options(stages, unicode, options)
     }
 
     /// Compiles every stage to the naive engine, with as many steps as it needs: the definition that all others follow.
@@ -98,28 +87,23 @@ impl Splitter {
     /// As for [`Self::new`].
     #[doc(hidden)]
     pub fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
-        let one_by_one: Grouping = |stages, _| (0..stages.len()).map(|at| at..at + 1).collect();
-        let mut splitter = Self::with_options(stages, unicode, CompileOptions::NAIVE, one_by_one)?;
-        let steps = Arc::get_mut(&mut splitter.compiled).map(|compiled| &mut compiled.steps);
-        for step in steps.into_iter().flatten().filter_map(Arc::get_mut) {
-            if let Engine::Backtracker(backtracker) = &mut step.engine {
-                backtracker.take_all_steps();
-            }
-        }
-        Ok(splitter)
+        Self::with_options(stages, unicode, CompileOptions { is_naive: true, ..Default::default() })
     }
 
     fn with_options(
         stages: Vec<Stage>,
         unicode: &UnicodeTables,
-        options: CompileOptions<'_>,
-        groups: Grouping,
+        options: CompileOptions,
     ) -> Result<Self> {
         let parse = |stage: &Stage| parse(&stage.pattern, unicode);
         let parsed = stages.iter().map(parse).collect::<Result<Vec<_>>>()?;
         let may_match_nothing = parsed.iter().any(|parsed| parsed.root.is_nullable());
+        let groups = match options.is_naive {
+            true => (0..stages.len()).map(|at| at..at + 1).collect(),
+            false => step::groups(&stages, &parsed),
+        };
         let mut steps = Vec::new();
-        for group in groups(&stages, &parsed) {
+        for group in groups {
             let (stages, parsed) = (&stages[group.clone()], &parsed[group]);
             if let Some(step) = Step::of_several(stages, parsed, options) {
                 steps.push(Arc::new(step));
@@ -178,20 +162,19 @@ impl Splitter {
         boundaries: &mut Boundaries,
     ) -> Result<usize> {
         boundaries.begin(from);
-        if self.compiled.steps.is_empty() {
-            boundaries.mark_whole(text.len());
-            return Ok(text.len());
-        }
         if from >= text.len() {
             return Ok(text.len());
         }
-        let end = self.split_first(text, from, boundaries)?;
+        let Some((first, later)) = self.compiled.steps.split_first() else {
+            boundaries.marked.starts.insert(0);
+            boundaries.end = text.len();
+            return Ok(text.len());
+        };
+        let end = split_first(first, text, from, boundaries)?;
         // Where behaviours join pieces, the last start begins the next block.
-        boundaries.marked().starts.truncate(end - from);
-        boundaries.finish_stage(end, Dropped::by(&self.compiled.steps[0].stage));
-        for index in 1..self.compiled.steps.len() {
-            self.split_pieces(index, text, boundaries)?;
-        }
+        boundaries.marked.starts.truncate(end - from);
+        boundaries.finish_stage(end, &first.stage);
+        later.iter().try_for_each(|step| split_pieces(step, text, boundaries))?;
         Ok(end)
     }
 
@@ -403,73 +386,75 @@ impl Splitter {
     pub fn explain(&self) -> Vec<String> {
         self.compiled.steps.iter().map(|step| step.in_words()).collect()
     }
+}
 
-    /// The first stage; returns where the block ends.
-    ///
-    /// Where pieces are joined, the end of a block may not be inside of what the next one joins. So the block
-    /// ends where its last joined piece starts, and grows until it has two.
-    fn split_first(&self, text: &[u8], from: usize, boundaries: &mut Boundaries) -> Result<usize> {
-        let mut length = boundaries.block_len();
-        loop {
-            let limit = from.saturating_add(length).min(text.len());
-            let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
-            let end = self.scan(0, task, 0, boundaries)?;
-            let Some(join) = Join::by(&self.compiled.steps[0].stage) else { return Ok(end) };
-            boundaries.marked().join(0..end - from, join);
-            if end >= text.len() {
-                return Ok(end);
-            }
-            if let Some(last) = boundaries.marked().last_start(end - from) {
-                return Ok(from + last);
-            }
-            boundaries.begin(from);
-            length = length.saturating_mul(2);
+/// The first stage; returns where the block ends.
+///
+/// Where pieces are joined, the end of a block may not be inside of what the next one joins. So the block
+/// ends where its last joined piece starts, and grows until it has two.
+fn split_first(
+    step: &Step,
+    text: &[u8],
+    from: usize,
+    boundaries: &mut Boundaries,
+) -> Result<usize> {
+    let mut length = boundaries.block_len;
+    loop {
+        let limit = from.saturating_add(length).min(text.len());
+        let task = Task { text, from, limit, shift: 0_usize.wrapping_sub(from) };
+        let end = scan(step, task, 0, boundaries)?;
+        let Some(join) = Join::by(&step.stage) else { return Ok(end) };
+        boundaries.marked.join(0..end - from, join);
+        if end >= text.len() {
+            return Ok(end);
         }
+        if let Some(last) = boundaries.marked.last_start(end - from) {
+            return Ok(from + last);
+        }
+        boundaries.begin(from);
+        length = length.saturating_mul(2);
     }
+}
 
-    fn split_pieces(&self, index: usize, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
-        let join = Join::by(&self.compiled.steps[index].stage);
-        let (start, end) = (boundaries.block_start(), boundaries.block_end());
-        if join.is_none()
-            && let Engine::Automaton(machine) = &self.compiled.steps[index].engine
-        {
-            let Written { marked, dropped, scratch } = boundaries.written();
-            if machine.run_pieces(&text[start..end], marked, dropped, scratch) {
-                boundaries.finish_stage(end, Dropped::by(&self.compiled.steps[index].stage));
-                return Ok(());
-            }
+/// A later stage, for every piece of a block that was not dropped.
+fn split_pieces(step: &Step, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
+    let join = Join::by(&step.stage);
+    let (start, end) = (boundaries.start, boundaries.end);
+    let is_done = match &step.engine {
+        Engine::Automaton(machine) if join.is_none() => {
+            let Boundaries { marked, dropped, has_dropped, scratch, .. } = &mut *boundaries;
+            let dropped = has_dropped.then_some(&*dropped);
+            machine.run_pieces(&text[start..end], marked, dropped, scratch)
         }
-        let mut next = boundaries.piece_from(boundaries.block_start());
-        while let Some(piece) = next {
-            if !boundaries.is_dropped(piece.start) {
-                let shift = piece.start - boundaries.block_start();
-                let text = &text[piece.clone()];
-                let task = Task { text, from: 0, limit: piece.len(), shift };
-                self.scan(index, task, piece.start, boundaries)?;
-                join.inspect(|&join| boundaries.marked().join(shift..shift + piece.len(), join));
-            }
-            next = boundaries.piece_from(piece.end);
+        _ => false,
+    };
+    let mut next = boundaries.piece_from(start).filter(|_| !is_done);
+    while let Some(piece) = next {
+        if !boundaries.is_dropped(piece.start) {
+            let shift = piece.start - start;
+            let task = Task { text: &text[piece.clone()], from: 0, limit: piece.len(), shift };
+            scan(step, task, piece.start, boundaries)?;
+            join.inspect(|&join| boundaries.marked.join(shift..shift + piece.len(), join));
         }
-        boundaries
-            .finish_stage(boundaries.block_end(), Dropped::by(&self.compiled.steps[index].stage));
-        Ok(())
+        next = boundaries.piece_from(piece.end);
     }
+    boundaries.finish_stage(end, &step.stage);
+    Ok(())
+}
 
-    /// Runs one stage; `text_start` is where the text of the task begins in the whole text.
-    fn scan(
-        &self,
-        index: usize,
-        task: Task<'_>,
-        text_start: usize,
-        boundaries: &mut Boundaries,
-    ) -> Result<usize> {
-        let Written { marked, scratch, .. } = boundaries.written();
-        self.compiled.steps[index].engine.scan(task, marked, scratch).map_err(|gave_up| {
-            let pattern = self.compiled.steps[index].stage.pattern.source.clone();
-            let offset = text_start + gave_up.offset;
-            ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()
-        })
-    }
+/// Runs one stage; `text_start` is where the text of the task begins in the whole text.
+fn scan(
+    step: &Step,
+    task: Task<'_>,
+    text_start: usize,
+    boundaries: &mut Boundaries,
+) -> Result<usize> {
+    let Boundaries { marked, scratch, .. } = boundaries;
+    step.engine.scan(task, marked, scratch).map_err(|gave_up| {
+        let pattern = step.stage.pattern.source.clone();
+        let offset = text_start + gave_up.offset;
+        ErrorKind::StepLimit { pattern, offset, limit: backtrack::STEP_LIMIT }.into()
+    })
 }
 
 impl std::fmt::Debug for Splitter {

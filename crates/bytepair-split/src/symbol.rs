@@ -17,28 +17,9 @@ pub(crate) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
 /// The code point of the first symbol, whatever its length, or [`INVALID`]; and that length in bytes.
 #[inline(never)]
 fn first_code(rest: &[u8]) -> (u32, usize) {
-    match *rest {
-        [a, ..] if a < 0x80 => (u32::from(a), 1),
-        [a, b, ..] if (0xC2..0xE0).contains(&a) && is_continuation(b) => {
-            (u32::from(a & 0x1F) << 6 | u32::from(b & 0x3F), 2)
-        }
-        [a, b, c, ..] if a & 0xF0 == 0xE0 && is_continuation(b) && is_continuation(c) => {
-            let code = u32::from(a & 0x0F) << 12 | u32::from(b & 0x3F) << 6 | u32::from(c & 0x3F);
-            let is_character = code >= 0x800 && !(0xD800..0xE000).contains(&code);
-            if is_character { (code, 3) } else { (INVALID, 1) }
-        }
-        [a, b, c, d, ..]
-            if a & 0xF8 == 0xF0
-                && is_continuation(b)
-                && is_continuation(c)
-                && is_continuation(d) =>
-        {
-            let high = u32::from(a & 0x07) << 18 | u32::from(b & 0x3F) << 12;
-            let code = high | u32::from(c & 0x3F) << 6 | u32::from(d & 0x3F);
-            if (0x1_0000..INVALID).contains(&code) { (code, 4) } else { (INVALID, 1) }
-        }
-        _ => (INVALID, 1),
-    }
+    let first = rest[..rest.len().min(4)].utf8_chunks().next();
+    let character = first.and_then(|chunk| chunk.valid().chars().next());
+    character.map_or((INVALID, 1), |character| (u32::from(character), character.len_utf8()))
 }
 
 /// Characters of two and three bytes, the common ones outside of ASCII, each tested at once.

@@ -7,7 +7,7 @@
 //!
 //! Cost: parsing both; [`cuts_alike`] takes some milliseconds.
 
-use crate::engine::compile::parse;
+use crate::engine::parse;
 use crate::unicode::UnicodeTables;
 use crate::{Flavour, Pattern, Splitter, Stage, named};
 

@@ -37,7 +37,7 @@ use std::cell::OnceCell;
 
 use self::tree::{Anchor, CharSet, Node};
 use crate::error::{Error, ErrorKind, Result};
-use crate::stage::Flavour;
+use crate::stages::Flavour;
 use crate::unicode::UnicodeTables;
 
 /// Groups inside groups; parsing and compiling recurse this deep.

@@ -187,20 +187,24 @@ impl Node {
         }
     }
 
+    /// Whether something is true of this node or of one inside; from left to right, up to the first of which it is.
+    pub(crate) fn any(&self, is_it: &mut impl FnMut(&Self) -> bool) -> bool {
+        is_it(self)
+            || match self {
+                Self::Empty | Self::Set(_) | Self::Anchor(_) => false,
+                Self::Concat(nodes) | Self::Alternate(nodes) => {
+                    nodes.iter().any(|node| node.any(is_it))
+                }
+                Self::Repeat { inside, .. } | Self::Atomic(inside) | Self::Look(_, inside) => {
+                    inside.any(is_it)
+                }
+            }
+    }
+
     /// Whether there is a word boundary somewhere, so that the set of word characters matters.
     pub(crate) fn has_word_boundary(&self) -> bool {
-        match self {
-            Self::Empty | Self::Set(_) => false,
-            Self::Anchor(anchor) => {
-                matches!(anchor, Anchor::WordBoundary | Anchor::NotWordBoundary)
-            }
-            Self::Concat(nodes) | Self::Alternate(nodes) => {
-                nodes.iter().any(Self::has_word_boundary)
-            }
-            Self::Repeat { inside, .. } | Self::Atomic(inside) | Self::Look(_, inside) => {
-                inside.has_word_boundary()
-            }
-        }
+        let boundaries = [Anchor::WordBoundary, Anchor::NotWordBoundary];
+        self.any(&mut |node| matches!(node, Self::Anchor(anchor) if boundaries.contains(anchor)))
     }
 
     /// Whether a match may take no character.

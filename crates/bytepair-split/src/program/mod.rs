@@ -112,30 +112,17 @@ pub(crate) fn compile(root: &Node, alphabet: &Alphabet, target: Target) -> Optio
 
 /// Every set of characters that a tree reads; `None` if there are too many.
 pub(crate) fn sets_of(root: &Node) -> Option<Vec<CharSet>> {
-    let mut sets = Vec::new();
-    gather(root, &mut sets)?;
-    Some(sets)
-}
-
-fn gather(node: &Node, sets: &mut Vec<CharSet>) -> Option<()> {
-    match node {
-        Node::Empty => Some(()),
-        Node::Set(set) => add_set(set, sets),
-        Node::Concat(nodes) | Node::Alternate(nodes) => {
-            nodes.iter().try_for_each(|node| gather(node, sets))
-        }
-        Node::Repeat { inside, .. } | Node::Atomic(inside) | Node::Look(_, inside) => {
-            gather(inside, sets)
-        }
-        Node::Anchor(_) => add_set(&CharSet::single('\n'), sets),
-    }
-}
-
-fn add_set(set: &CharSet, sets: &mut Vec<CharSet>) -> Option<()> {
-    if !sets.contains(set) {
-        sets.push(set.clone());
-    }
-    (sets.len() <= MAX_SETS).then_some(())
+    let mut sets: Vec<CharSet> = Vec::new();
+    let are_too_many = root.any(&mut |node| {
+        let set = match node {
+            Node::Set(set) => Some(set.clone()),
+            Node::Anchor(_) => Some(CharSet::single('\n')),
+            _ => None,
+        };
+        sets.extend(set.filter(|set| !sets.contains(set)));
+        sets.len() > MAX_SETS
+    });
+    (!are_too_many).then_some(sets)
 }
 
 /// The next symbols, the end of the text among them, before which a look-ahead for this tree holds;
@@ -244,7 +231,7 @@ impl Compiler<'_> {
         let (min, Some(max)) = bounds else { return self.star(inside, greed, next) };
         (min..max).try_fold(next, |later, _| {
             let run = self.node(inside, later)?;
-            self.either(run, next, greed)
+            self.push(choice(run, next, greed))
         })
     }
 
@@ -274,15 +261,6 @@ impl Compiler<'_> {
         let end = self.push(Instruction::LoopEnd { slot, again, next })?;
         let run = self.node(inside, end)?;
         self.push(Instruction::LoopStart { slot, next: run })
-    }
-
-    fn either(
-        &mut self,
-        run: InstructionId,
-        next: InstructionId,
-        greed: Greed,
-    ) -> Option<InstructionId> {
-        self.push(choice(run, next, greed))
     }
 
     fn possessive(

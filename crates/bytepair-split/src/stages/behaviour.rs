@@ -19,7 +19,7 @@
 use std::ops::Range;
 
 use crate::bits::Marked;
-use crate::stage::{Behaviour, Stage};
+use crate::stages::{Behaviour, Stage};
 
 /// What a stage leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,8 +34,8 @@ impl<'s> Holding<'s> {
         Join::by(&step.stage).is_none().then(|| Self {
             automaton,
             dropped: Dropped::by(&step.stage),
-            leads: leads(automaton),
-            is_certain: certain(automaton),
+            leads: sees_match(automaton, false),
+            is_certain: sees_match(automaton, true),
         })
     }
 
@@ -85,39 +85,19 @@ impl<'s> Holding<'s> {
     }
 }
 
-/// By row: whether a match is seen in some step from it on, whatever the symbols are.
-fn certain(automaton: &Automaton) -> Vec<bool> {
-    let mut certain = vec![true; automaton.n_states() + 1];
-    certain[0] = false;
+/// By row: whether a match is seen from it on by some steps, or by all whatever the symbols are.
+fn sees_match(automaton: &Automaton, by_all_steps: bool) -> Vec<bool> {
+    let mut sees = vec![by_all_steps; automaton.n_states() + 1];
+    sees[0] = false;
     loop {
-        let mut is_changed = false;
-        for row in 1..certain.len() {
-            let mut steps = (0..=automaton.n_classes()).map(|symbol| automaton.step(row, symbol));
-            if certain[row] && !steps.all(|(is_matched, next)| is_matched || certain[next]) {
-                certain[row] = false;
-                is_changed = true;
-            }
+        let before = sees.clone();
+        for row in 1..sees.len() {
+            let steps = (0..=automaton.n_classes()).map(|symbol| automaton.step(row, symbol));
+            let mut seen = steps.map(|(is_matched, next)| is_matched || sees[next]);
+            sees[row] = if by_all_steps { seen.all(|seen| seen) } else { seen.any(|seen| seen) };
         }
-        if !is_changed {
-            return certain;
-        }
-    }
-}
-
-/// By row: whether a match is seen in some step from it on.
-fn leads(automaton: &Automaton) -> Vec<bool> {
-    let mut leads = vec![false; automaton.n_states() + 1];
-    loop {
-        let mut is_changed = false;
-        for row in 1..leads.len() {
-            let steps = || (0..=automaton.n_classes()).map(|symbol| automaton.step(row, symbol));
-            if !leads[row] && steps().any(|(is_matched, next)| is_matched || leads[next]) {
-                leads[row] = true;
-                is_changed = true;
-            }
-        }
-        if !is_changed {
-            return leads;
+        if sees == before {
+            return sees;
         }
     }
 }

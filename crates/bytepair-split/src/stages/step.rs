@@ -7,17 +7,16 @@
 //! its match (`docs/explanation/splitting.md` has the proof).
 //!
 //! Left out: combinations that are too large for an automaton, whose stages are done one by one, and which engine is chosen
-//! (`engine::compile`). Cost: a walk over the patterns, and one intersection of sets for each stage.
+//! (`engine::compile()`). Cost: a walk over the patterns, and one intersection of sets for each stage.
 
 use std::ops::Range;
 
 use super::behaviour::{self, Join};
 use crate::automaton::running::Running;
-use crate::engine::compile::{CompileOptions, compile};
-use crate::engine::{Engine, backtrack};
+use crate::engine::{CompileOptions, Engine, backtrack, compile};
 use crate::parser::Parsed;
 use crate::parser::tree::{CharSet, Node};
-use crate::stage::{Behaviour, Stage};
+use crate::stages::{Behaviour, Stage};
 
 /// What is done in one go: a stage, or several that are as one.
 pub(crate) struct Step {
@@ -32,7 +31,7 @@ impl Step {
     pub(crate) fn of_several(
         stages: &[Stage],
         parsed: &[Parsed],
-        options: CompileOptions<'_>,
+        options: CompileOptions,
     ) -> Option<Self> {
         let [stage, _, ..] = stages else { return None };
         let engine = compile(&one(parsed), &stage.pattern, options).ok()?;
@@ -112,15 +111,15 @@ fn one(parsed: &[Parsed]) -> Parsed {
 
 /// All symbols that matches may hold; `None` if more than these is looked at.
 fn symbols(node: &Node) -> Option<CharSet> {
-    match node {
-        Node::Empty => Some(CharSet::empty()),
-        Node::Set(set) => Some(set.clone()),
-        Node::Concat(nodes) | Node::Alternate(nodes) => {
-            nodes.iter().try_fold(CharSet::empty(), |all, node| Some(all.union(&symbols(node)?)))
+    let mut all = CharSet::empty();
+    let looks = node.any(&mut |node| match node {
+        Node::Set(set) => {
+            all = std::mem::replace(&mut all, CharSet::empty()).union(set);
+            false
         }
-        Node::Repeat { inside, .. } | Node::Atomic(inside) => symbols(inside),
-        Node::Look(..) | Node::Anchor(_) => None,
-    }
+        node => matches!(node, Node::Look(..) | Node::Anchor(_)),
+    });
+    (!looks).then_some(all)
 }
 
 fn are_apart(one: &CharSet, other: &CharSet) -> bool {

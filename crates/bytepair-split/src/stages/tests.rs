@@ -5,7 +5,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 
 use crate::engine::Engine;
-use crate::engine::compile::{CompileOptions, compile_one};
+use crate::engine::{CompileOptions, compile, parse};
 use crate::tests::{by_name, by_windows, byte_texts, patterns, pieces_by_block, stage, texts};
 use crate::unicode::UnicodeTables;
 use crate::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
@@ -42,10 +42,10 @@ fn stages_that_no_automaton_does_together_are_done_one_by_one() {
 /// What stands in a text in order: ranges, and whether each is a delimiter. Matches are looked for from
 /// the end of the last one on; an empty one there does not count, and the search goes on a symbol later.
 fn delimiters(stage: &Stage, text: &[u8]) -> Option<Vec<(Range<usize>, bool)>> {
-    let engine =
-        compile_one(&stage.pattern, &UnicodeTables::latest(), CompileOptions::NAIVE).unwrap();
-    let Engine::Backtracker(mut machine) = engine else { panic!("the naive engine was asked for") };
-    machine.take_all_steps();
+    let parsed = parse(&stage.pattern, &UnicodeTables::latest()).unwrap();
+    let options = CompileOptions { is_naive: true, ..Default::default() };
+    let engine = compile(&parsed, &stage.pattern, options).unwrap();
+    let Engine::Backtracker(machine) = engine else { panic!("the naive engine was asked for") };
     let mut steps = crate::engine::backtrack::Steps::new(0);
     let (mut found, mut offset, mut last_end, mut before) = (Vec::new(), 0, None, 0);
     while offset <= text.len() {
