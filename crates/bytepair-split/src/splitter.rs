@@ -238,7 +238,9 @@ impl Splitter {
     /// # Ok::<(), bytepair_split::Error>(())
     /// ```
     pub fn safe_cut(&self, text: &[u8], near: usize) -> Option<usize> {
-        let Engine::Automaton(machine) = &self.compiled.steps.first()?.engine else { return None };
+        if !self.has_safe_cuts() {
+            return None;
+        }
         if near == 0 || near >= text.len() {
             return Some(near.min(text.len()));
         }
@@ -248,7 +250,7 @@ impl Splitter {
             if self.is_safe_cut(text, place) {
                 return Some(place);
             }
-            place += machine.automaton().alphabet().class_at(text, place).1;
+            place += symbol::code_at(text, place).1;
         }
         (place >= text.len()).then_some(text.len())
     }
@@ -368,9 +370,7 @@ impl Splitter {
     /// Whether it is proven that no text has an unmatched character, and that every match is a piece: then the pieces of
     /// a text are the text.
     pub fn covers_everything(&self) -> bool {
-        let covers = |engine: &Engine| matches!(engine, Engine::Automaton(machine) if machine.automaton().covers_everything());
-        let does = |step: &Arc<Step>| covers(&step.engine) && step.stage.unmatched().is_some();
-        self.compiled.steps.iter().all(does)
+        self.compiled.steps.iter().all(|step| step.covers_everything())
     }
 
     /// One line per stage, or for several that are done at once: the engine and the size of its tables. Cost: a few

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::parser::tree::Anchor;
 use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::program::{Instruction, InstructionId, Program};
-use crate::symbol::boundary_at_or_after;
+use crate::symbol::{boundary_at_or_after, length_before};
 
 /// Above this the backtracker takes over.
 const MAX_STATES: usize = 10_000;
@@ -121,16 +121,9 @@ impl Automaton {
 
     /// The classes of the symbols before and behind a place; `None` where it lies in a symbol.
     pub(crate) fn classes_around(&self, text: &[u8], place: usize) -> Option<[u8; 2]> {
-        let mut offset = boundary_at_or_after(text, place.saturating_sub(4));
-        let mut before = None;
-        while offset < place {
-            let (class, length) = self.alphabet.class_at(text, offset);
-            before = Some(class);
-            offset += length;
-        }
-        before
-            .filter(|_| offset == place)
-            .map(|before| [before, self.alphabet.class_at(text, place).0])
+        let is_boundary = boundary_at_or_after(text, place) == place;
+        let before = is_boundary.then(|| place - length_before(text, place))?;
+        Some([before, place].map(|at| self.alphabet.class_at(text, at).0))
     }
 
     pub(crate) fn alphabet(&self) -> &Alphabet {
@@ -174,7 +167,7 @@ impl Automaton {
             {
                 break;
             }
-            let (symbol, length) = self.symbol_at(text, offset);
+            let (symbol, length) = self.alphabet.symbol_at(text, offset);
             let entry = self.exact[state as usize + usize::from(symbol)];
             if entry & MATCHED != 0 {
                 end = Some(offset);
@@ -205,7 +198,7 @@ impl Automaton {
                 is_found = known;
                 break;
             }
-            let (symbol, length) = self.symbol_at(text, offset);
+            let (symbol, length) = self.alphabet.symbol_at(text, offset);
             let entry = self.exact[state as usize + usize::from(symbol)];
             is_found = entry & MATCHED != 0;
             state = entry & STATE;
@@ -213,15 +206,6 @@ impl Automaton {
         }
         verdicts.learn(offset, is_found);
         is_found
-    }
-
-    #[inline]
-    fn symbol_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
-        if offset < text.len() {
-            self.alphabet.class_at(text, offset)
-        } else {
-            (self.alphabet.end(), 1)
-        }
     }
 
     /// A cut between classes `a` and `b` is safe if an attempt may start on `a`, and in every state that

@@ -191,7 +191,11 @@ impl Run<'_> {
             self.count_step(offset)?;
             let next = match &machine.program.instructions[place as usize] {
                 Instruction::Match => return Ok(Some(offset)),
-                Instruction::Take(mask, next) => self.take(mask, &mut offset).then_some(*next),
+                Instruction::Take(mask, next) => {
+                    let (symbol, length) = self.symbol_at(offset);
+                    offset += length;
+                    (length > 0 && mask.contains(symbol)).then_some(*next)
+                }
                 Instruction::Next(mask, next) => {
                     mask.contains(self.symbol_at(offset).0).then_some(*next)
                 }
@@ -241,15 +245,6 @@ impl Run<'_> {
         }
     }
 
-    fn take(&self, mask: &SymbolSet, offset: &mut usize) -> bool {
-        let (symbol, length) = self.symbol_at(*offset);
-        let is_taken = length > 0 && mask.contains(symbol);
-        if is_taken {
-            *offset += length;
-        }
-        is_taken
-    }
-
     /// Takes the first match of the inside and none of its other ones.
     fn atomic(&mut self, inside: InstructionId, offset: &mut usize) -> Result<bool, GaveUp> {
         let end = self.matches(inside, *offset, |_| true)?;
@@ -259,11 +254,7 @@ impl Run<'_> {
 
     /// The symbol and its length, which is 0 at the end of the text.
     fn symbol_at(&self, offset: usize) -> (u8, usize) {
-        let alphabet = &self.machine.alphabet;
-        match offset < self.text.len() {
-            true => alphabet.class_at(self.text, offset),
-            false => (alphabet.end(), 0),
-        }
+        self.machine.alphabet.symbol_at(self.text, offset)
     }
 
     fn is_ahead(&mut self, number: usize, offset: usize) -> bool {

@@ -4,8 +4,7 @@
 //! folded operand by operand, before the operators and the negation. Refused, with the place: what
 //! engines read differently at the edges (a class that starts with `--` or a range from `]`, ranges to or
 //! from a class) and, in Oniguruma under `(?i)`, letters that fold to several.
-//! Left out: which sets have names ([`super::properties`]) and what a backslash means
-//! ([`super::escape`]).
+//! Left out: what a backslash means and which sets have names ([`super::escape`]).
 //! Cost: linear in the class, and in the size of its sets.
 
 use super::escape::Escape;
@@ -36,12 +35,6 @@ impl Operand {
         self.n_new = 0;
         CharSet::union_of(&std::mem::take(&mut self.items))
     }
-}
-
-/// One member of a bracketed class.
-enum Member {
-    Literal(char),
-    Set(CharSet),
 }
 
 impl Parser<'_> {
@@ -122,12 +115,13 @@ impl Parser<'_> {
             && !self.rest().starts_with("-]")
             && (self.is_oniguruma || !self.rest().starts_with("--"));
         match first {
-            Member::Set(_) if is_range => {
-                Err(self.problem_at(item_start, "a range from a class; write `\\-`"))
+            Escape::Literal(first) if is_range => self.class_range(item_start, first),
+            Escape::Literal(character) => Ok(CharSet::single(character)),
+            Escape::Set(set) if !is_range => {
+                self.count_atom()?;
+                Ok(set)
             }
-            Member::Set(set) => Ok(set),
-            Member::Literal(character) if !is_range => Ok(CharSet::single(character)),
-            Member::Literal(first) => self.class_range(item_start, first),
+            _ => Err(self.problem_at(item_start, "a range from a class; write `\\-`")),
         }
     }
 
@@ -137,26 +131,20 @@ impl Parser<'_> {
             return Err(self.problem_at(start, "a range to a class; write `\\[`"));
         }
         match self.class_member(start)? {
-            Member::Literal(last) if first <= last => Ok(CharSet::range(first, last)),
+            Escape::Literal(last) if first <= last => Ok(CharSet::range(first, last)),
             _ => {
                 Err(self.problem_at(start, "a range whose ends are out of order or not characters"))
             }
         }
     }
 
-    fn class_member(&mut self, class_start: usize) -> Result<Member> {
+    /// A character, or an escape, which is no anchor in a class.
+    fn class_member(&mut self, class_start: usize) -> Result<Escape> {
         let start = self.offset;
         match self.bump() {
             None => Err(self.problem_at(class_start, "a class without its `]`")),
-            Some('\\') => match self.escape(start, true)? {
-                Escape::Literal(character) => Ok(Member::Literal(character)),
-                Escape::Set(set) => {
-                    self.count_atom()?;
-                    Ok(Member::Set(set))
-                }
-                Escape::Anchor(_) => Err(self.problem_at(start, "an anchor in a class")),
-            },
-            Some(character) => Ok(Member::Literal(character)),
+            Some('\\') => self.escape(start, true),
+            Some(character) => Ok(Escape::Literal(character)),
         }
     }
 

@@ -27,8 +27,6 @@ pub(crate) mod cutters;
 mod escape;
 mod fold;
 mod group;
-mod properties;
-mod repeat;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;

@@ -130,6 +130,12 @@ impl Alphabet {
         (self.class_of(code), length)
     }
 
+    /// The class of the symbol at `offset` and its length; the end of the text has length 0.
+    #[inline]
+    pub(crate) fn symbol_at(&self, text: &[u8], offset: usize) -> (u8, usize) {
+        if offset < text.len() { self.class_at(text, offset) } else { (self.end(), 0) }
+    }
+
     #[inline]
     pub(crate) fn class_of(&self, code: u32) -> u8 {
         self.classes[self.place_of(code)]

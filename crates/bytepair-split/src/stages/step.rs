@@ -47,18 +47,23 @@ impl Step {
         }
     }
 
+    /// Whether it is proven that every text is covered by matches, and that these are pieces.
+    pub(crate) fn covers_everything(&self) -> bool {
+        let Engine::Automaton(machine) = &self.engine else { return false };
+        machine.automaton().covers_everything() && self.stage.unmatched().is_some()
+    }
+
     /// Describes the engine, and what becomes of matches and the rest.
     pub(crate) fn in_words(&self) -> String {
         let Self { stage, n_stages, engine } = self;
         let rest = match (n_stages, behaviour::in_words(stage)) {
+            _ if self.covers_everything() => "matches everything".to_owned(),
             (1, rest) => rest.to_owned(),
             (n_stages, rest) => format!("{n_stages} stages at once, {rest}"),
         };
         match engine {
             Engine::Automaton(machine) => {
                 let automaton = machine.automaton();
-                let covers = automaton.covers_everything() && stage.unmatched().is_some();
-                let rest = if covers { "matches everything".to_owned() } else { rest };
                 format!(
                     "automaton, {} states, {} character classes, {}, {rest}",
                     automaton.n_states(),
