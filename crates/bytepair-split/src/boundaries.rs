@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use crate::bits::{Bits, Marked};
-use crate::stages::Stage;
-use crate::stages::behaviour::Dropped;
+use crate::stages::{Dropped, Stage};
 use crate::windows::Scratch;
 
 /// The block length of [`Boundaries::default`], in bytes: with its bits it fits the fastest cache.
@@ -61,11 +60,6 @@ impl Boundaries {
             has_dropped: false,
             scratch: None,
         }
-    }
-
-    /// The least number of bytes a block covers, unless the text ends.
-    pub fn block_len(&self) -> usize {
-        self.block_len
     }
 
     /// Where the block starts in the text.

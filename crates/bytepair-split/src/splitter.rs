@@ -18,10 +18,9 @@ use crate::boundaries::Boundaries;
 use crate::engine::one_character_runs::{Repeat, Repeats};
 use crate::engine::{CompileOptions, Engine, backtrack, compile, parse};
 use crate::error::{Error, ErrorKind, Result};
-use crate::stages::Stage;
-use crate::stages::behaviour::Join;
 use crate::stages::inside_pieces::Holding;
 use crate::stages::step::{self, Step};
+use crate::stages::{Join, Stage};
 use crate::symbol;
 use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
@@ -50,7 +49,7 @@ pub struct Splitter {
     compiled: Arc<Compiled>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Compiled {
     stages: Vec<Stage>,
     /// A splitter made of another has its steps.
@@ -134,14 +133,10 @@ impl Splitter {
         let stage = Repeats::stage(repeats);
         let engine = Engine::Repeats(Repeats::new(repeats));
         let first = Arc::new(Step { stage: stage.clone(), n_stages: 1, engine });
-        let Compiled { stages, steps, may_match_nothing } = &*self.compiled;
-        Self {
-            compiled: Arc::new(Compiled {
-                stages: [&[stage], &stages[..]].concat(),
-                steps: [&[first], &steps[..]].concat(),
-                may_match_nothing: *may_match_nothing,
-            }),
-        }
+        let mut compiled = Compiled::clone(&self.compiled);
+        compiled.stages.insert(0, stage);
+        compiled.steps.insert(0, first);
+        Self { compiled: Arc::new(compiled) }
     }
 
     /// The stages it was made of.
@@ -276,7 +271,12 @@ impl Splitter {
         let (mut start, mut states) = (0, Vec::new());
         for step in &self.compiled.steps {
             let running = step.running()?;
-            start += Self::of_step(step).last_piece(&text[start..])?.start;
+            let rest = &text[start..];
+            let mut block = Boundaries::new(rest.len());
+            let end = split_first(step, rest, 0, &mut block).ok()?;
+            block.finish_stage(end, &step.stage);
+            let last = block.marked.starts.last_up_to(rest.len().checked_sub(1)?)?;
+            start += Some(last).filter(|&last| !block.is_dropped(last))?;
             states.push(running.state_behind(text, Position::between_pieces(start))?);
         }
         Some((start, OpenPiece(states.into())))
@@ -292,22 +292,6 @@ impl Splitter {
                 step.running()?.state_behind(text, Position { offset: from, state: *state })?;
         }
         Some(())
-    }
-
-    fn of_step(step: &Arc<Step>) -> Self {
-        let steps = vec![Arc::clone(step)];
-        Self { compiled: Arc::new(Compiled { steps, ..Compiled::default() }) }
-    }
-
-    /// The last piece, if it ends with the text.
-    fn last_piece(&self, text: &[u8]) -> Option<Range<usize>> {
-        let mut last = None;
-        let note = |piece| -> Result<()> {
-            last = Some(piece);
-            Ok(())
-        };
-        self.for_each_piece(text, note).ok()?;
-        last.filter(|piece: &Range<usize>| piece.end == text.len())
     }
 
     /// Whether texts may have safe cuts: the first stage is an automaton.

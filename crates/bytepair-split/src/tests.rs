@@ -80,45 +80,14 @@ pub(crate) fn pieces_by_block(
 
 /// Patterns over a small alphabet, with everything an automaton can hold and some things it cannot.
 pub(crate) fn patterns() -> impl Strategy<Value = String> {
-    let class = prop::sample::select(vec![
-        "a",
-        "b",
-        r"\s",
-        r"\S",
-        r"\p{L}",
-        r"\p{N}",
-        r"[^\s\p{L}]",
-        ".",
-        "é",
-        r"[a1]",
-        r"[^b\n]",
-        "(?i:B)",
-        "中",
-    ])
-    .prop_map(str::to_owned);
-    let quantifier = prop::sample::select(vec![
-        "", "*", "+", "?", "*?", "+?", "??", "*+", "++", "?+", "{2}", "{1,2}", "{0,2}+", "{1,3}+",
-        "{2,}", "{2,}+",
-    ]);
-    let look = prop::sample::select(vec![
-        "$",
-        r"(?!\S)",
-        r"(?=\p{L})",
-        "(?!a)",
-        "(?=a|$)",
-        r"(?!\s+)",
-        "(?m:$)",
-        "(?=[^a])",
-        "(?=(?!b)[^1])",
-        "(?=ab)",
-        "(?=[^b]*1)",
-        "(?!(?:aa)+1)",
-        r"(?=(?:\p{N}{2})*\b)",
-        "(?<=a)",
-        r"\b",
-        "^",
-    ])
-    .prop_map(str::to_owned);
+    let one_of = |all: &'static str| prop::sample::select(all.split(' ').collect::<Vec<_>>());
+    let class = one_of(r"a b \s \S \p{L} \p{N} [^\s\p{L}] . é [a1] [^b\n] (?i:B) 中")
+        .prop_map(str::to_owned);
+    // The first is none.
+    let quantifier = one_of(" * + ? *? +? ?? *+ ++ ?+ {2} {1,2} {0,2}+ {1,3}+ {2,} {2,}+");
+    let short = r"$ (?!\S) (?=\p{L}) (?!a) (?=a|$) (?!\s+) (?m:$) (?=[^a]) (?=(?!b)[^1])";
+    let others = r"(?=ab) (?=[^b]*1) (?!(?:aa)+1) (?=(?:\p{N}{2})*\b) (?<=a) \b ^";
+    let look = prop_oneof![9 => one_of(short), 7 => one_of(others)].prop_map(str::to_owned);
     let simple = (class, quantifier.clone()).prop_map(|(class, quantifier)| class + quantifier);
     let leaf = prop_oneof![5 => simple, 1 => look];
     leaf.prop_recursive(3, 12, 3, move |inner| {

@@ -17,8 +17,6 @@
 //! Rows have a column for each byte and then one for each class, so that ASCII needs no look-up of its class.
 //! Cost: about 1.1 KB for each state, and six or seven CPU cycles for each symbol.
 
-use std::collections::BTreeMap;
-
 use super::scan::{Scan, Task};
 use super::table::Automaton;
 use crate::bits::Marked;
@@ -89,8 +87,8 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn new(automaton: Automaton) -> Self {
-        let table = TableBuilder::table(&automaton);
-        let unmatched = TableBuilder::width(&automaton);
+        let builder = TableBuilder(&automaton);
+        let (table, unmatched) = (builder.table(), builder.width());
         let end_column = N_BYTES + usize::from(automaton.alphabet().end());
         let inert = std::array::from_fn(|byte| table[unmatched as usize + byte] == unmatched);
         Self { automaton, table, unmatched, end_column, inert }
@@ -173,58 +171,48 @@ fn column_at(alphabet: &Alphabet, text: &[u8], offset: usize) -> (usize, usize) 
 }
 
 /// The state that a row of the table represents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Row {
     Between,
     Unmatched,
-    /// In an attempt, at a row of the exact table.
+    /// In an attempt, at a row of the exact table, the first of which is 1.
     Attempt(usize),
 }
 
 /// Makes the table, row by row.
-struct TableBuilder<'a> {
-    automaton: &'a Automaton,
-    rows: Vec<Row>,
-    numbers: BTreeMap<Row, usize>,
-}
+struct TableBuilder<'a>(&'a Automaton);
 
-impl<'a> TableBuilder<'a> {
-    fn table(automaton: &'a Automaton) -> Vec<u32> {
-        let mut builder = Self { automaton, rows: Vec::new(), numbers: BTreeMap::new() };
-        builder.state(Row::Between);
-        builder.state(Row::Unmatched);
-        let mut table = Vec::new();
-        let mut index = 0;
-        while index < builder.rows.len() {
-            builder.add_row(builder.rows[index], &mut table);
-            index += 1;
-        }
-        table
+impl TableBuilder<'_> {
+    fn table(&self) -> Vec<u32> {
+        let attempts = (1..=self.0.n_states()).map(Row::Attempt);
+        let rows = [Row::Between, Row::Unmatched].into_iter().chain(attempts);
+        rows.flat_map(|row| self.row(row)).collect()
     }
 
     /// Numbers in a row.
-    fn width(automaton: &Automaton) -> u32 {
-        256 + u32::from(automaton.alphabet().end()) + 1
+    fn width(&self) -> u32 {
+        256 + u32::from(self.0.alphabet().end()) + 1
     }
 
-    fn add_row(&mut self, row: Row, table: &mut Vec<u32>) {
-        let n_symbols = self.automaton.n_classes() + 1;
-        let classes: Vec<u32> = (0..n_symbols).map(|symbol| self.entry(row, symbol)).collect();
-        let ascii = self.automaton.alphabet().ascii();
-        table.extend(ascii.iter().map(|&class| classes[usize::from(class)]));
-        table.extend(std::iter::repeat_n(STOP, N_BYTES - 128));
-        table.extend(classes);
+    fn row(&self, row: Row) -> Vec<u32> {
+        let entries = (0..=self.0.n_classes()).map(|symbol| self.entry(row, symbol));
+        let classes: Vec<u32> = entries.collect();
+        let ascii = self.0.alphabet().ascii();
+        let mut all: Vec<u32> = ascii.iter().map(|&class| classes[usize::from(class)]).collect();
+        all.resize(N_BYTES, STOP);
+        all.extend(classes);
+        all
     }
 
-    fn entry(&mut self, row: Row, symbol: usize) -> u32 {
-        let is_end = symbol == self.automaton.n_classes();
+    fn entry(&self, row: Row, symbol: usize) -> u32 {
+        let is_end = symbol == self.0.n_classes();
         match row {
-            Row::Attempt(state) if is_end && !self.automaton.step(state, symbol).0 => STOP,
+            Row::Attempt(state) if is_end && !self.0.step(state, symbol).0 => STOP,
             _ if is_end => 0,
             Row::Unmatched if self.is_inert(symbol) => self.state(Row::Unmatched),
             Row::Between | Row::Unmatched => self.first_entry(symbol),
             // The attempt goes on, or its match ends before the symbol.
-            Row::Attempt(state) => match self.automaton.step(state, symbol) {
+            Row::Attempt(state) => match self.0.step(state, symbol) {
                 (true, 0) => self.first_entry(symbol),
                 (false, 0) => STOP,
                 (_, state) => self.state(Row::Attempt(state)),
@@ -233,30 +221,25 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// A piece, or a run that matches nothing, starts at the symbol.
-    fn first_entry(&mut self, symbol: usize) -> u32 {
-        match self.first_state(symbol) {
-            None => START | UNMATCHED | self.state(Row::Unmatched),
-            Some(state) => START | self.state(Row::Attempt(state)),
+    fn first_entry(&self, symbol: usize) -> u32 {
+        match self.0.step(1, symbol).1 {
+            0 => START | UNMATCHED | self.state(Row::Unmatched),
+            state => START | self.state(Row::Attempt(state)),
         }
     }
 
     /// Whether a run that matches nothing takes this class in.
     fn is_inert(&self, symbol: usize) -> bool {
-        self.first_state(symbol).is_none() && !self.automaton.is_empty_match(symbol)
+        self.0.step(1, symbol).1 == 0 && !self.0.is_empty_match(symbol)
     }
 
-    /// The row of an attempt after its first symbol, if it goes on.
-    fn first_state(&self, symbol: usize) -> Option<usize> {
-        Some(self.automaton.step(1, symbol).1).filter(|&state| state > 0)
-    }
-
-    fn state(&mut self, row: Row) -> u32 {
-        let next = self.rows.len();
-        let number = *self.numbers.entry(row).or_insert(next);
-        if number == next {
-            self.rows.push(row);
-        }
-        // At most 10,002 rows of at most 511 numbers.
-        u32::try_from(number).unwrap_or(0) * Self::width(self.automaton)
+    fn state(&self, row: Row) -> u32 {
+        let number = match row {
+            Row::Between => 0,
+            Row::Unmatched => 1,
+            Row::Attempt(state) => state + 1,
+        };
+        // At most 10,003 rows of at most 511 numbers.
+        u32::try_from(number).unwrap_or(0) * self.width()
     }
 }

@@ -11,7 +11,7 @@
 //! Cost: one dependent look-up for each character of an attempt; a table of states × classes numbers, a few KB for
 //! published patterns.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::parser::tree::Anchor;
 use crate::program::alphabet::{Alphabet, SymbolSet};
@@ -64,7 +64,7 @@ impl Automaton {
         automaton.reports_empty = reports_empty;
         automaton.safe = automaton.safe_cuts();
         for class in automaton.alphabet.classes() {
-            if automaton.states_after(class).is_empty() {
+            if automaton.states_after(usize::from(class)).is_empty() {
                 automaton.never_matched.insert(class);
             }
         }
@@ -149,7 +149,7 @@ impl Automaton {
 
     /// Whether an attempt before this class or the end of the text ends at once with an empty match that counts.
     pub(crate) fn is_empty_match(&self, symbol: usize) -> bool {
-        self.reports_empty && self.exact[self.start as usize + symbol] == MATCHED | DEAD
+        self.reports_empty && self.step(1, symbol) == (true, 0)
     }
 
     /// One attempt at `from`. With verdicts it ends where no match follows for certain, and adds what it learns.
@@ -220,55 +220,39 @@ impl Automaton {
 
     fn safe_after(&self, before: u8) -> SymbolSet {
         let mut safe = SymbolSet::default();
-        let end = self.alphabet.end();
-        let states = self.states_after(before);
-        let ends_before = |state: &u32, symbol: u8| {
-            self.exact[*state as usize + usize::from(symbol)] == MATCHED | DEAD
+        let states = self.states_after(usize::from(before));
+        let end_before = |symbol: u8| {
+            states.iter().all(|&state| self.step(state, usize::from(symbol)) == (true, 0))
         };
-        let first = self.exact[self.start as usize + usize::from(before)] & STATE;
-        if first == DEAD || !states.iter().all(|state| ends_before(state, end)) {
-            return safe;
-        }
-        for after in self.alphabet.classes() {
-            if states.iter().all(|state| ends_before(state, after)) {
-                safe.insert(after);
-            }
+        let may_start = self.step(1, usize::from(before)).1 > 0;
+        if may_start && end_before(self.alphabet.end()) {
+            self.alphabet
+                .classes()
+                .filter(|&after| end_before(after))
+                .for_each(|after| safe.insert(after));
         }
         safe
     }
 
-    /// Every state that a step on this class leads to. All states of the table can be reached.
-    fn states_after(&self, class: u8) -> Vec<u32> {
-        let rows = self.exact.chunks(self.stride).skip(1);
-        let mut states: Vec<u32> = rows
-            .map(|row| row[usize::from(class)] & STATE)
-            .filter(|&state| state != DEAD)
-            .collect();
-        states.sort_unstable();
-        states.dedup();
-        states
+    /// The row of every state that a step on this class leads to. All states of the table can be reached.
+    fn states_after(&self, class: usize) -> BTreeSet<usize> {
+        let states = (1..=self.n_states()).map(|row| self.step(row, class).1);
+        states.filter(|&state| state > 0).collect()
     }
 
     /// Walks every state that can be reached without a match before it: none may die there.
     fn proves_cover(&self) -> bool {
         let mut is_seen = vec![false; self.n_states() + 1];
-        let mut open = Vec::new();
-        for class in self.alphabet.classes() {
-            open.push(self.exact[self.start as usize + usize::from(class)] & STATE);
-        }
-        while let Some(state) = open.pop() {
-            if state == DEAD {
+        let mut open: Vec<usize> =
+            (0..self.n_classes()).map(|class| self.step(1, class).1).collect();
+        while let Some(row) = open.pop() {
+            if row == 0 || !self.step(row, self.n_classes()).0 {
                 return false;
             }
-            if std::mem::replace(&mut is_seen[state as usize / self.stride], true) {
-                continue;
+            if !std::mem::replace(&mut is_seen[row], true) {
+                let steps = (0..self.n_classes()).map(|class| self.step(row, class));
+                open.extend(steps.filter(|step| !step.0).map(|step| step.1));
             }
-            let row = &self.exact[state as usize..][..self.stride];
-            if row[self.stride - 1] & MATCHED == 0 {
-                return false;
-            }
-            let unmatched = row[..self.stride - 1].iter().filter(|&&entry| entry & MATCHED == 0);
-            open.extend(unmatched.map(|&entry| entry & STATE));
         }
         true
     }

@@ -18,20 +18,24 @@
 //! unknown properties, unbounded look-behind, in the Rust flavour repeats of what may be empty, and what
 //! Oniguruma folds to several characters (`(?i)ss` also takes `ß` there).
 //!
+//! Under `(?i)`, sets are closed under the simple case folding of Unicode, one character to one. Oniguruma also folds one
+//! character to several and back (`ß` and `ss`). A tree of sets cannot say that, so in its flavour such letters are refused, also
+//! where several literals in a row make such a folding.
+//!
 //! Here: the entry, alternation, concatenation and single atoms. The other files hold a part of the
 //! grammar each, as methods of the one [`Parser`]. Left out: what runs the tree ([`crate::program`]).
-//! Cost: linear in the pattern.
+//! Cost: linear in the pattern and in its sets; for each literal under `(?i)` in Oniguruma, about a hundred foldings.
 
 mod class;
 pub(crate) mod cutters;
 mod escape;
-mod fold;
 mod group;
 #[cfg(test)]
 mod tests;
 pub(crate) mod tree;
 
 use std::cell::OnceCell;
+use std::ops::RangeInclusive;
 
 use self::tree::{Anchor, CharSet, Node};
 use crate::error::{Error, ErrorKind, Result};
@@ -190,6 +194,42 @@ impl<'p> Parser<'p> {
         Ok(true)
     }
 
+    fn literal(&mut self, start: usize, character: char) -> Result<Node> {
+        let set = self.fold(CharSet::single(character));
+        if self.is_oniguruma && self.flags.ignore_case {
+            self.folded.extend(self.unicode.lowercase(character));
+            let folds = folds_to_several();
+            if folds.iter().any(|(from, to)| set.contains(*from) || self.folded.ends_with(to)) {
+                return Err(self.problem_at(
+                    start,
+                    "letters that fold to another number of letters under (?i)",
+                ));
+            }
+        } else {
+            self.folded.clear();
+        }
+        Ok(Node::Set(set))
+    }
+
+    fn fold(&self, mut set: CharSet) -> CharSet {
+        if self.flags.ignore_case {
+            // Without its tables the fold would fail; the dependency is built with them.
+            let _ = set.characters.try_case_fold_simple();
+        }
+        set
+    }
+
+    fn check_class_folds(&self, start: usize, set: &CharSet) -> Result<()> {
+        if !self.is_oniguruma || !self.flags.ignore_case {
+            return Ok(());
+        }
+        if folds_to_several().iter().any(|(from, _)| set.contains(*from)) {
+            return Err(self
+                .problem_at(start, "a class of letters that fold to several letters under (?i)"));
+        }
+        Ok(())
+    }
+
     fn dot(&self) -> CharSet {
         if self.flags.dot_takes_line_feed {
             return CharSet::everything();
@@ -239,4 +279,26 @@ impl<'p> Parser<'p> {
         ErrorKind::Pattern { pattern: self.source.to_owned(), offset, problem: problem.to_owned() }
             .into()
     }
+}
+
+/// The characters whose case folding is several characters, with that folding. Oniguruma applies it
+/// both ways, the Rust engines never. The standard library's mapping serves only to refuse.
+fn folds_to_several() -> &'static [(char, String)] {
+    static FOLDS: std::sync::OnceLock<Vec<(char, String)>> = std::sync::OnceLock::new();
+    FOLDS.get_or_init(|| folds_among(WITH_FOLDS.into_iter().flatten()))
+}
+
+/// Where such characters are. Looking at all characters would take most of the time of loading a small tokenizer.
+const WITH_FOLDS: [RangeInclusive<char>; 3] =
+    ['\u{80}'..='\u{600}', '\u{1E00}'..='\u{1FFF}', '\u{FB00}'..='\u{FB20}'];
+
+fn folds_among(characters: impl Iterator<Item = char>) -> Vec<(char, String)> {
+    let several = |character: char| -> Option<(char, String)> {
+        let folded: String = character.to_uppercase().flat_map(char::to_lowercase).collect();
+        (folded.chars().count() > 1).then_some((character, folded))
+    };
+    let special = [('İ', "i\u{307}".to_owned()), ('ẞ', "ss".to_owned())];
+    let is_special = |character: &char| special.iter().any(|(special, _)| special == character);
+    let others = characters.filter(|character| !is_special(character));
+    others.filter_map(several).chain(special.clone()).collect()
 }

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::{folds_among, folds_to_several};
 use crate::tests::{byte_texts, is_automaton, oniguruma, splitter, texts, try_splitter};
 use crate::{ErrorKind, Flavour};
 
@@ -92,6 +93,11 @@ fn large_patterns_are_refused_or_tried_step_by_step() {
     let exponential = splitter("(?:a|b)*a(?:a|b){14}c|.");
     assert!(!is_automaton(&exponential));
     assert_eq!(texts(&exponential, "abab"), ["a", "b", "a", "b"]);
+}
+
+#[test]
+fn no_character_elsewhere_folds_to_several() {
+    assert_eq!(folds_among('\u{80}'..=char::MAX), folds_to_several());
 }
 
 proptest! {

@@ -72,6 +72,7 @@ pub(crate) enum Instruction {
 }
 
 /// A compiled pattern.
+#[derive(Default)]
 pub(crate) struct Program {
     pub(crate) instructions: Vec<Instruction>,
     pub(crate) start: InstructionId,
@@ -102,12 +103,10 @@ impl Target {
 
 /// Compiles a tree; `None` if it is too large, or is not for the automaton.
 pub(crate) fn compile(root: &Node, alphabet: &Alphabet, target: Target) -> Option<Program> {
-    let mut compiler =
-        Compiler { instructions: Vec::new(), n_slots: 0, aheads: Vec::new(), alphabet, target };
+    let mut compiler = Compiler { program: Program::default(), alphabet, target };
     let end = compiler.push(Instruction::Match)?;
-    let start = compiler.node(root, end)?;
-    let Compiler { instructions, n_slots, aheads, .. } = compiler;
-    Some(Program { instructions, start, n_slots, aheads })
+    compiler.program.start = compiler.node(root, end)?;
+    Some(compiler.program)
 }
 
 /// Every set of characters that a tree reads; `None` if there are too many.
@@ -161,20 +160,18 @@ fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<SymbolSet>
 }
 
 struct Compiler<'a> {
-    instructions: Vec<Instruction>,
-    n_slots: usize,
-    aheads: Vec<Program>,
+    program: Program,
     alphabet: &'a Alphabet,
     target: Target,
 }
 
 impl Compiler<'_> {
     fn push(&mut self, instruction: Instruction) -> Option<InstructionId> {
-        if self.instructions.len() >= MAX_INSTRUCTIONS {
+        if self.program.instructions.len() >= MAX_INSTRUCTIONS {
             return None;
         }
-        self.instructions.push(instruction);
-        InstructionId::try_from(self.instructions.len() - 1).ok()
+        self.program.instructions.push(instruction);
+        InstructionId::try_from(self.program.instructions.len() - 1).ok()
     }
 
     /// Writes `node` so that it goes on to `next`; returns where it starts.
@@ -242,7 +239,7 @@ impl Compiler<'_> {
         } else {
             self.node(inside, fork)?
         };
-        self.instructions[fork as usize] = choice(run, next, greed);
+        self.program.instructions[fork as usize] = choice(run, next, greed);
         Some(fork)
     }
 
@@ -256,8 +253,8 @@ impl Compiler<'_> {
         if self.target.is_automaton() {
             return None;
         }
-        let slot = self.n_slots;
-        self.n_slots += 1;
+        let slot = self.program.n_slots;
+        self.program.n_slots += 1;
         let end = self.push(Instruction::LoopEnd { slot, again, next })?;
         let run = self.node(inside, end)?;
         self.push(Instruction::LoopStart { slot, next: run })
@@ -317,8 +314,8 @@ impl Compiler<'_> {
             && self.target == Target::Backtracker
             && let Some(program) = compile(inside, self.alphabet, Target::Ahead)
         {
-            self.aheads.push(program);
-            let number = self.aheads.len() - 1;
+            self.program.aheads.push(program);
+            let number = self.program.aheads.len() - 1;
             return self.push(Instruction::Ahead { number, negative: look.negative, next });
         }
         let bound = |length: u64| u32::try_from(length).unwrap_or(u32::MAX);

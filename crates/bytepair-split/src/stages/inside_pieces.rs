@@ -11,8 +11,8 @@
 //! Left out: patterns that are no automaton, and stages that join pieces; nothing is claimed of them.
 //! Cost: the states times the symbols of the text.
 
-use super::behaviour::{Dropped, Join};
 use super::step::Step;
+use super::{Dropped, Join};
 use crate::automaton::table::Automaton;
 use crate::engine::Engine;
 

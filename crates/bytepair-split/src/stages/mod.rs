@@ -2,17 +2,35 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`behaviour`] | what becomes of matches and of the rest |
 //! | [`step`] | what a splitter does in one go: a stage, or several that one engine can do at once |
 //! | [`inside_pieces`] | texts that no piece contains, in whatever text |
 //! | [`named`] | the stages of published models, and those that cut at the mark for spaces |
+//!
+//! An engine marks where each match and each unmatched run starts; matches may be adjacent, unmatched
+//! runs only with an empty match between them. A behaviour then leaves pieces out or joins some to the
+//! one before, which takes a mark away:
+//!
+//! | | as it is | inverted |
+//! |---|---|---|
+//! | `Isolated` | | |
+//! | `Removed` | matches are left out | the rest is left out |
+//! | `MergedWithPrevious` | a match joins the rest before it | the rest joins the match before it |
+//! | `MergedWithNext` | the rest joins the match before it | a match joins the rest before it |
+//! | `Contiguous` | a match joins the match before it | the same |
+//!
+//! A delimiter joins no neighbouring delimiter: of two matches behind a run, only the first joins it. An
+//! empty match lies between two unmatched runs and would join one of them, so a cut stays there.
+//! Cost: linear in the number of pieces, for the behaviours that join.
 
-pub(crate) mod behaviour;
 pub(crate) mod inside_pieces;
 pub(crate) mod named;
 pub(crate) mod step;
 #[cfg(test)]
 mod tests;
+
+use std::ops::Range;
+
+use crate::bits::Marked;
 
 /// The engine whose reading of a pattern is meant; patterns mean different things to different engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,4 +129,87 @@ impl Stage {
 /// ```
 pub fn escaped(character: char) -> String {
     format!(r"\x{{{:X}}}", u32::from(character))
+}
+
+/// What a stage leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dropped {
+    Nothing,
+    Unmatched,
+    Matches,
+}
+
+impl Dropped {
+    pub(crate) fn by(stage: &Stage) -> Self {
+        match (stage.behaviour, stage.invert) {
+            (Behaviour::Removed, false) => Self::Matches,
+            (Behaviour::Removed, true) => Self::Unmatched,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// Which of matches and the rest a stage joins to the piece before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    MatchToMatch,
+    MatchToRest,
+    RestToMatch,
+}
+
+impl Join {
+    pub(crate) fn by(stage: &Stage) -> Option<Self> {
+        match (stage.behaviour, stage.invert) {
+            (Behaviour::Isolated | Behaviour::Removed, _) => None,
+            (Behaviour::Contiguous, _) => Some(Self::MatchToMatch),
+            (Behaviour::MergedWithPrevious, false) | (Behaviour::MergedWithNext, true) => {
+                Some(Self::MatchToRest)
+            }
+            (Behaviour::MergedWithPrevious, true) | (Behaviour::MergedWithNext, false) => {
+                Some(Self::RestToMatch)
+            }
+        }
+    }
+
+    fn joins(self, before_is_match: bool, is_match: bool) -> bool {
+        let (before, this) = match self {
+            Self::MatchToMatch => (true, true),
+            Self::MatchToRest => (false, true),
+            Self::RestToMatch => (true, false),
+        };
+        (before, this) == (before_is_match, is_match)
+    }
+}
+
+impl Marked {
+    /// Takes away the starts of what is joined to the piece before, in a range that starts with a piece.
+    pub(crate) fn join(&mut self, range: Range<usize>, join: Join) {
+        let mut before_is_match = None;
+        let mut next = self.starts.first_from(range.start);
+        while let Some(start) = next.filter(|start| range.contains(start)) {
+            let is_match = !self.unmatched.contains(start);
+            if before_is_match.is_some_and(|before| join.joins(before, is_match)) {
+                self.starts.remove(start);
+            }
+            before_is_match = Some(is_match);
+            next = self.starts.first_from(start + 1);
+        }
+    }
+
+    /// The last start before `end` that is not the first of the block.
+    pub(crate) fn last_start(&self, end: usize) -> Option<usize> {
+        self.starts.last_up_to(end.checked_sub(1)?).filter(|&last| last > 0)
+    }
+}
+
+/// What becomes of matches and the rest, for people.
+pub(crate) fn in_words(stage: &Stage) -> &'static str {
+    match (Dropped::by(stage), Join::by(stage)) {
+        (Dropped::Unmatched, _) => "the rest is dropped",
+        (Dropped::Matches, _) => "matches are dropped",
+        (_, None) => "the rest is kept",
+        (_, Some(Join::MatchToMatch)) => "adjacent matches are joined",
+        (_, Some(Join::MatchToRest)) => "a match joins the rest before it",
+        (_, Some(Join::RestToMatch)) => "the rest joins the match before it",
+    }
 }

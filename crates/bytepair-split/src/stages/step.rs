@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::behaviour::{self, Join};
+use super::Join;
 use crate::automaton::running::Running;
 use crate::engine::{CompileOptions, Engine, backtrack, compile};
 use crate::parser::Parsed;
@@ -56,7 +56,7 @@ impl Step {
     /// Describes the engine, and what becomes of matches and the rest.
     pub(crate) fn in_words(&self) -> String {
         let Self { stage, n_stages, engine } = self;
-        let rest = match (n_stages, behaviour::in_words(stage)) {
+        let rest = match (n_stages, super::in_words(stage)) {
             _ if self.covers_everything() => "matches everything".to_owned(),
             (1, rest) => rest.to_owned(),
             (n_stages, rest) => format!("{n_stages} stages at once, {rest}"),
