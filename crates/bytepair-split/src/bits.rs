@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Bits {
     words: Vec<u64>,
 }
@@ -99,6 +99,15 @@ impl Bits {
             word = *self.words.get(index)?;
         }
         Some(index * 64 + word.trailing_zeros() as usize)
+    }
+
+    /// The numbers in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.first_from(0), |&last| self.first_from(last + 1))
+    }
+
+    pub(crate) fn union(&mut self, other: &Self) {
+        self.union_difference(other, &Self::default());
     }
 
     /// Inserts what is in `one` and not in `other`.

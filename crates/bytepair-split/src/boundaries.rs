@@ -106,7 +106,7 @@ impl Boundaries {
         match Dropped::by(stage) {
             // Most patterns match everything, and blocks from which nothing is left out are fastest.
             Dropped::Unmatched if !self.marked.unmatched.is_empty() => {
-                self.dropped.union_difference(&self.marked.unmatched, &Bits::default());
+                self.dropped.union(&self.marked.unmatched);
                 self.has_dropped = true;
             }
             Dropped::Nothing | Dropped::Unmatched => {}

@@ -33,8 +33,7 @@ pub(super) fn contexts(
     letters: &Letters,
     sample: Vec<Window>,
 ) -> Option<(Vec<Context>, Vec<Window>)> {
-    let universe = graph.universe();
-    let behind = (0..letters.len()).map(|letter| graph.after(&universe, letter)).collect();
+    let behind = (0..letters.len()).map(|letter| graph.after(letter)).collect();
     let mut builder =
         ContextBuilder { graph, letters, behind, contexts: Vec::new(), known: Vec::new() };
     let before = [all_letters(letters.len()); N_BEFORE];
@@ -147,7 +146,7 @@ impl ContextBuilder<'_> {
         }
         for (letter, windows) in windows.into_iter().enumerate() {
             let views = self.graph.image(&self.behind[letter], &sequences.relation);
-            if views.iter().any(|&word| word != 0) {
+            if !views.is_empty() {
                 groups.entry(views).or_default().insert(letter, windows);
             }
         }

@@ -147,14 +147,8 @@ pub(super) fn all_letters(n_letters: usize) -> LetterSet {
 
 /// The letters of a set.
 pub(super) fn members(set: LetterSet) -> impl Iterator<Item = usize> {
-    let mut left = set;
-    std::iter::from_fn(move || {
-        let letter = left.trailing_zeros() as usize;
-        (left != 0).then(|| {
-            left &= left - 1;
-            letter
-        })
-    })
+    (0..(LetterSet::BITS - set.leading_zeros()) as usize)
+        .filter(move |letter| set >> letter & 1 == 1)
 }
 
 /// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only

@@ -9,6 +9,7 @@
 //! Left out: characters of four bytes, and bytes that belong to no character.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use super::letters::{LetterSet, Letters, N_SHOWN, Product, all_letters};
 use crate::program::alphabet::Alphabet;
@@ -49,15 +50,8 @@ const MAX_WORDS: usize = 80;
 
 /// The numbers of words: 0, 1, 2 and so on, as many as are needed.
 pub(super) fn all_words(n_words: usize) -> &'static [u8] {
-    static NUMBERS: [u8; MAX_WORDS] = {
-        let mut numbers = [0; MAX_WORDS];
-        let mut number = 1;
-        while number < MAX_WORDS {
-            numbers[number] = numbers[number - 1] + 1;
-            number += 1;
-        }
-        numbers
-    };
+    static NUMBERS: LazyLock<[u8; MAX_WORDS]> =
+        LazyLock::new(|| std::array::from_fn(|number| u8::try_from(number).unwrap_or(u8::MAX)));
     &NUMBERS[..n_words]
 }
 

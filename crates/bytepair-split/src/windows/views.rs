@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::letters::{Kinds, LetterSet, Letters};
 use crate::automaton::table::Automaton;
+use crate::bits::Bits;
 
 const MAX_VIEWS: usize = 2000;
 
@@ -53,17 +54,16 @@ struct View {
 }
 
 /// A set of views, as bits.
-pub(super) type Views = Vec<u64>;
+pub(super) type Views = Bits;
 
 /// For each view a set of views.
-pub(super) type Relation = Vec<u64>;
+pub(super) type Relation = Vec<Views>;
 
 /// All views and the steps between them.
 pub(super) struct Graph {
     n_letters: usize,
-    /// By view and letter: where the steps lie in `steps`.
-    ranges: Vec<(usize, usize)>,
-    steps: Vec<(Mark, usize)>,
+    /// By view and letter.
+    steps: Vec<Vec<(Mark, usize)>>,
     n_views: usize,
     /// The first views have no ghost and no promise: every view is one of these that knows more.
     n_universal: usize,
@@ -83,14 +83,13 @@ impl Graph {
             builder.number(View { base: Base::Unmatched, ghost: 0, promise: None });
         }
         builder.number(View { base: Base::Between, ghost: 0, promise: None });
-        let (mut ranges, mut steps) = (Vec::new(), Vec::new());
         let n_universal = builder.views.len();
-        let mut index = 0;
+        let (mut steps, mut index) = (Vec::new(), 0);
         while index < builder.views.len() {
             for letter in 0..letters.len() {
-                let start = steps.len();
-                builder.steps(builder.views[index], letter, &mut steps);
-                ranges.push((start, steps.len()));
+                let mut steps_on = Vec::new();
+                builder.steps(builder.views[index], letter, &mut steps_on);
+                steps.push(steps_on);
             }
             index += 1;
             if builder.views.len() > MAX_VIEWS {
@@ -100,67 +99,53 @@ impl Graph {
         let n_views = builder.views.len();
         let n_letters = letters.len();
         let next_letters = Vec::new();
-        let mut graph = Self { n_letters, ranges, steps, n_views, n_universal, next_letters };
+        let mut graph = Self { n_letters, steps, n_views, n_universal, next_letters };
         graph.keep_what_ends(letters.edge());
         graph.next_letters = (0..n_views).map(|view| graph.letters_from(view)).collect();
         Some(graph)
     }
 
-    /// Every view that a run can have when nothing is known of the text before.
-    pub(super) fn universe(&self) -> Views {
-        let mut views = self.none();
-        (0..self.n_universal).for_each(|view| insert(&mut views, view));
-        views
+    fn set_of(&self, views: impl Iterator<Item = usize>) -> Views {
+        let mut set = Views::default();
+        set.reserve(self.n_views);
+        views.for_each(|view| set.insert(view));
+        set
     }
 
-    fn none(&self) -> Views {
-        vec![0; self.n_views.div_ceil(64)]
+    fn union<'v>(&self, sets: impl Iterator<Item = &'v Views>) -> Views {
+        let mut union = self.set_of(std::iter::empty());
+        sets.for_each(|set| union.union(set));
+        union
+    }
+
+    /// Every view that is possible after a letter when nothing is known of the text before.
+    pub(super) fn after(&self, letter: usize) -> Views {
+        let steps = (0..self.n_universal).flat_map(|view| self.steps_on(view, letter));
+        self.set_of(steps.map(|step| step.1))
     }
 
     /// What each view becomes by nothing.
     pub(super) fn identity(&self) -> Relation {
-        let n_words = self.n_views.div_ceil(64);
-        let mut relation = vec![0; self.n_views * n_words];
-        (0..self.n_views).for_each(|view| relation[view * n_words + view / 64] |= 1 << (view % 64));
-        relation
+        (0..self.n_views).map(|view| self.set_of(std::iter::once(view))).collect()
     }
 
     /// What each view becomes by a letter and then by what follows.
     pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
-        let n_words = self.n_views.div_ceil(64);
-        let mut relation = vec![0; self.n_views * n_words];
-        for (view, row) in relation.chunks_mut(n_words).enumerate() {
-            for &(_, next) in self.steps_on(view, letter) {
-                let other = &following[next * n_words..][..n_words];
-                row.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
-            }
-        }
-        relation
-    }
-
-    /// What some views become by a letter.
-    pub(super) fn after(&self, views: &Views, letter: usize) -> Views {
-        let mut after = self.none();
-        for view in members(views) {
-            self.steps_on(view, letter).iter().for_each(|step| insert(&mut after, step.1));
-        }
-        after
+        let row = |view: usize| {
+            self.union(self.steps_on(view, letter).iter().map(|step| &following[step.1]))
+        };
+        (0..self.n_views).map(row).collect()
     }
 
     /// What some views become.
     pub(super) fn image(&self, views: &Views, relation: &Relation) -> Views {
-        let mut image = self.none();
-        for view in members(views) {
-            let row = &relation[view * image.len()..][..image.len()];
-            image.iter_mut().zip(row).for_each(|(word, other)| *word |= other);
-        }
-        image
+        self.union(views.iter().map(|view| &relation[view]))
     }
 
     /// The marks that are possible at a symbol with this letter, each with the letters that may follow.
     pub(super) fn marks(&self, views: &Views, letter: usize) -> PossibleMarks {
         let mut marks = PossibleMarks::default();
-        for view in members(views) {
+        for view in views.iter() {
             for &(mark, next) in self.steps_on(view, letter) {
                 *marks.of(mark) |= self.next_letters[next];
             }
@@ -169,8 +154,7 @@ impl Graph {
     }
 
     fn steps_on(&self, view: usize, letter: usize) -> &[(Mark, usize)] {
-        let (start, end) = self.ranges[view * self.n_letters + letter];
-        &self.steps[start..end]
+        &self.steps[view * self.n_letters + letter]
     }
 
     fn letters_from(&self, view: usize) -> LetterSet {
@@ -194,13 +178,7 @@ impl Graph {
             }
             new.into_iter().for_each(|view| ends[view] = true);
         }
-        let mut kept = Vec::new();
-        for range in &mut self.ranges {
-            let start = kept.len();
-            kept.extend(self.steps[range.0..range.1].iter().filter(|step| ends[step.1]));
-            *range = (start, kept.len());
-        }
-        self.steps = kept;
+        self.steps.iter_mut().for_each(|steps| steps.retain(|step| ends[step.1]));
     }
 }
 
@@ -352,21 +330,4 @@ impl GraphBuilder<'_> {
 /// Of two ghosts only the newer one is kept.
 fn newer(ghost: usize, before: usize) -> usize {
     if ghost > 0 { ghost } else { before }
-}
-
-fn insert(views: &mut Views, view: usize) {
-    views[view / 64] |= 1 << (view % 64);
-}
-
-fn members(views: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    views.iter().enumerate().flat_map(|(index, &word)| {
-        let mut left = word;
-        std::iter::from_fn(move || {
-            let bit = left.trailing_zeros() as usize;
-            (left != 0).then(|| {
-                left &= left - 1;
-                index * 64 + bit
-            })
-        })
-    })
 }

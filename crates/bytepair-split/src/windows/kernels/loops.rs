@@ -51,8 +51,6 @@ pub(super) trait Vectors: Copy {
     fn store(self, bytes: &mut [u8; WORD], part: usize, register: Self::Register);
     /// These eight bytes, lowest first, over and over.
     fn fill(self, bytes: u64) -> Self::Register;
-    /// These 16 bytes, over and over.
-    fn table(self, bytes: &[u8; N_OF_TABLE]) -> Self::Register;
     /// The bits that are set in both.
     fn and(self, one: Self::Register, other: Self::Register) -> Self::Register;
     /// The bits that are set in one of both.
@@ -66,6 +64,14 @@ pub(super) trait Vectors: Copy {
     fn minus_16(self, bytes: Self::Register) -> Self::Register;
     /// The highest bit of each byte of a word; registers from [`Self::N`] on do not count.
     fn bits(self, word: [Self::Register; MAX_REGISTERS]) -> u64;
+
+    /// These 16 bytes, over and over.
+    #[inline(always)]
+    fn table(self, bytes: &[u8; N_OF_TABLE]) -> Self::Register {
+        let mut word = [0; WORD];
+        word.as_chunks_mut().0.fill(*bytes);
+        self.load(&word, 0)
+    }
 
     /// The tables of ASCII, 16 characters each. A shuffle that takes the low four bits of any place looks up each
     /// table that begins before the byte, so each table holds how it differs from the one before.
@@ -343,7 +349,7 @@ fn has_bits<V: Vectors>(vectors: V, bytes: V::Register, mask: u8, bits: u8) -> V
 /// moved as there are such bytes.
 #[inline(always)]
 fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
-    let mut n_letters = 0;
+    let (mut n_letters, packed_places) = (0, &*PACKED);
     for (index, &inner) in inner.iter().enumerate().take(n_bytes.div_ceil(WORD)) {
         let Some(&word) = letters[index * WORD..].first_chunk::<WORD>() else { break };
         if inner == 0 {
@@ -357,7 +363,7 @@ fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usiz
         for (number, (places, inner)) in eights.iter_mut().zip(inner.to_le_bytes()).enumerate() {
             // Every other eight are the last ones of 16.
             let first = if number % 2 == 0 { 0 } else { eight(8) };
-            *places = (u64::from_le_bytes(PACKED[usize::from(inner)]) + first).to_le_bytes();
+            *places = (u64::from_le_bytes(packed_places[usize::from(inner)]) + first).to_le_bytes();
         }
         let mut packed = [0; WORD];
         for part in 0..V::N {

@@ -77,14 +77,15 @@ static CHOSEN: OnceLock<Kernel> = OnceLock::new();
 /// nothing was split yet.
 #[doc(hidden)]
 pub fn limit_instructions(name: &str) -> bool {
-    let kernel = Kernel::all().into_iter().find(|kernel| kernel.name() == name);
-    kernel.is_some_and(|kernel| *CHOSEN.get_or_init(|| kernel) == kernel)
+    let kernel = Kernel::named().into_iter().find(|kernel| kernel.0 == name);
+    kernel.is_some_and(|kernel| *CHOSEN.get_or_init(|| kernel.1) == kernel.1)
 }
 
 /// The name of the instructions that this process uses.
 #[doc(hidden)]
 pub fn instructions() -> &'static str {
-    Kernel::best().name()
+    let is_best = |kernel: &(&str, Kernel)| kernel.1 == Kernel::best();
+    Kernel::named().into_iter().find(is_best).map_or("", |kernel| kernel.0)
 }
 
 impl Kernel {
@@ -100,48 +101,23 @@ impl Kernel {
 
     /// Those that this processor has, the fastest last.
     pub(crate) fn all() -> Vec<Self> {
-        std::iter::once(Self::Portable).chain(Self::with_vectors()).collect()
+        Self::named().into_iter().map(|kernel| kernel.1).collect()
     }
 
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    fn with_vectors() -> impl Iterator<Item = Self> {
-        let detected = [x86::Ssse3::detect().map(Self::Ssse3), x86::Avx2::detect().map(Self::Avx2)];
-        detected.into_iter().flatten()
-    }
-
-    #[cfg(target_arch = "aarch64")]
-    fn with_vectors() -> impl Iterator<Item = Self> {
-        neon::Neon::detect().map(Self::Neon).into_iter()
-    }
-
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    fn with_vectors() -> impl Iterator<Item = Self> {
-        simd128::Simd128::detect().map(Self::Simd128).into_iter()
-    }
-
-    #[cfg(not(any(
-        target_arch = "x86",
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        all(target_arch = "wasm32", target_feature = "simd128")
-    )))]
-    fn with_vectors() -> impl Iterator<Item = Self> {
-        std::iter::empty()
-    }
-
-    /// What [`limit_instructions`] calls it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Portable => "portable",
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Ssse3(_) => "ssse3",
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(_) => "avx2",
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => "neon",
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Self::Simd128(_) => "simd128",
-        }
+    /// The same, with what [`limit_instructions`] calls them.
+    fn named() -> Vec<(&'static str, Self)> {
+        let mut named = vec![("portable", Some(Self::Portable))];
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        named.extend([
+            ("ssse3", x86::Ssse3::detect().map(Self::Ssse3)),
+            ("avx2", x86::Avx2::detect().map(Self::Avx2)),
+        ]);
+        #[cfg(target_arch = "aarch64")]
+        named.push(("neon", neon::Neon::detect().map(Self::Neon)));
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        named.push(("simd128", simd128::Simd128::detect().map(Self::Simd128)));
+        // No processor has others: a list that is not to grow.
+        named.into_iter().filter_map(|(name, kernel)| Some((name, kernel?))).collect()
     }
 
     /// Shorter texts are not worth the preparation.

@@ -13,6 +13,8 @@
     )
 )]
 
+use std::sync::LazyLock;
+
 use super::portable;
 
 /// From bits for symbols to bits for bytes; with the instructions if they are fast here and may be used.
@@ -73,24 +75,14 @@ const FEW: u32 = 8;
 pub(super) const N_PACKED: usize = 8;
 
 /// For eight bits that tell which of eight bytes are inner: the numbers of the others, then zeros.
-pub(super) static PACKED: [[u8; N_PACKED]; 256] = packed();
-
-const fn packed() -> [[u8; N_PACKED]; 256] {
-    let mut all = [[0; N_PACKED]; 256];
-    let mut inner = 0;
-    while inner < 256 {
-        let (mut from, mut to) = (0_u8, 0);
-        while from < 8 {
-            if inner >> from & 1 == 0 {
-                all[inner][to] = from;
-                to += 1;
-            }
-            from += 1;
-        }
-        inner += 1;
-    }
-    all
-}
+pub(super) static PACKED: LazyLock<[[u8; N_PACKED]; 256]> = LazyLock::new(|| {
+    std::array::from_fn(|inner| {
+        let mut places = [0; N_PACKED];
+        let others = (0..8).filter(|place| inner >> place & 1 == 0);
+        places.iter_mut().zip(others).for_each(|(place, other)| *place = other);
+        places
+    })
+});
 
 /// Moves bit `i` to the place of the `i`-th byte that is not inner.
 #[inline]

@@ -13,7 +13,7 @@ use std::arch::aarch64::{
 };
 
 use super::loops::{MAX_REGISTERS, N_PARTS, vectors};
-use crate::windows::tables::{N_OF_TABLE, WORD};
+use crate::windows::tables::WORD;
 
 vectors! {
     /// Stands for a processor with NEON.
@@ -21,7 +21,9 @@ vectors! {
     4 registers of uint8x16_t;
 
     fn load(bytes: &[u8; WORD], part: usize) -> uint8x16_t {
-        load_16(&bytes.as_chunks().0[part])
+        let place: &[u8; 16] = &bytes.as_chunks().0[part];
+        // SAFETY: the array has the 16 bytes that are read, which need no alignment.
+        unsafe { vld1q_u8(place.as_ptr()) }
     }
 
     fn store(bytes: &mut [u8; WORD], part: usize, register: uint8x16_t) {
@@ -32,10 +34,6 @@ vectors! {
 
     fn fill(bytes: u64) -> uint8x16_t {
         vreinterpretq_u8_u64(vdupq_n_u64(bytes))
-    }
-
-    fn table(bytes: &[u8; N_OF_TABLE]) -> uint8x16_t {
-        load_16(bytes)
     }
 
     fn and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
@@ -79,11 +77,4 @@ vectors! {
         let all = vpaddq_u8(low, high);
         vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(all, all)))
     }
-}
-
-#[target_feature(enable = "neon")]
-#[inline]
-fn load_16(bytes: &[u8; 16]) -> uint8x16_t {
-    // SAFETY: the array has the 16 bytes that are read.
-    unsafe { vld1q_u8(bytes.as_ptr()) }
 }

@@ -12,7 +12,7 @@ use std::arch::wasm32::{
 };
 
 use super::loops::{MAX_REGISTERS, vectors};
-use crate::windows::tables::{N_OF_TABLE, WORD};
+use crate::windows::tables::WORD;
 
 vectors! {
     /// Stands for a core that is built with `simd128`.
@@ -20,7 +20,9 @@ vectors! {
     4 registers of v128;
 
     fn load(bytes: &[u8; WORD], part: usize) -> v128 {
-        load_16(&bytes.as_chunks().0[part])
+        let place: &[u8; 16] = &bytes.as_chunks().0[part];
+        // SAFETY: the array has the 16 bytes that are read, which need no alignment.
+        unsafe { v128_load(place.as_ptr().cast()) }
     }
 
     fn store(bytes: &mut [u8; WORD], part: usize, register: v128) {
@@ -31,10 +33,6 @@ vectors! {
 
     fn fill(bytes: u64) -> v128 {
         u64x2_splat(bytes)
-    }
-
-    fn table(bytes: &[u8; N_OF_TABLE]) -> v128 {
-        load_16(bytes)
     }
 
     fn and(one: v128, other: v128) -> v128 {
@@ -64,11 +62,4 @@ vectors! {
         }
         bits
     }
-}
-
-#[target_feature(enable = "simd128")]
-#[inline]
-fn load_16(bytes: &[u8; 16]) -> v128 {
-    // SAFETY: the array has the 16 bytes that are read, which need no alignment.
-    unsafe { v128_load(bytes.as_ptr().cast()) }
 }

@@ -15,12 +15,12 @@ use std::arch::x86_64 as arch;
 use self::arch::{
     __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8,
     _mm_set1_epi8, _mm_set1_epi64x, _mm_shuffle_epi8, _mm_storeu_si128, _mm_subs_epi8,
-    _mm_xor_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-    _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_set1_epi64x,
-    _mm256_shuffle_epi8, _mm256_storeu_si256, _mm256_subs_epi8, _mm256_xor_si256,
+    _mm_xor_si128, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256,
+    _mm256_subs_epi8, _mm256_xor_si256,
 };
 use super::loops::{MAX_REGISTERS, vectors};
-use crate::windows::tables::{N_OF_TABLE, WORD};
+use crate::windows::tables::WORD;
 
 vectors! {
     /// Stands for a processor with SSSE3.
@@ -28,7 +28,9 @@ vectors! {
     4 registers of __m128i;
 
     fn load(bytes: &[u8; WORD], part: usize) -> __m128i {
-        load_16(&bytes.as_chunks().0[part])
+        let place: &[u8; 16] = &bytes.as_chunks().0[part];
+        // SAFETY: the array has the 16 bytes that are read, which need no alignment.
+        unsafe { _mm_loadu_si128(place.as_ptr().cast()) }
     }
 
     fn store(bytes: &mut [u8; WORD], part: usize, register: __m128i) {
@@ -39,10 +41,6 @@ vectors! {
 
     fn fill(bytes: u64) -> __m128i {
         _mm_set1_epi64x(bytes.cast_signed())
-    }
-
-    fn table(bytes: &[u8; N_OF_TABLE]) -> __m128i {
-        load_16(bytes)
     }
 
     fn and(one: __m128i, other: __m128i) -> __m128i {
@@ -98,10 +96,6 @@ vectors! {
         _mm256_set1_epi64x(bytes.cast_signed())
     }
 
-    fn table(bytes: &[u8; N_OF_TABLE]) -> __m256i {
-        _mm256_broadcastsi128_si256(load_16(bytes))
-    }
-
     fn and(one: __m256i, other: __m256i) -> __m256i {
         _mm256_and_si256(one, other)
     }
@@ -126,11 +120,4 @@ vectors! {
         let low = u64::from(_mm256_movemask_epi8(word[0]).cast_unsigned());
         low | u64::from(_mm256_movemask_epi8(word[1]).cast_unsigned()) << 32
     }
-}
-
-#[target_feature(enable = "sse2")]
-#[inline]
-fn load_16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: the array has the 16 bytes that are read, which need no alignment.
-    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
