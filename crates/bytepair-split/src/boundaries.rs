@@ -7,7 +7,8 @@
 use std::ops::Range;
 
 use crate::bits::{Bits, Marked};
-use crate::stages::{Dropped, Stage};
+use crate::stage::Stage;
+use crate::stages::Dropped;
 use crate::windows::Scratch;
 
 /// The block length of [`Boundaries::default`], in bytes: with its bits it fits the fastest cache.

@@ -28,6 +28,7 @@ mod error;
 mod parser;
 mod program;
 mod splitter;
+mod stage;
 mod stages;
 mod symbol;
 #[cfg(test)]
@@ -41,8 +42,8 @@ pub use self::engine::one_character_runs::Repeat;
 pub use self::error::{Error, ErrorKind, Result};
 pub use self::parser::cutters::UNICODE_SCRIPTS;
 pub use self::splitter::{OpenPiece, Splitter};
+pub use self::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 pub use self::stages::named::{each_begins, first_begins, named, names};
-pub use self::stages::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 pub use self::translate::{cuts_alike, translated};
 #[doc(hidden)]
 pub use self::windows::{instructions, limit_instructions};

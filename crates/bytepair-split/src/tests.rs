@@ -42,9 +42,9 @@ pub(crate) fn named_with_kernel(name: &'static str, kernel: Option<Kernel>) -> A
     Arc::clone(compiled.entry((name, format!("{kernel:?}"))).or_insert_with(compile))
 }
 
-/// Windows by the definition of their kernel, for texts of any length.
+/// Windows for texts of any length.
 pub(crate) fn by_windows(stages: &[Stage]) -> Result<Splitter> {
-    Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Some(Kernel::Portable))
+    Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Kernel::fast())
 }
 
 pub(crate) fn texts(splitter: &Splitter, text: &str) -> Vec<String> {
@@ -115,4 +115,39 @@ pub(crate) fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let one = (patterns(), unmatched)
         .prop_map(|(source, unmatched)| stage(&source, Flavour::Rust, unmatched));
     prop::collection::vec(one, 1..3)
+}
+
+/// Mostly ASCII, with what makes real patterns look back.
+pub(crate) fn long_texts() -> impl Strategy<Value = Vec<u8>> {
+    let parts = "a|word| |  |\n\n  |'ll|'re|'r|12345|!|...\r\n|Ab|\t|b|é|中文|😀".split('|');
+    let parts = parts.map(str::as_bytes).chain([&b"\xff"[..], b"\xe4\xb8"]);
+    let weights = [8, 20, 30, 3, 2, 1, 1, 1, 2, 4, 2, 3, 1, 8, 1, 1, 1, 1, 1];
+    let choice =
+        weights.into_iter().zip(parts).map(|(weight, part)| (weight, Just(part).boxed())).collect();
+    prop::collection::vec(prop::strategy::Union::new_weighted(choice), 1500..4000)
+        .prop_map(|parts| parts.concat())
+}
+
+/// Every row of so many of these parts.
+pub(crate) fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item = Vec<u8>> {
+    let n_parts = parts.len();
+    (0..n_parts.pow(length)).map(move |number| {
+        let part = |place: u32| parts[number / n_parts.pow(place) % n_parts];
+        (0..length).flat_map(part).copied().collect()
+    })
+}
+
+/// Characters of every length and script, and bytes that are none.
+pub(crate) fn any_script() -> impl Strategy<Value = Vec<u8>> {
+    let of_char = |character: char| character.to_string().into_bytes();
+    let part = prop_oneof![
+        6 => prop::char::range(' ', '~').prop_map(of_char),
+        3 => prop::char::range('\u{80}', '\u{7FF}').prop_map(of_char),
+        3 => prop::char::range('\u{3000}', '\u{9FFF}').prop_map(of_char),
+        3 => prop::char::range('\u{2000}', '\u{FFFF}').prop_map(of_char),
+        1 => any::<char>().prop_map(of_char),
+        1 => any::<u8>().prop_map(|byte| vec![byte]),
+        1 => Just(b"\n ".to_vec()),
+    ];
+    prop::collection::vec(part, 200..1000).prop_map(|parts| parts.concat())
 }

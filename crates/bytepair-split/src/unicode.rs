@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
 use crate::bits::Bits;
-use crate::parser::tree::CharSet;
 
 const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
 const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
@@ -270,8 +271,9 @@ impl UnicodeTables {
     }
 
     fn assigned(&self) -> Option<Vec<RangeInclusive<char>>> {
-        let unassigned = CharSet::from_ranges(&self.line_ranges("Cn")?);
-        Some(ranges_of(&unassigned.negated()))
+        let mut assigned = class_of(&self.line_ranges("Cn")?);
+        assigned.negate();
+        Some(ranges_of(&assigned))
     }
 
     fn line_ranges(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
@@ -344,14 +346,21 @@ fn changed(base: &[RangeInclusive<char>], changes: &str) -> Vec<RangeInclusive<c
     let set = |sign: char| {
         let words =
             changes.split(' ').filter_map(move |word| parse_range(word.strip_prefix(sign)?));
-        CharSet::from_ranges(&words.collect::<Vec<_>>())
+        class_of(&words.collect::<Vec<_>>())
     };
-    let kept = CharSet::from_ranges(base).union(&set('+')).difference(&set('-'));
+    let mut kept = class_of(base);
+    kept.union(&set('+'));
+    kept.difference(&set('-'));
     ranges_of(&kept)
 }
 
-fn ranges_of(set: &CharSet) -> Vec<RangeInclusive<char>> {
-    merged(set.characters.iter().map(|range| range.start()..=range.end()).collect())
+pub(crate) fn class_of(ranges: &[RangeInclusive<char>]) -> ClassUnicode {
+    let ranges = ranges.iter().map(|range| ClassUnicodeRange::new(*range.start(), *range.end()));
+    ClassUnicode::new(ranges)
+}
+
+fn ranges_of(set: &ClassUnicode) -> Vec<RangeInclusive<char>> {
+    merged(set.iter().map(|range| range.start()..=range.end()).collect())
 }
 
 /// Sorts ranges and joins those that touch.

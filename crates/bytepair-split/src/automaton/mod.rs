@@ -2,14 +2,460 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`table`] | the automaton, made from instructions: one attempt from a place, and what can be proven of all texts |
 //! | [`running`] | a second table, which goes on from piece to piece without asking whether a piece has ended |
 //! | [`scan`] | looks back where the running automaton cannot know, in linear time |
 //!
-//! Left out: several places at once by vectors (`windows`), and patterns that look further (`engine::backtrack`).
+//! Here is the table of states, made from instructions: the exact outcome of one attempt, and what holds for every text.
+//!
+//! A step on a symbol says whether a match ends before the symbol, and which state comes after it. An attempt takes steps
+//! until no state is left; the last match that it saw is its match.
+//!
+//! What is proven from the table: where a text may be cut ([`Automaton::safe_cuts`]), which classes no match takes, and
+//! whether matches cover every text.
+//!
+//! Left out: automata with more than [`MAX_STATES`] states, which a few patterns would have (the backtracker takes over),
+//! minimization, several places at once by vectors (`windows`), and patterns that look further (`engine::backtrack`).
+//! Cost: one dependent look-up for each character of an attempt; a table of states × classes numbers, a few KB for
+//! published patterns.
 
 pub(crate) mod running;
 pub(crate) mod scan;
-pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::parser::tree::Anchor;
+use crate::program::alphabet::{Alphabet, SymbolSet};
+use crate::program::{Instruction, InstructionId, Program};
+use crate::symbol::{boundary_at_or_after, length_before};
+
+/// Above this the backtracker takes over.
+const MAX_STATES: usize = 10_000;
+
+/// The most places visited while building.
+const MAX_WORK: usize = 20_000_000;
+
+/// In a number of the exact table: a match ends before the symbol.
+const MATCHED: u32 = 1 << 31;
+
+/// The rest of a number of the exact table: where the row of the next state starts.
+const STATE: u32 = MATCHED - 1;
+
+/// No attempt goes on from here.
+const DEAD: u32 = 0;
+
+pub(crate) struct Automaton {
+    alphabet: Alphabet,
+    /// Numbers per row, the end of the text the last.
+    stride: usize,
+    start: u32,
+    exact: Vec<u32>,
+    /// For each class, the classes before which a cut changes nothing.
+    safe: Vec<SymbolSet>,
+    /// The classes whose symbols are in no match.
+    never_matched: SymbolSet,
+    covers_everything: bool,
+    /// Whether an empty match counts as a match.
+    reports_empty: bool,
+    /// Where an attempt starts behind a word character, if that matters.
+    start_in_word: u32,
+}
+
+/// One attempt: where its match ends, if it has one, and how far it read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Attempt {
+    pub(crate) end: Option<usize>,
+    pub(crate) reach: usize,
+}
+
+impl Automaton {
+    /// `None` if it would be too large.
+    pub(crate) fn new(program: &Program, alphabet: Alphabet, reports_empty: bool) -> Option<Self> {
+        let mut automaton = Self::for_look_ahead(program, alphabet, SymbolSet::default())?;
+        automaton.reports_empty = reports_empty;
+        automaton.safe = automaton.safe_cuts();
+        for class in automaton.alphabet.classes() {
+            if automaton.states_after(usize::from(class)).is_empty() {
+                automaton.never_matched.insert(class);
+            }
+        }
+        automaton.covers_everything = automaton.proves_cover();
+        Some(automaton)
+    }
+
+    /// An automaton for [`Automaton::is_ahead`], which may have boundaries of these words in it.
+    pub(crate) fn for_look_ahead(
+        program: &Program,
+        alphabet: Alphabet,
+        word: SymbolSet,
+    ) -> Option<Self> {
+        let stride = alphabet.n_classes() + 1;
+        let mut builder = Builder::new(program, stride, word);
+        builder.number(vec![program.start], false)?;
+        let start_in_word = builder.number(vec![program.start], true)?;
+        let exact = builder.build()?;
+        Some(Self {
+            stride,
+            start: u32::try_from(stride).ok()?,
+            safe: Vec::new(),
+            never_matched: SymbolSet::default(),
+            covers_everything: false,
+            reports_empty: false,
+            start_in_word,
+            exact,
+            alphabet,
+        })
+    }
+
+    pub(crate) fn n_states(&self) -> usize {
+        self.exact.len() / self.stride - 1
+    }
+
+    pub(crate) fn n_classes(&self) -> usize {
+        self.alphabet.n_classes()
+    }
+
+    /// Whether every text is covered by matches.
+    pub(crate) fn covers_everything(&self) -> bool {
+        self.covers_everything
+    }
+
+    /// Whether a cut between two classes is safe; see [`Automaton::safe_cuts`].
+    pub(crate) fn is_safe(&self, before: u8, after: u8) -> bool {
+        self.safe[usize::from(before)].contains(after)
+    }
+
+    /// Whether no match holds a symbol of this class.
+    pub(crate) fn is_never_matched(&self, class: u8) -> bool {
+        self.never_matched.contains(class)
+    }
+
+    /// The classes of the symbols before and behind a place; `None` where it lies in a symbol.
+    pub(crate) fn classes_around(&self, text: &[u8], place: usize) -> Option<[u8; 2]> {
+        let is_boundary = boundary_at_or_after(text, place) == place;
+        let before = is_boundary.then(|| place - length_before(text, place))?;
+        Some([before, place].map(|at| self.alphabet.class_at(text, at).0))
+    }
+
+    pub(crate) fn alphabet(&self) -> &Alphabet {
+        &self.alphabet
+    }
+
+    /// The step on a class (or the end of the text) from a state, by its row, the first being 1: whether a
+    /// match ends before the symbol, and the row of the state after it, 0 if the attempt ends.
+    pub(crate) fn step(&self, row: usize, symbol: usize) -> (bool, usize) {
+        let entry = self.exact[row * self.stride + symbol];
+        (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
+    }
+
+    /// The rows in which an attempt may start.
+    pub(crate) fn starts(&self) -> [usize; 2] {
+        [self.start, self.start_in_word].map(|state| state as usize / self.stride)
+    }
+
+    /// Whether an empty match counts as a match.
+    pub(crate) fn reports_empty(&self) -> bool {
+        self.reports_empty
+    }
+
+    /// Whether an attempt before this class or the end of the text ends at once with an empty match that counts.
+    pub(crate) fn is_empty_match(&self, symbol: usize) -> bool {
+        self.reports_empty && self.step(1, symbol) == (true, 0)
+    }
+
+    /// One attempt at `from`. With verdicts it ends where no match follows for certain, and adds what it learns.
+    #[inline]
+    pub(crate) fn attempt(
+        &self,
+        text: &[u8],
+        from: usize,
+        mut verdicts: Option<&mut Verdicts>,
+    ) -> Attempt {
+        let (mut state, mut offset, mut end) = (self.start, from, None);
+        while state != DEAD {
+            if let Some(verdicts) = &mut verdicts
+                && verdicts.look_up(offset, state) == Some(false)
+            {
+                break;
+            }
+            let (symbol, length) = self.alphabet.symbol_at(text, offset);
+            let entry = self.exact[state as usize + usize::from(symbol)];
+            if entry & MATCHED != 0 {
+                end = Some(offset);
+                verdicts.iter_mut().for_each(|verdicts| verdicts.learn(offset, true));
+            }
+            state = entry & STATE;
+            offset += length;
+        }
+        verdicts.into_iter().for_each(|verdicts| verdicts.learn(offset, false));
+        let end = end.filter(|&end| end > from || self.reports_empty);
+        Attempt { end, reach: offset.min(text.len()) }
+    }
+
+    /// Whether some match starts at `from`, empty or not. What is learned on the way goes to `verdicts`, and
+    /// ends later walks of the same automaton: all of them together are linear in the text.
+    pub(crate) fn is_ahead(
+        &self,
+        text: &[u8],
+        from: usize,
+        is_in_word: bool,
+        verdicts: &mut Verdicts,
+    ) -> bool {
+        let mut state = if is_in_word { self.start_in_word } else { self.start };
+        let mut offset = from;
+        let mut is_found = false;
+        while state != DEAD && !is_found {
+            if let Some(known) = verdicts.look_up(offset, state) {
+                is_found = known;
+                break;
+            }
+            let (symbol, length) = self.alphabet.symbol_at(text, offset);
+            let entry = self.exact[state as usize + usize::from(symbol)];
+            is_found = entry & MATCHED != 0;
+            state = entry & STATE;
+            offset += length;
+        }
+        verdicts.learn(offset, is_found);
+        is_found
+    }
+
+    /// A cut between classes `a` and `b` is safe if an attempt may start on `a`, and in every state that
+    /// taking `a` leads to, reading `b` or the end of the text ends the attempt with its match exactly
+    /// there. Then whichever attempt takes this `a`, its piece ends between them, with or without the
+    /// text after it; an attempt that dies before taking `a` never read further than `a`; and if no
+    /// earlier piece takes `a`, an attempt starts on it. So a piece starts at `b` in any case, and the
+    /// pieces before and after do not depend on the other side.
+    fn safe_cuts(&self) -> Vec<SymbolSet> {
+        self.alphabet.classes().map(|class| self.safe_after(class)).collect()
+    }
+
+    fn safe_after(&self, before: u8) -> SymbolSet {
+        let mut safe = SymbolSet::default();
+        let states = self.states_after(usize::from(before));
+        let end_before = |symbol: u8| {
+            states.iter().all(|&state| self.step(state, usize::from(symbol)) == (true, 0))
+        };
+        let may_start = self.step(1, usize::from(before)).1 > 0;
+        if may_start && end_before(self.alphabet.end()) {
+            self.alphabet
+                .classes()
+                .filter(|&after| end_before(after))
+                .for_each(|after| safe.insert(after));
+        }
+        safe
+    }
+
+    /// The row of every state that a step on this class leads to. All states of the table can be reached.
+    fn states_after(&self, class: usize) -> BTreeSet<usize> {
+        let states = (1..=self.n_states()).map(|row| self.step(row, class).1);
+        states.filter(|&state| state > 0).collect()
+    }
+
+    /// Walks every state that can be reached without a match before it: none may die there.
+    fn proves_cover(&self) -> bool {
+        let mut is_seen = vec![false; self.n_states() + 1];
+        let mut open: Vec<usize> =
+            (0..self.n_classes()).map(|class| self.step(1, class).1).collect();
+        while let Some(row) = open.pop() {
+            if row == 0 || !self.step(row, self.n_classes()).0 {
+                return false;
+            }
+            if !std::mem::replace(&mut is_seen[row], true) {
+                let steps = (0..self.n_classes()).map(|class| self.step(row, class));
+                open.extend(steps.filter(|step| !step.0).map(|step| step.1));
+            }
+        }
+        true
+    }
+}
+
+/// Verdicts are kept for the first four of every so many offsets.
+const VERDICT_MASK: usize = 63;
+
+/// Tables of verdicts with more room than this are not kept.
+const LARGE_TABLE: usize = 1000;
+
+/// From which pairs of place and state a match is seen; what follows a pair depends on it and the text alone.
+#[derive(Default)]
+pub(crate) struct Verdicts {
+    known: HashMap<(usize, u32), bool>,
+    /// Pairs of the walk in progress.
+    open: Vec<(usize, u32)>,
+    reach: usize,
+}
+
+impl Verdicts {
+    /// Forgets what lies behind.
+    pub(crate) fn advance_to(&mut self, offset: usize) {
+        if offset < self.reach {
+            return;
+        }
+        // Clearing a table costs its capacity.
+        if self.known.capacity() > LARGE_TABLE {
+            self.known = HashMap::new();
+        }
+        self.known.clear();
+    }
+
+    fn look_up(&mut self, offset: usize, state: u32) -> Option<bool> {
+        if offset & VERDICT_MASK > 3 {
+            return None;
+        }
+        let known = self.known.get(&(offset, state)).copied();
+        if known.is_none() {
+            self.open.push((offset, state));
+        }
+        known
+    }
+
+    fn learn(&mut self, offset: usize, verdict: bool) {
+        self.reach = self.reach.max(offset);
+        self.known.extend(self.open.drain(..).map(|pair| (pair, verdict)));
+    }
+}
+
+/// Makes the table from instructions.
+///
+/// A state is a list of instructions in order of preference, *before* what can be reached without taking a symbol. So the
+/// step on a symbol knows that symbol while it follows forks and conditions:
+///
+/// ```text
+/// step(list, symbol):
+///     next = []
+///     for each instruction of the list, and all that can be reached from it without taking a symbol:
+///         the match     → return (true, next): whatever follows in the list is less preferred
+///         take a set    → append its successor to next, if the set contains the symbol and next does not have it yet
+///         next is a set → go on with its successor, if the set contains the symbol
+///     return (false, next)
+/// ```
+///
+/// Every condition on the next symbol is decided when it is met, and the end of the text is one more symbol. What precedes
+/// the match in the list stays in it: a match found later is of a more preferred instruction, so the last match seen is
+/// the leftmost-first one. A repeat of what cannot be empty visits each instruction once per step, as a backtracker would.
+struct Builder<'p> {
+    program: &'p Program,
+    stride: usize,
+    /// The word characters, if the program has word boundaries.
+    word: SymbolSet,
+    has_word: bool,
+    /// Lists, and whether a word character precedes them.
+    numbers: BTreeMap<(Vec<InstructionId>, bool), u32>,
+    lists: Vec<(Vec<InstructionId>, bool)>,
+    is_in_word: bool,
+    /// The step in which each place was last followed, and last listed.
+    followed: Vec<usize>,
+    listed: Vec<usize>,
+    n_steps: usize,
+    work: usize,
+}
+
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, stride: usize, word: SymbolSet) -> Self {
+        let n_places = program.instructions.len();
+        let is_anchor = |instruction: &Instruction| matches!(instruction, Instruction::Anchor(..));
+        Self {
+            program,
+            stride,
+            word,
+            has_word: program.instructions.iter().any(is_anchor),
+            numbers: BTreeMap::from([((Vec::new(), false), DEAD)]),
+            lists: vec![(Vec::new(), false)],
+            is_in_word: false,
+            followed: vec![0; n_places],
+            listed: vec![0; n_places],
+            n_steps: 0,
+            work: 0,
+        }
+    }
+
+    fn build(mut self) -> Option<Vec<u32>> {
+        let mut exact = vec![DEAD; self.stride];
+        let mut index = 1;
+        while index < self.lists.len() {
+            let (list, is_in_word) = self.lists[index].clone();
+            self.is_in_word = is_in_word;
+            for symbol in 0..self.stride {
+                exact.push(self.entry(&list, symbol)?);
+            }
+            index += 1;
+        }
+        Some(exact)
+    }
+
+    /// The exact table's number for a list and a symbol.
+    fn entry(&mut self, list: &[InstructionId], symbol: usize) -> Option<u32> {
+        let class = u8::try_from(symbol).ok()?;
+        let (is_matched, next) = self.step(list, class);
+        let is_end = symbol + 1 == self.stride;
+        let next = if is_end { DEAD } else { self.number(next, self.word.contains(class))? };
+        Some(next | if is_matched { MATCHED } else { 0 })
+    }
+
+    fn number(&mut self, list: Vec<InstructionId>, is_in_word: bool) -> Option<u32> {
+        let key = (list, is_in_word && self.has_word);
+        let key = if key.0.is_empty() { (key.0, false) } else { key };
+        if let Some(&number) = self.numbers.get(&key) {
+            return Some(number);
+        }
+        if self.lists.len() > MAX_STATES || self.work > MAX_WORK {
+            return None;
+        }
+        let number = u32::try_from(self.lists.len() * self.stride).ok()?;
+        self.lists.push(key.clone());
+        self.numbers.insert(key, number);
+        Some(number)
+    }
+
+    /// From a list, with the next symbol known: whether the match is reached, and the list after it.
+    fn step(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
+        self.n_steps += 1;
+        let mut next = Vec::new();
+        let mut stack = Vec::new();
+        for &place in list {
+            stack.push(place);
+            if self.follow(&mut stack, symbol, &mut next) {
+                return (true, next);
+            }
+        }
+        (false, next)
+    }
+
+    /// Empties the stack in order of preference; `true` as soon as the match is reached.
+    fn follow(
+        &mut self,
+        stack: &mut Vec<InstructionId>,
+        symbol: u8,
+        next: &mut Vec<InstructionId>,
+    ) -> bool {
+        while let Some(place) = stack.pop() {
+            self.work += 1;
+            if std::mem::replace(&mut self.followed[place as usize], self.n_steps) == self.n_steps {
+                continue;
+            }
+            match &self.program.instructions[place as usize] {
+                Instruction::Match => return true,
+                Instruction::Take(mask, after) if mask.contains(symbol) => self.list(*after, next),
+                Instruction::Next(mask, after) if mask.contains(symbol) => stack.push(*after),
+                Instruction::Either(first, second) => stack.extend([*second, *first]),
+                Instruction::Anchor(anchor, after) => {
+                    stack.extend(self.holds(*anchor, symbol).then_some(*after));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Word boundaries are the only anchors of an automaton.
+    fn holds(&self, anchor: Anchor, symbol: u8) -> bool {
+        let is_boundary = self.is_in_word != self.word.contains(symbol);
+        is_boundary == (anchor == Anchor::WordBoundary)
+    }
+
+    fn list(&mut self, place: InstructionId, next: &mut Vec<InstructionId>) {
+        if std::mem::replace(&mut self.listed[place as usize], self.n_steps) != self.n_steps {
+            next.push(place);
+        }
+    }
+}

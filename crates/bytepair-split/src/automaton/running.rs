@@ -17,8 +17,8 @@
 //! Rows have a column for each byte and then one for each class, so that ASCII needs no look-up of its class.
 //! Cost: about 1.1 KB for each state, and six or seven CPU cycles for each symbol.
 
+use super::Automaton;
 use super::scan::{Scan, Task};
-use super::table::Automaton;
 use crate::bits::Marked;
 use crate::program::alphabet::Alphabet;
 use crate::symbol::code_at;

@@ -29,7 +29,7 @@
 //! Left out: which engine scans (`engine`), and several places at once (`windows`).
 
 use super::running::{Found, Position, Reached, Running, State};
-use super::table::{Attempt, Verdicts};
+use super::{Attempt, Verdicts};
 use crate::bits::Marked;
 use crate::program::alphabet::Alphabet;
 

@@ -23,7 +23,7 @@
 
 use crate::automaton::running::{Position, State};
 use crate::automaton::scan::{Scan, Task};
-use crate::automaton::table::{Automaton, Verdicts};
+use crate::automaton::{Automaton, Verdicts};
 use crate::parser::tree::{Anchor, Look};
 use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::program::{Instruction, InstructionId, Program};

@@ -22,15 +22,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::backtrack::{Backtracker, GaveUp};
 use self::one_character_runs::Repeats;
+use crate::automaton::Automaton;
 use crate::automaton::running::Running;
 use crate::automaton::scan::{Scan, Task};
-use crate::automaton::table::Automaton;
 use crate::bits::{Bits, Marked};
 use crate::error::{Error, ErrorKind, Result};
 use crate::parser::{self, Parsed, cutters};
 use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::program::{self, Target};
-use crate::stages::{Flavour, Pattern};
+use crate::stage::{Flavour, Pattern};
 use crate::unicode::UnicodeTables;
 use crate::windows::{Kernel, Scratch, WindowRun, Windows};
 
@@ -133,6 +133,9 @@ const BYTES_PER_ENTRY: usize = 128;
 /// The part of the time that does not depend on the pattern, in entries.
 const N_FIXED: usize = 64;
 
+/// Shorter texts are not worth the preparation.
+const MIN_LEN: usize = if cfg!(test) { 1 } else { 64 };
+
 /// A later stage without windows is slower by about this factor.
 const LATER_STAGE_FACTOR: usize = 16;
 
@@ -191,7 +194,7 @@ impl Machine {
     /// The windows and their kernel, if the next `length` bytes are worth it, or the `n_left` bytes that are left of
     /// the text. A task may go on far behind its limit: a pattern that seldom matches finds no piece to end with.
     fn windows(&self, length: usize, n_left: usize, factor: usize) -> Option<WindowRun<'_>> {
-        let kernel = self.kernel.filter(|kernel| length >= kernel.min_len())?;
+        let kernel = self.kernel.filter(|_| length >= MIN_LEN)?;
         if self.windows.get().is_none() {
             let weight = length.saturating_mul(factor);
             let n_seen = self.n_seen.fetch_add(weight, Ordering::Relaxed).saturating_add(weight);

@@ -9,7 +9,7 @@
 use memchr::memmem::Finder;
 
 use crate::automaton::scan::Scan;
-use crate::stages::{Flavour, Pattern, Stage, Unmatched, escaped};
+use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
 
 /// An ASCII character, and how often it occurs in a match: at least once.
 ///

@@ -13,7 +13,7 @@
 use super::Parsed;
 use super::tree::{CharSet, Greed, Node};
 use crate::error::{ErrorKind, Result};
-use crate::stages::Pattern;
+use crate::stage::Pattern;
 use crate::unicode::UnicodeTables;
 
 /// The name of the only cutter: a pattern of the flavour [`Cutter`](crate::Flavour::Cutter) that separates scripts.

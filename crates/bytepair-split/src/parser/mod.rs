@@ -39,7 +39,7 @@ use std::ops::RangeInclusive;
 
 use self::tree::{Anchor, CharSet, Node};
 use crate::error::{Error, ErrorKind, Result};
-use crate::stages::Flavour;
+use crate::stage::Flavour;
 use crate::unicode::UnicodeTables;
 
 /// Groups inside groups; parsing and compiling recurse this deep.

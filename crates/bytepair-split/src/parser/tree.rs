@@ -7,6 +7,8 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
+use crate::unicode::class_of;
+
 /// A set of code points, and whether a byte that belongs to no character is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CharSet {
@@ -36,9 +38,7 @@ impl CharSet {
     }
 
     pub(crate) fn from_ranges(ranges: &[std::ops::RangeInclusive<char>]) -> Self {
-        let ranges =
-            ranges.iter().map(|range| ClassUnicodeRange::new(*range.start(), *range.end()));
-        Self { characters: ClassUnicode::new(ranges), invalid: false }
+        Self { characters: class_of(ranges), invalid: false }
     }
 
     pub(crate) fn negated(mut self) -> Self {

@@ -13,7 +13,7 @@
 
 use super::step::Step;
 use super::{Dropped, Join};
-use crate::automaton::table::Automaton;
+use crate::automaton::Automaton;
 use crate::engine::Engine;
 
 /// An automaton whose matches or unmatched runs are pieces.

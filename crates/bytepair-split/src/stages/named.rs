@@ -10,7 +10,7 @@
 //!
 //! Cost: a walk over the file, some ten kilobytes, for each call of [`named`].
 
-use crate::stages::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
+use crate::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 
 /// Entries, with an empty line before each.
 const NAMED: &str = include_str!("named.txt");

@@ -16,7 +16,7 @@ use crate::automaton::running::Running;
 use crate::engine::{CompileOptions, Engine, backtrack, compile};
 use crate::parser::Parsed;
 use crate::parser::tree::{CharSet, Node};
-use crate::stages::{Behaviour, Stage};
+use crate::stage::{Behaviour, Stage};
 
 /// What is done in one go: a stage, or several that are as one.
 pub(crate) struct Step {

@@ -15,7 +15,7 @@ use super::letters::{
     lookaheads, merged,
 };
 use super::views::{Graph, PossibleMarks, Relation, Views};
-use crate::automaton::table::Automaton;
+use crate::automaton::Automaton;
 
 const MAX_CONTEXTS: usize = 400;
 

@@ -7,7 +7,7 @@
 //!
 //! Left out: how bytes become letters ([`super::reader`]).
 
-use crate::automaton::table::Automaton;
+use crate::automaton::Automaton;
 
 /// How many letters before a place are looked at.
 pub(super) const N_BEFORE: usize = 4;

@@ -45,7 +45,7 @@ use self::spans::LookupTables;
 pub(crate) use self::spans::{Scratch, WindowRun, Windows};
 use self::tables::Numbering;
 use self::views::PossibleMarks;
-use crate::automaton::table::Automaton;
+use crate::automaton::Automaton;
 
 /// With more look-ups the automaton is faster.
 const MAX_LOOKUPS: usize = 64;

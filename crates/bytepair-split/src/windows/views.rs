@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::letters::{Kinds, LetterSet, Letters};
-use crate::automaton::table::Automaton;
+use crate::automaton::Automaton;
 use crate::bits::Bits;
 
 const MAX_VIEWS: usize = 2000;

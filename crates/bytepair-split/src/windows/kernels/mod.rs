@@ -1,9 +1,9 @@
 //! The loops that go over every byte: from bytes to letters, from letters to the places where a group of products holds, and
 //! from bits for symbols to bits for bytes.
 //!
-//! Each is written twice: in plain Rust ([`portable`], the definition), and over vectors ([`loops`]), whose operations are
-//! those of [`x86`], [`neon`] or [`simd128`]. Tests compare the kernels on random letters, tables and cuts
-//! (`fast_kernels_find_what_the_plain_one_finds`).
+//! They go over vectors ([`loops`]), whose operations are those of [`x86`], [`neon`] or [`simd128`]. Tests have them in plain
+//! Rust, and compare the kernels with that on random letters, tables and cuts. Other processors have no windows: byte by byte
+//! they are slower than the automaton.
 //!
 //! Tests and benchmarks may limit which instructions are used ([`limit_instructions`]).
 
@@ -23,7 +23,6 @@ mod loops;
 mod moves;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-mod portable;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -36,8 +35,6 @@ use super::tables::{AsciiLetters, Characters, Cuts, Group, Wide, Words};
 /// How the loops are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
-    /// By the definition: slower than the automaton.
-    Portable,
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     Ssse3(x86::Ssse3),
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -69,66 +66,50 @@ pub(super) enum Loop<'a> {
     Group { letters: &'a [u8], group: &'a Group, cuts: Option<&'a Cuts>, words: Words<'a> },
 }
 
-/// The one that is used in this process; chosen once.
-static CHOSEN: OnceLock<Kernel> = OnceLock::new();
+/// The one that is used in this process, if there is one; chosen once.
+static CHOSEN: OnceLock<Option<Kernel>> = OnceLock::new();
 
 /// Limits the instructions that this process uses to those of one name, for tests and benchmarks: `portable`, or what
 /// [`instructions`] gives on a processor that has no better ones. Returns whether it does: the processor must have them, and
 /// nothing was split yet.
 #[doc(hidden)]
 pub fn limit_instructions(name: &str) -> bool {
-    let kernel = Kernel::named().into_iter().find(|kernel| kernel.0 == name);
-    kernel.is_some_and(|kernel| *CHOSEN.get_or_init(|| kernel.1) == kernel.1)
+    let known = Kernel::known().into_iter().find(|known| known.0 == name);
+    known.is_some_and(|(_, kernel)| *CHOSEN.get_or_init(|| kernel) == kernel)
 }
 
 /// The name of the instructions that this process uses.
 #[doc(hidden)]
 pub fn instructions() -> &'static str {
-    let is_best = |kernel: &(&str, Kernel)| kernel.1 == Kernel::best();
-    Kernel::named().into_iter().find(is_best).map_or("", |kernel| kernel.0)
+    let known = Kernel::known().into_iter().find(|known| known.1 == Kernel::fast());
+    known.map_or("", |known| known.0)
 }
 
 impl Kernel {
     /// The fastest that this processor has and that may be used.
-    fn best() -> Self {
-        *CHOSEN.get_or_init(|| Self::all().pop().unwrap_or(Self::Portable))
-    }
-
-    /// The fastest that may be used, if one is faster than going on byte by byte.
     pub(crate) fn fast() -> Option<Self> {
-        Some(Self::best()).filter(|&kernel| kernel != Self::Portable)
+        *CHOSEN.get_or_init(|| Self::known().pop()?.1)
     }
 
-    /// Those that this processor has, the fastest last.
-    pub(crate) fn all() -> Vec<Self> {
-        Self::named().into_iter().map(|kernel| kernel.1).collect()
-    }
-
-    /// The same, with what [`limit_instructions`] calls them.
-    fn named() -> Vec<(&'static str, Self)> {
-        let mut named = vec![("portable", Some(Self::Portable))];
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        named.extend([
+    /// None, and those that this processor has, the fastest last; with their names.
+    pub(crate) fn known() -> Vec<(&'static str, Option<Self>)> {
+        let vectors: &[(&str, Option<Self>)] = &[
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             ("ssse3", x86::Ssse3::detect().map(Self::Ssse3)),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             ("avx2", x86::Avx2::detect().map(Self::Avx2)),
-        ]);
-        #[cfg(target_arch = "aarch64")]
-        named.push(("neon", neon::Neon::detect().map(Self::Neon)));
-        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-        named.push(("simd128", simd128::Simd128::detect().map(Self::Simd128)));
-        // No processor has others: a list that is not to grow.
-        named.into_iter().filter_map(|(name, kernel)| Some((name, kernel?))).collect()
-    }
-
-    /// Shorter texts are not worth the preparation.
-    pub(crate) fn min_len(self) -> usize {
-        if self == Self::Portable { 1 } else { 64 }
+            #[cfg(target_arch = "aarch64")]
+            ("neon", neon::Neon::detect().map(Self::Neon)),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            ("simd128", simd128::Simd128::detect().map(Self::Simd128)),
+        ];
+        let known = vectors.iter().copied().filter(|known| known.1.is_some());
+        [("portable", None)].into_iter().chain(known).collect()
     }
 
     #[inline]
     pub(super) fn run(self, task: Loop<'_>) {
         match self {
-            Self::Portable => portable::run(task),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::Ssse3(vectors) => vectors.run(task),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -3,7 +3,7 @@
 //! Some processors move bits apart or together by one instruction, `pdep` and `pext` of x86. On others they move in six
 //! rounds: in round *i*, all bits whose distance has the binary digit *i* move by 2^*i*.
 //!
-//! A word of `inner` bits tells which of 64 bytes are inside of a character. The definitions are in [`super::portable`].
+//! A word of `inner` bits tells which of 64 bytes are inside of a character.
 
 #![cfg_attr(
     target_arch = "x86_64",
@@ -15,7 +15,7 @@
 
 use std::sync::LazyLock;
 
-use super::portable;
+use crate::windows::tables::WORD;
 
 /// From bits for symbols to bits for bytes; with the instructions if they are fast here and may be used.
 pub(super) fn spread(words: &mut [u64], inner: &[u64], may_use_instructions: bool) {
@@ -25,7 +25,7 @@ pub(super) fn spread(words: &mut [u64], inner: &[u64], may_use_instructions: boo
         return unsafe { x86::spread(words, inner) };
     }
     let _ = may_use_instructions;
-    portable::spread(words, inner, spread_word);
+    spread_by(words, inner, spread_word);
 }
 
 /// From bits for bytes to bits for symbols; with the instructions if they are fast here and may be used.
@@ -36,7 +36,46 @@ pub(super) fn gather(words: &mut [u64], inner: &[u64], may_use_instructions: boo
         return unsafe { x86::gather(words, inner) };
     }
     let _ = may_use_instructions;
-    portable::gather(words, inner, gather_word);
+    gather_by(words, inner, gather_word);
+}
+
+/// From bits for symbols to bits for bytes, by a way to move those of one word.
+#[inline]
+fn spread_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
+    let n_words = words.len().min(inner.len());
+    let n_symbols = |inner: &u64| inner.count_zeros() as usize;
+    let mut symbol: usize = inner[..n_words].iter().map(n_symbols).sum();
+    // Each word is read before it is written: symbols do not come later than their bytes.
+    for index in (0..n_words).rev() {
+        symbol -= n_symbols(&inner[index]);
+        let word = word_at(words, symbol);
+        words[index] = if inner[index] == 0 { word } else { moved(word, inner[index]) };
+    }
+}
+
+/// From bits for bytes to bits for symbols, by a way to move those of one word.
+#[inline]
+fn gather_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
+    let mut symbol = 0;
+    for (index, &inner) in inner.iter().enumerate().take(words.len()) {
+        let gathered = moved(std::mem::take(&mut words[index]), inner);
+        let (word, shift) = (symbol / WORD, symbol % WORD);
+        words[word] |= gathered << shift;
+        // Bits that go past the word of this byte are none.
+        if shift > 0 && word < index {
+            words[word + 1] |= gathered >> (WORD - shift);
+        }
+        symbol += inner.count_zeros() as usize;
+    }
+}
+
+/// 64 bits from one on.
+#[inline]
+fn word_at(words: &[u64], bit: usize) -> u64 {
+    let (index, shift) = (bit / WORD, bit % WORD);
+    let low = words.get(index).copied().unwrap_or(0);
+    let high = words.get(index + 1).copied().unwrap_or(0);
+    low >> shift | (high << 1) << (WORD - 1 - shift)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -44,7 +83,7 @@ mod x86 {
     use std::arch::x86_64::{__cpuid, _pdep_u64, _pext_u64};
     use std::sync::OnceLock;
 
-    use super::portable;
+    use super::{gather_by, spread_by};
 
     /// Whether the processor has the instructions and takes some cycles for each. AMD's before Zen 3 take hundreds.
     pub(super) fn are_fast() -> bool {
@@ -59,12 +98,12 @@ mod x86 {
 
     #[target_feature(enable = "bmi2")]
     pub(super) fn spread(words: &mut [u64], inner: &[u64]) {
-        portable::spread(words, inner, |bits, inner| _pdep_u64(bits, !inner));
+        spread_by(words, inner, |bits, inner| _pdep_u64(bits, !inner));
     }
 
     #[target_feature(enable = "bmi2")]
     pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
-        portable::gather(words, inner, |bits, inner| _pext_u64(bits, !inner));
+        gather_by(words, inner, |bits, inner| _pext_u64(bits, !inner));
     }
 }
 

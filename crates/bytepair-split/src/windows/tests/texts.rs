@@ -2,30 +2,12 @@
 
 use proptest::prelude::*;
 
-use crate::tests::{by_windows, named_with_kernel, patterns, pieces_by_block, stage};
+use crate::tests::{
+    any_script, by_windows, long_texts, named_with_kernel, patterns, pieces_by_block, rows, stage,
+};
 use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
 use crate::{Flavour, Splitter, Unmatched, named, names};
-
-/// Mostly ASCII, with what makes real patterns look back.
-fn long_texts() -> impl Strategy<Value = Vec<u8>> {
-    let parts = "a|word| |  |\n\n  |'ll|'re|'r|12345|!|...\r\n|Ab|\t|b|é|中文|😀".split('|');
-    let parts = parts.map(str::as_bytes).chain([&b"\xff"[..], b"\xe4\xb8"]);
-    let weights = [8, 20, 30, 3, 2, 1, 1, 1, 2, 4, 2, 3, 1, 8, 1, 1, 1, 1, 1];
-    let choice =
-        weights.into_iter().zip(parts).map(|(weight, part)| (weight, Just(part).boxed())).collect();
-    prop::collection::vec(prop::strategy::Union::new_weighted(choice), 1500..4000)
-        .prop_map(|parts| parts.concat())
-}
-
-/// Every row of so many of these parts.
-fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item = Vec<u8>> {
-    let n_parts = parts.len();
-    (0..n_parts.pow(length)).map(move |number| {
-        let part = |place: u32| parts[number / n_parts.pow(place) % n_parts];
-        (0..length).flat_map(part).copied().collect()
-    })
-}
 
 /// Each row of common letters, then each with a rare one behind every 41 rows, so that it stands at every place of a word
 /// of 64.
@@ -53,7 +35,7 @@ fn check_rows(length: u32) {
     let texts: Vec<_> =
         rows(&many, length - 2).chain(rows(&few, length)).chain([without_edges]).collect();
     for name in names() {
-        let windows = named_with_kernel(name, Some(Kernel::Portable));
+        let windows = named_with_kernel(name, Kernel::fast());
         let naive = Splitter::naive(named(name).unwrap(), &UnicodeTables::latest()).unwrap();
         for text in &texts {
             let is_same = windows.pieces(text).unwrap() == naive.pieces(text).unwrap();
@@ -65,12 +47,12 @@ fn check_rows(length: u32) {
     for name in sorted.into_iter().chain(["clip", "seed-coder", "cl100k", "tekken"]) {
         let naive = Splitter::naive(named(name).unwrap(), &UnicodeTables::latest()).unwrap();
         let expected = naive.pieces(&text).unwrap();
-        for kernel in Kernel::all() {
-            let windows = named_with_kernel(name, Some(kernel));
+        for (_, kernel) in Kernel::known() {
+            let windows = named_with_kernel(name, kernel);
             assert!(windows.pieces(&text).unwrap() == expected, "{name} {kernel:?}");
         }
-        let portable = named_with_kernel(name, Some(Kernel::Portable)).explain();
-        let has_common = portable.iter().any(|line| line.contains("no rare"));
+        let explained = named_with_kernel(name, Kernel::fast()).explain();
+        let has_common = explained.iter().any(|line| line.contains("no rare"));
         assert_eq!(has_common, sorted.contains(&name), "{name}");
     }
 }
@@ -86,21 +68,6 @@ fn windows_split_every_longer_row_of_letters_like_the_definition() {
     check_rows(5);
 }
 
-/// Characters of every length and script, and bytes that are none.
-fn any_script() -> impl Strategy<Value = Vec<u8>> {
-    let of_char = |character: char| character.to_string().into_bytes();
-    let part = prop_oneof![
-        6 => prop::char::range(' ', '~').prop_map(of_char),
-        3 => prop::char::range('\u{80}', '\u{7FF}').prop_map(of_char),
-        3 => prop::char::range('\u{3000}', '\u{9FFF}').prop_map(of_char),
-        3 => prop::char::range('\u{2000}', '\u{FFFF}').prop_map(of_char),
-        1 => any::<char>().prop_map(of_char),
-        1 => any::<u8>().prop_map(|byte| vec![byte]),
-        1 => Just(b"\n ".to_vec()),
-    ];
-    prop::collection::vec(part, 200..1000).prop_map(|parts| parts.concat())
-}
-
 proptest! {
     #[test]
     fn any_script_is_split_the_same_by_every_kernel(
@@ -109,8 +76,8 @@ proptest! {
     ) {
         let automaton = named_with_kernel(name, None);
         let expected = automaton.pieces(&text).unwrap();
-        for kernel in Kernel::all() {
-            let splitter = named_with_kernel(name, Some(kernel));
+        for (_, kernel) in Kernel::known() {
+            let splitter = named_with_kernel(name, kernel);
             prop_assert_eq!(splitter.pieces(&text).unwrap(), expected.clone());
         }
     }
@@ -130,8 +97,7 @@ proptest! {
             let expected = pieces_by_block(&naive, &text, usize::MAX);
             let automaton = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, None).unwrap();
             let windows = by_windows(splitter.stages()).unwrap();
-            let fast = Splitter::with_kernel(splitter.stages().to_vec(), &unicode, Kernel::fast()).unwrap();
-            for splitter in [splitter, automaton, windows, fast] {
+            for splitter in [splitter, automaton, windows] {
                 let found = pieces_by_block(&splitter, &text, block_len);
                 // A long text may need more steps than are allowed, which the naive engine is not held to.
                 prop_assume!(expected.is_some() && found.is_some());
