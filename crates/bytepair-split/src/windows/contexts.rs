@@ -14,7 +14,7 @@ use super::letters::{
     Before, Kinds, LetterSet, Letters, Lookahead, N_BEFORE, N_SHOWN, Window, all_letters,
     lookaheads, merged,
 };
-use super::views::{Graph, PossibleMarks, Relation, Views};
+use super::views::{Graph, PossibleMarks, Relation, Views, image};
 use crate::automaton::Automaton;
 
 const MAX_CONTEXTS: usize = 400;
@@ -145,7 +145,7 @@ impl ContextBuilder<'_> {
             windows[usize::from(window[N_BEFORE - 1 - depth])].push(window);
         }
         for (letter, windows) in windows.into_iter().enumerate() {
-            let views = self.graph.image(&self.behind[letter], &sequences.relation);
+            let views = image(&self.behind[letter], &sequences.relation);
             if !views.is_empty() {
                 groups.entry(views).or_default().insert(letter, windows);
             }

@@ -105,41 +105,22 @@ impl Graph {
         Some(graph)
     }
 
-    fn set_of(&self, views: impl Iterator<Item = usize>) -> Views {
-        let mut set = Views::default();
-        set.reserve(self.n_views);
-        views.for_each(|view| set.insert(view));
-        set
-    }
-
-    fn union<'v>(&self, sets: impl Iterator<Item = &'v Views>) -> Views {
-        let mut union = self.set_of(std::iter::empty());
-        sets.for_each(|set| union.union(set));
-        union
-    }
-
     /// Every view that is possible after a letter when nothing is known of the text before.
     pub(super) fn after(&self, letter: usize) -> Views {
         let steps = (0..self.n_universal).flat_map(|view| self.steps_on(view, letter));
-        self.set_of(steps.map(|step| step.1))
+        set_of(steps.map(|step| step.1))
     }
 
     /// What each view becomes by nothing.
     pub(super) fn identity(&self) -> Relation {
-        (0..self.n_views).map(|view| self.set_of(std::iter::once(view))).collect()
+        (0..self.n_views).map(|view| set_of(std::iter::once(view))).collect()
     }
 
     /// What each view becomes by a letter and then by what follows.
     pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
-        let row = |view: usize| {
-            self.union(self.steps_on(view, letter).iter().map(|step| &following[step.1]))
-        };
+        let row =
+            |view: usize| union(self.steps_on(view, letter).iter().map(|step| &following[step.1]));
         (0..self.n_views).map(row).collect()
-    }
-
-    /// What some views become.
-    pub(super) fn image(&self, views: &Views, relation: &Relation) -> Views {
-        self.union(views.iter().map(|view| &relation[view]))
     }
 
     /// The marks that are possible at a symbol with this letter, each with the letters that may follow.
@@ -330,4 +311,21 @@ impl GraphBuilder<'_> {
 /// Of two ghosts only the newer one is kept.
 fn newer(ghost: usize, before: usize) -> usize {
     if ghost > 0 { ghost } else { before }
+}
+
+fn set_of(views: impl Iterator<Item = usize>) -> Views {
+    let mut set = Views::default();
+    views.for_each(|view| set.insert(view));
+    set
+}
+
+fn union<'v>(sets: impl Iterator<Item = &'v Views>) -> Views {
+    let mut union = Views::default();
+    sets.for_each(|set| union.union(set));
+    union
+}
+
+/// What some views become.
+pub(super) fn image(views: &Views, relation: &Relation) -> Views {
+    union(views.iter().map(|view| &relation[view]))
 }
