@@ -123,7 +123,8 @@ pub fn published_class(class: TextClass) -> String {
         let escapes: Vec<_> = ends.map(|end| format!(r"\x{{{end}}}")).collect();
         place.push_str(&escapes.join("-"));
     }
-    let base: String = class.row().1.iter().map(|name| format!(r"\p{{{name}}}")).collect();
+    let base: Vec<_> = class.row().1.iter().map(|name| format!(r"\p{{{name}}}")).collect();
+    let base = base.concat();
     match removed.is_empty() {
         true => format!("[{base}{added}]"),
         false => format!("[{base}{added}&&[^{removed}]]"),
