@@ -134,12 +134,17 @@ impl Tokenizer {
     }
 }
 
+/// The place of the characters beside a place between two.
+pub(super) fn characters_beside(text: &[u8], place: usize) -> Option<Range<usize>> {
+    let before = place - last_character(&text[..place])?.len_utf8();
+    Some(before..place + character_length(&text[place..])?)
+}
+
 /// The characters beside a place, as they are in the normalized text.
 ///
 /// They are normalized alone, which is right as the text can be cut on both sides of each.
 fn window<'t>(text: &'t [u8], place: usize, normalizer: &Normalizer) -> Option<Window<'t>> {
-    let before = place - last_character(&text[..place])?.len_utf8();
-    let after = place + character_length(&text[place..])?;
+    let Range { start: before, end: after } = characters_beside(text, place)?;
     let window = (Cow::Borrowed(&text[before..after]), place - before);
     if normalizer.steps().is_empty() {
         return Some(window);

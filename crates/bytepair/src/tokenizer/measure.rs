@@ -1,16 +1,16 @@
 //! Sums over the texts of a corpus: how often each id occurs, and the lengths from which ratios are computed.
 //!
-//! Texts belong to groups, and each group has its own sums. Rows of a column and streams of any length are cut into stretches
-//! where neither ids nor words change (`cutting`), and threads measure these as they come and add each to its group. So
-//! nothing depends on threads, blocks or order. Ratios are computed elsewhere.
+//! Texts belong to groups, and each group has its own sums. Long texts and streams are cut into stretches where neither ids
+//! nor words change (`cutting`), and threads measure texts and stretches as they come and add each to its group. So nothing
+//! depends on threads, stretches or order. Ratios are computed elsewhere.
 //!
 //! Words are the matches of the caller's pattern in the original text, and tokens and pieces belong to the words with which
 //! they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids of a stretch in
-//! each thread. Costs what encoding costs and splitting once more; with words, also a look at each token, and tracing if the
+//! each thread. Costs what encoding costs and splitting once more; with words, also a look at each token, and alignment if the
 //! normalizer changes the text.
 //!
-//! A stream is one text: the calling thread reads and cuts it, others measure. It takes the memory of some stretches for each
-//! thread, and of the longest part that has no place to cut, which has a limit.
+//! The calling thread reads and cuts a stream, and others measure it. It takes the memory of some stretches for each thread,
+//! and of the longest part that has no place to cut, which has a limit.
 
 mod placing;
 
@@ -19,32 +19,32 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use self::placing::{PieceCount, Place, Placing, is_cut_inside};
+use self::placing::{PieceCount, Place, is_cut_inside};
 use super::call::{Call, Rules};
+use super::cutting::characters_beside;
 use super::stream::{Feed, Stretch};
 use super::worker::Worker;
-use super::{AddedTokens, EncodeOptions, Parts, Tokenizer};
+use super::{AddedTokens, EncodeOptions, Tokenizer};
+use crate::batch;
 use crate::count::n_characters;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::memory::ask;
-use crate::parallel::in_order;
 use crate::segment::Segment;
-use crate::units::{ByteIds, Units};
-use crate::vocabulary::{Token, TokenId, Vocabulary};
+use crate::vocabulary::TokenId;
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
 /// More groups than this are taken for a mistake: each has a count for each id.
 const MAX_GROUPS: usize = 1024;
 
-/// A run of texts ends when it is this long, in bytes.
-const RUN_LEN: usize = if cfg!(test) { 40 } else { 64 << 10 };
-
 /// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
 const STRETCH_LEN: usize = if cfg!(test) { 16 } else { 64 << 10 };
 
-/// How long a part of a stream without a place to cut may be, in bytes, and what to do about a longer one.
-const MAX_UNCUT: (usize, &str) = (256 << 20, "cut the text into documents");
+/// How long a part of a stream without a place to cut may be, in bytes.
+const MAX_UNCUT: usize = 256 << 20;
+
+/// What to do about a longer one.
+const WAY_OUT: &str = "cut the text into documents";
 
 /// What is added up over the texts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,7 +149,6 @@ pub struct Measure {
     groups: Vec<Mutex<Group>>,
     /// By name: the number of a group.
     numbers: HashMap<Vec<u8>, usize>,
-    places: Vec<Place>,
     /// Whether a text may be cut inside of pieces.
     is_cut_inside: bool,
     /// The token that stands for missing units, if their texts are wanted.
@@ -160,32 +159,14 @@ pub struct Measure {
 #[derive(Debug)]
 struct Words {
     splitter: Splitter,
-    /// Cuts texts where words end; of its tokens nothing is asked.
-    cutting: Tokenizer,
-    /// By id: how many bytes of the text a token stands for, where that is the same everywhere, else 0.
+    /// By id: how many bytes of a piece a token stands for, where that is the same everywhere, else 0.
     lens: Vec<u32>,
-}
-
-/// Texts, or a part of one, that a thread measures in one go.
-enum Job<'t> {
-    Texts(Range<usize>),
-    Stretch(usize, Segment<'t>),
 }
 
 /// What a thread has.
 struct State<'s> {
     worker: &'s mut Worker,
-    place: &'s mut Place,
-}
-
-/// The last text that was measured in part, and the pieces of its parts so far.
-#[derive(Default)]
-struct Joints(Option<(usize, PieceCount)>);
-
-/// Texts and the numbers of their groups.
-struct Column<'t> {
-    texts: &'t [&'t [u8]],
-    groups: Vec<usize>,
+    place: Place,
 }
 
 impl Measure {
@@ -202,10 +183,10 @@ impl Measure {
         let rules = tokenizer.call(options)?.into_rules();
         let tokenizer = tokenizer.shared_of(added_tokens);
         let words = words.map(|pattern| Words::new(pattern, &tokenizer)).transpose()?;
-        let (groups, numbers, places) = (Vec::new(), HashMap::new(), Vec::new());
+        let (groups, numbers) = (Vec::new(), HashMap::new());
         let is_cut_inside = is_cut_inside(&tokenizer);
         let missing = None;
-        Ok(Self { tokenizer, rules, words, groups, numbers, places, is_cut_inside, missing })
+        Ok(Self { tokenizer, rules, words, groups, numbers, is_cut_inside, missing })
     }
 
     /// Counts also what the token for [missing units](Tokenizer::with_missing) stands for. Costs tracing the parts of texts
@@ -249,17 +230,13 @@ impl Measure {
         names: Option<&[&[u8]]>,
         n_threads: usize,
     ) -> Result<()> {
-        let column = Column { texts, groups: self.groups_of(texts.len(), names)? };
-        let n_bytes: usize = texts.iter().map(|text| text.len() + 16).sum();
-        let n_threads = n_threads.clamp(1, n_bytes.div_ceil(RUN_LEN).max(1));
-        self.with_states(n_threads, |measure, states| {
-            let mut jobs = Jobs { measure, texts, next: 0, rest: None };
-            let work = |job, state: &mut State<'_>| measure.do_job(job, &column, state);
-            let mut joints = Joints::default();
-            let take = |done: Result<Option<(usize, PieceCount)>>| {
-                done.map(|counted| measure.join_in(&column, &mut joints, counted))
+        let groups = self.groups_of(texts.len(), names)?;
+        let lens: Vec<_> = texts.iter().map(|text| text.len()).collect();
+        self.with_states(batch::n_useful(&lens, n_threads), |measure, states| {
+            let add = |index: usize, states: &mut [State<'_>]| {
+                measure.add_text(texts[index], &measure.groups[groups[index]], states)
             };
-            in_order(states, || Ok(jobs.next()), work, take)
+            batch::map(&lens, states, true, add).map(drop)
         })
     }
 
@@ -271,40 +248,60 @@ impl Measure {
     pub fn add_stream(&mut self, reader: impl Read, name: &[u8], n_threads: usize) -> Result<()> {
         let number = self.group(name)?;
         self.with_states(n_threads.max(1), |measure, states| {
-            let group = &measure.groups[number];
-            let cut = |text: &[u8], range| measure.last_cut(text, range);
-            let feed = Feed::new(cut, reader, STRETCH_LEN, MAX_UNCUT);
-            let work = |stretch: &Stretch, state: &mut State<'_>, count: &mut PieceCount| {
-                *count = measure.measure(stretch.segment(), group, state)?;
-                Ok(())
-            };
-            let (mut last, mut joints) = (None, Joints::default());
-            feed.for_each(states, work, |stretch, count| {
-                measure.join(&mut joints, 0, (number, count));
-                last = stretch.segment().text.last().copied();
-                Ok(())
-            })?;
-            lock(group).sums.end_text(last);
-            Ok(())
+            measure.add_stretches(reader, MAX_UNCUT, &measure.groups[number], states)
         })
     }
 
     /// Calls `work` with a state for each thread.
     fn with_states<R>(
-        &mut self,
+        &self,
         n_threads: usize,
         work: impl FnOnce(&Self, &mut [State<'_>]) -> R,
     ) -> R {
-        let mut places = std::mem::take(&mut self.places);
-        places.resize_with(places.len().max(n_threads), Place::default);
-        let measure = &*self;
-        let result = measure.tokenizer.with_workers(n_threads, |workers| {
-            let both = workers.iter_mut().zip(&mut places);
-            let mut states: Vec<_> = both.map(|(worker, place)| State { worker, place }).collect();
-            work(measure, &mut states)
-        });
-        self.places = places;
-        result
+        self.tokenizer.with_workers(n_threads, |workers| {
+            let state = |worker| State { worker, place: Place::default() };
+            work(self, &mut workers.iter_mut().map(|worker| state(worker)).collect::<Vec<_>>())
+        })
+    }
+
+    fn add_text(&self, text: &[u8], group: &Mutex<Group>, states: &mut [State<'_>]) -> Result<()> {
+        let added = if text.len() > STRETCH_LEN {
+            self.add_stretches(text, usize::MAX, group, states)
+        } else {
+            let whole = Segment::whole(text);
+            states.first_mut().map_or(Ok(()), |state| self.measure(whole, group, state).map(drop))
+        };
+        added.map_err(|error| self.call().first_error(text, error))?;
+        if text.len() <= STRETCH_LEN {
+            lock(group).sums.end_text(text.last().copied());
+        }
+        Ok(())
+    }
+
+    /// Adds a text stretch by stretch.
+    fn add_stretches(
+        &self,
+        reader: impl Read,
+        max_uncut: usize,
+        group: &Mutex<Group>,
+        states: &mut [State<'_>],
+    ) -> Result<()> {
+        let cut = |text: &[u8], range| self.last_cut(text, range);
+        let feed = Feed::new(cut, reader, STRETCH_LEN, (max_uncut, WAY_OUT));
+        let work = |stretch: &Stretch, state: &mut State<'_>, count: &mut PieceCount| {
+            *count = self.measure(stretch.segment(), group, state)?;
+            Ok(())
+        };
+        let (mut last, mut all) = (None, PieceCount::default());
+        feed.for_each(states, work, |stretch, count| {
+            let is_joined = self.is_cut_inside && all.reaches_into(count);
+            lock(group).sums.pieces -= u64::from(is_joined);
+            all.append(count, is_joined);
+            last = stretch.segment().text.last().copied();
+            Ok(())
+        })?;
+        lock(group).sums.end_text(last);
+        Ok(())
     }
 
     /// The numbers of the groups of texts.
@@ -335,68 +332,6 @@ impl Measure {
         Ok(self.groups.len() - 1)
     }
 
-    /// Measures texts, or a part of one; for a part, returns its pieces.
-    fn do_job(
-        &self,
-        job: Job<'_>,
-        column: &Column<'_>,
-        state: &mut State<'_>,
-    ) -> Result<Option<(usize, PieceCount)>> {
-        match job {
-            Job::Texts(mut range) => range
-                .try_for_each(|index| {
-                    let text = Segment::whole(column.texts[index]);
-                    self.measure_of(index, text, column, state).map(drop)
-                })
-                .map(|()| None),
-            Job::Stretch(index, stretch) => {
-                self.measure_of(index, stretch, column, state).map(|count| Some((index, count)))
-            }
-        }
-    }
-
-    /// Measures a text of a column, or a part of it.
-    fn measure_of(
-        &self,
-        index: usize,
-        segment: Segment<'_>,
-        column: &Column<'_>,
-        state: &mut State<'_>,
-    ) -> Result<PieceCount> {
-        let (text, group) = (column.texts[index], &self.groups[column.groups[index]]);
-        let count = self.measure(segment, group, state).map_err(|error| {
-            let error = self.call().first_error(text, error);
-            ErrorKind::InBatch { index, error }
-        })?;
-        if segment.is_last {
-            lock(group).sums.end_text(text.last().copied());
-        }
-        Ok(count)
-    }
-
-    /// Appends a part of a text to its earlier parts; it may continue their last piece.
-    fn join(&self, joints: &mut Joints, text: usize, (group, count): (usize, &PieceCount)) {
-        let before = joints.0.replace((text, *count)).filter(|(last, _)| *last == text);
-        let Some((_, mut all)) = before.filter(|_| self.is_cut_inside) else { return };
-        let is_joined = all.reaches_into(count);
-        if is_joined {
-            lock(&self.groups[group]).sums.pieces -= 1;
-        }
-        all.append(count, is_joined);
-        joints.0 = Some((text, all));
-    }
-
-    /// Appends a part of a text of a column, if there is one.
-    fn join_in(
-        &self,
-        column: &Column<'_>,
-        joints: &mut Joints,
-        counted: Option<(usize, PieceCount)>,
-    ) {
-        let Some((text, count)) = counted else { return };
-        self.join(joints, text, (column.groups[text], &count));
-    }
-
     fn call(&self) -> Call<'_> {
         Call::by_rules(&self.tokenizer, &self.rules)
     }
@@ -411,9 +346,12 @@ impl Measure {
         let (call, State { worker, place }, mut sums) = (self.call(), state, Sums::default());
         place.clear();
         let count = match &self.words {
-            None => call.encode_and_count(stretch, worker, place)?,
+            None => {
+                call.encode_stretch(stretch, &mut place.ids, worker)?;
+                call.n_pieces(stretch)?
+            }
             Some(words) => {
-                let count = Placing { call, lens: &words.lens, worker, place }.place(stretch)?;
+                let count = place.fill(&call, &words.lens, stretch, worker)?;
                 words.add_up(stretch.text, place, &mut sums)?;
                 count
             }
@@ -437,21 +375,6 @@ impl Measure {
         Ok(spans.map(|(_, &(start, end))| stretch.text[start..end.max(start)].to_vec()).collect())
     }
 
-    /// Where a text can be cut at or behind a length; its end, if there is no such place.
-    fn stretch_end(&self, text: &[u8]) -> usize {
-        let Some(words) = &self.words else {
-            return self.tokenizer.stretch_end(text, STRETCH_LEN);
-        };
-        let mut near = STRETCH_LEN;
-        while near < text.len() && words.cutting.has_cuts() {
-            near = match self.tokenizer.stretch_end(text, near) {
-                end if end == text.len() || words.is_cut(text, end) => return end,
-                end => end + 1,
-            };
-        }
-        text.len()
-    }
-
     /// The last place in a range where a text can be cut.
     fn last_cut(&self, text: &[u8], mut range: Range<usize>) -> Option<usize> {
         loop {
@@ -464,67 +387,19 @@ impl Measure {
     }
 }
 
-/// Texts dealt out as jobs.
-struct Jobs<'m, 't> {
-    measure: &'m Measure,
-    texts: &'t [&'t [u8]],
-    next: usize,
-    /// What is left of a long text.
-    rest: Option<Segment<'t>>,
-}
-
-impl<'t> Iterator for Jobs<'_, 't> {
-    type Item = Job<'t>;
-
-    fn next(&mut self) -> Option<Job<'t>> {
-        let text = *self.texts.get(self.next)?;
-        if text.len() > STRETCH_LEN {
-            return Some(self.stretch(text));
-        }
-        let (first, mut left) = (self.next, RUN_LEN);
-        while let Some(text) = self.texts.get(self.next).filter(|text| text.len() <= STRETCH_LEN) {
-            self.next += 1;
-            left = left.saturating_sub(text.len() + 16);
-            if left == 0 {
-                break;
-            }
-        }
-        Some(Job::Texts(first..self.next))
-    }
-}
-
-impl<'t> Jobs<'_, 't> {
-    fn stretch(&mut self, text: &'t [u8]) -> Job<'t> {
-        let index = self.next;
-        let rest = self.rest.take().unwrap_or_else(|| Segment::whole(text));
-        let end = self.measure.stretch_end(rest.text);
-        if end == rest.text.len() {
-            self.next += 1;
-        } else {
-            self.rest = Some(rest.rest(end));
-        }
-        Job::Stretch(index, rest.part(0..end))
-    }
-}
-
 impl Words {
     fn new(pattern: &str, tokenizer: &Tokenizer) -> Result<Self> {
         let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Rust };
         let stage = Stage::matches(pattern, Unmatched::Drop);
         let splitter = Splitter::new(vec![stage], &UnicodeTables::latest())?;
-        let mut bytes = Vocabulary::new();
-        for byte in 0..=u8::MAX {
-            bytes.push(Token::plain(&[byte]))?;
-        }
-        let parts = Parts::new(Units::bytes(ByteIds::Value), Arc::new(bytes));
-        let pre_tokenizer = splitter.clone().into();
-        let cutting = Tokenizer::unprepared(Parts { pre_tokenizer, ..parts })?;
-        Ok(Self { splitter, cutting, lens: placing::lens(tokenizer) })
+        Ok(Self { splitter, lens: placing::lens(tokenizer) })
     }
 
     /// Whether no word reaches across a place.
     fn is_cut(&self, text: &[u8], place: usize) -> bool {
-        self.cutting.last_cut(text, place..place + 1).is_some()
+        characters_beside(text, place).is_some_and(|beside| {
+            self.splitter.is_safe_cut(&text[beside.clone()], place - beside.start)
+        })
     }
 
     /// Adds up the words of a text whose tokens and pieces have their places.
