@@ -1,7 +1,7 @@
 //! Many texts on many threads, with the result in the order of the texts.
 //!
 //! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up, and what they make
-//! of them is put together meanwhile ([`in_order`](crate::parallel)). They live as long as the call: nothing survives a
+//! of them is put together meanwhile ([`parallel`](crate::parallel)). They live as long as the call: nothing survives a
 //! `fork`, and there is no pool to set up or to exhaust. A text so large that threads would wait for the one that has it gets
 //! all of them.
 

@@ -253,7 +253,7 @@ impl Dialect {
             pre_tokenizer: Splitter::new(self.split.clone(), &unicode)?.into(),
             normalizer: Normalizer::new(self.normalize.clone(), unicode),
             added: added.collect(),
-            decode: self.decode.clone().into(),
+            decode: Decode::Rules(self.decode.clone()),
             ..Parts::new(self.units.clone(), Arc::new(vocabulary))
         })
     }

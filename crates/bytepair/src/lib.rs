@@ -17,7 +17,6 @@ mod error;
 #[doc(hidden)]
 pub mod for_formats;
 mod hash;
-pub mod inspect;
 pub mod memory;
 pub mod normalize;
 mod parallel;
@@ -25,7 +24,6 @@ mod piece;
 pub mod pretokenize;
 mod scope;
 pub mod segment;
-mod shown;
 mod sink;
 pub mod surgery;
 pub mod template;
@@ -38,11 +36,11 @@ pub use bytepair_split as split;
 pub use bytepair_split::unicode;
 
 pub use batch::fits_one_thread;
+pub use describe::graphemes;
 pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use scope::Scope;
-pub use shown::graphemes;
 pub use sink::{Batch, Number, Sink};
 #[doc(hidden)]
 pub use tokenizer::by_definition;
@@ -50,6 +48,14 @@ pub use tokenizer::{
     AddedTokens, DecodeStream, EncodeOptions, IdFile, IdFormat, Parts, Reading, TokenCounter,
     Tokenizer, WordsOrPair,
 };
+
+/// What is asked about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
+pub mod inspect {
+    pub use crate::encode::{MergeStep, PieceCourse};
+    pub use crate::tokenizer::{
+        Measure, Piece, SegmentPart, Sums, TextPart, Unreached, Usage, WithMissing,
+    };
+}
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -30,21 +30,11 @@ use crate::error::Result;
 pub(crate) const N_JOBS_PER_THREAD: usize = 4;
 
 /// Gives the jobs of `next` to the threads of `states`, each with a state of its own, and hands what `work` makes of
-/// them to `take`, in order.
+/// them to `take`, in order. Each thread has a given number of outstanding jobs. While some are outstanding, more are
+/// handed out only if `has_room` says so.
 ///
 /// # Errors
 /// Those of `next` and of `take`, with which the work ends.
-pub(crate) fn in_order<J: Send, D: Send, S: Send>(
-    states: &mut [S],
-    next: impl FnMut() -> Result<Option<J>>,
-    work: impl Fn(J, &mut S) -> D + Sync,
-    take: impl FnMut(D) -> Result<()>,
-) -> Result<()> {
-    in_order_within((N_JOBS_PER_THREAD, || true), states, next, work, take)
-}
-
-/// [`in_order`] with a given number of outstanding jobs for each thread. While some are outstanding, more are handed out
-/// only if `has_room` says so.
 pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
     (n_jobs_per_thread, mut has_room): (usize, impl FnMut() -> bool),
     states: &mut [S],
@@ -216,7 +206,8 @@ pub(crate) fn in_parallel<T: Send>(
         Ok(())
     };
     let states = &mut vec![(); n_threads.clamp(1, n.max(1))];
-    let done = in_order(states, || Ok(next.next()), |index, ()| work(index), take);
+    let limits = (N_JOBS_PER_THREAD, || true);
+    let done = in_order_within(limits, states, || Ok(next.next()), |index, ()| work(index), take);
     debug_assert!(done.is_ok(), "neither jobs nor results are refused");
     results
 }
@@ -297,7 +288,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_taken_is_in_order(n_threads in 1..5_usize, delays in prop::collection::vec(0..200_u64, 0..60)) {
+        fn what_is_taken_is_in_order_within((N_JOBS_PER_THREAD, || true), n_threads in 1..5_usize, delays in prop::collection::vec(0..200_u64, 0..60)) {
             let mut jobs = delays.iter().copied().enumerate();
             let mut taken = Vec::new();
             let work = |(number, delay): (usize, u64), n_done: &mut usize| {
@@ -306,7 +297,7 @@ mod tests {
                 number
             };
             let mut states = vec![0; n_threads];
-            let result = in_order(&mut states, || Ok(jobs.next()), work, |number| {
+            let result = in_order_within((N_JOBS_PER_THREAD, || true), &mut states, || Ok(jobs.next()), work, |number| {
                 taken.push(number);
                 Ok(())
             });
@@ -338,12 +329,30 @@ mod tests {
                 (number < 10).then_some(()).ok_or_else(failed)
             };
             let work = |number, (): &mut ()| number;
-            assert!(in_order(&mut vec![(); n_threads], next, work, take).is_err());
+            assert!(
+                in_order_within(
+                    (N_JOBS_PER_THREAD, || true),
+                    &mut vec![(); n_threads],
+                    next,
+                    work,
+                    take
+                )
+                .is_err()
+            );
             assert_eq!(n_taken, 10);
             assert!(n_given <= 10 + N_JOBS_PER_THREAD * n_threads);
         }
         let next = || Err::<Option<usize>, _>(failed());
-        assert!(in_order(&mut [(); 2], next, |number, ()| number, |_| Ok(())).is_err());
+        assert!(
+            in_order_within(
+                (N_JOBS_PER_THREAD, || true),
+                &mut [(); 2],
+                next,
+                |number, ()| number,
+                |_| Ok(())
+            )
+            .is_err()
+        );
     }
 
     #[test]
@@ -372,7 +381,13 @@ mod tests {
     fn a_panic_of_a_thread_is_one_of_the_call() {
         let mut jobs = 0..10;
         let work = |job, (): &mut ()| assert!(job != 3, "job {job}");
-        drop(in_order(&mut [(); 2], || Ok(jobs.next()), work, Ok));
+        drop(in_order_within(
+            (N_JOBS_PER_THREAD, || true),
+            &mut [(); 2],
+            || Ok(jobs.next()),
+            work,
+            Ok,
+        ));
     }
 
     #[test]

@@ -9,34 +9,30 @@
 //! but for what a split pattern takes and a logarithm where pieces are long.
 
 mod adding;
-mod as_text;
 mod blocks;
 mod call;
 mod counted;
 mod counter;
-mod counting;
 mod cutting;
 mod decoding;
 mod definition;
 mod id_file;
 mod inspecting;
 mod measure;
-mod missing;
 mod parts;
 mod plan;
-mod repeats;
 mod spaces;
 mod steps;
 mod stream;
-mod threads;
+mod variants;
 mod walk;
 mod with_spans;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
 
-pub use self::as_text::AddedTokens;
 use self::call::{Call, NamedRules};
+pub use self::counted::AsEncoded;
 pub use self::counter::TokenCounter;
 pub use self::decoding::DecodeStream;
 use self::decoding::Decoder;
@@ -44,13 +40,13 @@ pub use self::definition::by_definition;
 pub use self::id_file::{IdFile, IdFormat};
 pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
-pub use self::missing::WithMissing;
 pub use self::parts::Parts;
 use self::plan::Plan;
 use self::spaces::{Spaces, spelling};
 pub use self::steps::{Piece, SegmentPart, TextPart};
 pub use self::stream::Reading;
-use self::threads::{Team, n_useful};
+use self::stream::n_useful;
+pub use self::variants::{AddedTokens, WithMissing};
 use self::walk::{Depth, Met};
 pub use self::with_spans::WordsOrPair;
 use self::worker::{ShortText, Worker};
@@ -124,7 +120,8 @@ impl Tokenizer {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
         if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
-            tokenizer.plan().prepare();
+            // So it is not made when other text than ASCII comes.
+            tokenizer.encoder().prepare();
         }
         Ok(tokenizer)
     }
@@ -197,17 +194,10 @@ impl Tokenizer {
         spelling(&self.parts)
     }
 
-    fn spaces(&self) -> Option<&Spaces> {
-        self.plan().words()
-    }
-
-    fn repeats(&self) -> Option<&Splitter> {
-        self.plan().repeats()
-    }
-
     /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
     pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
-        self.spaces().map(Spaces::splitter).or_else(|| self.repeats())
+        let Plan { words, repeats, .. } = self.plan();
+        words.as_ref().map(Spaces::splitter).or(repeats.as_ref())
     }
 
     pub(crate) fn decoder(&self) -> &Decoder {
@@ -241,7 +231,13 @@ impl Tokenizer {
             if let Some(ids) = short.and_then(|short| worker.recent.get(short)) {
                 return Ok(take(ids));
             }
-            self.encode_beside(text, options, worker)?;
+            let mut ids = std::mem::take(&mut worker.ids);
+            ids.clear();
+            let encoded = self
+                .call(options)
+                .and_then(|call| call.encode(text, 0, &mut ids, std::slice::from_mut(worker)));
+            worker.ids = ids;
+            encoded?;
             if let Some(short) = short {
                 worker.recent.insert(short, &worker.ids);
             }
@@ -251,23 +247,6 @@ impl Tokenizer {
             }
             Ok(taken)
         })
-    }
-
-    /// Encodes a text to the worker's own row of ids.
-    fn encode_beside(
-        &self,
-        text: &[u8],
-        options: EncodeOptions<'_>,
-        worker: &mut Box<Worker>,
-    ) -> Result<()> {
-        let mut ids = std::mem::take(&mut worker.ids);
-        ids.clear();
-        let encoded = self.call(options).and_then(|call| {
-            let team = &mut Team::of_one(worker);
-            call.encode(text, 0, &mut ids, team)
-        });
-        worker.ids = ids;
-        encoded
     }
 
     /// The ids of a text, found on `n_threads` threads as far as the text can be cut where that changes nothing, in the
@@ -285,9 +264,9 @@ impl Tokenizer {
         let call = self.call(options)?;
         let mut ids = row;
         ids.clear();
-        call.tokenizer.with_team(n_useful(text.len(), n_threads), |team| {
+        call.tokenizer.with_workers(n_useful(text.len(), n_threads), |workers| {
             reserve(&mut ids, text.len() / BYTES_PER_ID + 1);
-            call.encode(text, 0, &mut ids, team)
+            call.encode(text, 0, &mut ids, workers)
         })?;
         Ok(ids)
     }
@@ -341,17 +320,12 @@ impl Tokenizer {
         })
     }
 
-    /// Calls `work` with so many workers.
-    fn with_team<R>(&self, n_threads: usize, work: impl FnOnce(&mut Team<'_>) -> R) -> R {
-        match n_threads {
-            ..=1 => self.workers.with(|worker| work(&mut Team::of_one(worker))),
-            _ => self.with_workers(n_threads, |workers| work(&mut Team::of(workers))),
-        }
-    }
-
-    /// Calls `work` with so many workers.
+    /// Calls `work` with this number of workers.
     fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
-        self.workers.with_many(n, work)
+        match n {
+            ..=1 => self.workers.with(|worker| work(std::slice::from_mut(worker))),
+            _ => self.workers.with_many(n, work),
+        }
     }
 
     /// The pieces of a text, normalized, special tokens taken as plain text.

@@ -233,7 +233,7 @@ fn tokenizer(case: &Value) -> Tokenizer {
         normalizer: Normalizer::new(dialect.normalize, unicode),
         added,
         ignore_merges: case["ignore_merges"].as_bool().unwrap(),
-        decode: dialect.decode.into(),
+        decode: Decode::Rules(dialect.decode),
         ..Parts::new(dialect.units, Arc::new(vocabulary))
     })
     .unwrap()

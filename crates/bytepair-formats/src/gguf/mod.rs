@@ -37,7 +37,7 @@ use crate::json::two_parts;
 use crate::quoted;
 use crate::sentencepiece::merges::{Scored, cut_stages, push_merges};
 use bytepair::added::AddedToken;
-use bytepair::decode::{LeadingSpaces, SentencePieceDecode};
+use bytepair::decode::{Decode, LeadingSpaces, SentencePieceDecode};
 use bytepair::for_formats::byte_of;
 use bytepair::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
 use bytepair::template::{Sequence, Template, TemplatePiece};
@@ -394,12 +394,11 @@ fn read_scores(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
         pre_tokenizer: Splitter::new(cut_stages(pieces, false), &unicode)?.into(),
         added: tokens.added(),
         template: template(metadata, tokens, true)?,
-        decode: SentencePieceDecode {
+        decode: Decode::SentencePiece(SentencePieceDecode {
             leading: if adds_space { LeadingSpaces::OneGoes } else { LeadingSpaces::Stay },
             unknown: " \u{2047} ".to_owned(),
             controls,
-        }
-        .into(),
+        }),
         ..Parts::new(
             Units {
                 unknown: unknown.map(|token| token.text.to_owned()),

@@ -474,9 +474,9 @@ mod tests {
             let units = Units { byte_fallback: is_llama, ..Units::characters() };
             let rules = rules_of(&steps, &units, &vocabulary).unwrap();
             let parts = Parts::new(units, Arc::new(vocabulary));
-            let fast = Tokenizer::new(Parts { decode: rules.into(), ..parts.clone() }).unwrap();
+            let fast = Tokenizer::new(Parts { decode: Decode::Rules(rules), ..parts.clone() }).unwrap();
             let chain = DecodeChain { steps, separator: String::new() };
-            let slow = Tokenizer::new(Parts { decode: chain.into(), ..parts }).unwrap();
+            let slow = Tokenizer::new(Parts { decode: Decode::Chain(chain), ..parts }).unwrap();
             let ids: Vec<u32> = ids.into_iter().filter(|&id| is_llama || id < 6).collect();
             prop_assert_eq!(
                 fast.decode(&ids, DecodeErrors::Replace, false).unwrap(),

@@ -24,7 +24,7 @@ use self::merges::{Scored, cut_stages, push_merges};
 use self::model::{BPE, Model, Piece, PieceKind};
 use crate::byte_of_name;
 use bytepair::added::AddedToken;
-use bytepair::decode::{LeadingSpaces, SentencePieceDecode};
+use bytepair::decode::{Decode, LeadingSpaces, SentencePieceDecode};
 use bytepair::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
 use bytepair::units::Units;
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -57,7 +57,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         normalizer: Normalizer::new(vec![step], unicode),
         pre_tokenizer: Splitter::new(stages(&model), &unicode)?.into(),
         added: added(&model),
-        decode: decode(&model).into(),
+        decode: Decode::SentencePiece(decode(&model)),
         ..Parts::new(units, Arc::new(vocabulary(&model)?))
     })
 }

@@ -248,7 +248,7 @@ fn as_model(parts: &Parts) -> Result<Parts> {
         normalizer,
         pre_tokenizer: parts.pre_tokenizer.clone(),
         added,
-        decode: decode.into(),
+        decode: Decode::SentencePiece(decode),
         ..Parts::new(
             Units {
                 unknown: Some(unknown),

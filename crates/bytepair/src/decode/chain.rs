@@ -7,9 +7,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::DecodeErrors;
 use super::rules::replaced;
-use super::utf8::Utf8Buffer;
+use super::{DecodeErrors, Utf8Buffer};
 use crate::error::{Error, Result};
 use crate::normalize::Growth;
 use crate::units::bytes_of_printable;

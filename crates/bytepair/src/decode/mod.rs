@@ -1,21 +1,22 @@
 //! Token ids to bytes, and bytes to text that is complete at every step.
 //!
 //! [`Tokenizer::decode`](crate::Tokenizer::decode) and [`DecodeStream`](crate::DecodeStream) apply what is here to the tokens of
-//! a vocabulary. Two ways: [`DecodeRules`] (`rules`), ours and fast, and [`DecodeChain`] (`chain`), the list of steps of a
-//! published file run literally, where no rules say the same. Decoding all at once goes the way of a stream, through the
-//! same joiner or the same steps. Takes time linear in the bytes given out, a chain for each of its steps.
+//! a vocabulary. Two ways: rules (`rules`), ours and those of SentencePiece, which are fast, and [`DecodeChain`] (`chain`), the
+//! list of steps of a published file run literally, where no rules say the same. Decoding all at once goes the way of a stream,
+//! through the same joiner or the same steps. Takes time linear in the bytes given out, a chain for each of its steps.
+//!
+//! Bytes come in pieces that may end in the middle of a character; text goes out as soon as it is certain ([`Utf8Buffer`]).
+//! What is not UTF-8 is replaced, left out or an error.
 
 pub(crate) mod chain;
 pub(crate) mod rules;
-pub(crate) mod sentencepiece;
 pub(crate) mod stream;
-pub(crate) mod utf8;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::chain::{DecodeChain, DecodeStep};
-pub use self::rules::DecodeRules;
-pub use self::sentencepiece::{LeadingSpaces, SentencePieceDecode};
+pub use self::rules::{DecodeRules, LeadingSpaces, SentencePieceDecode};
+use crate::error::{ErrorKind, Result};
 
 /// How tokens become text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,24 +38,6 @@ impl Default for Decode {
     }
 }
 
-impl From<DecodeRules> for Decode {
-    fn from(rules: DecodeRules) -> Self {
-        Self::Rules(rules)
-    }
-}
-
-impl From<DecodeChain> for Decode {
-    fn from(chain: DecodeChain) -> Self {
-        Self::Chain(chain)
-    }
-}
-
-impl From<SentencePieceDecode> for Decode {
-    fn from(rules: SentencePieceDecode) -> Self {
-        Self::SentencePiece(rules)
-    }
-}
-
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecodeErrors {
@@ -66,4 +49,111 @@ pub enum DecodeErrors {
     Strict,
     /// They are left out.
     Ignore,
+}
+
+/// Decoded bytes that do not yet make whole characters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Utf8Buffer {
+    /// Begins with the first byte that was not given out.
+    bytes: Vec<u8>,
+    /// How many bytes were given out before.
+    n_given: usize,
+    errors: DecodeErrors,
+}
+
+impl Utf8Buffer {
+    pub(crate) fn new(errors: DecodeErrors) -> Self {
+        Self { errors, ..Self::default() }
+    }
+
+    /// Where tokens are joined to.
+    pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Appends neighbouring bytes that count only together: if they are not UTF-8, each is wrong.
+    pub(crate) fn push_run(&mut self, run: &[u8]) -> Result<()> {
+        let Err(error) = std::str::from_utf8(run) else {
+            self.bytes.extend_from_slice(run);
+            return Ok(());
+        };
+        match self.errors {
+            DecodeErrors::Replace => {
+                run.iter().for_each(|_| self.bytes.extend_from_slice("\u{FFFD}".as_bytes()));
+                Ok(())
+            }
+            DecodeErrors::Ignore => Ok(()),
+            DecodeErrors::Strict => {
+                let offset = self.n_given + self.bytes.len() + error.valid_up_to();
+                Err(ErrorKind::DecodedNotUtf8 { offset }.into())
+            }
+        }
+    }
+
+    /// The text that is complete; a character that may still be completed waits, unless it is the end.
+    pub(crate) fn take(&mut self, is_end: bool) -> Result<String> {
+        let mut text = String::new();
+        let mut rest = self.bytes.as_slice();
+        loop {
+            let error = match std::str::from_utf8(rest) {
+                Ok(valid) => {
+                    text.push_str(valid);
+                    rest = &[];
+                    break;
+                }
+                Err(error) => error,
+            };
+            let (valid, invalid) = rest.split_at(error.valid_up_to());
+            text.push_str(&String::from_utf8_lossy(valid));
+            rest = invalid;
+            let invalid_len = match error.error_len() {
+                Some(len) => len,
+                None if is_end => invalid.len(),
+                None => break,
+            };
+            match self.errors {
+                DecodeErrors::Replace => text.push(char::REPLACEMENT_CHARACTER),
+                DecodeErrors::Ignore => {}
+                DecodeErrors::Strict => {
+                    let offset = self.n_given + self.bytes.len() - rest.len();
+                    return Err(ErrorKind::DecodedNotUtf8 { offset }.into());
+                }
+            }
+            rest = &invalid[invalid_len..];
+        }
+        let n_taken = self.bytes.len() - rest.len();
+        self.n_given += n_taken;
+        self.bytes.drain(..n_taken);
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_stream_gives_what_the_whole_gives(parts: Vec<Vec<u8>>) {
+            let mut buffer = Utf8Buffer::new(DecodeErrors::Replace);
+            let mut text = String::new();
+            for part in &parts {
+                buffer.bytes_mut().extend_from_slice(part);
+                text += &buffer.take(false).unwrap();
+            }
+            text += &buffer.take(true).unwrap();
+            prop_assert_eq!(text, String::from_utf8_lossy(&parts.concat()).into_owned());
+        }
+    }
+
+    #[test]
+    fn a_strict_stream_says_where_the_bytes_are_wrong() {
+        let mut buffer = Utf8Buffer::new(DecodeErrors::Strict);
+        buffer.bytes_mut().extend_from_slice(b"abc");
+        buffer.take(false).unwrap();
+        buffer.bytes_mut().extend_from_slice(b"d\xFF");
+        let error = buffer.take(false).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::DecodedNotUtf8 { offset: 4 }));
+    }
 }

@@ -9,12 +9,11 @@
 
 use std::sync::Arc;
 
-use super::DecodeErrors;
 use super::chain::{
     Compiled, DecodeStep, Invalid, byte_level, byte_of, replaced_text, tokens_of_run,
 };
 use super::rules::find;
-use super::utf8::Utf8Buffer;
+use super::{DecodeErrors, Utf8Buffer};
 use crate::error::Result;
 
 /// What a chain has been given and not given out.

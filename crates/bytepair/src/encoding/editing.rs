@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-use super::Encoding;
-use super::row::{check_windows, n_windows, windows};
+use super::{Encoding, check_windows, n_windows, windows};
 use crate::error::{Error, Result};
 use crate::template::{Padding, Truncation};
 

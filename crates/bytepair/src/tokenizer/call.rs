@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex};
 
 use super::blocks::append_text;
 use super::plan::Route;
-use super::threads::Team;
 use super::walk::{Depth, Met};
 use super::worker::{Worker, append_ids};
 use super::{AddedTokens, EncodeOptions, Parts, Tokenizer, definition};
@@ -40,6 +39,8 @@ pub(super) struct Call<'c> {
     fits_length: bool,
     lengths: Option<Lengths<'c>>,
     dropout: Option<Dropout>,
+    /// About how long the stretches of a text are, in bytes; by its length where it is not set.
+    pub(super) stretch_len: Option<usize>,
 }
 
 impl Tokenizer {
@@ -78,6 +79,7 @@ impl Tokenizer {
             fits_length: options.fit_length.unwrap_or(options.add_special_tokens),
             lengths: options.lengths,
             dropout: options.dropout,
+            stretch_len: None,
         })
     }
 
@@ -101,6 +103,7 @@ impl<'c> Call<'c> {
             fits_length: false,
             lengths: None,
             dropout: None,
+            stretch_len: None,
         }
     }
 
@@ -161,10 +164,10 @@ impl<'c> Call<'c> {
         text: &[u8],
         index: u64,
         ids: &mut Vec<TokenId>,
-        team: &mut Team<'_>,
+        workers: &mut [Box<Worker>],
     ) -> Result<()> {
         if !self.is_arranged() {
-            return self.encode_text(text, index, ids, team);
+            return self.encode_text(text, index, ids, workers);
         }
         let n_before = ids.len();
         let mut copied = None;
@@ -177,7 +180,7 @@ impl<'c> Call<'c> {
                 }
                 (TemplatePiece::Text { .. }, None) => {
                     let start = ids.len();
-                    self.encode_text(text, index, ids, team)?;
+                    self.encode_text(text, index, ids, workers)?;
                     self.truncate(start, ids)?;
                     copied = Some(start..ids.len());
                 }
@@ -210,7 +213,7 @@ impl<'c> Call<'c> {
         let n_threads = batch::n_useful(&lens, n_threads);
         let encode_one = |index: usize, ids: &mut Vec<_>, workers: &mut [_]| {
             texts.get(index + 1).into_iter().for_each(|next| prefetch_beginning(next));
-            self.encode(texts[index], index as u64, ids, &mut Team::of(workers))
+            self.encode(texts[index], index as u64, ids, workers)
         };
         self.tokenizer
             .with_workers(n_threads, |workers| batch::encode(&lens, workers, sink, encode_one))
@@ -221,23 +224,12 @@ impl<'c> Call<'c> {
         text: &[u8],
         index: u64,
         ids: &mut Vec<TokenId>,
-        team: &mut Team<'_>,
+        workers: &mut [Box<Worker>],
     ) -> Result<()> {
-        match self.dropping(index) {
-            Some(dropping) => self.encode_dropout(text, dropping, ids, team.first()),
-            None => self.encode_by(text, team, ids),
-        }
-    }
-
-    /// Appends the ids of a text, some merges left out by chance.
-    fn encode_dropout(
-        &self,
-        text: &[u8],
-        mut dropping: Dropout,
-        ids: &mut Vec<TokenId>,
-        worker: &mut Worker,
-    ) -> Result<()> {
-        let (encoder, scratch) = (self.tokenizer.encoder(), &mut worker.scratch);
+        let Some(mut dropping) = self.dropping(index) else {
+            return self.encode_by(text, workers, ids);
+        };
+        let (encoder, scratch) = (self.tokenizer.encoder(), &mut workers[0].scratch);
         let mut tokens = Vec::new();
         self.walk_to_ids(Segment::whole(text), Depth::Piece, ids, |text, place, ids| {
             encoder.encode_spans(&text.text[place], Some(&mut dropping), scratch, &mut tokens)?;
@@ -325,16 +317,19 @@ pub(super) struct Rules {
     pub(super) disallowed: Option<Arc<Disallowed>>,
 }
 
-/// Rules by the choice of special tokens, the last one first.
+/// Rules by the choice of special tokens that are allowed and disallowed, the last one first.
 #[derive(Debug, Default)]
-pub(super) struct NamedRules(Mutex<Vec<(Names, Names, Rules)>>);
+pub(super) struct NamedRules(Mutex<Vec<([Names; 2], Rules)>>);
 
-/// [`Specials`] that keep their names.
-#[derive(Debug)]
-enum Names {
-    None,
-    All,
-    Only(Vec<String>),
+/// Whether a choice is all special tokens, and else their names.
+type Names = (bool, Vec<String>);
+
+fn names(specials: Specials<'_>) -> (bool, &[String]) {
+    match specials {
+        Specials::None => (false, &[]),
+        Specials::All => (true, &[]),
+        Specials::Only(names) => (false, names),
+    }
 }
 
 impl NamedRules {
@@ -346,44 +341,30 @@ impl NamedRules {
         [allowed, disallowed]: [Specials<'_>; 2],
         matcher: impl FnOnce() -> Result<Arc<Matcher>>,
     ) -> Result<Rules> {
+        let choice = [allowed, disallowed].map(names);
         if let Ok(mut choices) = self.0.try_lock() {
-            let is_it = |(a, d, _): &(Names, Names, Rules)| a.are(allowed) && d.are(disallowed);
+            let is_it = |(held, _): &([Names; 2], Rules)| {
+                held.iter()
+                    .zip(choice)
+                    .all(|(held, (is_all, names))| held.0 == is_all && held.1 == names)
+            };
             if let Some(index) = choices.iter().position(is_it) {
                 choices[..=index].rotate_right(1);
-                return Ok(choices[0].2.clone());
+                return Ok(choices[0].1.clone());
             }
         }
         let matcher = matcher()?;
-        let disallowed_finder = match disallowed {
+        let disallowed = match disallowed {
             Specials::None => None,
             names => Some(Arc::new(Disallowed::new(&parts.added, allowed, names)?)),
         };
-        let rules = Rules { matcher, disallowed: disallowed_finder };
+        let rules = Rules { matcher, disallowed };
         if let Ok(mut choices) = self.0.try_lock() {
             choices.truncate(MAX_CHOICES - 1);
-            choices.insert(0, (allowed.into(), disallowed.into(), rules.clone()));
+            let held = choice.map(|(is_all, names)| (is_all, names.to_vec()));
+            choices.insert(0, (held, rules.clone()));
         }
         Ok(rules)
-    }
-}
-
-impl Names {
-    fn are(&self, names: Specials<'_>) -> bool {
-        match (self, names) {
-            (Self::None, Specials::None) | (Self::All, Specials::All) => true,
-            (Self::Only(held), Specials::Only(names)) => held == names,
-            _ => false,
-        }
-    }
-}
-
-impl From<Specials<'_>> for Names {
-    fn from(names: Specials<'_>) -> Self {
-        match names {
-            Specials::None => Self::None,
-            Specials::All => Self::All,
-            Specials::Only(names) => Self::Only(names.to_vec()),
-        }
     }
 }
 

@@ -28,9 +28,6 @@ use crate::normalize::{Normalizer, character_length};
 use crate::segment::Segment;
 use crate::segment::last_character;
 
-/// How far a cut is looked for, in bytes.
-pub(super) const SEARCH_LEN: usize = 32 << 10;
-
 /// What the cuts of a tokenizer depend on, made when the first is looked for.
 #[derive(Debug)]
 pub(super) struct Cutter {
@@ -87,23 +84,11 @@ impl Tokenizer {
         self.cutter().is_some_and(|cutter| self.is_cut_by(cutter, text, place))
     }
 
-    /// The first such place at or behind `near`, if there is one before long.
-    pub(super) fn cut_near(&self, text: &[u8], near: usize) -> Option<usize> {
-        let cutter = self.cutter()?;
-        let end = near.saturating_add(SEARCH_LEN).min(text.len());
-        (near.max(1)..end).find(|&place| self.is_cut_by(cutter, text, place))
-    }
-
     /// The last such place in a range of a text.
     pub(super) fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
         let cutter = self.cutter()?;
         let range = range.start.max(1)..range.end.min(text.len());
         range.rev().find(|&place| self.is_cut_by(cutter, text, place))
-    }
-
-    /// Whether there may be such places.
-    pub(super) fn has_cuts(&self) -> bool {
-        self.cutter().is_some()
     }
 
     fn cutter(&self) -> Option<&Cutter> {

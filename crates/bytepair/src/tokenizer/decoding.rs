@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use super::{Parts, Tokenizer};
 use crate::decode::chain::{Compiled, Invalid};
-use crate::decode::rules::Joiner;
+use crate::decode::rules::{Joiner, PieceJoiner};
 use crate::decode::stream::ChainStream;
-use crate::decode::utf8::Utf8Buffer;
-use crate::decode::{Decode, DecodeErrors, DecodeRules, sentencepiece};
+use crate::decode::{Decode, DecodeErrors, DecodeRules, Utf8Buffer};
 use crate::error::Result;
 use crate::memory::{ask, ask_to_grow, reserve_exact};
 use crate::segment::Segment;
@@ -164,7 +163,7 @@ impl Tokenizer {
 #[derive(Clone, Debug)]
 pub struct DecodeStream {
     joiner: Joiner,
-    sentencepiece: sentencepiece::Joiner,
+    sentencepiece: PieceJoiner,
     buffer: Utf8Buffer,
     chain: Option<ChainStream>,
     errors: DecodeErrors,
@@ -176,7 +175,7 @@ impl DecodeStream {
     pub fn new(errors: DecodeErrors, skip_special_tokens: bool) -> Self {
         Self {
             joiner: Joiner::default(),
-            sentencepiece: sentencepiece::Joiner::default(),
+            sentencepiece: PieceJoiner::default(),
             buffer: Utf8Buffer::new(errors),
             chain: None,
             errors,

@@ -76,9 +76,10 @@ impl<W: Write> Sink for IdFile<W> {
             u16::check(ids)?;
         }
         for ids in ids.chunks(N_AT_ONCE) {
+            self.numbers.clear();
             match self.format.is_wide {
-                true => to_bytes(ids, &mut self.numbers, u32::to_le_bytes),
-                false => to_bytes(ids, &mut self.numbers, |id| u16::cut(id).to_le_bytes()),
+                true => self.numbers.extend(ids.iter().flat_map(|id| id.to_le_bytes())),
+                false => self.numbers.extend(ids.iter().flat_map(|&id| u16::cut(id).to_le_bytes())),
             }
             self.writer.write_all(&self.numbers)?;
         }
@@ -91,21 +92,6 @@ impl<W: Write> Sink for IdFile<W> {
     }
 }
 
-/// Writes the bytes of ids over those of others.
-fn to_bytes<const N: usize>(
-    ids: &[TokenId],
-    numbers: &mut Vec<u8>,
-    bytes: impl Fn(TokenId) -> [u8; N],
-) {
-    numbers.resize(ids.len() * N, 0);
-    let (places, _) = numbers.as_chunks_mut();
-    places.iter_mut().zip(ids).for_each(|(place, &id)| *place = bytes(id));
-}
-
-fn width(format: IdFormat) -> usize {
-    if format.is_wide { 4 } else { 2 }
-}
-
 /// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.
 const HEADER_LEN: usize = 128;
 
@@ -116,7 +102,7 @@ const MAGIC: [u8; 10] = *b"\x93NUMPY\x01\x00\x76\x00";
 fn header(format: IdFormat, n_ids: u64) -> [u8; HEADER_LEN] {
     let mut header = [b' '; HEADER_LEN];
     header[..MAGIC.len()].copy_from_slice(&MAGIC);
-    let width = width(format);
+    let width = if format.is_wide { 4 } else { 2 };
     let text = format!("{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_ids},), }}");
     header[MAGIC.len()..][..text.len()].copy_from_slice(text.as_bytes());
     header[HEADER_LEN - 1] = b'\n';

@@ -345,17 +345,11 @@ impl Measure {
     ) -> Result<PieceCount> {
         let (call, State { worker, place }, mut sums) = (self.call(), state, Sums::default());
         place.clear();
-        let count = match &self.words {
-            None => {
-                call.encode_stretch(stretch, &mut place.ids, worker)?;
-                call.n_pieces(stretch)?
-            }
-            Some(words) => {
-                let count = place.fill(&call, &words.lens, stretch, worker)?;
-                words.add_up(stretch.text, place, &mut sums)?;
-                count
-            }
-        };
+        let lens = self.words.as_ref().map(|words| &words.lens[..]);
+        let count = place.fill(&call, lens, stretch, worker)?;
+        if let Some(words) = &self.words {
+            words.add_up(stretch.text, place, &mut sums)?;
+        }
         sums.pieces = count.n();
         sums.tokens = place.ids.len() as u64;
         sums.add_text(stretch.text);

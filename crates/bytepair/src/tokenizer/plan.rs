@@ -3,35 +3,44 @@
 //! | a tokenizer whose | becomes one |
 //! |---|---|
 //! | texts are one piece, but for their spaces | whose splitter cuts words before the spaces are replaced ([`super::spaces`]) |
-//! | added tokens repeat one character | whose splitter cuts these out together with the pieces ([`super::repeats`]) |
+//! | added tokens repeat one character | whose splitter cuts these out together with the pieces ([`repeated`]) |
 //! | texts are cut once and not changed after | whose pieces are found in blocks of text |
 //! | other | as it is: each piece is looked up alone |
 //!
-//! Each rewriting gives the same ids; its file has the proof. A plan belongs to parts that never change. Tokenizers that
-//! differ only in what is put around ids share one.
+//! Each rewriting gives the same ids. A plan belongs to parts that never change. Tokenizers that differ only in what is put
+//! around ids share one. Compiled with a large tokenizer, or when the first text comes. Costs a pass over the merges.
 //!
-//! Compiled with a large tokenizer, or when the first text comes. Costs a pass over the merges.
+//! Some published vocabularies have tokens for two to some dozen spaces, which are looked for in normalized text. They cut
+//! code and documents into segments of a few words, and the work for each segment takes longer than its words. If there is a
+//! token for each number of repetitions from a least to a greatest, the longest at a place is the match of ` {2,24}` there.
+//! So a stage with this pattern, before those of the pre-tokenizer, cuts where the tokens are, and its matches are pieces like
+//! all others: found by vectors and known to the cache. Left out, so that texts are cut at added tokens first: other tokens
+//! that are looked for in normalized text, special ones only if a call allows them; tokens that include white space around
+//! them or must be words; and pre-tokenizers that change pieces or would split such a token.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
+
+use bytepair_split::{Repeat, Splitter};
 
 use super::cutting::Cutter;
 use super::definition::{self, Definition};
 use super::parts::Parts;
-use super::repeats;
 use super::spaces::{Spaces, spelling};
-use crate::added::Matcher;
-use crate::encode::Encoder;
+use crate::added::{AddedToken, Matcher};
+use crate::encode::{Encoder, Repeated};
 use crate::error::Result;
-use bytepair_split::Splitter;
+use crate::segment::Segment;
+use crate::vocabulary::TokenId;
 
 /// A compiled way from text to ids.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) encoder: Encoder,
     /// How texts are cut into words before they are normalized.
-    words: Option<Spaces>,
+    pub(super) words: Option<Spaces>,
     /// What cuts texts at added tokens and into pieces at once.
-    repeats: Option<Splitter>,
+    pub(super) repeats: Option<Splitter>,
     /// Made when the first long text comes; `None` inside if texts cannot be cut.
     cutter: OnceLock<Option<Cutter>>,
     /// Texts that no cut may divide: a call may refuse them.
@@ -55,7 +64,7 @@ pub(super) enum Route<'p> {
 impl Plan {
     pub(super) fn compile(parts: &Parts) -> Self {
         let Parts { vocabulary, units, ignore_merges, .. } = parts;
-        let repeated = repeats::repeated(parts).unwrap_or_default();
+        let repeated = repeated(parts).unwrap_or_default();
         let encoder = Encoder::new(Arc::clone(vocabulary), units, *ignore_merges)
             .of_raw_texts(spelling(parts))
             .of_repeated(repeated);
@@ -66,23 +75,18 @@ impl Plan {
     pub(super) fn without_added(&self, with: &Parts, without: &Parts) -> Self {
         let encoder = self.encoder.clone().of_raw_texts(spelling(without)).of_repeated(Vec::new());
         let contents = with.added.iter().map(|token| token.content.clone());
-        Self::of(without, encoder.without_whole(repeats::never_whole(with)), contents.collect())
+        Self::of(without, encoder.without_whole(never_whole(with)), contents.collect())
     }
 
     fn of(parts: &Parts, encoder: Encoder, kept_together: Vec<String>) -> Self {
         Self {
             words: Spaces::new(parts, &encoder),
-            repeats: repeats::splitter(parts),
+            repeats: repeats_splitter(parts),
             cutter: OnceLock::new(),
             encoder,
             kept_together,
             definition: OnceLock::new(),
         }
-    }
-
-    /// Makes what other text than ASCII needs, instead of when such text comes.
-    pub(super) fn prepare(&self) {
-        self.encoder.prepare();
     }
 
     /// How the pieces of a text are found, if a call looks for these added tokens.
@@ -104,14 +108,6 @@ impl Plan {
         parts.pre_tokenizer.one_splitter().map_or(Route::Rounds, Route::Segments)
     }
 
-    pub(super) fn words(&self) -> Option<&Spaces> {
-        self.words.as_ref()
-    }
-
-    pub(super) fn repeats(&self) -> Option<&Splitter> {
-        self.repeats.as_ref()
-    }
-
     pub(super) fn definition(&self, parts: &Parts) -> Result<&Definition> {
         if let Some(definition) = self.definition.get() {
             return Ok(definition);
@@ -131,3 +127,64 @@ impl Plan {
         self.cutter.get()?.as_ref()
     }
 }
+
+/// The tokens that are looked for in normalized text but for special ones, if all of them repeat one character and come as
+/// pieces. Then no other piece is such a token, however a text is cut: a run of that length is never left in a segment.
+fn repeated(parts: &Parts) -> Option<Vec<Repeated>> {
+    let splitter = parts.pre_tokenizer.one_splitter()?;
+    let mut by_byte = BTreeMap::<u8, BTreeMap<usize, TokenId>>::new();
+    let late = || parts.added.iter().filter(|token| token.normalized);
+    // What is passed over since it is no word may hold a run.
+    if late().any(|token| token.single_word) {
+        return None;
+    }
+    for token in late().filter(|token| !token.special) {
+        let byte = repeated_byte(token)?;
+        let content = token.content.as_bytes();
+        let is_kept = parts.normalizer.normalize(Segment::inner(content)).ok()? == content;
+        let is_piece = splitter.pieces(content).ok()? == [content];
+        let before = by_byte.entry(byte).or_default().insert(content.len(), token.id);
+        if !is_kept || !is_piece || before.is_some() {
+            return None;
+        }
+    }
+    let all = by_byte.into_iter().map(|(byte, ids)| {
+        let (&least, &most) = (ids.first_key_value()?.0, ids.last_key_value()?.0);
+        let has_each = ids.len() == most - least + 1;
+        has_each.then(|| Repeated { byte, least, ids: ids.into_values().collect() })
+    });
+    all.collect()
+}
+
+/// The splitter that cuts them out.
+fn repeats_splitter(parts: &Parts) -> Option<Splitter> {
+    let repeated = repeated(parts).filter(|repeated| !repeated.is_empty())?;
+    let repeats = repeated.iter().map(|repeated| Repeat {
+        byte: repeated.byte,
+        least: repeated.least,
+        most: repeated.most(),
+    });
+    Some(parts.pre_tokenizer.one_splitter()?.behind(&repeats.collect::<Vec<_>>()))
+}
+
+/// The added tokens that a piece could be as a whole, and no merges make.
+fn never_whole(parts: &Parts) -> HashSet<TokenId> {
+    if !parts.ignore_merges {
+        return HashSet::new();
+    }
+    let merges = parts.vocabulary.merges().iter();
+    let made: HashSet<_> = merges.map(|merge| merge.result).collect();
+    let ids = parts.added.iter().map(|token| token.id);
+    ids.filter(|id| !made.contains(id)).collect()
+}
+
+/// The character of a token that is nothing but one ASCII character, and counts wherever it stands.
+fn repeated_byte(token: &AddedToken) -> Option<u8> {
+    let AddedToken { lstrip, rstrip, whole_piece, .. } = *token;
+    let (&first, rest) = token.content.as_bytes().split_first()?;
+    let is_plain = !(lstrip || rstrip || whole_piece);
+    (is_plain && first.is_ascii() && rest.iter().all(|&byte| byte == first)).then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

@@ -201,6 +201,13 @@ impl Spaces {
         !self.mends_utf8 || simdutf8::basic::from_utf8(text).is_ok()
     }
 
+    /// If a text is one piece, and only the character is replaced and perhaps something put before the text: the
+    /// replacement.
+    pub(super) fn is_one_piece(&self) -> Option<char> {
+        let is_plain = self.rule == Rule::Proven && self.before.is_none();
+        is_plain.then_some(self.blanks[1])
+    }
+
     /// Appends the ids of a segment of a text as it was given.
     pub(super) fn append(
         &self,

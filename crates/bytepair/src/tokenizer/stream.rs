@@ -1,28 +1,33 @@
-//! A stream of text to its ids in bounded memory.
+//! A text or a stream in stretches, on several threads.
 //!
-//! The calling thread reads, cuts what it read at the last place where a cut changes nothing (`cutting`), carries the rest over
-//! to the next stretch, and hands the ids to a sink; other threads encode the stretches. Where a stretch has no place to cut,
-//! reading goes on until there is one: the ids are right, and memory grows with the longest such part, which is the whole
-//! text for a tokenizer that can cut nowhere. Such parts have a limit. Memory is that of a few stretches for each thread.
-//! Costs what encoding costs, and a copy of what is carried.
+//! The calling thread takes what comes next of the text, cuts it at the last place where a cut changes nothing (`cutting`),
+//! carries the rest over to the next stretch, and hands the ids to a sink in order; other threads encode the stretches. Where
+//! a stretch has no place to cut, more is taken until there is one: the ids are right, and memory grows with the longest such
+//! part, which is the whole text for a tokenizer that can cut nowhere. Streams have a limit for such parts.
+//!
+//! Dropout draws its numbers in one order, so such texts stay whole. Each thread has a worker of its own from the pool beside
+//! the tokenizer, with the pieces that it remembers. Memory is that of a few stretches for each thread. Costs what encoding
+//! costs, a copy of the text, a look for each cut, and a few microseconds for each thread and each stretch.
 
 use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::ops::Range;
 
+use super::call::Call;
 use super::worker::Worker;
 use super::{EncodeOptions, Tokenizer};
+use crate::batch::n_expected;
 use crate::error::{Error, Result};
 use crate::memory::reserve_exact;
 use crate::parallel::{N_JOBS_PER_THREAD, in_order_within};
 use crate::segment::Segment;
-use crate::sink::Sink;
+use crate::sink::{Count, Sink};
 use crate::vocabulary::TokenId;
 
 /// What all stretches that are under way may take, each with one id for each byte.
 const MEMORY: usize = 96 << 20;
 
-/// How long a part without a place to cut may be, in bytes.
+/// How long a part of a stream without a place to cut may be, in bytes.
 const MAX_UNCUT: usize = 256 << 20;
 
 /// What to do about a longer one.
@@ -73,32 +78,135 @@ impl Tokenizer {
         let longest = (reading.max_uncut.unwrap_or(MAX_UNCUT), WAY_OUT);
         let last_cut = |text: &[u8], range| call.tokenizer.last_cut(text, range);
         let feed = Feed::new(last_cut, reading.reader, stretch_len, longest);
-        let encode = |stretch: &Stretch, worker: &mut Box<Worker>, ids: &mut Vec<TokenId>| {
-            ids.clear();
-            call.encode_stretch(stretch.segment(), ids, worker)
-        };
         let mut n_bytes = 0;
-        let take = |stretch: &Stretch, ids: &Vec<TokenId>| {
-            sink.push(ids)?;
-            n_bytes += stretch.len() as u64;
-            progress(n_bytes)
-        };
-        call.tokenizer.with_workers(n_threads, |workers| feed.for_each(workers, encode, take))?;
+        call.tokenizer.with_workers(n_threads, |workers| {
+            call.encode_feed(feed, workers, |stretch, ids| {
+                sink.push(ids)?;
+                n_bytes += stretch.len() as u64;
+                progress(n_bytes)
+            })
+        })?;
         sink.end_text()?;
         Ok(n_bytes)
     }
 }
 
-/// How much is read for a stretch, in bytes, if nothing speaks against it.
-pub(super) const STRETCH_LEN: usize = 256 << 10;
+/// How long stretches are, in bytes, if nothing speaks against it.
+const STRETCH_LEN: usize = 256 << 10;
+
+/// Shorter ones do not pay.
+const MIN_STRETCH_LEN: usize = 16 << 10;
+
+/// How many stretches each thread gets at least of a long text, so that all end at about the same time.
+const N_STRETCHES_PER_THREAD: usize = 4;
+
+/// How many workers are of use for a text.
+pub(super) fn n_useful(text_len: usize, n_threads: usize) -> usize {
+    n_threads.clamp(1, (text_len / MIN_STRETCH_LEN).max(1))
+}
+
+impl Call<'_> {
+    /// Appends the ids of a text.
+    pub(super) fn encode_by(
+        &self,
+        text: &[u8],
+        workers: &mut [Box<Worker>],
+        ids: &mut Vec<TokenId>,
+    ) -> Result<()> {
+        if let ([worker], None) = (&mut *workers, self.stretch_len) {
+            return self.encode_stretch(Segment::whole(text), ids, worker);
+        }
+        self.encode_stretches(Segment::whole(text), workers, ids)
+    }
+
+    /// The number of ids of a text, or of a part of one, which are not kept.
+    pub(super) fn count_by(&self, text: Segment<'_>, workers: &mut [Box<Worker>]) -> Result<usize> {
+        if text.text.len() <= MIN_STRETCH_LEN && self.stretch_len.is_none() {
+            return self.count_stretch(text);
+        }
+        let mut count = Count::default();
+        self.encode_stretches(text, workers, &mut count)?;
+        Ok(count.0)
+    }
+
+    /// [`Self::count_by`] for what is encoded at once, by one worker.
+    pub(super) fn count_stretch(&self, stretch: Segment<'_>) -> Result<usize> {
+        let mut ids = Vec::new();
+        self.tokenizer.workers.with(|worker| self.encode_stretch(stretch, &mut ids, worker))?;
+        Ok(ids.len())
+    }
+
+    /// Hands the ids of a text, or of a part of one, to a sink, stretch by stretch.
+    fn encode_stretches(
+        &self,
+        text: Segment<'_>,
+        workers: &mut [Box<Worker>],
+        sink: &mut impl Sink,
+    ) -> Result<()> {
+        let of_text = text.text.len() / (workers.len() * N_STRETCHES_PER_THREAD);
+        let of_text = of_text.clamp(MIN_STRETCH_LEN, STRETCH_LEN);
+        let stretch_len = self.stretch_len.unwrap_or(of_text).max(1);
+        let last_cut = |text: &[u8], range| self.tokenizer.last_cut(text, range);
+        let feed = Feed::new(last_cut, text.text, stretch_len, (usize::MAX, "")).within(text);
+        let n_stretches = text.text.len().div_ceil(stretch_len).max(1);
+        let n_threads = workers.len().min(n_stretches);
+        let mut is_first = true;
+        let result = self.encode_feed(feed, &mut workers[..n_threads], |stretch, ids| {
+            if std::mem::take(&mut is_first) {
+                sink.expect(n_expected(ids.len(), stretch.len(), text.text.len()));
+            }
+            sink.push(ids)
+        });
+        result.map_err(|error| self.first_error(text.text, error))
+    }
+
+    /// Hands the ids of each stretch to `take`, in order.
+    fn encode_feed<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read>(
+        &self,
+        feed: Feed<C, R>,
+        workers: &mut [Box<Worker>],
+        mut take: impl FnMut(&Stretch, &[TokenId]) -> Result<()>,
+    ) -> Result<()> {
+        let encode = |stretch: &Stretch, worker: &mut Box<Worker>, ids: &mut Vec<TokenId>| {
+            ids.clear();
+            self.encode_stretch(stretch.segment(), ids, worker)
+        };
+        feed.for_each(workers, encode, |stretch, ids: &Vec<TokenId>| take(stretch, ids))
+    }
+
+    /// The error that the whole text gives: what is checked first there, may stand in a later stretch.
+    pub(super) fn first_error(&self, text: &[u8], error: Error) -> Error {
+        let checked = self
+            .tokenizer
+            .check_utf8(text)
+            .and_then(|()| self.check_disallowed(Segment::whole(text)));
+        checked.err().unwrap_or(error)
+    }
+}
+
+impl Tokenizer {
+    /// Where a text can be cut after about a length; its end, if there is no such place.
+    pub(super) fn stretch_end(&self, text: &[u8], stretch_len: usize) -> usize {
+        let (mut from, mut end) = (0, stretch_len);
+        while end < text.len() {
+            if let Some(cut) = self.last_cut(text, from..end + 1) {
+                return cut;
+            }
+            (from, end) = (end, end.saturating_mul(2));
+        }
+        text.len()
+    }
+}
 
 /// A part of a text, with its own memory.
 #[derive(Default)]
 pub(super) struct Stretch {
     text: Vec<u8>,
-    /// Where it begins in the stream.
+    /// Where it begins in all that is read.
     offset: u64,
+    is_first: bool,
     is_last: bool,
+    is_rest: bool,
 }
 
 impl Stretch {
@@ -108,8 +216,8 @@ impl Stretch {
 
     /// What it is of the text.
     pub(super) fn segment(&self) -> Segment<'_> {
-        let is_first = self.offset == 0;
-        Segment { text: &self.text, is_first, is_last: self.is_last, is_rest: !is_first }
+        let Self { is_first, is_last, is_rest, .. } = *self;
+        Segment { text: &self.text, is_first, is_last, is_rest }
     }
 }
 
@@ -121,6 +229,8 @@ pub(super) struct Feed<C, R> {
     /// How long a part without a place to cut may be, and what to do about a longer one.
     longest: usize,
     way_out: &'static str,
+    /// Of the text of which all that is read is a part: whether it begins there, ends there, and follows a cut.
+    within: [bool; 3],
     /// What was read behind the last cut.
     carried: Vec<u8>,
     /// The number of bytes before that.
@@ -138,7 +248,13 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
         (longest, way_out): (usize, &'static str),
     ) -> Self {
         let (carried, n_bytes, is_end) = (Vec::new(), 0, false);
-        Self { last_cut, reader, stretch_len, longest, way_out, carried, n_bytes, is_end }
+        let within = [true, true, false];
+        Self { last_cut, reader, stretch_len, longest, way_out, within, carried, n_bytes, is_end }
+    }
+
+    /// For what is read is a part of a text, as this segment is.
+    fn within(self, part: Segment<'_>) -> Self {
+        Self { within: [part.is_first, part.is_last, part.is_rest], ..self }
     }
 
     /// The next stretch, in the memory of one that is done.
@@ -167,7 +283,11 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
         };
         self.carried.extend_from_slice(&stretch.text[cut..]);
         stretch.text.truncate(cut);
-        (stretch.offset, stretch.is_last) = (self.n_bytes, self.is_end);
+        let ([is_first, is_last, is_rest], is_begun) = (self.within, self.n_bytes > 0);
+        stretch.offset = self.n_bytes;
+        stretch.is_first = is_first && !is_begun;
+        stretch.is_last = is_last && self.is_end;
+        stretch.is_rest = is_rest || is_begun;
         self.n_bytes += cut as u64;
         Ok((cut > 0).then_some(stretch))
     }

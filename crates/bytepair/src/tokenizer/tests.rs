@@ -8,7 +8,6 @@ use proptest::prelude::*;
 
 use super::id_file::{IdFile, IdFormat};
 use super::stream::Reading;
-use super::threads::Team;
 use super::{AddedTokens, EncodeOptions, Parts, TokenCounter, Tokenizer, Usage};
 use crate::added::{AddedToken, Specials};
 use crate::count::CorpusCounter;
@@ -172,13 +171,10 @@ pub(super) fn in_stretches(
     options: EncodeOptions<'_>,
     (stretch_len, n_threads): (usize, usize),
 ) -> Result<Vec<TokenId>> {
-    let call = tokenizer.call(options)?;
-    let mut ids = Vec::new();
-    call.tokenizer.with_workers(n_threads, |workers| {
-        let mut team = Team::of(workers);
-        team.stretch_len = Some(stretch_len);
-        call.encode(text, 0, &mut ids, &mut team)
-    })?;
+    let mut call = tokenizer.call(options)?;
+    call.stretch_len = Some(stretch_len);
+    let (mut ids, own) = (Vec::new(), call.tokenizer);
+    own.with_workers(n_threads, |workers| call.encode(text, 0, &mut ids, workers))?;
     Ok(ids)
 }
 

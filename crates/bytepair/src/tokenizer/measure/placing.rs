@@ -1,19 +1,22 @@
 //! Ids with their places in the text, and the places of pieces.
 //!
-//! A text is encoded as always, and its pieces are walked through with their spans. If the bytes of the tokens add up to
-//! those of each piece, their lengths are their places in it. Otherwise a token stands for text of any length, or units were
-//! left out: then the text is traced, in parts as short as cuts allow. A token lies where its text came from. Costs another
-//! walk and a look at each token, or what tracing takes.
+//! Each piece is encoded as the walk comes to it. If the bytes of its tokens add up to it, their lengths are their places in
+//! it, and the walk knows where the piece came from; in a text that is one piece but for its spaces, no change is walked
+//! through. Otherwise a token stands for text of any length, or units were left out: then the text is traced, in parts as
+//! short as cuts allow. A token lies where its text came from. Costs a look at each token, or what tracing takes.
 
 use std::ops::Range;
+
+use memchr::memmem;
 
 use super::Tokenizer;
 use crate::encoding::{Row, Traced};
 use crate::error::Result;
 use crate::segment::Segment;
 use crate::tokenizer::call::Call;
+use crate::tokenizer::spaces::Spaces;
 use crate::tokenizer::walk::{Depth, Met};
-use crate::tokenizer::worker::Worker;
+use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
 use bytepair_split::Boundaries;
 
@@ -45,12 +48,12 @@ impl Place {
         self.pieces.truncate(n_pieces);
     }
 
-    /// Finds the ids of a stretch, and where they and the pieces lie; returns the number of pieces. `lens` are those of
-    /// [`lens`].
+    /// Finds the ids of a stretch and returns the number of pieces. If there are `lens`, which are those of [`lens`], it
+    /// finds where ids and pieces lie, too.
     pub(super) fn fill(
         &mut self,
         call: &Call<'_>,
-        lens: &[u32],
+        lens: Option<&[u32]>,
         stretch: Segment<'_>,
         worker: &mut Worker,
     ) -> Result<PieceCount> {
@@ -66,18 +69,49 @@ impl Place {
         for run in row.words().chunk_by(|one, other| one == other) {
             let spans = rest.split_off(..run.len()).unwrap_or_default();
             spans.iter().for_each(|span| self.tokens.push(first, *span));
-            self.push_piece(run.len());
+            let start = spans.iter().map(|span| span.0).min().unwrap_or_default();
+            let end = spans.iter().map(|span| span.1).max().unwrap_or_default();
+            self.pieces.push(first, (start, end));
         }
         self.ids.extend_from_slice(&row.ids);
     }
 
-    /// Adds the piece of the last tokens.
-    fn push_piece(&mut self, n_tokens: usize) {
-        let from = self.tokens.len() - n_tokens;
-        let start = self.tokens.starts[from..].iter().copied().min().unwrap_or_default();
-        let end = self.tokens.ends[from..].iter().copied().max().unwrap_or_default();
-        self.pieces.push(0, (start, end));
+    /// Places the tokens from an index on in a piece; returns whether their lengths fill it.
+    ///
+    /// A space may be put in front of it. A token of this alone has the place of the first character.
+    fn push_by_lengths(
+        &mut self,
+        from: usize,
+        first: usize,
+        (text, piece): (&Traced<'_>, &Range<usize>),
+        lens: &[u32],
+    ) -> bool {
+        let mut left = piece.len();
+        let len = |&id: &TokenId| lens[id as usize] as usize;
+        let total: usize = self.ids[from..].iter().map(len).sum();
+        let Some(n_more) = total.checked_sub(left).filter(|&n_more| n_more <= 1) else {
+            return false;
+        };
+        left += n_more;
+        let (mut low, mut high) = (usize::MAX, 0);
+        for id in &self.ids[from..] {
+            let start = piece.end - left.min(piece.len());
+            left -= len(id);
+            let mut end = piece.end - left.min(piece.len());
+            if end == piece.start {
+                end += first_character_len(&text.text[piece.clone()]);
+            }
+            let span = text.span(start..end);
+            self.tokens.push(first, span);
+            (low, high) = (low.min(span.0), high.max(span.1));
+        }
+        self.pieces.push(first, (low, high));
+        self.ids[from..].iter().all(|id| len(id) > 0)
     }
+}
+
+fn first_character_len(text: &[u8]) -> usize {
+    1 + text.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count()
 }
 
 /// Ranges of a text: where they begin, and where they end, each in order.
@@ -176,12 +210,18 @@ impl PieceCount {
     }
 }
 
-/// By id: how many bytes of a piece a token stands for, where that is the same everywhere; 0 where it is not.
+/// By id: how many bytes of a piece a token stands for, where that is the same everywhere; 0 where it is not. In a text that
+/// is one piece but for its spaces, the mark of a space stands for one.
 pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     let vocabulary = &tokenizer.parts.vocabulary;
+    let mark = tokenizer.plan().words.as_ref().and_then(Spaces::is_one_piece).map(String::from);
     let mut lens = vec![0; vocabulary.len()];
     for (id, token) in vocabulary.iter().filter(|(_, token)| token.kind != TokenKind::Unknown) {
-        lens[id as usize] = u32::try_from(token.bytes.len()).unwrap_or_default();
+        let mark = mark.as_ref().filter(|_| matches!(token.kind, TokenKind::Text(_)));
+        let n_less = mark.map_or(0, |mark| {
+            (mark.len() - 1) * memmem::find_iter(token.bytes, mark.as_bytes()).count()
+        });
+        lens[id as usize] = u32::try_from(token.bytes.len() - n_less).unwrap_or_default();
     }
     lens
 }
@@ -193,76 +233,79 @@ pub(super) fn is_cut_inside(tokenizer: &Tokenizer) -> bool {
 }
 
 impl Call<'_> {
-    /// The number of pieces of a stretch, an added token being one.
-    pub(super) fn n_pieces(&self, stretch: Segment<'_>) -> Result<PieceCount> {
-        let mut found = PieceCount::default();
-        self.walk(&Traced::plain(stretch), Depth::Piece, |met| {
-            match met {
-                Met::Token { .. } => found.add(false),
-                Met::Text { place, .. } if !place.is_empty() => found.add(true),
-                Met::Segment { .. } | Met::Text { .. } => {}
-            }
-            Ok(())
-        })?;
-        Ok(found)
+    /// How the words of a stretch are cut before they are normalized, if all of it is one piece and the mark of a space does
+    /// not stand in it.
+    fn spaces(&self, stretch: Segment<'_>) -> Option<&Spaces> {
+        let words = self.tokenizer.plan().words.as_ref();
+        let spaces = words.filter(|spaces| spaces.takes(stretch.text))?;
+        let mark = String::from(spaces.is_one_piece()?);
+        let is_free = memmem::find(stretch.text, mark.as_bytes()).is_none();
+        (is_free && !self.matcher.has_whole_pieces()).then_some(spaces)
     }
 }
 
 /// Finds places.
 struct Placing<'c> {
     call: &'c Call<'c>,
-    /// By id: how many bytes of a piece a token stands for, as [`lens`] gives them.
-    lens: &'c [u32],
+    /// By id: how many bytes of a piece a token stands for, as [`lens`] gives them, if places are asked for.
+    lens: Option<&'c [u32]>,
     worker: &'c mut Worker,
     place: &'c mut Place,
 }
 
 impl Placing<'_> {
-    /// Places the tokens and pieces of a stretch that begins at a place, by their lengths if that is certain.
+    /// Finds the ids of a stretch that begins at a place, and where they and the pieces lie.
     fn place(&mut self, stretch: Segment<'_>, first: usize) -> Result<PieceCount> {
         let before = self.place.lens();
-        self.call.encode_stretch(stretch, &mut self.place.ids, self.worker)?;
-        if let Some(found) = self.place_by_lengths(stretch, first, before[0])? {
+        let (found, fits) = self.encode(stretch, first)?;
+        if fits {
             return Ok(found);
         }
         self.place.truncate(before);
         self.place_in_parts(stretch, first)
     }
 
-    /// Places the tokens from an index on; `None` if their lengths are not those of the pieces.
-    fn place_by_lengths(
-        &mut self,
-        stretch: Segment<'_>,
-        first: usize,
-        from: usize,
-    ) -> Result<Option<PieceCount>> {
-        let Self { call, lens, place, .. } = self;
-        let (mut next, mut found, mut fits) = (from, PieceCount::default(), true);
-        call.walk(&Traced::of(stretch), Depth::Piece, |met| {
-            let (text, range, is_token) = match met {
+    /// Encodes a stretch piece by piece; returns whether the lengths of tokens tell where they lie, if that is asked for.
+    fn encode(&mut self, stretch: Segment<'_>, first: usize) -> Result<(PieceCount, bool)> {
+        let Self { call, lens, worker, place } = self;
+        let (encoder, spaces) = (call.tokenizer.encoder(), call.spaces(stretch));
+        let depth = spaces.map_or(Depth::Piece, |_| Depth::Raw);
+        let text = lens.map_or(Traced::plain(stretch), |_| Traced::of(stretch));
+        let (mut found, mut fits) = (PieceCount::default(), true);
+        call.walk(&text, depth, |met| {
+            let is_text = matches!(met, Met::Text { .. });
+            let (text, range, mut whole) = match met {
                 Met::Segment { .. } => return Ok(()),
-                Met::Token { text, place, .. } => (text, place, true),
-                Met::Text { text, place } => (text, place, false),
+                Met::Token { id, text, place, .. } => (text, place, Some(id)),
+                Met::Text { text, place } => (text, place, None),
             };
             if range.is_empty() || !fits {
                 return Ok(());
             }
-            found.add(!is_token);
-            let (before, mut start) = (next, range.start);
-            while start < range.end {
-                let len = place.ids.get(next).map_or(0, |&id| lens[id as usize] as usize);
-                let end = if is_token { range.end } else { start + len };
-                if start == end || end > range.end || next == place.ids.len() {
-                    fits = false;
-                    return Ok(());
+            found.add(is_text);
+            let from = place.ids.len();
+            whole = whole.or_else(|| call.matcher.whole_piece(&text.text[range.clone()]));
+            match (whole, spaces) {
+                (Some(id), _) => place.ids.push(id),
+                (None, Some(spaces)) => {
+                    spaces.append(encoder, text.segment(), &mut place.ids, worker)?;
                 }
-                place.tokens.push(first, text.span(start..end));
-                (next, start) = (next + 1, end);
+                (None, None) => {
+                    append_ids(encoder, &text.text, range.clone(), &mut place.ids, worker)?;
+                }
             }
-            place.push_piece(next - before);
+            match lens {
+                None => {}
+                Some(_) if whole.is_some() => {
+                    let span = text.span(range);
+                    place.tokens.push(first, span);
+                    place.pieces.push(first, span);
+                }
+                Some(lens) => fits = place.push_by_lengths(from, first, (text, &range), lens),
+            }
             Ok(())
         })?;
-        Ok((fits && next == self.place.ids.len()).then_some(found))
+        Ok((found, fits))
     }
 
     /// Cuts a stretch into short parts, and traces it if it has no place to cut.
@@ -273,7 +316,10 @@ impl Placing<'_> {
             let end = tokenizer.stretch_end(rest.text, TRACED_LEN);
             if end == stretch.text.len() {
                 self.place.push_traced(&self.call.trace_stretch(stretch)?, first);
-                return self.call.n_pieces(stretch);
+                let place = &mut Place::default();
+                let mut counting =
+                    Placing { lens: None, place, call: self.call, worker: self.worker };
+                return counting.encode(stretch, first).map(|(found, _)| found);
             }
             let n_before = self.place.pieces.len();
             let found = self.place(rest.part(0..end), first)?;

@@ -116,7 +116,7 @@ proptest! {
 #[test]
 fn tokens_come_as_pieces_only_where_all_do() {
     let is_done = |added: Vec<AddedToken>, split| {
-        tokenizer(&[], (split, vec![]), (added, false)).repeats().is_some()
+        tokenizer(&[], (split, vec![]), (added, false)).plan().repeats.is_some()
     };
     let with = |other: AddedToken| [tokens(" ", 2, 3), vec![other]].concat();
     assert!(is_done(tokens(" ", 2, 3), SPLITS[0]));

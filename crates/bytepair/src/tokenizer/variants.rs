@@ -1,0 +1,152 @@
+//! Second tokenizers that a tokenizer makes of its own parts, each when the first call needs it.
+//!
+//! One is for calls for which the content of an added token is text like any other. It has the same parts but no added tokens.
+//! Where a text can be cut, how its words are found and what is remembered of it all depend on which tokens are looked for. As
+//! it has its own workers, such calls share none of that with calls that find added tokens. It shares the vocabulary and the
+//! merges in memory. The template refers to ids, so it stays the same. Costs the first call a look at the parts.
+//!
+//! The other is for views of texts with units that nothing in the vocabulary stands for. Encoding refuses such a unit, or
+//! leaves it out as the library of a file does. Views show it: the second tokenizer has one more token, an unknown token that no
+//! merge has. So such a unit is a token of its own, as in subword-nmt, and all other ids are unchanged. Costs what compiling a
+//! tokenizer does.
+
+use std::sync::{Arc, OnceLock};
+
+use super::call::Rules;
+use super::{EncodeOptions, Parts, Tokenizer};
+use crate::added::{Matcher, Specials};
+use crate::error::{Error, Result};
+use crate::units::Units;
+use crate::vocabulary::{Token, TokenId, TokenKind};
+
+/// What becomes of added tokens whose content stands in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AddedTokens {
+    /// They are found: special ones if a call allows them, all others always.
+    #[default]
+    Find,
+    /// They are text, whatever their properties.
+    Text,
+}
+
+impl Tokenizer {
+    /// The tokenizer that such a call uses: its workers, its encoder, its cuts.
+    #[inline]
+    pub(super) fn of(&self, added_tokens: AddedTokens) -> &Self {
+        match added_tokens {
+            AddedTokens::Find => self,
+            AddedTokens::Text => self.as_text(),
+        }
+    }
+
+    /// [`Self::of`] for a shared tokenizer.
+    pub(super) fn shared_of(self: Arc<Self>, added_tokens: AddedTokens) -> Arc<Self> {
+        match added_tokens {
+            AddedTokens::Find => self,
+            AddedTokens::Text => Arc::clone(self.as_text()),
+        }
+    }
+
+    /// What a call looks for in its texts if it finds no added token: those that it refuses.
+    ///
+    /// # Errors
+    /// Where it allows any.
+    pub(super) fn rules_as_text(&self, options: &EncodeOptions<'_>) -> Result<Rules> {
+        if options.allowed_special != Specials::None {
+            let problem = "\"text\" finds no token in a text, so allowed_special must be left out";
+            return Err(Error::option("added_tokens", problem));
+        }
+        let (as_text, names) = (self.as_text(), [Specials::None, options.disallowed_special]);
+        as_text.named.get(&self.parts, names, || Ok(Arc::clone(&as_text.ordinary)))
+    }
+
+    /// This tokenizer without added tokens. Threads that come at the same time each make it, and none waits.
+    fn as_text(&self) -> &Arc<Self> {
+        if let Some(made) = self.as_text.get() {
+            return made;
+        }
+        let made = Arc::new(self.without_added());
+        self.as_text.get_or_init(|| made)
+    }
+
+    fn without_added(&self) -> Self {
+        let parts = Parts { added: Vec::new(), ..self.parts.clone() };
+        let plan = self.plan().without_added(&self.parts, &parts);
+        let matcher = Arc::new(Matcher::default());
+        Self {
+            plan: Arc::new(OnceLock::from(plan)),
+            ordinary: Arc::clone(&matcher),
+            all_special: matcher,
+            // It decodes nothing.
+            ..self.with_parts(parts)
+        }
+    }
+}
+
+/// What the token is called.
+const NAME: &str = "\u{FFFD}";
+
+/// A tokenizer in which a token stands for each unit that is missing, and its id, which is behind all others.
+pub type WithMissing = (Arc<Tokenizer>, TokenId);
+
+impl Tokenizer {
+    /// This tokenizer with a token for units that nothing stands for; `None` if something stands for all units.
+    ///
+    /// # Errors
+    /// Where there is no id left.
+    pub fn with_missing(&self) -> Result<Option<&WithMissing>> {
+        if let Some(made) = self.with_missing.get() {
+            return Ok(made.as_ref());
+        }
+        let made = match self.encoder().may_miss() {
+            true => Some(self.made_with_missing()?),
+            false => None,
+        };
+        Ok(self.with_missing.get_or_init(|| made).as_ref())
+    }
+
+    fn made_with_missing(&self) -> Result<WithMissing> {
+        let mut vocabulary = (*self.parts.vocabulary).clone();
+        let n_before = vocabulary.len();
+        let mut name = NAME.to_owned();
+        let id = loop {
+            let id = vocabulary.push(Token { kind: TokenKind::Unknown, bytes: name.as_bytes() })?;
+            if vocabulary.len() > n_before {
+                break id;
+            }
+            name.push_str(NAME);
+        };
+        let units = Units { unknown: Some(name), fuse_unknown: false, ..self.parts.units.clone() };
+        let parts = Parts { units, vocabulary: Arc::new(vocabulary), ..self.parts.clone() };
+        Ok((Arc::new(Self::new(parts)?), id))
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+mod missing_tests {
+    use proptest::prelude::*;
+
+    use crate::tokenizer::EncodeOptions;
+    use crate::tokenizer::tests::{text, tokenizers};
+
+    proptest! {
+        #[test]
+        fn with_a_token_for_missing_units_texts_that_encode_have_the_same_ids(
+            which: prop::sample::Index,
+            text in text(),
+        ) {
+            let tokenizer = which.get(tokenizers());
+            let Some((all, missing)) = tokenizer.with_missing().unwrap() else { return Ok(()) };
+            let Ok(ids) = all.encode(&text, EncodeOptions::default()) else { return Ok(()) };
+            let before = tokenizer.encode(&text, EncodeOptions::default());
+            if ids.contains(missing) {
+                prop_assert!(before.is_err() || tokenizer.drops_missing());
+            } else {
+                prop_assert_eq!(Some(ids), before.ok());
+            }
+        }
+    }
+}
