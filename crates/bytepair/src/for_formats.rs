@@ -13,11 +13,11 @@ use crate::vocabulary::{Merge, TokenKind, Vocabulary};
 
 pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
 pub use crate::describe::normalize_step;
-pub use crate::describe::{hexadecimal, quoted};
 pub use crate::encode::{Encoder, Scratch};
 pub use crate::hash::HashKey;
 pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
+pub use crate::segment::{hexadecimal, quoted};
 pub use crate::vocabulary::Entries;
 pub use crate::vocabulary::merge_table::{Description, PackedMerges};
 

@@ -36,11 +36,11 @@ pub use bytepair_split as split;
 pub use bytepair_split::unicode;
 
 pub use batch::fits_one_thread;
-pub use describe::graphemes;
 pub use encode::Dropout;
 pub use encoding::Encoding;
 pub use error::{CountProblem, Error, ErrorKind, Result};
 pub use scope::Scope;
+pub use segment::graphemes;
 pub use sink::{Batch, Number, Sink};
 #[doc(hidden)]
 pub use tokenizer::by_definition;

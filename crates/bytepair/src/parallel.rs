@@ -282,13 +282,22 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
+    fn in_order<J: Send, D: Send, S: Send>(
+        states: &mut [S],
+        next: impl FnMut() -> Result<Option<J>>,
+        work: impl Fn(J, &mut S) -> D + Sync,
+        take: impl FnMut(D) -> Result<()>,
+    ) -> Result<()> {
+        in_order_within((N_JOBS_PER_THREAD, || true), states, next, work, take)
+    }
+
     fn failed() -> Error {
         ErrorKind::EmptyCorpus.into()
     }
 
     proptest! {
         #[test]
-        fn what_is_taken_is_in_order_within((N_JOBS_PER_THREAD, || true), n_threads in 1..5_usize, delays in prop::collection::vec(0..200_u64, 0..60)) {
+        fn what_is_taken_is_in_order(n_threads in 1..5_usize, delays in prop::collection::vec(0..200_u64, 0..60)) {
             let mut jobs = delays.iter().copied().enumerate();
             let mut taken = Vec::new();
             let work = |(number, delay): (usize, u64), n_done: &mut usize| {
@@ -297,7 +306,7 @@ mod tests {
                 number
             };
             let mut states = vec![0; n_threads];
-            let result = in_order_within((N_JOBS_PER_THREAD, || true), &mut states, || Ok(jobs.next()), work, |number| {
+            let result = in_order(&mut states, || Ok(jobs.next()), work, |number| {
                 taken.push(number);
                 Ok(())
             });
@@ -329,30 +338,12 @@ mod tests {
                 (number < 10).then_some(()).ok_or_else(failed)
             };
             let work = |number, (): &mut ()| number;
-            assert!(
-                in_order_within(
-                    (N_JOBS_PER_THREAD, || true),
-                    &mut vec![(); n_threads],
-                    next,
-                    work,
-                    take
-                )
-                .is_err()
-            );
+            assert!(in_order(&mut vec![(); n_threads], next, work, take).is_err());
             assert_eq!(n_taken, 10);
             assert!(n_given <= 10 + N_JOBS_PER_THREAD * n_threads);
         }
         let next = || Err::<Option<usize>, _>(failed());
-        assert!(
-            in_order_within(
-                (N_JOBS_PER_THREAD, || true),
-                &mut [(); 2],
-                next,
-                |number, ()| number,
-                |_| Ok(())
-            )
-            .is_err()
-        );
+        assert!(in_order(&mut [(); 2], next, |number, ()| number, |_| Ok(())).is_err());
     }
 
     #[test]
@@ -381,13 +372,7 @@ mod tests {
     fn a_panic_of_a_thread_is_one_of_the_call() {
         let mut jobs = 0..10;
         let work = |job, (): &mut ()| assert!(job != 3, "job {job}");
-        drop(in_order_within(
-            (N_JOBS_PER_THREAD, || true),
-            &mut [(); 2],
-            || Ok(jobs.next()),
-            work,
-            Ok,
-        ));
+        drop(in_order(&mut [(); 2], || Ok(jobs.next()), work, Ok));
     }
 
     #[test]

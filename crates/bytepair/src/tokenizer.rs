@@ -32,7 +32,6 @@ mod worker;
 use std::sync::{Arc, OnceLock};
 
 use self::call::{Call, NamedRules};
-pub use self::counted::AsEncoded;
 pub use self::counter::TokenCounter;
 pub use self::decoding::DecodeStream;
 use self::decoding::Decoder;

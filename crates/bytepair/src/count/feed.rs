@@ -12,6 +12,7 @@
 //! splits nor, unless a normalizer is set, checks. Its memory is two stretches, as they are read and as they are handed out,
 //! and the longest stretch of text without a safe cut, which may have a limit.
 
+use std::fmt::Debug;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +22,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::reserve_exact;
 use crate::normalize::Normalizer;
 use crate::segment::Segment;
-use crate::tokenizer::AsEncoded;
 use bytepair_split::Splitter;
 
 /// How much text is handed out at once, in bytes.
@@ -35,9 +35,25 @@ const MAX_PARTS: usize = 1 << 13;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
 
-/// A part of a text that is cut as where it is encoded.
+/// A tokenizer that cuts texts as it does where it encodes them.
+pub trait AsEncoded: Debug + Send + Sync {
+    /// The last place in a range of a text where a cut changes no piece, whatever follows the text.
+    fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize>;
+
+    /// Visits the added tokens of a text, all special ones among them, and what stands between them, in order.
+    ///
+    /// # Errors
+    /// Where the text is not UTF-8 but has to be, and those of `visit`.
+    fn for_each_part(
+        &self,
+        text: Segment<'_>,
+        visit: &mut dyn FnMut(EncodedPart<'_>) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// A part of a text.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum EncodedPart<'t> {
+pub enum EncodedPart<'t> {
     /// An added token: its place in [`Preparation::special_tokens`], and how long it is in the text, in bytes.
     Added(usize, usize),
     /// What the splitter cuts.
@@ -48,7 +64,7 @@ pub(crate) enum EncodedPart<'t> {
 #[derive(Clone, Debug)]
 pub struct Preparation {
     /// What cuts out the special tokens and changes the text, instead of the next fields, if anything does.
-    pub as_encoded: Option<Arc<AsEncoded>>,
+    pub as_encoded: Option<Arc<dyn AsEncoded>>,
     /// Applied to each segment between special tokens.
     pub normalizer: Normalizer,
     /// Cuts normalized segments into pieces.
@@ -272,7 +288,7 @@ where
     /// Hands out what comes next of a text.
     fn push(&mut self, text: &mut Text<R>, cut: Cut<'_>, stretch: &mut Stretch) -> Result<()> {
         if let Some(tokenizer) = &self.preparation.as_encoded {
-            return self.push_encoded(tokenizer, text, cut, stretch);
+            return self.push_encoded(&**tokenizer, text, cut, stretch);
         }
         self.check_utf8(cut)?;
         self.normalize(text, cut, &mut stretch.buffer)?;
@@ -291,7 +307,7 @@ where
 
     fn push_encoded(
         &mut self,
-        tokenizer: &AsEncoded,
+        tokenizer: &dyn AsEncoded,
         text: &mut Text<R>,
         Cut { raw, offset, ends }: Cut<'_>,
         stretch: &mut Stretch,
@@ -301,7 +317,7 @@ where
         let n_found = &mut self.report.n_special;
         let Stretch { buffer, parts, n_ready } = stretch;
         text.offset = offset;
-        let visited = tokenizer.for_each_part(segment, |part| {
+        let visited = tokenizer.for_each_part(segment, &mut |part| {
             match part {
                 EncodedPart::Added(place, len) => {
                     n_found[place] += 1;

@@ -30,21 +30,19 @@ mod table;
 mod tables;
 mod workers;
 
-pub use crate::tokenizer::AsEncoded;
 pub use corpus::CorpusCounter;
 pub(crate) use corpus::needed_to_learn;
-pub(crate) use feed::EncodedPart;
-pub use feed::{CorpusReport, Preparation};
+pub use feed::{AsEncoded, CorpusReport, EncodedPart, Preparation};
 pub use sorter::Part;
 pub use sums::{CountRows, CountSums, SummedRows};
 
 use hashbrown::HashTable;
 use sha2::{Digest, Sha256};
 
-use crate::describe::hexadecimal;
 use crate::error::{CountProblem, Error, Result};
 use crate::hash::HashKey;
 use crate::memory::{ask, ask_to_grow};
+use crate::segment::hexadecimal;
 
 /// What a piece takes beside its bytes: its end, its count, and where it first occurs.
 const LEN_BESIDE_PIECE: usize = size_of::<usize>() + size_of::<i64>() + size_of::<First>();

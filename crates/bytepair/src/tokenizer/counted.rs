@@ -12,15 +12,15 @@ use super::call::Call;
 use super::walk::{Depth, Met};
 use super::{EncodeOptions, Tokenizer};
 use crate::added::Specials;
-use crate::count::{EncodedPart, PieceCounts};
+use crate::count::{AsEncoded, EncodedPart, PieceCounts};
 use crate::encoding::Traced;
 use crate::error::{Error, Result};
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
-/// A tokenizer that cuts texts as it does where it encodes them.
+/// A tokenizer that cuts texts.
 #[derive(Debug)]
-pub struct AsEncoded {
+struct Cutting {
     tokenizer: Arc<Tokenizer>,
     /// By id: the place of the added token among all names.
     places: HashMap<TokenId, usize>,
@@ -32,7 +32,7 @@ impl Tokenizer {
     ///
     /// # Errors
     /// Where a name is empty.
-    pub(crate) fn cutting_texts(this: &Arc<Self>, names: &[String]) -> Result<Arc<AsEncoded>> {
+    pub(crate) fn cutting_texts(this: &Arc<Self>, names: &[String]) -> Result<Arc<dyn AsEncoded>> {
         let known = this.places_of_added();
         let new = names.iter().filter(|name| !known.contains_key(name.as_str()));
         let new: Vec<_> = new.map(|name| (name.clone(), None)).collect();
@@ -43,7 +43,7 @@ impl Tokenizer {
         let by_name: HashMap<_, _> = names.iter().zip(0..).collect();
         let added = tokenizer.parts.added.iter();
         let places = added.filter_map(|token| Some((token.id, *by_name.get(&token.content)?)));
-        Ok(Arc::new(AsEncoded { places: places.collect(), tokenizer }))
+        Ok(Arc::new(Cutting { places: places.collect(), tokenizer }))
     }
 
     /// Pieces without those that are an added token as a whole, and how often these occur.
@@ -69,28 +69,25 @@ impl Tokenizer {
     }
 }
 
-impl AsEncoded {
+impl Cutting {
     fn call(&self) -> Result<Call<'_>> {
         let allowed_special = Specials::All;
         self.tokenizer.call(EncodeOptions { allowed_special, ..EncodeOptions::default() })
     }
+}
 
-    /// The last place in a range of a text where a cut changes no piece, whatever follows the text.
-    pub(crate) fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
+impl AsEncoded for Cutting {
+    fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
         // A text that is one piece can be cut where no merge spans, but a new one may.
         let mut rounds = self.tokenizer.parts.pre_tokenizer.rounds().iter();
         let is_cut = rounds.next().is_some_and(|round| !round.splitter.stages().is_empty());
         is_cut.then(|| self.tokenizer.last_cut(text, range)).flatten()
     }
 
-    /// Visits the added tokens of a text, all special ones among them, and what stands between them, in order.
-    ///
-    /// # Errors
-    /// Where the text is not UTF-8 but has to be, and those of `visit`.
-    pub(crate) fn for_each_part(
+    fn for_each_part(
         &self,
         text: Segment<'_>,
-        mut visit: impl FnMut(EncodedPart<'_>) -> Result<()>,
+        visit: &mut dyn FnMut(EncodedPart<'_>) -> Result<()>,
     ) -> Result<()> {
         self.call()?.walk(&Traced::plain(text), Depth::Changed, |met| match met {
             Met::Text { text, place } => visit(EncodedPart::Text(&text.text[place])),
