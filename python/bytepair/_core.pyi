@@ -805,13 +805,8 @@ class CoreTokenizer:
     def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
         """For each text: whether it is proven that no normalized text contains it."""
 
-    def _merges_of(
-        self, ids: Sequence[int]
-    ) -> list[tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]]:
-        """Return the merges that make a token and those that use it, each as its two parts and its result."""
-
-    def _built_on(self, ids: Sequence[int]) -> list[int]:
-        """Return these tokens and all that are built on them."""
+    def _built_on(self, ids: Sequence[int]) -> list[tuple[int, list[int]]]:
+        """Return these tokens and all that are built on them, each with its parts."""
 
     def _extended(
         self, strings: Sequence[str], *, allow_helpers: bool = False

@@ -229,15 +229,12 @@ def cascade_of(base: Tokenizer, named: Named) -> Cascade:
     """Find what is built on tokens."""
     ids = named.ids
     causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
-    waiting = [id_ for id_ in base._built_on(ids) if id_ not in causes]
-    makers = {
-        id_: {part for merge in made_by for part in merge[:2]}
-        for id_, (made_by, _) in zip(waiting, base._merges_of(waiting), strict=True)
-    }
+    parts_of = dict(base._built_on(ids))
+    waiting = [id_ for id_ in parts_of if id_ not in causes]
     while waiting:
         later = []
         for id_ in waiting:
-            part = next((part for part in makers[id_] if part in causes), None)
+            part = next((part for part in parts_of[id_] if part in causes), None)
             if part is None:
                 later.append(id_)
             else:

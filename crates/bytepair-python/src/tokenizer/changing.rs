@@ -101,20 +101,12 @@ impl CoreTokenizer {
         self.0.parts().added.iter().map(row).collect()
     }
 
-    /// Return the merges that make a token and those that use it, each as its two parts and its result.
-    fn _merges_of(&self, py: Python<'_>, ids: Vec<TokenId>) -> Vec<(Vec<Parts>, Vec<Parts>)> {
-        py.detach(|| {
-            let graph = self.0.merge_graph();
-            let merges = self.0.parts().vocabulary.merges();
-            let all = |places: &[u32]| -> Vec<Parts> {
-                places.iter().map(|&place| parts(&merges[place as usize])).collect()
-            };
-            ids.iter().map(|&id| (all(graph.makers(id)), all(graph.users(id)))).collect()
-        })
-    }
-
-    /// Return these tokens and all that are built on them.
-    fn _built_on(&self, py: Python<'_>, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
+    /// Return these tokens and all that are built on them, each with its parts.
+    fn _built_on(
+        &self,
+        py: Python<'_>,
+        ids: Vec<TokenId>,
+    ) -> PyResult<Vec<(TokenId, Vec<TokenId>)>> {
         py.detach(|| self.0.built_on(&ids)).or_raise()
     }
 

@@ -11,8 +11,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use super::graph::{Ground, parts_of};
-use super::renumber::{Edit, Numbering};
+use super::remove::{Edit, Numbering};
+use super::{Ground, parts_of};
 use crate::count::PieceCounts;
 use crate::encode::{EditedMerges, Encoder, Scratch};
 use crate::error::{Error, Result};

@@ -13,7 +13,7 @@
 //! and so are tokens that the normalizer of the first always changes or its pattern always cuts.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::encode::{EditedMerges, Scratch};
 use crate::error::{Error, Result};
@@ -184,15 +184,32 @@ impl<'t> Extension<'t> {
 
     /// Makes a string one token.
     fn add(&mut self, wanted: &Wanted<'_>, may_help: bool) -> Result<StringReport> {
-        let parts = self.encode(wanted)?;
-        let mut report = StringReport { parts, ..StringReport::refused(Outcome::NeedsHelpers) };
-        match report.parts[..] {
-            [] => report.outcome = Outcome::Empty,
+        let mut parts = self.encode(wanted)?;
+        let mut report =
+            StringReport { parts: parts.clone(), ..StringReport::refused(Outcome::NeedsHelpers) };
+        match parts[..] {
+            [] => return Ok(StringReport::refused(Outcome::Empty)),
             [id] => (report.outcome, report.id) = (Outcome::Known, Some(id)),
-            [left, right] => self.join(left, right, &mut report)?,
-            _ if self.is_whole(&report.parts, wanted)? => self.add_whole(wanted, &mut report)?,
-            _ if may_help => self.add_with_helpers(wanted, &mut report)?,
-            _ => {}
+            [_, _] => {}
+            _ if self.is_whole(&parts, wanted)? => self.add_whole(wanted, &mut report)?,
+            _ if may_help => {}
+            _ => return Ok(report),
+        }
+        while let ([left, right, rest @ ..], Outcome::NeedsHelpers) = (&parts[..], report.outcome) {
+            match (self.merge(*left, *right)?, rest) {
+                (None, _) => report.outcome = Outcome::NameTaken,
+                (Some(id), []) => (report.outcome, report.id) = (Outcome::Added, Some(id)),
+                (Some(helper), _) => {
+                    report.helpers.push(helper);
+                    let encoder = self.tokenizer.encoder();
+                    parts = encoder.merged_by(&self.edit, wanted.units, &mut self.scratch)?;
+                }
+            }
+        }
+        if let ([id], Outcome::NeedsHelpers) = (&parts[..], report.outcome) {
+            // The last helper made it, or an old merge of that helper, which was never made before.
+            report.helpers.retain(|helper| helper != id);
+            (report.outcome, report.id) = (Outcome::Added, Some(*id));
         }
         Ok(report)
     }
@@ -221,37 +238,6 @@ impl<'t> Extension<'t> {
         let Some(kind) = self.whole else { return Ok(()) };
         match self.push(Token { kind, bytes: wanted.bytes })? {
             Some(id) => (report.outcome, report.id) = (Outcome::AddedWhole, Some(id)),
-            None => report.outcome = Outcome::NameTaken,
-        }
-        Ok(())
-    }
-
-    fn add_with_helpers(&mut self, wanted: &Wanted<'_>, report: &mut StringReport) -> Result<()> {
-        let mut parts = report.parts.clone();
-        while let [left, right, _, ..] = parts[..] {
-            let Some(helper) = self.merge(left, right)? else {
-                report.outcome = Outcome::NameTaken;
-                return Ok(());
-            };
-            report.helpers.push(helper);
-            let encoder = self.tokenizer.encoder();
-            parts = encoder.merged_by(&self.edit, wanted.units, &mut self.scratch)?;
-        }
-        match parts[..] {
-            [left, right] => self.join(left, right, report),
-            [id] => {
-                // The last helper made it, or an old merge of that helper, which was never made before.
-                report.helpers.retain(|&helper| helper != id);
-                (report.outcome, report.id) = (Outcome::Added, Some(id));
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn join(&mut self, left: TokenId, right: TokenId, report: &mut StringReport) -> Result<()> {
-        match self.merge(left, right)? {
-            Some(id) => (report.outcome, report.id) = (Outcome::Added, Some(id)),
             None => report.outcome = Outcome::NameTaken,
         }
         Ok(())
@@ -330,30 +316,6 @@ impl Tokenizer {
     }
 }
 
-/// How the other tokenizer writes a space, and how this one does.
-struct Spaces {
-    from: String,
-    to: String,
-}
-
-impl Spaces {
-    fn new(from: &Tokenizer, to: &Tokenizer) -> Option<Self> {
-        let written = |tokenizer: &Tokenizer| {
-            let spelling = tokenizer.spelling().filter(|spelling| spelling.from == b' ');
-            spelling.map_or(' ', |spelling| spelling.to).to_string()
-        };
-        let spaces = Self { from: written(from), to: written(to) };
-        (spaces.from != spaces.to).then_some(spaces)
-    }
-
-    fn translate<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => text.replace(&self.from, &self.to).into_bytes().into(),
-            Err(_) => bytes.into(),
-        }
-    }
-}
-
 impl Tokenizer {
     /// This tokenizer with those tokens of another that can be added, and a report for each id of the other; `None`
     /// for ids whose tokens are not text.
@@ -374,34 +336,37 @@ impl Tokenizer {
                            tokens of the one are no tokens of the other";
             return Err(Error::option("other", problem));
         }
-        let spaces = Spaces::new(other, self);
+        let [from, to] = [other, self].map(|tokenizer| {
+            let spelling = tokenizer.spelling().filter(|spelling| spelling.from == b' ');
+            spelling.map_or(' ', |spelling| spelling.to)
+        });
         let vocabulary = &other.parts().vocabulary;
-        let texts: Vec<_> = in_order(other)
+        let texts: Vec<(_, _, Cow<'_, [u8]>)> = in_order(other)
             .into_iter()
             .filter_map(|id| {
                 let token = vocabulary.token(id)?;
                 let TokenKind::Text(form) = token.kind else { return None };
-                let bytes = spaces.as_ref().map(|spaces| spaces.translate(token.bytes));
-                Some((id, form, bytes.unwrap_or(token.bytes.into())))
+                let text = std::str::from_utf8(token.bytes).ok().filter(|_| from != to);
+                let bytes = text.map(|text| text.replace(from, to.encode_utf8(&mut [0; 4])));
+                Some((id, form, bytes.map_or(token.bytes.into(), |text| text.into_bytes().into())))
             })
             .collect();
         let is_text = |bytes: &[u8]| !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
         let asked = texts.iter().filter(|(.., bytes)| is_text(bytes));
-        let asked: Vec<_> = asked.map(|(id, _, bytes)| (*id, &**bytes)).collect();
-        let bytes: Vec<_> = asked.iter().map(|(_, bytes)| *bytes).collect();
-        let ids_of = |never: Vec<bool>| -> HashSet<TokenId> {
-            let found = asked.iter().zip(never).filter(|(_, never)| *never);
-            found.map(|((id, _), _)| *id).collect()
-        };
-        let changed = ids_of(self.never_normalized(&bytes)?);
-        let cut = ids_of(self.never_held(&bytes));
+        let (asked, bytes): (Vec<_>, Vec<_>) = asked.map(|(id, _, bytes)| (*id, &**bytes)).unzip();
+        let changed = self.never_normalized(&bytes)?.into_iter().zip(self.never_held(&bytes));
+        let refused = asked.into_iter().zip(changed).filter_map(|(id, never)| match never {
+            (true, _) => Some((id, Outcome::Changed)),
+            (false, true) => Some((id, Outcome::Cut)),
+            (false, false) => None,
+        });
+        let refused: HashMap<_, _> = refused.collect();
         let mut extension = Extension::new(self)?;
         let mut reports = vec![None; vocabulary.len()];
         for (id, form, bytes) in &texts {
-            let report = match id {
-                id if changed.contains(id) => StringReport::refused(Outcome::Changed),
-                id if cut.contains(id) => StringReport::refused(Outcome::Cut),
-                _ => self.add_token(&mut extension, (*form, bytes), may_help)?,
+            let report = match refused.get(id) {
+                Some(&outcome) => StringReport::refused(outcome),
+                None => self.add_token(&mut extension, (*form, bytes), may_help)?,
             };
             reports[*id as usize] = Some(report);
         }
