@@ -80,7 +80,6 @@ fn class_name(kind: &ErrorKind) -> &'static str {
         ErrorKind::VocabularyTooSmall { .. }
         | ErrorKind::EmptyCorpus
         | ErrorKind::Count { .. }
-        | ErrorKind::CorpusTooLarge { .. }
         | ErrorKind::FirstUnknown => "TrainingError",
         ErrorKind::Format { .. } | ErrorKind::Inexpressible { .. } => "FormatError",
         ErrorKind::Read(_) => "FileError",

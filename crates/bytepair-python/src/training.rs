@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytepair::count::{CorpusCounter, Dropped, First, PieceCounts};
 use bytepair::train::{CharacterLimits, Earlier, Stop, Ties, TokenLimits, TrainOptions, Trained};
 use bytepair::vocabulary::TokenKind;
-use bytepair::{CountProblem, ErrorKind, Scope, Tokenizer};
+use bytepair::{Error, ErrorKind, Scope, Tokenizer};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -278,7 +278,7 @@ fn read_scope(ranges: &[(u32, u32)]) -> PyResult<Arc<Scope>> {
     let read = |&(first, last): &(u32, u32)| Some(char::from_u32(first)?..=char::from_u32(last)?);
     let ranges: Option<Vec<_>> = ranges.iter().map(read).collect();
     let problem = "a range begins or ends with no character";
-    let ranges = ranges.ok_or_else(|| bytepair::Error::option("scope", problem));
+    let ranges = ranges.ok_or_else(|| Error::option("scope", problem));
     let scope = ranges.and_then(Scope::new);
     scope.map(Arc::new).or_raise()
 }
@@ -432,7 +432,7 @@ fn unscale(trained: &mut Trained, scale: i64) -> Vec<i64> {
 }
 
 /// Whether what was raised is Ctrl-C, or a progress function's word for it.
-fn is_interrupt(error: &bytepair::Error) -> bool {
+fn is_interrupt(error: &Error) -> bool {
     let is_interrupt =
         |raised: PyErr| Python::attach(|py| raised.is_instance_of::<PyKeyboardInterrupt>(py));
     raised_meanwhile(error.kind()).is_some_and(is_interrupt)
@@ -449,6 +449,5 @@ fn counted(piece: &Text, count: &Bound<'_, PyAny>) -> PyResult<i64> {
         let message = format!("a count must be a whole number, not {count}");
         return Err(PyTypeError::new_err(message));
     };
-    let problem = CountProblem::OutOfRange { count: number.to_string() };
-    Err(to_python(&ErrorKind::Count { piece: piece.bytes().to_vec(), problem }.into()))
+    Err(to_python(&Error::count_of(piece.bytes(), number)))
 }

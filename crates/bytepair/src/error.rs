@@ -68,13 +68,11 @@ pub enum ErrorKind {
     },
     /// More tokens than there are 32-bit ids.
     TooManyTokens,
-    /// More tokens than training can tell apart.
-    TooManyTrained {
-        /// The most that it can.
-        most: usize,
+    /// More than a table can hold: tokens, or symbols of a piece.
+    TooLarge {
+        /// What is too much, as a sentence.
+        problem: String,
     },
-    /// Tokens of more bytes than a vocabulary can hold.
-    VocabularyTooLarge,
     /// A vocabulary size that leaves no room for what must be in it.
     VocabularyTooSmall {
         /// The requested size.
@@ -88,20 +86,8 @@ pub enum ErrorKind {
     EmptyCorpus,
     /// A count, or a sum of counts, beyond what can be counted.
     Count {
-        /// The piece that was counted; empty for a sum over pieces.
-        piece: Vec<u8>,
-        /// What is wrong with its count.
-        problem: CountProblem,
-    },
-    /// More symbols in the distinct pieces than the trainer can index.
-    CorpusTooLarge {
-        /// The number of symbols.
-        n_symbols: usize,
-    },
-    /// A piece of more symbols than the encoder can index.
-    PieceTooLong {
-        /// The number of symbols.
-        n_symbols: usize,
+        /// What is wrong with it, as a sentence.
+        problem: String,
     },
     /// No memory is left.
     OutOfMemory {
@@ -150,59 +136,8 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-/// What is wrong with a count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CountProblem {
-    /// One count is negative, or larger than [`i64::MAX`].
-    OutOfRange {
-        /// The count, in decimal digits: it may have any size.
-        count: String,
-    },
-    /// The occurrences of one piece add up to more than [`i64::MAX`].
-    Sum,
-    /// The symbols of all pieces, each times its count, add up to more than [`i64::MAX`].
-    Symbols {
-        /// The number of symbols of the piece that exceeds it.
-        n_symbols: usize,
-        /// Its count.
-        count: i64,
-    },
-    /// The symbols of several rows of pieces together, each times its count, add up to more than [`i64::MAX`].
-    AllSymbols,
-    /// The occurrences of the pieces left out add up to more than [`i64::MAX`].
-    LeftOut,
-}
-
-impl fmt::Display for CountProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfRange { count } if count.starts_with('-') => {
-                write!(f, " is {count}; a count must not be negative")
-            }
-            Self::OutOfRange { count } => write!(f, " is {count}, more than {LARGEST_COUNT}"),
-            Self::Sum => write!(f, " adds up to more than {LARGEST_COUNT}"),
-            Self::Symbols { n_symbols, count } => write!(
-                f,
-                " is {count}, and each occurrence has {n_symbols} symbols; with the pieces before it, \
-                 that makes more than {LARGEST_COUNT} symbols; divide all counts by the same number"
-            ),
-            Self::AllSymbols => write!(
-                f,
-                "the pieces, each times its count, have more than {LARGEST_COUNT} symbols; divide all \
-                 counts by the same number"
-            ),
-            Self::LeftOut => write!(
-                f,
-                "the pieces that are left out occur more often than {LARGEST_COUNT} times; lower \
-                 the count from which pieces are kept, or divide all counts by the same number"
-            ),
-        }
-    }
-}
-
 /// [`i64::MAX`], as messages show it.
-const LARGEST_COUNT: &str = "9,223,372,036,854,775,807 (63 bits)";
+pub(crate) const LARGEST_COUNT: &str = "9,223,372,036,854,775,807 (63 bits)";
 
 impl Error {
     /// The values behind the message.
@@ -210,9 +145,23 @@ impl Error {
         &self.0
     }
 
-    /// A count that is negative, or a sum that is too large.
-    pub(crate) fn count(piece: &[u8], problem: CountProblem) -> Self {
-        ErrorKind::Count { piece: piece.to_vec(), problem }.into()
+    /// A count of a piece that is negative, or larger than [`i64::MAX`].
+    pub fn count_of(piece: &[u8], count: impl fmt::Display) -> Self {
+        let (piece, count) = (String::from_utf8_lossy(piece), count.to_string());
+        let rule = match count.starts_with('-') {
+            true => "; a count must not be negative".to_owned(),
+            false => format!(", more than {LARGEST_COUNT}"),
+        };
+        let problem = format!("the count of the piece {piece:?} is {count}{rule}");
+        ErrorKind::Count { problem }.into()
+    }
+
+    /// Counts of a piece that add up to more than [`i64::MAX`].
+    pub(crate) fn sum_of(piece: &[u8]) -> Self {
+        let piece = String::from_utf8_lossy(piece);
+        let problem =
+            format!("the count of the piece {piece:?} adds up to more than {LARGEST_COUNT}");
+        ErrorKind::Count { problem }.into()
     }
 
     /// This error with its offsets for a text that begins so many bytes later.
@@ -326,15 +275,6 @@ impl fmt::Display for ErrorKind {
             }
             Self::IdTaken { id } => write!(f, "two tokens have the id {id}"),
             Self::TooManyTokens => write!(f, "there are more tokens than 32-bit ids"),
-            Self::TooManyTrained { most } => {
-                write!(f, "training makes vocabularies of at most {most} ids; ask for fewer")
-            }
-            Self::VocabularyTooLarge => {
-                write!(
-                    f,
-                    "a token is longer than 512 MiB, or all tokens together are longer than 4 GiB"
-                )
-            }
             Self::VocabularyTooSmall { requested, needed, may_leave_out } => {
                 let way_out = if *may_leave_out {
                     "; ask for more, or leave rare characters out: character_coverage=0.9995 \
@@ -351,27 +291,7 @@ impl fmt::Display for ErrorKind {
             Self::EmptyCorpus => {
                 write!(f, "the corpus is empty: there is no text to learn from")
             }
-            Self::Count { problem, .. }
-                if matches!(problem, CountProblem::AllSymbols | CountProblem::LeftOut) =>
-            {
-                write!(f, "{problem}")
-            }
-            Self::Count { piece, problem } => {
-                write!(f, "the count of the piece {:?}{problem}", String::from_utf8_lossy(piece))
-            }
-            Self::CorpusTooLarge { n_symbols } => write!(
-                f,
-                "the distinct pieces hold {n_symbols} symbols, more than the {} that can be indexed; \
-                 drop rare pieces, or split the text into shorter ones",
-                u32::MAX
-            ),
-            Self::PieceTooLong { n_symbols } => {
-                write!(
-                    f,
-                    "one piece has {n_symbols} symbols, more than the {} that can be indexed",
-                    u32::MAX - 1
-                )
-            }
+            Self::Count { problem } | Self::TooLarge { problem } => write!(f, "{problem}"),
             Self::OutOfMemory { n_bytes } => {
                 write!(f, "out of memory: there is no room for about {n_bytes} more bytes")
             }

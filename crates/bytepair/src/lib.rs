@@ -38,7 +38,7 @@ pub use bytepair_split::unicode;
 pub use batch::fits_one_thread;
 pub use encode::Dropout;
 pub use encoding::Encoding;
-pub use error::{CountProblem, Error, ErrorKind, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use scope::Scope;
 pub use segment::graphemes;
 pub use sink::{Batch, Number, Sink};

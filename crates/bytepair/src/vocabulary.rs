@@ -503,7 +503,9 @@ impl Entry {
             let len_and_kind = len << KIND_BITS | u32::from(kind.code());
             Some(Self { start: u32::try_from(start).ok()?, len_and_kind })
         };
-        entry().ok_or_else(|| ErrorKind::VocabularyTooLarge.into())
+        let problem =
+            "a token is longer than 512 MiB, or all tokens together are longer than 4 GiB";
+        entry().ok_or_else(|| ErrorKind::TooLarge { problem: problem.to_owned() }.into())
     }
 
     /// Where its bytes lie.

@@ -39,7 +39,7 @@ pub use sums::{CountRows, CountSums, SummedRows};
 use hashbrown::HashTable;
 use sha2::{Digest, Sha256};
 
-use crate::error::{CountProblem, Error, Result};
+use crate::error::{Error, ErrorKind, LARGEST_COUNT, Result};
 use crate::hash::HashKey;
 use crate::memory::{ask, ask_to_grow};
 use crate::segment::hexadecimal;
@@ -73,7 +73,13 @@ impl Dropped {
     fn add(&mut self, other: Self) -> Result<()> {
         self.n_pieces += other.n_pieces;
         let sum = self.n_occurrences.checked_add(other.n_occurrences);
-        self.n_occurrences = sum.ok_or_else(|| Error::count(b"", CountProblem::LeftOut))?;
+        self.n_occurrences = sum.ok_or_else(|| {
+            let problem = format!(
+                "the pieces that are left out occur more often than {LARGEST_COUNT} times; lower the count from \
+                 which pieces are kept, or divide all counts by the same number"
+            );
+            ErrorKind::Count { problem }
+        })?;
         Ok(())
     }
 }
@@ -178,15 +184,14 @@ impl PieceCounts {
             return Ok(());
         }
         if count < 0 {
-            let count = count.to_string();
-            return Err(Error::count(piece, CountProblem::OutOfRange { count }));
+            return Err(Error::count_of(piece, count));
         }
         let Some(place) = self.find(piece) else {
             self.push_distinct(piece, count, first);
             return Ok(());
         };
         let sum = &mut self.counts[place];
-        *sum = sum.checked_add(count).ok_or_else(|| Error::count(piece, CountProblem::Sum))?;
+        *sum = sum.checked_add(count).ok_or_else(|| Error::sum_of(piece))?;
         match (&mut self.firsts, first) {
             (Some(firsts), Some(first)) => firsts[place] = firsts[place].min(first),
             (firsts, _) => *firsts = None,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::sorter::{self, Merged, Occurrences, Order, Part, Record, Run, Sorter};
 use super::{Dropped, First};
-use crate::error::{CountProblem, Error, Result};
+use crate::error::{Error, Result};
 
 /// After so many rows the caller may end the adding up.
 const N_ROWS_BETWEEN_CALLS: u64 = 1 << 16;
@@ -54,11 +54,7 @@ impl CountSums {
         if piece.is_empty() || count == 0 {
             return Ok(());
         }
-        let given = count;
-        let count = u64::try_from(given);
-        let count = count.map_err(|_| {
-            Error::count(piece, CountProblem::OutOfRange { count: given.to_string() })
-        })?;
+        let count = u64::try_from(count).map_err(|_| Error::count_of(piece, count))?;
         let first = First { source: part.source, offset };
         self.by_hash.push(piece.into(), Occurrences { group: part.group, count, first })
     }
@@ -137,7 +133,7 @@ fn total(records: &[Record]) -> Result<i64> {
 
 fn count_of(record: &Record) -> Result<i64> {
     let count = i64::try_from(record.occurrences.count);
-    count.map_err(|_| Error::count(&record.piece, CountProblem::Sum))
+    count.map_err(|_| Error::sum_of(&record.piece))
 }
 
 /// Visits the records of each piece, one for each group that has it.

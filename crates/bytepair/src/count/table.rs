@@ -15,7 +15,7 @@ use std::path::Path;
 use super::First;
 use super::ordered::{Entry, Found, Table};
 use super::sorter::{Occurrences, Run, RunWriter};
-use crate::error::{CountProblem, Error, Result};
+use crate::error::{Error, Result};
 use crate::hash::{HashKey, hash_bytes};
 use crate::memory::ask_to_grow;
 use crate::memory::huge_pages::HugePageRow;
@@ -116,8 +116,7 @@ impl Total {
     }
 
     pub(super) fn of(self, piece: &[u8]) -> Result<Sum<'_>> {
-        let count = i64::try_from(self.count);
-        let count = count.map_err(|_| Error::count(piece, CountProblem::Sum))?;
+        let count = i64::try_from(self.count).map_err(|_| Error::sum_of(piece))?;
         Ok(Sum { piece, count, position: self.first })
     }
 }

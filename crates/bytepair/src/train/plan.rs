@@ -129,7 +129,8 @@ impl Plan {
 /// Where it does not fit a slot of the row.
 pub(super) fn next_id(n_ids: usize) -> Result<TokenId> {
     let id = TokenId::try_from(n_ids).ok().filter(|_| n_ids < MAX_IDS);
-    id.ok_or_else(|| ErrorKind::TooManyTrained { most: MAX_IDS }.into())
+    let problem = || format!("training makes vocabularies of at most {MAX_IDS} ids; ask for fewer");
+    id.ok_or_else(|| ErrorKind::TooLarge { problem: problem() }.into())
 }
 
 impl Created {

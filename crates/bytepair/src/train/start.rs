@@ -22,7 +22,7 @@ use super::share::Share;
 use super::{Ties, TrainOptions};
 use crate::count::PieceCounts;
 use crate::encode::{Encoder, Scratch};
-use crate::error::{CountProblem, Error, ErrorKind, Result};
+use crate::error::{ErrorKind, LARGEST_COUNT, Result};
 use crate::parallel::in_parallel;
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -212,7 +212,12 @@ pub(super) fn shares(
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
         let (row, n_row_tokens) = result?;
-        let too_many = || Error::count(b"", CountProblem::AllSymbols);
+        let too_many = || ErrorKind::Count {
+            problem: format!(
+                "the pieces, each times its count, have more than {LARGEST_COUNT} symbols; divide all counts by \
+                 the same number"
+            ),
+        };
         n_tokens = n_tokens.checked_add(n_row_tokens).ok_or_else(too_many)?;
         shares.push(Share::new(row));
     }
@@ -278,13 +283,23 @@ fn row(
         segmenter.push_tokens(piece, &mut tokens)?;
         row.push_piece(&tokens, count);
         let n_symbols = row.n_slots();
-        u32::try_from(n_symbols).map_err(|_| ErrorKind::CorpusTooLarge { n_symbols })?;
+        u32::try_from(n_symbols).map_err(|_| ErrorKind::Count {
+            problem: format!(
+                "the distinct pieces hold {n_symbols} symbols, more than the {} that can be indexed; drop rare \
+                 pieces, or split the text into shorter ones",
+                u32::MAX
+            ),
+        })?;
         n_tokens = i64::try_from(tokens.len())
             .ok()
             .and_then(|n| n_tokens.checked_add(n.checked_mul(count)?))
-            .ok_or_else(|| {
-                let n_symbols = tokens.len();
-                Error::count(piece, CountProblem::Symbols { n_symbols, count })
+            .ok_or_else(|| ErrorKind::Count {
+                problem: format!(
+                    "the count of the piece {:?} is {count}, and each occurrence has {} symbols; with the pieces before \
+                     it, that makes more than {LARGEST_COUNT} symbols; divide all counts by the same number",
+                    String::from_utf8_lossy(piece),
+                    tokens.len()
+                ),
             })?;
     }
     Ok((row, n_tokens))

@@ -116,7 +116,12 @@ impl Tree {
     pub(super) fn lay_out(&mut self, merges: &impl Lookup, ids: &[TokenId]) -> Result<()> {
         let n_symbols = ids.len();
         let last = u32::try_from(n_symbols).ok().filter(|&n| n < NO_PLACE);
-        let end = last.ok_or(ErrorKind::PieceTooLong { n_symbols })?;
+        let end = last.ok_or_else(|| ErrorKind::TooLarge {
+            problem: format!(
+                "one piece has {n_symbols} symbols, more than the {} that can be indexed",
+                NO_PLACE - 1
+            ),
+        })?;
         self.tokens.clear();
         self.tokens.extend((0..end).zip(ids).map(|(place, &id)| Node {
             id,
