@@ -14,9 +14,12 @@ impl Tokenizer {
     /// The parts of the pipeline in the order of the data, each with its name.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let parts = self.parts();
-        let mut lines = vec![("normalize", normalizer(parts)), ("split", splitter(parts))];
-        lines.push(("units", units(&parts.units)));
-        lines.push(("vocabulary", vocabulary(parts)));
+        let mut lines = vec![
+            ("normalize", normalizer(parts)),
+            ("split", splitter(parts)),
+            ("units", units(&parts.units)),
+            ("vocabulary", vocabulary(parts)),
+        ];
         if !parts.added.is_empty() {
             let names: Vec<_> = parts.added.iter().map(|token| token.content.as_str()).collect();
             lines.push(("added tokens", shortened(&names)));
@@ -26,42 +29,31 @@ impl Tokenizer {
         lines.extend(template(parts).map(|words| ("template", words)));
         lines.extend(parts.truncation.as_ref().map(|cut| ("truncation", truncation(cut))));
         lines.extend(parts.padding.as_ref().map(|fill| ("padding", padding(fill))));
-        let mut lossy = losses(parts);
-        lossy.extend(self.lost_in_decoding());
-        lines.push((
-            "loses",
-            if lossy.is_empty() { "nothing".to_owned() } else { lossy.join(", ") },
-        ));
+        let lost = [losses(parts), self.lost_in_decoding()].concat().join(", ");
+        lines.push(("loses", if lost.is_empty() { "nothing".to_owned() } else { lost }));
         lines
     }
 
     /// What decoding does to tokens, if they do not come back as the text they were found as.
     fn lost_in_decoding(&self) -> Vec<String> {
         let parts = self.parts();
-        let mut lost = Vec::new();
-        let changed = |(id, text): (TokenId, &[u8])| {
+        let changed = |what: &str, (id, text): (TokenId, &[u8])| {
             let found = self.decode_bytes(&[id]).is_ok_and(|bytes| bytes != text);
-            found.then(|| quoted(text))
+            found.then(|| {
+                format!("{what} such as {}, which are decoded to other text", quoted(text))
+            })
         };
         let mut added = parts.added.iter().map(|token| (token.id, token.content.as_bytes()));
-        lost.extend(
-            added.find_map(changed).map(|name| {
-                format!("added tokens such as {name}, which are decoded to other text")
-            }),
-        );
+        let mut lost = Vec::from_iter(added.find_map(|token| changed("added tokens", token)));
         match &parts.decode {
             Decode::Chain(chain) if !chain.separator.is_empty() => {
                 lost.push("spaces, since decoding puts one between tokens".to_owned());
             }
             Decode::Chain(_) if parts.units.is_bytes() && parts.units.end_mark.is_none() => {
-                let texts =
+                let plain =
                     parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
-                let mut texts = texts.map(|(id, token)| (id, token.bytes));
-                lost.extend(
-                    texts.find_map(changed).map(|name| {
-                        format!("tokens such as {name}, which are decoded to other text")
-                    }),
-                );
+                let mut plain = plain.map(|(id, token)| (id, token.bytes));
+                lost.extend(plain.find_map(|token| changed("tokens", token)));
             }
             Decode::SentencePiece(rules) if !rules.controls.is_empty() => {
                 lost.push("control tokens, which decoding leaves out".to_owned());
@@ -123,14 +115,13 @@ pub fn normalize_step(step: &NormalizeStep) -> String {
 }
 
 fn sentencepiece(rules: &SentencePieceRules) -> String {
-    let words = [
+    let words = chosen([
         (rules.characters.is_some(), "a character map, the longest match first"),
         (rules.removes_extra_spaces, "extra spaces removed"),
         (rules.adds_space && !rules.space_is_suffix, "a space put before the text"),
         (rules.adds_space && rules.space_is_suffix, "a space put behind the text"),
         (rules.escapes_spaces, "\" \" becomes \"▁\""),
-    ];
-    let words: Vec<_> = words.iter().filter(|word| word.0).map(|word| word.1).collect();
+    ]);
     format!("SentencePiece ({})", words.join(", "))
 }
 
@@ -165,12 +156,13 @@ fn units(units: &Units) -> String {
         };
         words.push(format!("end mark {:?} as {kind}", mark.text));
     }
-    words.extend(
-        units.continuing_prefix.iter().map(|prefix| format!("continuing prefix {prefix:?}")),
-    );
+    let prefix = units.continuing_prefix.iter();
+    words.extend(prefix.map(|prefix| format!("continuing prefix {prefix:?}")));
     words.extend(units.unknown.iter().map(|name| format!("unknown token {name:?}")));
-    words.extend(units.fuse_unknown.then(|| "neighbouring unknown units fused".to_owned()));
-    words.extend(units.byte_fallback.then(|| "byte fallback".to_owned()));
+    words.extend(chosen([
+        (units.fuse_unknown, "neighbouring unknown units fused"),
+        (units.byte_fallback, "byte fallback"),
+    ]));
     words.extend(outside(units).map(str::to_owned));
     words.join(", ")
 }
@@ -204,14 +196,13 @@ fn decoding(parts: &Parts) -> Option<String> {
         }) => {
             let mut words: Vec<String> =
                 replacements.iter().map(|(from, to)| format!("{from:?} becomes {to:?}")).collect();
-            words.extend(
-                first_without.iter().map(|text| format!("{text:?} removed from the first token")),
-            );
-            words.extend((*n_leading_spaces > 0).then(|| match n_leading_spaces {
-                1 => "1 leading space removed".to_owned(),
-                n => format!("{n} leading spaces removed"),
-            }));
-            words.extend(whole_byte_runs.then(|| "byte tokens decoded in runs".to_owned()));
+            let first = first_without.iter();
+            words.extend(first.map(|text| format!("{text:?} removed from the first token")));
+            let s = if *n_leading_spaces == 1 { "" } else { "s" };
+            let spaces = (*n_leading_spaces > 0)
+                .then(|| format!("{n_leading_spaces} leading space{s} removed"));
+            words.extend(spaces);
+            words.extend(chosen([(*whole_byte_runs, "byte tokens decoded in runs")]));
             Some(words.join(", "))
         }
         Decode::SentencePiece(_) => Some("as SentencePiece joins tokens".to_owned()),
@@ -265,33 +256,34 @@ fn end_of(side: Side) -> &'static str {
 
 /// The steps after which a text cannot be had back.
 fn losses(parts: &Parts) -> Vec<String> {
-    let mut losses = Vec::new();
-    if !parts.normalizer.steps().is_empty() {
-        losses.push("what normalizing changes".to_owned());
-    }
-    if parts.added.iter().any(|token| token.lstrip || token.rstrip) {
-        losses.push("white space beside some added tokens".to_owned());
-    }
+    let Parts { normalizer, pre_tokenizer, units, added, .. } = parts;
     let spells =
         |step: &NormalizeStep| matches!(step, NormalizeStep::ByteChars | NormalizeStep::CharBytes);
     let changes = |round: &Round| !round.change.steps().iter().all(spells);
-    if parts.pre_tokenizer.rounds().iter().any(changes) {
-        losses.push("what changing pieces changes".to_owned());
-    }
     let drops = |stage: &Stage| stage.behaviour == Behaviour::Removed;
     let is_lossy = |round: &Round| {
         round.splitter.stages().iter().any(drops) && !round.splitter.covers_everything()
     };
-    if parts.pre_tokenizer.rounds().iter().any(is_lossy) {
-        losses.push("what the split pattern does not match".to_owned());
-    }
-    if !parts.units.is_bytes() && parts.units.unknown.is_some() && !parts.units.byte_fallback {
-        losses.push("characters outside the alphabet".to_owned());
-    }
-    if parts.units.missing == Missing::Drop && parts.units.unknown.is_none() {
-        losses.push("units outside the alphabet".to_owned());
-    }
-    losses
+    let has_unknown = units.unknown.is_some();
+    chosen([
+        (!normalizer.steps().is_empty(), "what normalizing changes"),
+        (
+            added.iter().any(|token| token.lstrip || token.rstrip),
+            "white space beside some added tokens",
+        ),
+        (pre_tokenizer.rounds().iter().any(changes), "what changing pieces changes"),
+        (pre_tokenizer.rounds().iter().any(is_lossy), "what the split pattern does not match"),
+        (
+            !units.is_bytes() && has_unknown && !units.byte_fallback,
+            "characters outside the alphabet",
+        ),
+        (units.missing == Missing::Drop && !has_unknown, "units outside the alphabet"),
+    ])
+}
+
+/// The words whose condition holds.
+fn chosen<const N: usize>(words: [(bool, &str); N]) -> Vec<String> {
+    words.into_iter().filter(|word| word.0).map(|word| word.1.to_owned()).collect()
 }
 
 fn shortened(names: &[&str]) -> String {
