@@ -152,6 +152,14 @@ impl Template {
         self.specials().flat_map(|(ids, _)| ids.iter().copied())
     }
 
+    /// The same, to be changed.
+    pub(crate) fn ids_mut(&mut self) -> impl Iterator<Item = &mut TokenId> {
+        self.single.iter_mut().chain(&mut self.pair).flat_map(|piece| match piece {
+            TemplatePiece::Text { .. } => &mut [],
+            TemplatePiece::Special { ids, .. } => ids.as_mut_slice(),
+        })
+    }
+
     /// The ids of special tokens that have names, with those.
     pub fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
         self.specials()
@@ -261,20 +269,18 @@ impl Truncation {
         let n_added = contents.n_added;
         let copies = (contents.copies.0.max(1), contents.copies.1.max(1));
         let texts = Contents { n_added: 0, copies };
-        let max_len = self.max_length.checked_sub(n_added).ok_or_else(|| {
-            let problem = format!(
-                "max_length is {}, but there are {n_added} special tokens",
-                self.max_length
-            );
-            Error::option("truncation", problem)
-        })?;
+        let Self { max_length, stride, .. } = *self;
+        let Some(max_len) = max_length.checked_sub(n_added) else {
+            let problem =
+                format!("max_length is {max_length}, but there are {n_added} special tokens");
+            return Err(Error::option("truncation", problem));
+        };
         if texts.n_ids(lens) <= max_len {
             return Ok(lens);
         }
         let left = self.left(lens, copies, n_second.is_some(), max_len)?;
         for (len, left) in [(lens.0, left.0), (lens.1, left.1)] {
-            if 0 < left && left < len && left <= self.stride {
-                let stride = self.stride;
+            if 0 < left && left < len && left <= stride {
                 let problem = format!(
                     "stride is {stride}, but only {left} ids of the text are left to share"
                 );
@@ -292,33 +298,26 @@ impl Truncation {
         is_pair: bool,
         max_len: usize,
     ) -> Result<(usize, usize)> {
-        let too_short = |which: &str| {
-            Error::option(
-                "truncation",
-                format!("the {which} text is too short to cut it to max_length"),
-            )
-        };
+        let refused = |problem: &str| Err(Error::option("truncation", problem));
         // What is left of one text if the other stays whole.
-        let rest = |(n_copies, other_len, n_others): (usize, usize, usize)| {
-            let rest = max_len.saturating_sub(other_len.saturating_mul(n_others)) / n_copies;
-            Some(rest).filter(|&rest| rest > 0)
+        let rest = |n_copies: usize, other_len: usize, n_others| {
+            max_len.saturating_sub(other_len.saturating_mul(n_others)) / n_copies
         };
         match self.strategy {
             _ if max_len == 0 => Ok((0, 0)),
             TruncationStrategy::LongestFirst if is_pair => Ok(longest_first(lens, copies, max_len)),
             TruncationStrategy::LongestFirst => Ok((max_len / copies.0, 0)),
-            TruncationStrategy::OnlyFirst => {
-                let first = rest((copies.0, lens.1, copies.1)).ok_or_else(|| too_short("first"))?;
-                Ok((first, lens.1))
-            }
+            TruncationStrategy::OnlyFirst => match rest(copies.0, lens.1, copies.1) {
+                0 => refused("the first text is too short to cut it to max_length"),
+                first => Ok((first, lens.1)),
+            },
             TruncationStrategy::OnlySecond if !is_pair => {
-                Err(Error::option("truncation", "the second text is to be cut, but there is none"))
+                refused("the second text is to be cut, but there is none")
             }
-            TruncationStrategy::OnlySecond => {
-                let second =
-                    rest((copies.1, lens.0, copies.0)).ok_or_else(|| too_short("second"))?;
-                Ok((lens.0, second))
-            }
+            TruncationStrategy::OnlySecond => match rest(copies.1, lens.0, copies.0) {
+                0 => refused("the second text is too short to cut it to max_length"),
+                second => Ok((lens.0, second)),
+            },
         }
     }
 }

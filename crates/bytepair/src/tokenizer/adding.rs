@@ -30,14 +30,14 @@ impl Tokenizer {
         let mut places = self.places_of_added();
         for (content, wanted) in tokens {
             let unknown = Token { kind: TokenKind::Unknown, bytes: content.as_bytes() };
-            if vocabulary.id(unknown).is_some_and(|id| wanted.is_none_or(|wanted| wanted == id)) {
+            let is_wanted = |id: TokenId| wanted.is_none_or(|wanted| wanted == id);
+            let known = places.get(content.as_str()).map(|&place| parts.added[place].id);
+            if vocabulary.id(unknown).is_some_and(is_wanted) || known.is_some_and(is_wanted) {
                 continue;
             }
-            if let Some(known) = places.get(content.as_str()).map(|&place| &parts.added[place]) {
-                match wanted.is_none_or(|id| id == known.id) {
-                    true => continue,
-                    false => return Err(has_other_id(known)),
-                }
+            if let Some(id) = known {
+                let problem = format!("{content:?} already has the id {id}");
+                return Err(Error::option("special_tokens", problem));
             }
             check_new_special(content, *wanted, vocabulary.len())?;
             let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
@@ -67,8 +67,7 @@ impl Tokenizer {
     pub fn with_added_tokens(&self, tokens: &[AddedToken]) -> Result<(Self, usize)> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
-        let wanted = tokens.iter().map(|token| (token.content.as_str(), None)).collect();
-        let known = self.ids_of_published(wanted);
+        let known = self.ids_of_published(tokens);
         let mut places = self.places_of_added();
         let mut n_changed = 0;
         for token in tokens {
@@ -82,15 +81,12 @@ impl Tokenizer {
                 parts.added[place] = changed;
                 continue;
             }
-            let id = known.get(token.content.as_str()).copied().flatten();
-            let push = || {
-                let bytes = token.content.as_bytes();
-                vocabulary.push(Token { kind: TokenKind::Added, bytes })
-            };
-            let id = id.map_or_else(push, Ok)?;
-            let in_model = known.get(token.content.as_str()).copied().flatten().is_some();
+            let known = known.get(token.content.as_str()).copied();
+            let bytes = token.content.as_bytes();
+            let new = || vocabulary.push(Token { kind: TokenKind::Added, bytes });
+            let id = known.map_or_else(new, Ok)?;
             places.insert(&token.content, parts.added.len());
-            parts.added.push(AddedToken { id, in_model, ..token.clone() });
+            parts.added.push(AddedToken { id, in_model: known.is_some(), ..token.clone() });
             n_changed += 1;
         }
         parts.vocabulary = Arc::new(vocabulary);
@@ -104,15 +100,14 @@ impl Tokenizer {
     pub fn with_tokens_at(&self, tokens: &[AddedToken]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
-        let wanted = tokens.iter().map(|token| (token.content.as_str(), None)).collect();
-        let known = self.ids_of_published(wanted);
+        let known = self.ids_of_published(tokens);
         for token in tokens {
             let there = vocabulary.token(token.id);
             let there = there.map(|there| published_name(&parts.units, there));
             if there.as_ref() == Some(&token.content) {
                 continue;
             }
-            if let Some(id) = known.get(token.content.as_str()).copied().flatten() {
+            if let Some(id) = known.get(token.content.as_str()) {
                 let problem = format!("{:?} has the id {id}, and not {}", token.content, token.id);
                 return Err(Error::option("added_tokens", problem));
             }
@@ -139,22 +134,17 @@ impl Tokenizer {
         places
     }
 
-    /// The ids of tokens as published files write them, in one pass over the vocabulary.
-    fn ids_of_published<'n>(
-        &self,
-        mut wanted: HashMap<&'n str, Option<TokenId>>,
-    ) -> HashMap<&'n str, Option<TokenId>> {
+    /// By content: the ids of tokens that published files write so, in one pass over the vocabulary.
+    fn ids_of_published<'n>(&self, tokens: &'n [AddedToken]) -> HashMap<&'n str, TokenId> {
+        let wanted: HashSet<_> = tokens.iter().map(|token| token.content.as_str()).collect();
+        let mut ids = HashMap::new();
         for (id, token) in self.parts.vocabulary.iter() {
-            if let Some(found) = wanted.get_mut(&*published_name(&self.parts.units, token)) {
-                found.get_or_insert(id);
+            if let Some(name) = wanted.get(&*published_name(&self.parts.units, token)) {
+                ids.entry(*name).or_insert(id);
             }
         }
-        wanted
+        ids
     }
-}
-
-fn has_other_id(known: &AddedToken) -> Error {
-    Error::option("special_tokens", format!("{:?} already has the id {}", known.content, known.id))
 }
 
 fn check_new_special(content: &str, wanted: Option<TokenId>, n_ids: usize) -> Result<()> {
@@ -219,9 +209,8 @@ impl Tokenizer {
         for token in &mut added {
             token.special |= is_special.contains(&token.content);
         }
-        let known: HashSet<_> =
-            self.parts.added.iter().map(|token| token.content.as_str()).collect();
-        for content in special_tokens.iter().filter(|name| !known.contains(name.as_str())) {
+        let known = self.places_of_added();
+        for content in special_tokens.iter().filter(|name| !known.contains_key(name.as_str())) {
             let token = Token { kind: TokenKind::Added, bytes: content.as_bytes() };
             if let Some(id) = vocabulary.id(token) {
                 let content = content.clone();

@@ -10,7 +10,7 @@ use crate::decode::Decode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::normalize::{MAX_GROWTH, Normalizer, growth};
 use crate::pretokenize::PreTokenizer;
-use crate::template::{OffsetRules, Padding, Template, TemplatePiece, Truncation};
+use crate::template::{OffsetRules, Padding, Template, Truncation};
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair_split::Splitter;
@@ -104,19 +104,13 @@ impl Parts {
     /// # Errors
     /// Those of `new_id`.
     pub(crate) fn renumbered(&self, new_id: &dyn Fn(TokenId) -> Result<TokenId>) -> Result<Self> {
-        let mut added = self.added.clone();
-        for token in &mut added {
-            token.id = new_id(token.id)?;
+        let mut parts = self.clone();
+        let added = parts.added.iter_mut().map(|token| &mut token.id);
+        let padding = parts.padding.iter_mut().map(|padding| &mut padding.id);
+        for id in added.chain(parts.template.ids_mut()).chain(padding) {
+            *id = new_id(*id)?;
         }
-        let template = Template {
-            single: renumbered(&self.template.single, new_id)?,
-            pair: renumbered(&self.template.pair, new_id)?,
-        };
-        let mut padding = self.padding.clone();
-        if let Some(padding) = &mut padding {
-            padding.id = new_id(padding.id)?;
-        }
-        Ok(Self { added, template, padding, ..self.clone() })
+        Ok(parts)
     }
 
     fn check_growth(&self) -> Result<()> {
@@ -137,22 +131,6 @@ impl Parts {
         }
         Ok(())
     }
-}
-
-fn renumbered(
-    pieces: &[TemplatePiece],
-    new_id: &dyn Fn(TokenId) -> Result<TokenId>,
-) -> Result<Vec<TemplatePiece>> {
-    let piece = |piece: &TemplatePiece| {
-        Ok(match piece {
-            TemplatePiece::Text { .. } => piece.clone(),
-            TemplatePiece::Special { ids, type_id, names } => {
-                let ids = ids.iter().map(|&id| new_id(id)).collect::<Result<_>>()?;
-                TemplatePiece::Special { ids, type_id: *type_id, names: names.clone() }
-            }
-        })
-    };
-    pieces.iter().map(piece).collect()
 }
 
 fn is_never_whole(token: &AddedToken) -> Error {

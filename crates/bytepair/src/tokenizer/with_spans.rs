@@ -91,16 +91,14 @@ impl Call<'_> {
         let n_second = second.as_ref().map(|(row, _)| row.ids.len());
         let contents = self.contents(second.is_some());
         let truncation = self.truncation();
-        let lens = match truncation {
-            Some(truncation) => truncation.lens(first.ids.len(), n_second, contents)?,
-            None => (first.ids.len(), n_second.unwrap_or_default()),
-        };
+        let all = (first.ids.len(), n_second.unwrap_or_default());
+        let mut lens = all;
         if let Some(truncation) = truncation {
-            let from = (first.ids.len(), n_second.unwrap_or_default());
-            self.check_parts(truncation, contents, from, lens)?;
+            lens = truncation.lens(all.0, n_second, contents)?;
+            self.check_parts(truncation, contents, all, lens)?;
         }
         // Parts share ids, as far as that was not refused; each is copied once more.
-        let n_ids = contents.n_ids((first.ids.len(), n_second.unwrap_or_default()));
+        let n_ids = contents.n_ids(all);
         ask(Encoding::LEN_OF_ID.saturating_mul(2).saturating_mul(n_ids))?;
         let first = first.into_encoding((text, 0), rules, lens.0, truncation);
         let second =
@@ -121,16 +119,14 @@ impl Call<'_> {
         from: (usize, usize),
         to: (usize, usize),
     ) -> Result<()> {
-        let n_parts_of =
-            |from, to, n_copies| if n_copies == 0 { 1 } else { n_windows(from, to, truncation) };
-        let n_parts = n_parts_of(from.0, to.0, contents.copies.0).saturating_mul(n_parts_of(
-            from.1,
-            to.1,
-            contents.copies.1,
-        ));
-        let part_len = self.padding().map_or(truncation.max_length, |padding| {
-            padding.len(truncation.max_length).max(truncation.max_length)
-        });
+        let n_parts_of = |from, to, n_copies: usize| match n_copies {
+            0 => 1,
+            _ => n_windows(from, to, truncation),
+        };
+        let n_firsts = n_parts_of(from.0, to.0, contents.copies.0);
+        let n_parts = n_firsts.saturating_mul(n_parts_of(from.1, to.1, contents.copies.1));
+        let most = truncation.max_length;
+        let part_len = self.padding().map_or(most, |padding| padding.len(most).max(most));
         if n_parts > 1 {
             check_windows(n_parts, part_len, from.0 + from.1)?;
         }
