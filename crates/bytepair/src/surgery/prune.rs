@@ -193,11 +193,11 @@ impl Tokenizer {
             return Err(Error::option("to", problem));
         }
         let (ground, reasons) = (self.ground()?, self.reasons_to_stay());
-        let is_named = |id: TokenId| {
-            goal.among.is_none_or(|among| among.get(id as usize).copied().unwrap_or_default())
-        };
-        let ids = (0..).take(self.parts().vocabulary.len());
-        let may_go = ids.map(|id| reasons.is_free(id) && is_named(id)).collect();
+        let is_named =
+            |id: usize| goal.among.is_none_or(|among| among.get(id).copied().unwrap_or_default());
+        let is_free = |(id, reason): (usize, Option<_>)| reason.is_none() && is_named(id);
+        let mut may_go: Vec<_> = reasons.into_iter().enumerate().map(is_free).collect();
+        self.parts().added.iter().for_each(|token| may_go[token.id as usize] = false);
         let mut pruning = Pruning::new(self, counts, &ground, may_go)?;
         let mut removed = Vec::new();
         while n_tokens - removed.len() > least {

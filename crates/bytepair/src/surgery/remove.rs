@@ -198,24 +198,6 @@ pub enum Numbering {
     Compact,
 }
 
-/// Why tokens must stay, by id.
-#[derive(Debug)]
-pub(super) struct ReasonsToStay {
-    by_id: Vec<Option<&'static str>>,
-    is_added: Vec<bool>,
-}
-
-impl ReasonsToStay {
-    pub(super) fn of(&self, id: TokenId) -> Option<&'static str> {
-        self.by_id.get(id as usize).copied().flatten()
-    }
-
-    /// Whether a token is text that may be removed without being named.
-    pub(super) fn is_free(&self, id: TokenId) -> bool {
-        self.of(id).is_none() && self.is_added.get(id as usize) == Some(&false)
-    }
-}
-
 /// The changes to a tokenizer.
 #[derive(Debug)]
 pub(super) struct Edit<'e> {
@@ -227,10 +209,10 @@ pub(super) struct Edit<'e> {
 }
 
 impl Tokenizer {
-    pub(super) fn reasons_to_stay(&self) -> ReasonsToStay {
+    /// By id: why a token must stay.
+    pub(super) fn reasons_to_stay(&self) -> Vec<Option<&'static str>> {
         let Parts { vocabulary, added, template, padding, .. } = self.parts();
         let mut by_id = vec![None; vocabulary.len()];
-        let mut is_added = vec![false; vocabulary.len()];
         for (id, token) in vocabulary.iter() {
             by_id[id as usize] = match token.kind {
                 TokenKind::Byte => Some("a byte for fallback"),
@@ -243,11 +225,8 @@ impl Tokenizer {
                 _ => None,
             };
         }
-        for token in added {
-            is_added[token.id as usize] = true;
-            if token.special {
-                by_id[token.id as usize] = Some("a special token");
-            }
+        for token in added.iter().filter(|token| token.special) {
+            by_id[token.id as usize] = Some("a special token");
         }
         for id in template.special_ids() {
             by_id[id as usize] = Some("a token of the template");
@@ -256,13 +235,13 @@ impl Tokenizer {
         if let Some(reason) = padding {
             *reason = Some("the padding token");
         }
-        ReasonsToStay { by_id, is_added }
+        by_id
     }
 
     /// For each id: why its token must stay, or `None` if it need not.
     pub fn why_it_stays(&self, ids: &[TokenId]) -> Vec<Option<&'static str>> {
         let reasons = self.reasons_to_stay();
-        ids.iter().map(|&id| reasons.of(id)).collect()
+        ids.iter().map(|&id| reasons.get(id as usize).copied().flatten()).collect()
     }
 
     /// Refuses tokens that must stay, and ids without a token.
@@ -270,7 +249,7 @@ impl Tokenizer {
         let (reasons, parts) = (self.reasons_to_stay(), self.parts());
         for &id in ids {
             let token = parts.vocabulary.expect_token(id)?;
-            if let Some(reason) = reasons.of(id) {
+            if let Some(reason) = reasons[id as usize] {
                 let name = published_name(&parts.units, token);
                 let problem = format!("{name:?} (id {id}) is {reason} and must stay");
                 return Err(Error::option("tokens", problem));

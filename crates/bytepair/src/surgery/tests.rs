@@ -272,7 +272,7 @@ fn without_by_definition(base: &Tokenizer, goes: &HashSet<TokenId>) -> Tokenizer
 fn chosen(tokenizer: &Tokenizer, picks: &[u16]) -> Vec<TokenId> {
     let reasons = tokenizer.reasons_to_stay();
     let ids = tokenizer.parts().vocabulary.iter().map(|(id, _)| id);
-    let free: Vec<_> = ids.filter(|&id| reasons.of(id).is_none()).collect();
+    let free: Vec<_> = ids.filter(|&id| reasons[id as usize].is_none()).collect();
     let pick = |&pick: &u16| free.get(usize::from(pick) % free.len().max(1)).copied();
     picks.iter().filter_map(pick).collect()
 }
@@ -496,7 +496,8 @@ fn pruned_by_definition(
         let is_leaf = |id: &TokenId| {
             let may_go = goal.among.is_none_or(|among| among[*id as usize]);
             may_go
-                && reasons.is_free(*id)
+                && reasons[*id as usize].is_none()
+                && base.parts().added.iter().all(|token| token.id != *id)
                 && ground.above(*id).iter().all(|above| goes.contains(above))
         };
         let leaves = tokenizer.parts().vocabulary.iter().map(|(id, _)| id).filter(is_leaf);
