@@ -35,6 +35,15 @@ mod symbol;
 mod tests;
 mod translate;
 pub mod unicode;
+#[cfg_attr(
+    not(any(
+        target_arch = "x86",
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )),
+    allow(unused, reason = "a processor without vectors has no windows")
+)]
 mod windows;
 
 pub use self::boundaries::Boundaries;
