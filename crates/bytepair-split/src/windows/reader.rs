@@ -277,10 +277,11 @@ impl Span {
         }
         self.edges.push(0);
         self.cuts.edge = edge;
-        let [before @ .., at, behind] = &mut self.cuts.places;
-        for (places, distance) in before.iter_mut().zip((1..=N_BEFORE).rev()) {
-            cut_off(&self.edges, distance, places);
-        }
+        let [first, second, third, fourth, at, behind] = &mut self.cuts.places;
+        cut_off::<4>(&self.edges, first);
+        cut_off::<3>(&self.edges, second);
+        cut_off::<2>(&self.edges, third);
+        cut_off::<1>(&self.edges, fourth);
         at.clear();
         at.resize(self.edges.len() - 2, 0);
         behind.clear();
@@ -346,13 +347,14 @@ impl Span {
     }
 }
 
-/// The places of all words but the first and the last from which an edge lies behind the symbol that is so many symbols
-/// before them.
-fn cut_off(edges: &[u64], distance: usize, places: &mut Vec<u64>) {
+/// The places of all words but the first and the last from which an edge lies behind the symbol that is
+/// `DISTANCE` symbols before them.
+fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
+    const { assert!(DISTANCE <= N_BEFORE) };
     places.clear();
     places.extend(edges[..edges.len() - 1].windows(2).map(|pair| {
         let behind = |shift: usize| pair[1] << shift | pair[0] >> (WORD - shift);
-        (1..distance).fold(pair[1], |cut, shift| cut | behind(shift))
+        (1..DISTANCE).fold(pair[1], |cut, shift| cut | behind(shift))
     }));
 }
 
