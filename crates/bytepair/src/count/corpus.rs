@@ -1,28 +1,33 @@
 //! Texts and readers to piece counts: in parallel, in one pass, in bounded memory.
 //!
-//! `feed` turns texts into stretches that can be counted on their own, `workers` counts them, each thread
-//! in a table of its own, and `tables` adds the tables up. Memory is bounded by the distinct pieces, a few
+//! `feed` turns texts into stretches that can be counted on their own, each thread counts some of them
+//! in a table of its own, and `table` adds the tables up. The calling thread reads: it may be interrupted, and may call what
+//! belongs to it alone. It hands out stretches in order and takes them back to fill them again. When enough are outstanding,
+//! it counts one itself. So no thread waits for another as long as there is text. Memory is bounded by the distinct pieces, a few
 //! stretches for each thread, and the longest stretch of text without a safe cut; or by a limit, beyond which tables are
 //! written to runs on disk (`sorter`).
 //!
 //! The result does not depend on the number of threads: counts add up, and of all first positions
 //! the smallest is kept.
 
+use std::cell::{Cell, RefCell};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-use super::feed::{CorpusReport, Feeder, MAX_STRETCH_LEN, Preparation, boundaries};
+use super::feed::{CorpusReport, Feeder, MAX_STRETCH_LEN, Part, Preparation, Stretch, boundaries};
 use super::sorter::{self, Occurrences, Order, Runs};
-use super::table::{Sum, Total};
-use super::tables;
-use super::workers::{self, N_STRETCHES, Rules, Worker, lock, spill};
-use super::{Dropped, First, PieceCounts};
+use super::table::{self, CountTable, Sum, Total};
+use super::{Dropped, First, PieceCounts, n_characters};
 use crate::dictionary::Search;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::parallel::in_order_within;
+use bytepair_split::Boundaries;
 
+/// Stretches that there may be at once, for each thread: one is being filled.
+const N_STRETCHES: usize = 4;
 /// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
 /// while it grows.
 const LEAST_TABLE: usize = 8 << 20;
@@ -300,8 +305,8 @@ impl CorpusCounter {
     fn gather_tables(&mut self, min_count: i64, with_first: bool) -> Result<Vec<Gathered>> {
         let n_threads = self.workers.len();
         let tables = self.workers.drain(..).map(|worker| worker.table).collect();
-        let tables = tables::sorted(tables);
-        tables::merge(&tables, n_threads, |range| {
+        let tables = table::sorted(tables);
+        table::merge(&tables, n_threads, |range| {
             let mut part = Gathered::new(min_count, with_first);
             let (n_pieces, n_bytes) = range.size();
             part.kept.reserve(n_pieces, n_bytes)?;
@@ -365,7 +370,7 @@ impl CorpusCounter {
             longest: self.limit.map_or(usize::MAX, longest),
             n_added: 0,
         };
-        let result = workers::count_all(&mut self.workers, rules, |stretch| feeder.fill(stretch));
+        let result = count_all(&mut self.workers, rules, |stretch| feeder.fill(stretch));
         let n_added = weighted(feeder.n_added, self.weight);
         self.report.n_added = self.report.n_added.saturating_add(n_added);
         for worker in &mut self.workers {
@@ -417,6 +422,132 @@ fn first(source_starts: &[u64], position: u64) -> Result<First> {
     let source = u32::try_from(source)
         .map_err(|_| Error::option("sources", "more than 4,294,967,295 sources"))?;
     Ok(First { source, offset })
+}
+
+/// One thread's table and what else it counts.
+struct Worker {
+    table: CountTable,
+    n_pieces: u64,
+    n_characters: u64,
+    boundaries: Boundaries,
+}
+
+/// How to count.
+#[derive(Clone, Copy)]
+struct Rules<'p> {
+    preparation: &'p Preparation,
+    /// How much each piece counts.
+    weight: u64,
+    /// Where full tables are written, if memory is limited.
+    runs: Option<&'p Mutex<Runs>>,
+}
+
+impl Worker {
+    fn new() -> Self {
+        let (table, boundaries) = (CountTable::new(usize::MAX), Boundaries::default());
+        Self { table, n_pieces: 0, n_characters: 0, boundaries }
+    }
+
+    /// Counts all pieces of a stretch.
+    fn count(&mut self, rules: Rules<'_>, stretch: &Stretch) -> Result<()> {
+        stretch.parts.iter().try_for_each(|part| self.count_part(rules, part, &stretch.buffer))
+    }
+
+    fn count_part(&mut self, rules: Rules<'_>, part: &Part, buffer: &[u8]) -> Result<()> {
+        let Rules { preparation, weight, runs } = rules;
+        let text = &buffer[part.range.clone()];
+        // Text that was changed was checked before.
+        let is_raw = preparation.as_encoded.is_none() && preparation.normalizer.steps().is_empty();
+        if preparation.requires_utf8 && is_raw {
+            std::str::from_utf8(text).map_err(|error| {
+                let offset = part.offset + error.valid_up_to() as u64;
+                ErrorKind::NotUtf8 { offset }
+            })?;
+        }
+        self.n_characters += n_characters(text);
+        let mut from = 0;
+        while from < text.len() {
+            from = preparation
+                .splitter
+                .split_block(text, from, &mut self.boundaries)
+                .map_err(|error| Error::from(error).moved_by(part.offset))?;
+            self.table.ask_for_room(&self.boundaries)?;
+            self.n_pieces += self.table.add_block(text, &self.boundaries, weight, part.position);
+            if let Some(runs) = runs
+                && self.table.is_over_budget()
+            {
+                spill(&mut self.table, runs)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moves the contents of a table into a run. Threads write at the same time, but merge one after the other.
+///
+/// # Errors
+/// Where a file cannot be written or read.
+fn spill(table: &mut CountTable, runs: &Mutex<Runs>) -> Result<()> {
+    if table.is_empty() {
+        return Ok(());
+    }
+    let folder = lock(runs).folder().to_owned();
+    let run = table.write_run(&folder)?;
+    lock(runs).push(run)
+}
+
+fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
+    runs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts every stretch that `fill` fills; `fill` returns whether there may be more.
+///
+/// # Errors
+/// The first in the text, whatever the number of threads.
+fn count_all(
+    workers: &mut [Worker],
+    rules: Rules<'_>,
+    mut fill: impl FnMut(&mut Stretch) -> Result<bool>,
+) -> Result<()> {
+    let mut first = Stretch::default();
+    let mut has_more = fill(&mut first)?;
+    let n_workers = if has_more { workers.len() } else { 1 };
+    let (mut first, mut read_error) = (Some(first), None);
+    let (spares, is_alone) = (RefCell::new(Vec::new()), Cell::new(false));
+    let next = || {
+        let stretch = first.take().or_else(|| {
+            let mut stretch = spares.borrow_mut().pop().unwrap_or_default();
+            let filled = has_more.then(|| fill(&mut stretch)).transpose();
+            // What was read before is counted first, as its errors go before this one.
+            let filled = filled.unwrap_or_else(|error| {
+                read_error = Some(error);
+                None
+            });
+            has_more = filled == Some(true);
+            filled.map(|_| stretch)
+        });
+        is_alone.set(stretch.as_ref().is_some_and(|stretch| rules.are_strict_about(stretch)));
+        Ok(stretch)
+    };
+    let take = |(stretch, counted): (Stretch, Result<()>)| {
+        let is_kept = rules.runs.is_none() || stretch.buffer.capacity() <= 2 * MAX_STRETCH_LEN;
+        spares.borrow_mut().extend(is_kept.then_some(stretch));
+        counted
+    };
+    let count = |stretch: Stretch, worker: &mut Worker| {
+        let counted = worker.count(rules, &stretch);
+        (stretch, counted)
+    };
+    let workers = &mut workers[..n_workers];
+    in_order_within((N_STRETCHES - 1, || !is_alone.get()), workers, next, count, take)?;
+    read_error.map_or(Ok(()), Err)
+}
+
+impl Rules<'_> {
+    /// Whether a stretch has so much text without a place to cut that there should be no second one beside it.
+    fn are_strict_about(self, stretch: &Stretch) -> bool {
+        self.runs.is_some() && stretch.buffer.len() > MAX_STRETCH_LEN
+    }
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@
 //!
 //! ```text
 //! CorpusCounter::count_reader       (`corpus`)
-//!   workers::count_all              one thread reads, all count
+//!   count_all                       one thread reads, all count
 //!     Feeder::fill                  text → stretches that can be counted on their own (`feed`)
 //!     Splitter::split_block         a stretch → pieces
 //!     CountTable::add_block         pieces → the table of a thread (`table`, over the hash table of `ordered`)
 //!     spill                         a table that is larger than its budget → a run on disk (`sorter`)
 //! CorpusCounter::finish_common
-//!   tables::merge                   the tables of all threads → one `PieceCounts`, rare pieces left out
+//!   table::merge                    the tables of all threads → one `PieceCounts`, rare pieces left out
 //!   Runs::into_merged               if there are runs on disk, these instead
 //! ```
 //!
@@ -27,8 +27,6 @@ mod ordered;
 mod sorter;
 mod sums;
 mod table;
-mod tables;
-mod workers;
 
 pub use corpus::CorpusCounter;
 pub(crate) use corpus::needed_to_learn;
@@ -147,18 +145,18 @@ impl PieceCounts {
 
     /// The total length of all occurrences, in characters; `i64::MAX` where it exceeds 63 bits.
     pub fn n_characters(&self) -> i64 {
-        let weighted = |(piece, count, _): (&[u8], i64, _)| {
-            count.saturating_mul(i64::try_from(n_characters(piece)).unwrap_or(i64::MAX))
-        };
-        self.iter().map(weighted).fold(0, i64::saturating_add)
+        self.total(n_characters)
     }
 
     /// The total length of all occurrences, in bytes. `i64::MAX` where it exceeds 63 bits.
     pub fn n_bytes(&self) -> i64 {
-        let weighted = |(piece, count, _): (&[u8], i64, _)| {
-            count.saturating_mul(i64::try_from(piece.len()).unwrap_or(i64::MAX))
-        };
-        self.iter().map(weighted).fold(0, i64::saturating_add)
+        self.total(|piece| piece.len() as u64)
+    }
+
+    fn total(&self, len: impl Fn(&[u8]) -> u64) -> i64 {
+        let len = |piece| i64::try_from(len(piece)).unwrap_or(i64::MAX);
+        let weighted = self.iter().map(|(piece, count, _)| count.saturating_mul(len(piece)));
+        weighted.fold(0, i64::saturating_add)
     }
 
     /// A name for the pieces and their counts, whatever their order: 32 hexadecimal digits.

@@ -29,6 +29,12 @@ pub(super) trait Entry: Copy + Default {
 
     /// The hash that says where the entry lies in a table with this key, or without.
     fn hash(&self, key: Option<HashKey>) -> u64;
+
+    /// Computes a hash that the entry holds anew, for a table with this key, or without. `bytes` are those of long pieces.
+    fn renew(&mut self, _key: Option<HashKey>, _bytes: &[u8]) {}
+
+    /// Compares two entries of the same hash by their pieces.
+    fn compare(&self, own: &[u8], other: &Self, others: &[u8]) -> Ordering;
 }
 
 /// A smaller table, in bytes, grows without being asked whether there is memory.
@@ -106,48 +112,26 @@ impl<E: Entry> Table<E> {
         self.n_excess_steps > self.entries.len() * N_STEPS_PER_PLACE && self.key.is_none()
     }
 
-    /// Lets entries lie by a key from now on. `renew` is called for each, for those that hold their hash.
+    /// Lets entries lie by a key from now on.
     #[cold]
-    pub(super) fn take_key(&mut self, key: HashKey, renew: impl Fn(&mut E)) {
+    pub(super) fn take_key(&mut self, bytes: &[u8]) {
         let used: Vec<_> = self.entries.iter().copied().filter(|entry| !entry.is_free()).collect();
         self.entries.fill(E::default());
-        (self.key, self.n_excess_steps) = (Some(key), 0);
-        let mask = self.entries.len() - 1;
+        (self.key, self.n_excess_steps) = (Some(HashKey::of_process()), 0);
         for mut entry in used {
-            renew(&mut entry);
-            let mut index = self.place(entry.hash(self.key));
-            while !self.entries[index].is_free() {
-                index = (index + 1) & mask;
-            }
-            self.entries[index] = entry;
+            entry.renew(self.key, bytes);
+            self.put(entry);
         }
     }
 
-    /// Forgets the key, before entries are sorted. `renew` is called for each if there is one.
-    pub(super) fn drop_key(&mut self, renew: impl Fn(&mut E)) {
-        self.n_excess_steps = 0;
-        if self.key.take().is_some() {
-            self.entries.iter_mut().filter(|entry| !entry.is_free()).for_each(renew);
+    /// Puts an entry into the first free place from that where its search begins.
+    fn put(&mut self, entry: E) {
+        let mask = self.entries.len() - 1;
+        let mut index = self.place(entry.hash(self.key));
+        while !self.entries[index].is_free() {
+            index = (index + 1) & mask;
         }
-    }
-
-    /// The place where the search for this hash begins.
-    #[inline]
-    pub(super) fn first_entry(&self, hash: u64) -> &E {
-        &self.entries[self.place(hash)]
-    }
-
-    /// Prefetches the place where the search for this hash begins.
-    #[inline]
-    pub(super) fn prefetch(&self, hash: u64) {
-        prefetch(&self.entries, self.place(hash));
-    }
-
-    /// The place where the search for this hash begins, to be changed in what does not move the entry.
-    #[inline]
-    pub(super) fn first_entry_mut(&mut self, hash: u64) -> &mut E {
-        let place = self.place(hash);
-        &mut self.entries[place]
+        self.entries[index] = entry;
     }
 
     /// The place where the search for this hash begins, which is fetched ahead of its use.
@@ -212,28 +196,26 @@ impl<E: Entry> Table<E> {
             }
             let hash = entry.hash(self.key);
             if place(hash, n_bits) == index {
-                *self.first_entry_mut(hash) = entry;
+                let place = self.place(hash);
+                self.entries[place] = entry;
             } else {
                 away.push(entry);
             }
         }
-        let mask = self.entries.len() - 1;
-        for entry in away.into_iter().rev() {
-            let mut index = self.place(entry.hash(self.key));
-            while !self.entries[index].is_free() {
-                index = (index + 1) & mask;
-            }
-            self.entries[index] = entry;
-        }
+        away.into_iter().rev().for_each(|entry| self.put(entry));
     }
 
-    /// The entries by hash, those of equal hash by `compare`. They stand in the table's memory, which
-    /// [`Self::clear`] makes a table again. Where they lay by a key, that was [dropped](Self::drop_key).
+    /// The entries by hash, those of equal hash by their pieces.
     ///
     /// A run of used places holds the entries whose places lie in it, so runs are in order already and
     /// only inside of each there is something to sort. The run that goes on from the last place to the
-    /// first is the exception: what belongs to the end stands at the front, before its place.
-    pub(super) fn sort(&mut self, compare: impl Fn(&E, &E) -> Ordering) -> &[E] {
+    /// first is the exception: what belongs to the end stands at the front, before its place. A table with a key is
+    /// sorted as a whole.
+    pub(super) fn into_sorted(mut self, bytes: &[u8]) -> HugePageRow<E> {
+        if self.key.is_some() {
+            let used = self.entries.iter_mut().filter(|entry| !entry.is_free());
+            used.for_each(|entry| entry.renew(None, bytes));
+        }
         let n_front = self.entries.iter().take_while(|entry| !entry.is_free()).count();
         let mut wrapped = Vec::new();
         for index in 0..n_front {
@@ -249,26 +231,12 @@ impl<E: Entry> Table<E> {
             n_sorted += usize::from(!entry.is_free());
         }
         self.entries[n_sorted..n_sorted + wrapped.len()].copy_from_slice(&wrapped);
-        let sorted = &mut self.entries[..self.n_used];
-        let compare = |one: &E, other: &E| {
-            one.hash(None).cmp(&other.hash(None)).then_with(|| compare(one, other))
-        };
-        sort_nearly_sorted(sorted, compare);
-        sorted
-    }
-
-    /// The entries by hash, those of equal hash by `compare`, without the table: see [`Self::sort`].
-    pub(super) fn into_sorted(mut self, compare: impl Fn(&E, &E) -> Ordering) -> HugePageRow<E> {
-        self.sort(compare);
         self.entries.truncate(self.n_used);
+        sort_nearly_sorted(&mut self.entries, |one, other| {
+            one.hash(None).cmp(&other.hash(None)).then_with(|| one.compare(bytes, other, bytes))
+        });
         self.entries.give_back();
         self.entries
-    }
-
-    /// Forgets all entries and keeps the memory.
-    pub(super) fn clear(&mut self) {
-        self.entries.fill(E::default());
-        self.n_used = 0;
     }
 
     #[inline]
