@@ -16,11 +16,10 @@
 //! them. Surveys walk the whole corpus, some two to five times in all; batches touch only the places of their pairs and
 //! the neighbours.
 
-use super::choose::Batches;
+use super::choose::{Batches, Ranking};
 use super::limits::TokenFilter;
 use super::pairs::{PairCount, PairIndex, Pairs};
 use super::plan::{Created, Plan, Sides, Step, Workers};
-use super::ranking::Ranking;
 use super::share::{Change, Share, Sums};
 use super::survey::{self, Sketch};
 use super::{Ties, TrainOptions};
@@ -96,7 +95,7 @@ impl<'e> Engine<'e> {
 
     /// Whether a limit or the tie rule needs the bytes of tokens.
     fn reads_tokens(&self) -> bool {
-        !self.batches.filter.is_idle() || self.batches.ranking.ties() == Ties::LargestText
+        !self.batches.filter.is_idle() || self.batches.ranking.ties == Ties::LargestText
     }
 
     /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none where no pair is left
@@ -134,7 +133,7 @@ impl<'e> Engine<'e> {
             let plan = self.workers.plan();
             let best = self.batches.ranking.best(&plan, self.workers);
             if best.is_some() || plan.floor <= 1 {
-                return best.map_or(0, |best| best.count);
+                return best.map_or(0, |best| plan.pairs.count(best));
             }
         }
     }
@@ -322,7 +321,7 @@ impl<'e> Engine<'e> {
         }
         let token = vocabulary.expect_token(id)?;
         self.batches.filter.learn(id, token);
-        self.batches.ranking.learn(id, || self.units.written(token).into_owned());
+        self.batches.ranking.learn(id, &self.units.written(token));
         Ok(())
     }
 }

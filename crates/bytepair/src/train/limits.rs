@@ -35,17 +35,11 @@ pub struct TokenLimits {
 /// Decides whether a pair may be merged.
 pub(super) struct TokenFilter {
     limits: TokenLimits,
-    /// By token id. Empty where nothing is limited.
-    shapes: Vec<Shape>,
     taken: Option<Taken>,
-    scoped: Option<Scoped>,
-}
-
-/// Tokens must be of this scope.
-struct Scoped {
-    scope: Arc<Scope>,
-    /// By token id.
-    edges: Vec<Edges>,
+    /// Tokens must be of it.
+    scope: Option<Arc<Scope>>,
+    /// By token id. Empty where nothing is limited.
+    tokens: Vec<Learned>,
 }
 
 /// Tokens that must not be learned, since they are there.
@@ -53,16 +47,19 @@ struct Taken {
     tokens: HashSet<(TokenKind, Vec<u8>)>,
     /// By length in bytes: whether one of them has it.
     is_length: Vec<bool>,
-    /// By token id.
-    texts: Vec<(TokenKind, Vec<u8>)>,
 }
 
 /// What the limits need to know of a token.
-#[derive(Clone, Copy)]
-struct Shape {
+#[derive(Clone)]
+struct Learned {
     n_bytes: u32,
     n_characters: u32,
     extent: Extent,
+    /// Of a scope, if there is one.
+    edges: Edges,
+    kind: TokenKind,
+    /// Empty unless some tokens are there already.
+    text: Vec<u8>,
 }
 
 /// What part of characters a token is.
@@ -81,13 +78,12 @@ const MAX_INSIDE_LEN: u32 = 3;
 
 impl TokenFilter {
     pub(super) fn new(limits: TokenLimits) -> Self {
-        Self { limits, shapes: Vec::new(), taken: None, scoped: None }
+        Self { limits, taken: None, scope: None, tokens: Vec::new() }
     }
 
     /// One that learns only tokens of a scope, if there is one.
     pub(super) fn with_scope(self, scope: Option<Arc<Scope>>) -> Self {
-        let scoped = scope.map(|scope| Scoped { scope, edges: Vec::new() });
-        Self { scoped, ..self }
+        Self { scope, ..self }
     }
 
     /// One that also refuses to learn these tokens.
@@ -97,7 +93,7 @@ impl TokenFilter {
         let Some(most) = most else { return Self { taken: None, ..self } };
         let mut is_length = vec![false; most + 1];
         tokens.iter().for_each(|(_, bytes)| is_length[bytes.len()] = true);
-        Self { taken: Some(Taken { tokens, is_length, texts: Vec::new() }), ..self }
+        Self { taken: Some(Taken { tokens, is_length }), ..self }
     }
 
     /// Takes note of a token; ids come in ascending order.
@@ -105,24 +101,19 @@ impl TokenFilter {
         if self.is_idle() {
             return;
         }
-        let bytes = token.bytes;
-        if let Some(taken) = &mut self.taken {
-            taken.texts.resize(id as usize + 1, (TokenKind::Hole, Vec::new()));
-            taken.texts[id as usize] = (token.kind, bytes.to_vec());
-        }
-        if let Some(scoped) = &mut self.scoped {
-            scoped.edges.resize(id as usize + 1, Edges::default());
-            scoped.edges[id as usize] = Edges::of(bytes, &scoped.scope);
-        }
-        let saturated = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let n_characters = u32::try_from(n_characters(bytes)).unwrap_or(u32::MAX);
-        let extent = match self.limits.whole_characters {
-            true => Extent::of(bytes),
-            false => Extent::Whole,
+        let Token { kind, bytes } = token;
+        let saturated = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+        let is_free = !self.limits.whole_characters;
+        let learned = Learned {
+            n_bytes: saturated(bytes.len() as u64),
+            n_characters: saturated(n_characters(bytes)),
+            extent: if is_free { Extent::Whole } else { Extent::of(bytes) },
+            edges: self.scope.as_ref().map_or_else(Edges::default, |scope| Edges::of(bytes, scope)),
+            kind,
+            text: self.taken.as_ref().map_or_else(Vec::new, |_| bytes.to_vec()),
         };
-        let shape = Shape { n_bytes: saturated(bytes.len()), n_characters, extent };
-        self.shapes.resize(id as usize + 1, shape);
-        self.shapes[id as usize] = shape;
+        self.tokens.resize(id as usize + 1, learned.clone());
+        self.tokens[id as usize] = learned;
     }
 
     /// Whether a pair may be merged.
@@ -130,13 +121,13 @@ impl TokenFilter {
         if self.is_idle() {
             return true;
         }
+        let [left, right] = [left, right].map(|id| &self.tokens[id as usize]);
         if self.taken.as_ref().is_some_and(|taken| taken.has(left, right)) {
             return false;
         }
-        if self.scoped.as_ref().is_some_and(|scoped| !scoped.allows(left, right)) {
+        if self.scope.as_ref().is_some_and(|scope| !left.edges.joins(&right.edges, scope)) {
             return false;
         }
-        let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
         let fits = |most: Option<u32>, one: u32, other: u32| {
             most.is_none_or(|most| one.saturating_add(other) <= most)
         };
@@ -157,40 +148,25 @@ impl TokenFilter {
         if self.taken.is_some() {
             return true;
         }
-        if self.scoped.as_ref().is_some_and(|scoped| !scoped.has_both(left, right)) {
+        let [left, right] = [left, right].map(|id| &self.tokens[id as usize]);
+        if self.scope.is_some() && !(left.edges.is_of_scope() && right.edges.is_of_scope()) {
             return true;
         }
-        let (left, right) = (self.shapes[left as usize], self.shapes[right as usize]);
         left.extent != Extent::Whole && left.extent.joins(right.extent) == Some(Extent::Whole)
     }
 
     /// Whether every token is allowed.
     pub(super) fn is_idle(&self) -> bool {
-        self.limits == TokenLimits::default() && self.taken.is_none() && self.scoped.is_none()
-    }
-}
-
-impl Scoped {
-    fn allows(&self, left: TokenId, right: TokenId) -> bool {
-        self.edges[left as usize].joins(&self.edges[right as usize], &self.scope)
-    }
-
-    /// Whether both parts of a pair are of the scope.
-    fn has_both(&self, left: TokenId, right: TokenId) -> bool {
-        [left, right].into_iter().all(|id| self.edges[id as usize].is_of_scope())
+        self.limits == TokenLimits::default() && self.taken.is_none() && self.scope.is_none()
     }
 }
 
 impl Taken {
     /// Whether the token of a pair is one of them.
-    fn has(&self, left: TokenId, right: TokenId) -> bool {
-        let (left, right) = (&self.texts[left as usize], &self.texts[right as usize]);
-        let length = left.1.len() + right.1.len();
-        self.is_length.get(length) == Some(&true)
-            && self.tokens.contains(&(
-                merged_kind(left.0, right.0),
-                [left.1.as_slice(), right.1.as_slice()].concat(),
-            ))
+    fn has(&self, left: &Learned, right: &Learned) -> bool {
+        let text = || [left.text.as_slice(), right.text.as_slice()].concat();
+        self.is_length.get(left.text.len() + right.text.len()) == Some(&true)
+            && self.tokens.contains(&(merged_kind(left.kind, right.kind), text()))
     }
 }
 

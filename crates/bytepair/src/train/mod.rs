@@ -20,7 +20,7 @@
 //!       Engine::merge_next
 //!         Engine::survey            if no known pair reaches the floor: lower it, find the pairs above it (`survey`),
 //!                                   list their places (`pairs`)
-//!         Batches::choose           the next merges that can be made at once, by `ranking`
+//!         Batches::choose           the next merges that can be made at once
 //!         Engine::merge_batch       make them:
 //!           Share::apply              each thread rewrites its places, and sums up what that changes
 //!           Engine::settle            counts of pairs fall; new pairs above the floor are kept
@@ -29,7 +29,7 @@
 //! ```
 //!
 //! `plan` is what all threads read during a step, `limits` says which characters get ids and which tokens may be learned,
-//! and `truncate` cuts a vocabulary to a smaller target without training. `tests/naive` is the definition that all of this
+//! and [`truncated`] cuts a vocabulary to a smaller target without training. `tests::naive` is the definition that all of this
 //! must agree with.
 //!
 //! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs
@@ -40,14 +40,12 @@ mod engine;
 mod limits;
 mod pairs;
 mod plan;
-mod ranking;
 mod row;
 mod share;
 mod start;
 mod survey;
 #[cfg(test)]
 mod tests;
-mod truncate;
 
 use std::borrow::Borrow;
 use std::ops::ControlFlow;
@@ -61,14 +59,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::ask;
 use crate::scope::Scope;
 use crate::units::Units;
-use crate::vocabulary::{Token, TokenKind, Vocabulary};
+use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
 use engine::{Done, Engine};
 use limits::TokenFilter;
 pub use limits::{CharacterLimits, LeftOut, TokenLimits};
 use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
-pub(crate) use truncate::truncated;
 
 /// The most merges for which room is reserved at once: the corpus may have fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;
@@ -358,4 +355,75 @@ fn names<'n>(
     let special: Vec<_> = options.special_tokens.iter().filter(is_new).collect();
     let special = special.into_iter();
     unknown.chain(special.map(|name| Token { kind: TokenKind::Added, bytes: name.as_bytes() }))
+}
+
+/// The vocabulary that training up to `target` gives, cut from a larger one: the same alphabet and the first of its merges.
+///
+/// A merge depends on the merges before it and never on where training stops, so nothing is learned again. The
+/// tokens of the last merges go. All others stay in their order, so those behind get smaller
+/// ids, as a rule the unknown and special tokens. Linear in the size of the vocabulary.
+///
+/// # Errors
+/// Where the ids are in another order than training gives them, or `target` is more than there is or less than
+/// there must be.
+pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocabulary> {
+    check_order(vocabulary)?;
+    let n_kept = n_merges_kept(vocabulary, target)?;
+    let (kept, gone) = vocabulary.merges().split_at(n_kept);
+    let mut gone = gone.iter().map(|merge| merge.result).peekable();
+    let mut shorter = Vocabulary::new();
+    let mut new_ids = vec![TokenId::MAX; vocabulary.len()];
+    for (id, token) in vocabulary.iter() {
+        if gone.next_if_eq(&id).is_none() {
+            new_ids[id as usize] = shorter.push(token)?;
+        }
+    }
+    for &Merge { left, right, result } in kept {
+        let [left, right, result] = [left, right, result].map(|id| new_ids[id as usize]);
+        shorter.push_merge_to(Merge { left, right, result });
+    }
+    let counts = vocabulary.merge_counts();
+    shorter.set_merge_counts(counts[..n_kept.min(counts.len())].to_vec());
+    Ok(shorter)
+}
+
+/// Refuses a vocabulary that training does not leave: each merge makes a token behind those of earlier merges and
+/// behind its parts, and no other token of text stands behind the first of them.
+fn check_order(vocabulary: &Vocabulary) -> Result<()> {
+    let refused = |problem| Err(Error::option("truncated", problem));
+    if vocabulary.iter().count() != vocabulary.len() {
+        return refused("has ids that no token has, which training does not leave");
+    }
+    let merges = vocabulary.merges();
+    let ascends = merges.is_sorted_by(|one, other| one.result < other.result);
+    let is_late = |merge: &Merge| merge.left.max(merge.right) < merge.result;
+    let is_text = |kind| !matches!(kind, TokenKind::Unknown | TokenKind::Added);
+    let first = merges.first().map_or(vocabulary.len(), |merge| merge.result as usize);
+    let n_made = vocabulary.iter().skip(first).filter(|(_, token)| is_text(token.kind)).count();
+    let is_ordered = ascends && merges.iter().all(is_late) && n_made == merges.len();
+    if !is_ordered || !vocabulary.priorities().is_empty() {
+        return refused(
+            "has ids in another order than training gives them: first the alphabet, then a token for each merge",
+        );
+    }
+    Ok(())
+}
+
+/// How many merges are kept.
+fn n_merges_kept(vocabulary: &Vocabulary, target: Target) -> Result<usize> {
+    let n_learned = vocabulary.merges().len();
+    let needed = vocabulary.len() - n_learned;
+    let n_merges = match target {
+        Target::Merges(n_merges) => n_merges,
+        Target::VocabSize(requested) => requested
+            .checked_sub(needed)
+            .ok_or(ErrorKind::VocabularyTooSmall { requested, needed, may_leave_out: false })?,
+    };
+    if n_merges > n_learned {
+        let problem = format!(
+            "{n_merges} merges are asked for, but there are {n_learned}; training with resume learns more"
+        );
+        return Err(Error::option("truncated", problem));
+    }
+    Ok(n_merges)
 }

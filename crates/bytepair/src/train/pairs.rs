@@ -217,32 +217,8 @@ impl List {
     }
 }
 
-/// Full lists, while they are made: all in one pass over the corpus.
-pub(super) struct NewLists<'p> {
-    places: &'p mut Places,
-}
-
 /// Stands for the place of the next slot of a list that is not there.
 pub(super) const NO_LIST: usize = usize::MAX;
-
-impl NewLists<'_> {
-    /// Makes a list; gives the place of its first slot.
-    pub(super) fn make(&mut self, pair: PairIndex, n_slots: usize) -> usize {
-        self.places.make(pair, n_slots);
-        let list = &mut self.places.lists[pair as usize];
-        list.len = n_slots;
-        list.start
-    }
-
-    /// Writes the next slot of a list, if there is one.
-    #[inline]
-    pub(super) fn push(&mut self, next: &mut usize, slot: u32) {
-        if let Some(place) = self.places.slots.get_mut(*next) {
-            *place = slot;
-            *next += 1;
-        }
-    }
-}
 
 impl Places {
     /// Forgets all lists. Their memory is given back: what a survey needs is at its most before it makes new ones.
@@ -260,10 +236,26 @@ impl Places {
         self.slots.lengthen(0, self.slots.len() + n_slots);
     }
 
-    /// Makes full lists, whose slots come later: no more than `most`. What is never filled takes no memory.
-    pub(super) fn add_lists(&mut self, most: usize) -> NewLists<'_> {
+    /// Makes room for lists of no more than `most` slots. What is never filled takes no memory.
+    pub(super) fn reserve(&mut self, most: usize) {
         self.slots.reserve(self.slots.len() + most);
-        NewLists { places: self }
+    }
+
+    /// Makes a full list, whose slots come later; gives the place of the first.
+    pub(super) fn make_full(&mut self, pair: PairIndex, n_slots: usize) -> usize {
+        self.make(pair, n_slots);
+        let list = &mut self.lists[pair as usize];
+        list.len = n_slots;
+        list.start
+    }
+
+    /// Writes the next slot of a full list, if there is one.
+    #[inline]
+    pub(super) fn fill(&mut self, next: &mut usize, slot: u32) {
+        if let Some(place) = self.slots.get_mut(*next) {
+            *place = slot;
+            *next += 1;
+        }
     }
 
     /// Appends a slot to a list that has room for it.

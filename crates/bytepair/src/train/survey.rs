@@ -152,8 +152,7 @@ impl Survey {
     pub(super) fn place(&mut self, row: &Row, plan: &Plan, places: &mut Places) {
         let Self { tallies, occurrences, .. } = self;
         let is_exact = is_exact(plan.lengths.len());
-        let mut lists =
-            places.add_lists(if is_exact { row.n_slots() } else { occurrences.tallies.len() });
+        places.reserve(if is_exact { row.n_slots() } else { occurrences.tallies.len() });
         // Where there is one share, the pairs of the plan stand in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
@@ -162,20 +161,19 @@ impl Survey {
             let pair = if is_next { Some(next) } else { plan.pairs.index(left, right) };
             let Some(pair) = pair.filter(|_| tally.n_slots > 0) else { return NO_LIST };
             next = pair + 1;
-            lists.make(pair, tally.n_slots as usize)
+            places.make_full(pair, tally.n_slots as usize)
         };
         let mut ends: Vec<_> = tallies.iter().map(list_of_tally).collect();
         if !is_exact {
-            occurrences
-                .iter()
-                .for_each(|(tally, slot)| lists.push(&mut ends[tally as usize], slot));
+            let found = occurrences.iter();
+            found.for_each(|(tally, slot)| places.fill(&mut ends[tally as usize], slot));
             if row.n_slots() > MAX_KEPT {
                 *self = Self::default();
             }
             return;
         }
         let n_bits = id_bits(plan.lengths.len());
-        row.for_each_pair(|pair| lists.push(&mut ends[cell(pair, n_bits)], pair.slot));
+        row.for_each_pair(|pair| places.fill(&mut ends[cell(pair, n_bits)], pair.slot));
     }
 }
 

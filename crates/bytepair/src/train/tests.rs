@@ -1,7 +1,5 @@
 //! The engine against the definition, and what ends or limits training.
 
-mod naive;
-
 use std::sync::LazyLock;
 
 use super::*;
@@ -317,4 +315,130 @@ fn what_cannot_be_trained_is_an_error_of_its_kind() {
         error(&counts, &small).kind(),
         ErrorKind::VocabularyTooSmall { requested: 100, needed: 256, may_leave_out: false }
     ));
+}
+
+/// A vocabulary in words: tokens, merges and counts.
+fn trained(pieces: &[(String, u8)], target: Target) -> Vocabulary {
+    let mut counts = PieceCounts::new();
+    for (piece, count) in pieces {
+        counts.add(piece.as_bytes(), i64::from(*count) + 1, None).unwrap();
+    }
+    let units = Units { unknown: Some("[UNK]".to_owned()), ..Units::characters() };
+    let special_tokens = vec!["<s>".to_owned()];
+    let options = TrainOptions { special_tokens, ..TrainOptions::new(target) };
+    train(&counts, &units, &options, |_| Ok(ControlFlow::Continue(()))).unwrap().vocabulary
+}
+
+fn assert_equal(one: &Vocabulary, other: &Vocabulary) {
+    assert!(one.iter().eq(other.iter()));
+    assert_eq!(one.merges(), other.merges());
+    assert_eq!(one.merge_counts(), other.merge_counts());
+}
+
+proptest! {
+    #[test]
+    fn a_cut_vocabulary_is_that_of_shorter_training(
+        pieces in prop::collection::vec(("[a-cé]{1,9}", 0..6_u8), 1..9),
+        n_merges in 0..9_usize,
+    ) {
+        let large = trained(&pieces, Target::Merges(30));
+        let n_merges = n_merges.min(large.merges().len());
+        let small = trained(&pieces, Target::Merges(n_merges));
+        assert_equal(&truncated(&large, Target::Merges(n_merges)).unwrap(), &small);
+        assert_equal(&truncated(&large, Target::VocabSize(small.len())).unwrap(), &small);
+    }
+}
+
+#[test]
+fn what_training_does_not_leave_is_refused() {
+    let pieces = [("abab".to_owned(), 3)];
+    let large = trained(&pieces, Target::Merges(30));
+    assert!(truncated(&large, Target::Merges(large.merges().len() + 1)).is_err());
+    let error = truncated(&large, Target::VocabSize(3)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::VocabularyTooSmall { requested: 3, needed: 4, .. }));
+    let mut with_hole = large.clone();
+    let name = crate::vocabulary::Token { kind: TokenKind::Added, bytes: b"<t>" };
+    with_hole.insert(TokenId::try_from(large.len() + 1).unwrap(), name).unwrap();
+    assert!(truncated(&with_hole, Target::Merges(0)).is_err());
+}
+
+/// Training by its definition: count all pairs anew at every step. The twin of the engine.
+///
+/// Takes O(S) time for each merge, S symbols in the distinct pieces.
+mod naive {
+    use std::collections::BTreeMap;
+
+    use crate::train::{Target, Ties, TrainOptions};
+    use crate::vocabulary::TokenId;
+
+    /// A learned merge: the pair, its count, and the token it makes.
+    pub(super) type Step = ((TokenId, TokenId), i64, TokenId);
+
+    /// Learns merges from pieces given as tokens with their counts. A token is only made if `allows` says so of its text.
+    pub(super) fn train(
+        mut pieces: Vec<(Vec<TokenId>, i64)>,
+        mut texts: Vec<Vec<u8>>,
+        options: &TrainOptions,
+        allows: impl Fn(&[u8]) -> bool,
+    ) -> Vec<Step> {
+        let Target::Merges(max_merges) = options.target else {
+            unreachable!("the tests ask for merges")
+        };
+        let mut steps = Vec::new();
+        while steps.len() < max_merges {
+            let best = best(&pieces, &texts, options.ties, &allows);
+            let Some((pair, count)) = best.filter(|best| best.1 >= options.min_count) else {
+                break;
+            };
+            let text = [texts[pair.0 as usize].clone(), texts[pair.1 as usize].clone()].concat();
+            assert!(!texts.contains(&text), "two pairs make the same token");
+            let result = TokenId::try_from(texts.len()).unwrap();
+            texts.push(text);
+            pieces.iter_mut().for_each(|(piece, _)| *piece = merged(piece, pair, result));
+            steps.push((pair, count, result));
+        }
+        steps
+    }
+
+    /// The pair to merge next, with its count.
+    fn best(
+        pieces: &[(Vec<TokenId>, i64)],
+        texts: &[Vec<u8>],
+        ties: Ties,
+        allows: &impl Fn(&[u8]) -> bool,
+    ) -> Option<((TokenId, TokenId), i64)> {
+        let mut seen: BTreeMap<(TokenId, TokenId), (i64, usize)> = BTreeMap::new();
+        let mut n_seen = 0;
+        for (piece, count) in pieces {
+            for pair in piece.windows(2) {
+                let entry = seen.entry((pair[0], pair[1])).or_insert((0, n_seen));
+                entry.0 += count;
+                n_seen += 1;
+            }
+        }
+        let text = |id: TokenId| texts[id as usize].clone();
+        let rank = |&(pair, (count, first)): &((TokenId, TokenId), (i64, usize))| match ties {
+            Ties::SmallestIds => (count, None, std::cmp::Reverse((pair, 0))),
+            Ties::FirstSeen => (count, None, std::cmp::Reverse(((0, 0), first))),
+            Ties::LargestText => {
+                (count, Some((text(pair.0), text(pair.1))), std::cmp::Reverse((pair, 0)))
+            }
+        };
+        let is_allowed =
+            |(pair, _): &((TokenId, TokenId), _)| allows(&[text(pair.0), text(pair.1)].concat());
+        let (best, (count, _)) = seen.into_iter().filter(is_allowed).max_by_key(rank)?;
+        Some((best, count))
+    }
+
+    /// A piece with every occurrence of a pair replaced, left to right, without overlap.
+    fn merged(piece: &[TokenId], pair: (TokenId, TokenId), result: TokenId) -> Vec<TokenId> {
+        let mut tokens = Vec::new();
+        let mut place = 0;
+        while place < piece.len() {
+            let matches = piece.get(place + 1).is_some_and(|&right| (piece[place], right) == pair);
+            tokens.push(if matches { result } else { piece[place] });
+            place += if matches { 2 } else { 1 };
+        }
+        tokens
+    }
 }
