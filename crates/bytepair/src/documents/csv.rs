@@ -114,8 +114,9 @@ impl Table {
             self.is_within |= n_read > 0;
             self.take(&value[..n_written])?;
             let is_block_done = matches!(result, ReadFieldResult::InputEmpty) && !is_last;
-            if let ReadFieldResult::Field { record_end } = result {
-                self.end_value(record_end, &mut rows)?;
+            self.n_values += usize::from(matches!(result, ReadFieldResult::Field { .. }));
+            if matches!(result, ReadFieldResult::Field { record_end: true }) {
+                self.end_record(&mut rows)?;
             } else if is_block_done || matches!(result, ReadFieldResult::End) {
                 return Ok(rows);
             }
@@ -161,11 +162,6 @@ impl Table {
         ask_to_grow(held, part.len())?;
         self.record[place].extend_from_slice(part);
         Ok(())
-    }
-
-    fn end_value(&mut self, ends_record: bool, rows: &mut Rows) -> Result<()> {
-        self.n_values += 1;
-        if ends_record { self.end_record(rows) } else { Ok(()) }
     }
 
     fn end_record(&mut self, rows: &mut Rows) -> Result<()> {

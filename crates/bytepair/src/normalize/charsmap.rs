@@ -17,7 +17,7 @@ use std::sync::Arc;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::aligned::{Change, Symbol};
-use super::growth::{ByteSet, Growth, bytes_of};
+use super::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
 
 /// Texts and what replaces them.

@@ -9,8 +9,6 @@
 mod aligned;
 mod charsmap;
 mod forms;
-mod growth;
-mod never;
 mod operation;
 mod sentencepiece;
 #[cfg(test)]
@@ -19,8 +17,6 @@ mod tests;
 pub use aligned::Aligned;
 pub use charsmap::CharsMap;
 pub use forms::UnicodeForm;
-pub(crate) use growth::{Growth, MAX_GROWTH, growth};
-pub(crate) use never::add_spaces_only;
 pub use sentencepiece::SPACE_SYMBOL;
 pub(crate) use sentencepiece::character_length;
 pub use sentencepiece::{SentencePiece, SentencePieceRules};
@@ -358,4 +354,154 @@ fn map_valid(text: &[u8], mut change: impl FnMut(&str, &mut String)) -> Vec<u8> 
         bytes.extend_from_slice(chunk.invalid());
     }
     bytes
+}
+
+/// # Texts that no normalized text contains
+///
+/// Some steps do not change their own results, nor any part of them: Unicode forms, lower case, replacing one character by
+/// another. So a text that such a step changes is in no result of it. BERT's rules are such a step except for the spaces that
+/// they put around ideographs: they are taken without these spaces. Nothing is claimed for other steps,
+/// nor for steps before such a step, unless it only replaces spaces by `▁`, which forms and lower case do not affect.
+impl Normalizer {
+    /// The steps that never give a text that they change, each alone.
+    pub(crate) fn closed_steps(&self) -> Vec<Self> {
+        let mut steps = Vec::new();
+        for step in self.steps.iter().rev() {
+            let Some(closed) = closed(step) else { break };
+            steps.push(Self::new(vec![closed], self.unicode));
+            if !is_spaces(step) {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// Whether a text is another once it is normalized.
+    ///
+    /// # Errors
+    /// As for [`Self::normalize`].
+    pub(crate) fn changes(&self, text: &[u8]) -> Result<bool> {
+        Ok(*self.normalize(Segment::whole(text))? != *text)
+    }
+}
+
+/// Whether steps only put `▁` in the place of spaces, and either in front; at the end they may put characters in the place
+/// of bytes, and the bytes back.
+pub(crate) fn add_spaces_only(steps: &[&NormalizeStep]) -> bool {
+    let steps = match steps {
+        [before @ .., NormalizeStep::ByteChars, NormalizeStep::CharBytes] => before,
+        _ => steps,
+    };
+    steps.iter().all(|step| match step {
+        NormalizeStep::Prepend { text, .. } => text == " " || text == "▁",
+        step => is_spaces(step),
+    })
+}
+
+/// A step that leaves all that the given one gives as it is, and every part of it: usually the step itself.
+fn closed(step: &NormalizeStep) -> Option<NormalizeStep> {
+    match step {
+        NormalizeStep::Lowercase | NormalizeStep::Form(_) | NormalizeStep::StripAccents => {
+            Some(step.clone())
+        }
+        NormalizeStep::Replace { from, to } => {
+            (from.chars().count() == 1 && !to.contains(from)).then(|| step.clone())
+        }
+        NormalizeStep::Bert(rules) => {
+            Some(NormalizeStep::Bert(BertRules { handle_chinese_chars: false, ..*rules }))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a step puts `▁` in the place of spaces.
+fn is_spaces(step: &NormalizeStep) -> bool {
+    matches!(step, NormalizeStep::Replace { from, to } if from == " " && to == "▁")
+}
+
+/// How many times longer a text may become.
+///
+/// Replacing `a` by `aa` forty times makes a terabyte of one letter. A file that does so is refused when it is read
+/// ([`growth`]), because no memory would suffice later. Unicode forms are not counted there, though each makes a text up to
+/// ten times as long: a normalizer also checks the length after each step.
+pub(crate) const MAX_GROWTH: u16 = 1024;
+
+/// A change, as far as its size matters.
+#[derive(Clone, Copy)]
+pub(crate) enum Growth<'s> {
+    /// A text becomes another.
+    Text(&'s str, &'s str),
+    /// What a pattern matches, at least one byte, becomes a text.
+    Pattern(&'s str),
+    /// A text is put in front.
+    Prefix(&'s str),
+    /// Anything, at least one byte, becomes one of some texts: the length of the longest, and the bytes of all.
+    Any(usize, &'s ByteSet),
+    /// Anything becomes something of about its length.
+    Other,
+}
+
+/// The bytes of a text.
+pub(crate) type ByteSet = [bool; 256];
+
+impl Growth<'_> {
+    fn factor(self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+        let ratio = |to: &str, from_len: usize| to.len() as f64 / from_len.max(1) as f64;
+        match self {
+            Self::Text(from, to) => ratio(to, from.len()).max(1.0),
+            Self::Pattern(to) => ratio(to, 1).max(1.0),
+            #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+            Self::Any(longest, _) => longest.max(1) as f64,
+            Self::Prefix(_) | Self::Other => 1.0,
+        }
+    }
+
+    fn reads(self) -> ByteSet {
+        match self {
+            Self::Text(from, _) => bytes_of(from),
+            Self::Pattern(_) | Self::Prefix(_) | Self::Any(..) | Self::Other => [true; 256],
+        }
+    }
+
+    fn writes(self) -> ByteSet {
+        match self {
+            Self::Text(_, text) | Self::Pattern(text) | Self::Prefix(text) => bytes_of(text),
+            Self::Any(_, bytes) => *bytes,
+            Self::Other => [true; 256],
+        }
+    }
+}
+
+/// A bound of the length of the changed text over that of the text.
+///
+/// A replacement multiplies the output of an earlier one only if it finds something in it;
+/// this is judged by the bytes that the two have in common, so the bound may be too high but never too low. A byte of the
+/// result comes from one of the text or from one that was put in front, so their growths are added, as if the text were one
+/// byte long. Takes the square of the number of steps.
+pub(crate) fn growth(steps: &[Growth<'_>]) -> f64 {
+    // From the last step to the first: what a step reads, and how much longer steps make what it reads.
+    let mut later: Vec<(ByteSet, f64)> = Vec::with_capacity(steps.len());
+    let mut put_in_front = 0.0;
+    for step in steps.iter().rev() {
+        let writes = step.writes();
+        let meets = |reads: &ByteSet| reads.iter().zip(&writes).any(|(one, other)| *one && *other);
+        let grows = later
+            .iter()
+            .filter(|(reads, _)| meets(reads))
+            .map(|(_, growth)| *growth)
+            .fold(1.0, f64::max);
+        match step {
+            #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+            Growth::Prefix(text) => put_in_front += text.len() as f64 * grows,
+            _ => later.push((step.reads(), step.factor() * grows)),
+        }
+    }
+    put_in_front + later.iter().map(|(_, growth)| *growth).fold(1.0, f64::max)
+}
+
+pub(crate) fn bytes_of(text: &str) -> ByteSet {
+    let mut set = [false; 256];
+    text.bytes().for_each(|byte| set[usize::from(byte)] = true);
+    set
 }

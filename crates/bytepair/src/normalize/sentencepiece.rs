@@ -202,7 +202,9 @@ impl SentencePiece {
             let (length, text) = self.next(walk, place);
             // A space may become three bytes, whose places are kept too.
             ask_to_grow(&out, 3 * text.len())?;
-            let kept = if after_space { text.trim_ascii_start_of_spaces() } else { text };
+            // Other white space stays.
+            let n_spaces = text.iter().take_while(|&&byte| after_space && byte == b' ').count();
+            let kept = &text[n_spaces..];
             push_spaced(&mut out, starts, kept, space, place);
             if let Some(&last) = kept.last() {
                 after_space = rules.removes_extra_spaces && last == b' ';
@@ -312,18 +314,6 @@ impl Starts for Vec<usize> {
         let start = self.get(length).copied().unwrap_or(otherwise);
         Self::truncate(self, length);
         start
-    }
-}
-
-trait TrimSpaces {
-    fn trim_ascii_start_of_spaces(&self) -> &[u8];
-}
-
-impl TrimSpaces for [u8] {
-    /// Without the spaces at its beginning; other white space stays.
-    fn trim_ascii_start_of_spaces(&self) -> &[u8] {
-        let n_spaces = self.iter().take_while(|&&byte| byte == b' ').count();
-        &self[n_spaces..]
     }
 }
 

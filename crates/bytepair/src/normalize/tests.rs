@@ -231,3 +231,97 @@ fn chinese_and_russian_can_be_cut_anywhere_before_composition() {
     assert_eq!(cuts("да"), 2);
     assert_eq!(cuts("e\u{301}"), 1);
 }
+
+proptest! {
+    #[test]
+    fn every_part_of_a_normalized_text_is_left_as_it_is(
+        text in "([a-cAİΣé ▁ﬁ각]|e\u{301}|\u{308}\u{301}|\u{1100}\u{1161}|\\PC){0,9}",
+        (start, end) in (0..30_usize, 0..30_usize),
+    ) {
+        let spaces = || replace(" ", "▁");
+        let forms = [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
+        let mut all = vec![vec![NormalizeStep::Lowercase], vec![NormalizeStep::StripAccents]];
+        all.extend(forms.map(|form| vec![NormalizeStep::Form(form)]));
+        all.extend(forms.map(|form| vec![NormalizeStep::Form(form), spaces()]));
+        all.push(vec![NormalizeStep::Lowercase, spaces()]);
+        for (strip_accents, lowercase) in [(None, true), (Some(false), true), (Some(true), false)] {
+            let (clean_text, handle_chinese_chars) = (true, true);
+            let rules = BertRules { clean_text, handle_chinese_chars, strip_accents, lowercase };
+            all.push(vec![NormalizeStep::Bert(rules)]);
+        }
+        for steps in all {
+            let normalizer = normalizer(steps);
+            let whole = normalizer.normalize(Segment::whole(text.as_bytes())).unwrap();
+            let whole = String::from_utf8(whole.into_owned()).unwrap();
+            let part: String = whole.chars().skip(start).take(end).collect();
+            for step in normalizer.closed_steps() {
+                prop_assert!(!step.changes(part.as_bytes()).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_step_is_asked_only_where_nothing_behind_it_could_give_the_text() {
+    let spaces = || replace(" ", "▁");
+    let form = || NormalizeStep::Form(UnicodeForm::Nfkc);
+    let strip = || NormalizeStep::Strip { left: true, right: true };
+    for (steps, n_closed) in [
+        (vec![form(), spaces()], 2),
+        (vec![spaces(), form()], 1),
+        (vec![form(), strip()], 0),
+        (vec![strip(), form()], 1),
+        (vec![form(), NormalizeStep::Lowercase, spaces()], 2),
+    ] {
+        let normalizer = normalizer(steps);
+        assert_eq!(normalizer.closed_steps().len(), n_closed);
+    }
+}
+
+#[test]
+fn only_replacements_that_find_each_other_multiply() {
+    let apart = [Growth::Text("%", "percent"), Growth::Text("$", "DOLLAR")];
+    assert_eq!(growth(&apart).to_bits(), 7.0_f64.to_bits());
+    let doubling = [Growth::Text("a", "aa"); 40];
+    assert_eq!(growth(&doubling).to_bits(), 2.0_f64.powi(40).to_bits());
+    let hidden = [Growth::Text("a", "AA"), Growth::Other, Growth::Text("a", "AA")];
+    assert_eq!(growth(&hidden).to_bits(), 4.0_f64.to_bits());
+}
+
+#[test]
+fn what_is_put_in_front_and_what_a_map_gives_counts() {
+    let symbol = Growth::Prefix("\u{2581}");
+    assert_eq!(growth(&[symbol, Growth::Text(" ", "\u{2581}")]).to_bits(), 6.0_f64.to_bits());
+    let found = [Growth::Prefix("ab"), Growth::Text("a", "bbbbb")];
+    assert_eq!(growth(&found).to_bits(), 15.0_f64.to_bits());
+    let map = bytes_of("xy ");
+    let found = [Growth::Any(10, &map), Growth::Text(" ", "___"), Growth::Text("a", "bb")];
+    assert_eq!(growth(&found).to_bits(), 30.0_f64.to_bits());
+}
+
+proptest! {
+    #[test]
+    fn no_text_grows_beyond_the_bound(
+        steps in prop::collection::vec(("[ab]{0,2}", "[abc]{0,4}"), 0..6),
+        text in "[abc]{1,12}",
+    ) {
+        let change = |(from, to): &(String, String), text: &str| match from.is_empty() {
+            true => format!("{to}{text}"),
+            false => text.replace(from, to),
+        };
+        let changes: Vec<_> = steps
+            .iter()
+            .map(|(from, to)| if from.is_empty() { Growth::Prefix(to) } else { Growth::Text(from, to) })
+            .collect();
+        let mut changed = text.clone();
+        for step in &steps {
+            if changed.is_empty() {
+                break; // nothing is put in front of nothing
+            }
+            changed = change(step, &changed);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "short texts")]
+        let ratio = changed.len() as f64 / text.len() as f64;
+        prop_assert!(ratio <= growth(&changes), "{ratio} {}", growth(&changes));
+    }
+}
