@@ -27,12 +27,12 @@ mod engine;
 mod error;
 mod parser;
 mod program;
+#[cfg(test)]
+mod shared_tests;
 mod splitter;
 mod stage;
 mod stages;
 mod symbol;
-#[cfg(test)]
-mod tests;
 mod translate;
 pub mod unicode;
 #[cfg_attr(

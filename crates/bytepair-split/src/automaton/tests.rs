@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::tests::{by_name, byte_texts, is_automaton, patterns, splitter, stage, texts};
+use crate::shared_tests::{by_name, byte_texts, is_automaton, patterns, splitter, stage, texts};
 use crate::unicode::UnicodeTables;
 use crate::{Flavour, Splitter, Unmatched, named, names};
 

@@ -102,7 +102,7 @@ fn next((_, finder): &(Repeat, Finder<'_>), text: &[u8], from: usize) -> usize {
 mod tests {
     use super::*;
     use crate::Splitter;
-    use crate::tests::{oniguruma, pieces_by_block, stage};
+    use crate::shared_tests::{oniguruma, pieces_by_block, stage};
     use crate::unicode::UnicodeTables;
     use proptest::prelude::*;
 

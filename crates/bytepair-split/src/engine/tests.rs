@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::tests::{
+use crate::shared_tests::{
     by_name, by_windows, byte_texts, is_automaton, pieces_by_block, splitter, stages, texts,
 };
 use crate::unicode::UnicodeTables;

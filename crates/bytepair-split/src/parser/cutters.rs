@@ -66,7 +66,7 @@ fn scripts(unicode: &UnicodeTables) -> Vec<CharSet> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::pieces_by_block;
+    use crate::shared_tests::pieces_by_block;
     use crate::{Flavour, Splitter, Stage, Unmatched};
     use proptest::prelude::*;
     use std::ops::RangeInclusive;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{folds_among, folds_to_several};
-use crate::tests::{byte_texts, is_automaton, oniguruma, splitter, texts, try_splitter};
+use crate::shared_tests::{byte_texts, is_automaton, oniguruma, splitter, texts, try_splitter};
 use crate::{ErrorKind, Flavour};
 
 #[test]

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 
 use crate::engine::Engine;
 use crate::engine::{CompileOptions, compile, parse};
-use crate::tests::{by_name, by_windows, byte_texts, patterns, pieces_by_block, stage, texts};
+use crate::shared_tests::{
+    by_name, by_windows, byte_texts, patterns, pieces_by_block, stage, texts,
+};
 use crate::unicode::UnicodeTables;
 use crate::{Behaviour, Flavour, Pattern, Splitter, Stage, Unmatched};
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::tests::{
+use crate::shared_tests::{
     any_script, by_windows, long_texts, named_with_kernel, patterns, pieces_by_block, rows, stage,
 };
 use crate::unicode::UnicodeTables;
