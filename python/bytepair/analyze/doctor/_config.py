@@ -8,10 +8,10 @@ installed transformers; code in folders is never run.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from bytepair._io.beside import read_object
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._verify import torture
 from bytepair.errors import FileError, FormatError
 
@@ -222,7 +222,7 @@ def _encode_of_class(
     from transformers import AutoTokenizer
 
     config = {key: value for key, value in settings.config.items() if key != "auto_map"}
-    with TemporaryDirectory() as folder:
+    with TemporaryFolder() as folder:
         for file, content in [
             ("tokenizer.json", document),
             ("tokenizer_config.json", config),
