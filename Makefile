@@ -36,6 +36,7 @@ test: $(VENV)/built $(VENV)/for-tests ## Run the fast tests, Rust and Python
 test-all: $(VENV)/built $(VENV)/for-all-tests ## Run the slow tests, which `make test` leaves out, and name those that are skipped
 	$(MAKE) $(PAGE) || echo "skipped the playground: it cannot be built here"
 	cargo test $(CRATES) --profile quick --lib --tests -- --ignored
+	BYTEPAIR_THRESHOLDS=production cargo test -p bytepair-split -p bytepair --profile quick --lib
 	$(PYTEST) -m slow
 
 check: $(VENV)/built $(VENV)/for-checks ## Check formatting, lints and types

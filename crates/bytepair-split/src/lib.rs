@@ -57,6 +57,10 @@ pub use self::translate::{cuts_alike, translated};
 #[doc(hidden)]
 pub use self::windows::{instructions, limit_instructions};
 
+/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are compiled
+/// with `BYTEPAIR_THRESHOLDS` set run with those of production.
+const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
+
 /// The examples of the README are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -49,6 +49,10 @@ pub use tokenizer::{
     Tokenizer, WordsOrPair,
 };
 
+/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are compiled
+/// with `BYTEPAIR_THRESHOLDS` set run with those of production.
+const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
+
 /// What is asked about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
 pub mod inspect {
     pub use crate::encode::{MergeStep, PieceCourse};

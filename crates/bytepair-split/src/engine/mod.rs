@@ -134,7 +134,7 @@ const BYTES_PER_ENTRY: usize = 128;
 const N_FIXED: usize = 64;
 
 /// Shorter texts are not worth the preparation.
-const MIN_LEN: usize = if cfg!(test) { 1 } else { 64 };
+const MIN_LEN: usize = if crate::SMALL { 1 } else { 64 };
 
 /// A later stage without windows is slower by about this factor.
 const LATER_STAGE_FACTOR: usize = 16;

@@ -30,7 +30,7 @@ use crate::bits::{Bits, Marked};
 const MIN_BYTES_PER_UNKNOWN: usize = 12;
 
 /// To tell words of common letters from others pays from so many on.
-const MIN_SORTED: usize = if cfg!(test) { 2 } else { 6 };
+const MIN_SORTED: usize = if crate::SMALL { 2 } else { 6 };
 
 /// A pattern as windows.
 pub(crate) struct Windows {

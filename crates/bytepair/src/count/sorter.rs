@@ -31,7 +31,7 @@ use crate::hash::hash_bytes;
 use crate::piece::{high_hash, piece_key};
 
 /// Runs that are merged at once.
-const MAX_RUNS: usize = if cfg!(test) { 3 } else { 64 };
+const MAX_RUNS: usize = if crate::SMALL { 3 } else { 64 };
 /// The buffer of each, in bytes.
 const BUFFER_LEN: usize = 32 << 10;
 /// What merging takes at most besides the records, in bytes.

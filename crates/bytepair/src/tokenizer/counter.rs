@@ -36,7 +36,7 @@ use crate::normalize::character_length;
 use crate::segment::Segment;
 
 /// The ids of shorter texts are made in one go, in bytes.
-const MAX_SHORT_LEN: usize = if cfg!(test) { 16 } else { 16 << 10 };
+const MAX_SHORT_LEN: usize = if crate::SMALL { 16 } else { 16 << 10 };
 
 impl Tokenizer {
     /// The number of ids of a text, found on `n_threads` threads.
@@ -307,7 +307,7 @@ impl TokenCounter {
 }
 
 /// Shorter pieces are counted anew.
-const MIN_LEN: usize = if cfg!(test) { 4 } else { 256 };
+const MIN_LEN: usize = if crate::SMALL { 4 } else { 256 };
 
 /// What is known of a text that ends inside of a piece.
 #[derive(Clone, Debug)]
@@ -425,7 +425,7 @@ mod tests {
         parts: impl IntoIterator<Item = &'p str>,
     ) {
         let mut counter = TokenCounter::new(Arc::clone(tokenizer), options).unwrap();
-        let mut text = word.repeat(9);
+        let mut text = word.repeat(MIN_LEN + 5);
         counter.append(text.as_bytes()).unwrap();
         for part in parts {
             assert!(counter.growth.is_some(), "{word}");

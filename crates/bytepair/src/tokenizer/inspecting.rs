@@ -92,7 +92,7 @@ impl Tokenizer {
 }
 
 /// So many distinct pieces, or bytes of them, are encoded and forgotten.
-const MAX_PIECES: usize = if cfg!(test) { 8 } else { 1 << 20 };
+const MAX_PIECES: usize = if crate::SMALL { 8 } else { 1 << 20 };
 const MAX_BYTES: usize = 64 << 20;
 
 /// Sums by id.

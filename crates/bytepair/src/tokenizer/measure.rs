@@ -38,7 +38,7 @@ use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 const MAX_GROUPS: usize = 1024;
 
 /// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
-const STRETCH_LEN: usize = if cfg!(test) { 16 } else { 64 << 10 };
+const STRETCH_LEN: usize = if crate::SMALL { 16 } else { 64 << 10 };
 
 /// How long a part of a stream without a place to cut may be, in bytes.
 const MAX_UNCUT: usize = 256 << 20;

@@ -65,7 +65,7 @@ use crate::vocabulary::TokenId;
 const MAX_LEN: usize = 256;
 
 /// Counts below this have buckets.
-const N_BUCKETS: usize = if cfg!(test) { 4 } else { 1 << 12 };
+const N_BUCKETS: usize = if crate::SMALL { 4 } else { 1 << 12 };
 
 /// Chooses batches.
 pub(super) struct Batches {

@@ -28,15 +28,15 @@ use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
 /// How far the floor lies below the most frequent pair where there are many slots, and lists of places are large.
-const FLOOR_RATIO: i64 = if cfg!(test) { 3 } else { 32 };
+const FLOOR_RATIO: i64 = if crate::SMALL { 3 } else { 32 };
 /// How far the first floors lie below the most frequent pair, while tokens are bytes or little more: a few pairs of these
 /// occur far more often than the others, and what lies between is worth no survey.
-const FIRST_FLOOR_RATIO: i64 = if cfg!(test) { 5 } else { 1 << 10 };
+const FIRST_FLOOR_RATIO: i64 = if crate::SMALL { 5 } else { 1 << 10 };
 /// How far any floor lies below the most frequent pair where there are few slots: lists are cheap then in comparison with
 /// surveys, and two of these are enough.
-const LOW_FLOOR_RATIO: i64 = if cfg!(test) { 8 } else { 1 << 15 };
+const LOW_FLOOR_RATIO: i64 = if crate::SMALL { 8 } else { 1 << 15 };
 /// So many slots are many: they do not fit the nearer caches.
-const N_MANY_SLOTS: usize = if cfg!(test) { 64 } else { 1 << 21 };
+const N_MANY_SLOTS: usize = if crate::SMALL { 64 } else { 1 << 21 };
 /// A floor that is so many times lower costs less than another survey.
 const NEAR_RATIO: i64 = 4;
 /// How many pairs are looked for, for each merge that is left: some will have been broken by then. Where too few are
@@ -45,9 +45,9 @@ const N_PAIRS_PER_MERGE: usize = 2;
 /// The least part of itself by which the floor falls.
 const LEAST_FALL: i64 = 3;
 /// From so many places on, the other threads take part in merging them. In tests they do for some batches.
-const MIN_SHARED_PLACES: usize = if cfg!(test) { 4 } else { 500 };
+const MIN_SHARED_PLACES: usize = if crate::SMALL { 4 } else { 500 };
 /// From so many places on, other threads that sleep are woken for them, which takes some tens of microseconds.
-const MIN_PLACES_TO_WAKE: usize = if cfg!(test) { 4 } else { 8000 };
+const MIN_PLACES_TO_WAKE: usize = if crate::SMALL { 4 } else { 8000 };
 
 /// Chooses merges, and makes them with all threads.
 pub(super) struct Engine<'e> {

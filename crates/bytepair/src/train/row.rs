@@ -39,7 +39,7 @@ pub(super) struct Row {
 struct Slot(u32);
 
 /// The weight of slots whose piece stands among the heavy ones.
-const HEAVY: u32 = if cfg!(test) { 3 } else { 255 };
+const HEAVY: u32 = if crate::SMALL { 3 } else { 255 };
 const WEIGHT_BITS: u32 = 8;
 const WEIGHT_MASK: u32 = (1 << WEIGHT_BITS) - 1;
 /// So many ids fit a slot; two more stand for barriers and holes.
@@ -244,7 +244,7 @@ struct HeavyPiece {
 }
 
 /// The number of slots in a block.
-const BLOCK_LEN: usize = if cfg!(test) { 4 } else { 64 };
+const BLOCK_LEN: usize = if crate::SMALL { 4 } else { 64 };
 
 impl HeavyPieces {
     /// Adds a piece behind the others.

@@ -58,9 +58,9 @@ pub(super) struct Outcome {
 }
 
 /// The slots around so many places are prefetched before these are merged: so many fit the nearer caches.
-const N_AT_ONCE: usize = if cfg!(test) { 3 } else { 1024 };
+const N_AT_ONCE: usize = if crate::SMALL { 3 } else { 1024 };
 /// Lists of so many places are short.
-const SHORT_LIST_LEN: usize = if cfg!(test) { 1 } else { 32 };
+const SHORT_LIST_LEN: usize = if crate::SMALL { 1 } else { 32 };
 
 impl Share {
     pub(super) fn new(row: Row) -> Self {

@@ -185,10 +185,10 @@ fn byte_ids(vocabulary: &Vocabulary) -> [TokenId; 256] {
 }
 
 /// Smaller shares than this, in bytes, are not worth a thread. Tests share the smallest corpora.
-const MIN_SHARE_LEN: usize = if cfg!(test) { 8 } else { 1 << 20 };
+const MIN_SHARE_LEN: usize = if crate::SMALL { 8 } else { 1 << 20 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
-const MAX_ROW_BYTES: usize = if cfg!(test) { 128 } else { 1 << 30 };
+const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 
 /// The corpus in shares, and the number of its tokens.
 ///

@@ -69,9 +69,9 @@ const RARE: u32 = u32::MAX;
 /// Instead of the first or the next tally of a cell: there is none yet.
 const NONE: u32 = u32::MAX - 1;
 /// Ids of so many bits are small. In tests those of bytes are not, so that both ways are taken.
-const SMALL_ID_BITS: u32 = if cfg!(test) { 4 } else { 9 };
+const SMALL_ID_BITS: u32 = if crate::SMALL { 4 } else { 9 };
 /// Of surveys of more slots than this the memory is not kept for the next one: there may be other use for it.
-const MAX_KEPT: usize = if cfg!(test) { 32 } else { 1 << 21 };
+const MAX_KEPT: usize = if crate::SMALL { 32 } else { 1 << 21 };
 /// So many pairs that the sketch leaves are gathered before they are tallied.
 const N_AT_ONCE: usize = 512;
 
@@ -252,12 +252,12 @@ pub(super) struct Sketch {
 
 const MIN_BITS: u32 = 8;
 /// More cells no longer fit the nearer caches.
-const NEAR_BITS: u32 = if cfg!(test) { 8 } else { 19 };
+const NEAR_BITS: u32 = if crate::SMALL { 8 } else { 19 };
 /// Each thread has so many cells at most, and as many numbers of tallies: 32 MiB.
 const MAX_BITS: u32 = 22;
 /// Where there are more slots for each cell there are more cells all the same: rare pairs would add up to what
 /// frequent ones have, and all would have to be tallied.
-const MAX_SLOTS_PER_CELL: usize = if cfg!(test) { 1 } else { 96 };
+const MAX_SLOTS_PER_CELL: usize = if crate::SMALL { 1 } else { 96 };
 const FULL: u32 = u32::MAX;
 /// Between one power of two and the next, sums are distinguished by so many steps.
 const N_STEPS: u32 = 8;

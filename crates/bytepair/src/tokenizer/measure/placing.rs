@@ -21,7 +21,7 @@ use crate::vocabulary::{TokenId, TokenKind};
 use bytepair_split::Boundaries;
 
 /// How long a part is that is traced, in bytes, if it can be cut.
-const TRACED_LEN: usize = if cfg!(test) { 8 } else { 256 };
+const TRACED_LEN: usize = if crate::SMALL { 8 } else { 256 };
 
 /// Ids, where each lies, and where the pieces lie.
 #[derive(Debug, Default)]
