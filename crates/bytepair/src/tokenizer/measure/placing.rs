@@ -13,12 +13,14 @@ use super::Tokenizer;
 use crate::encoding::{Row, Traced};
 use crate::error::Result;
 use crate::segment::Segment;
+use crate::tokenizer::blocks::append_text;
 use crate::tokenizer::call::Call;
+use crate::tokenizer::plan::Route;
 use crate::tokenizer::spaces::Spaces;
 use crate::tokenizer::walk::{Depth, Met};
 use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
-use bytepair_split::Boundaries;
+use bytepair_split::{Boundaries, Splitter};
 
 /// How long a part is that is traced, in bytes, if it can be cut.
 const TRACED_LEN: usize = if crate::SMALL { 8 } else { 256 };
@@ -76,7 +78,7 @@ impl Place {
         self.ids.extend_from_slice(&row.ids);
     }
 
-    /// Places the tokens from an index on in a piece; returns whether their lengths fill it.
+    /// Places the tokens from an index on in a piece, or in several; returns where they begin and end if their lengths fill it.
     ///
     /// A space may be put in front of it. A token of this alone has the place of the first character.
     fn push_by_lengths(
@@ -85,14 +87,11 @@ impl Place {
         first: usize,
         (text, piece): (&Traced<'_>, &Range<usize>),
         lens: &[u32],
-    ) -> bool {
+    ) -> Option<(usize, usize)> {
         let mut left = piece.len();
         let len = |&id: &TokenId| lens[id as usize] as usize;
         let total: usize = self.ids[from..].iter().map(len).sum();
-        let Some(n_more) = total.checked_sub(left).filter(|&n_more| n_more <= 1) else {
-            return false;
-        };
-        left += n_more;
+        left += total.checked_sub(left).filter(|&n_more| n_more <= 1)?;
         let (mut low, mut high) = (usize::MAX, 0);
         for id in &self.ids[from..] {
             let start = piece.end - left.min(piece.len());
@@ -105,8 +104,39 @@ impl Place {
             self.tokens.push(first, span);
             (low, high) = (low.min(span.0), high.max(span.1));
         }
-        self.pieces.push(first, (low, high));
-        self.ids[from..].iter().all(|id| len(id) > 0)
+        self.ids[from..].iter().all(|id| len(id) > 0).then_some((low, high))
+    }
+}
+
+impl Place {
+    /// Counts the pieces of a segment, and places them if it is known where the segment lies.
+    fn push_pieces(
+        &mut self,
+        splitter: &Splitter,
+        segment: &[u8],
+        places: Option<(usize, &Traced<'_>, usize)>,
+        found: &mut PieceCount,
+    ) -> Result<()> {
+        let mut from = 0;
+        while from < segment.len() {
+            from = splitter.split_block(segment, from, &mut self.boundaries)?;
+            self.boundaries.pieces().for_each(|_| found.add(true));
+            let Some((first, text, begin)) = places else { continue };
+            for piece in self.boundaries.pieces() {
+                let span = text.span(begin + piece.start..begin + piece.end);
+                self.pieces.push(first, span);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the id of an added token, with its place if that is known.
+    fn push_whole(&mut self, id: TokenId, first: usize, span: Option<(usize, usize)>) {
+        self.ids.push(id);
+        if let Some(span) = span {
+            self.tokens.push(first, span);
+            self.pieces.push(first, span);
+        }
     }
 }
 
@@ -242,6 +272,15 @@ impl Call<'_> {
         let is_free = memmem::find(stretch.text, mark.as_bytes()).is_none();
         (is_free && !self.matcher.has_whole_pieces()).then_some(spaces)
     }
+
+    /// The splitter of all text between added tokens, if it drops nothing.
+    fn whole_splitter(&self, stretch: Segment<'_>) -> Option<&Splitter> {
+        let Tokenizer { parts, .. } = self.tokenizer;
+        match self.tokenizer.plan().route(parts, &self.matcher, stretch.text) {
+            Route::Segments(splitter) if splitter.covers_everything() => Some(splitter),
+            _ => None,
+        }
+    }
 }
 
 /// Finds places.
@@ -257,7 +296,10 @@ impl Placing<'_> {
     /// Finds the ids of a stretch that begins at a place, and where they and the pieces lie.
     fn place(&mut self, stretch: Segment<'_>, first: usize) -> Result<PieceCount> {
         let before = self.place.lens();
-        let (found, fits) = self.encode(stretch, first)?;
+        let (found, fits) = match self.call.whole_splitter(stretch) {
+            Some(splitter) => self.encode_segments(splitter, stretch, first)?,
+            None => self.encode(stretch, first)?,
+        };
         if fits {
             return Ok(found);
         }
@@ -285,24 +327,51 @@ impl Placing<'_> {
             found.add(is_text);
             let from = place.ids.len();
             whole = whole.or_else(|| call.matcher.whole_piece(&text.text[range.clone()]));
-            match (whole, spaces) {
-                (Some(id), _) => place.ids.push(id),
-                (None, Some(spaces)) => {
-                    spaces.append(encoder, text.segment(), &mut place.ids, worker)?;
-                }
-                (None, None) => {
-                    append_ids(encoder, &text.text, range.clone(), &mut place.ids, worker)?;
-                }
+            if let Some(id) = whole {
+                place.push_whole(id, first, lens.map(|_| text.span(range)));
+                return Ok(());
             }
-            match lens {
-                None => {}
-                Some(_) if whole.is_some() => {
-                    let span = text.span(range);
-                    place.tokens.push(first, span);
-                    place.pieces.push(first, span);
-                }
-                Some(lens) => fits = place.push_by_lengths(from, first, (text, &range), lens),
+            match spaces {
+                Some(spaces) => spaces.append(encoder, text.segment(), &mut place.ids, worker)?,
+                None => append_ids(encoder, &text.text, range.clone(), &mut place.ids, worker)?,
             }
+            let Some(lens) = lens else { return Ok(()) };
+            match place.push_by_lengths(from, first, (text, &range), lens) {
+                Some(span) => place.pieces.push(first, span),
+                None => fits = false,
+            }
+            Ok(())
+        })?;
+        Ok((found, fits))
+    }
+
+    /// [`Self::encode`] of whole segments, which a splitter cuts.
+    fn encode_segments(
+        &mut self,
+        splitter: &Splitter,
+        stretch: Segment<'_>,
+        first: usize,
+    ) -> Result<(PieceCount, bool)> {
+        let Self { call, lens, worker, place } = self;
+        let encoder = call.tokenizer.encoder();
+        let text = lens.map_or(Traced::plain(stretch), |_| Traced::of(stretch));
+        let (mut found, mut fits) = (PieceCount::default(), true);
+        call.walk(&text, Depth::Segment, |met| {
+            let (text, range) = match met {
+                Met::Segment { .. } => return Ok(()),
+                Met::Token { id, text, place: range, .. } => {
+                    found.add(false);
+                    place.push_whole(id, first, lens.map(|_| text.span(range)));
+                    return Ok(());
+                }
+                Met::Text { text, place } => (text, place),
+            };
+            let (from, segment) = (place.ids.len(), &text.text[range.clone()]);
+            append_text(encoder, splitter, segment, &mut place.ids, worker)?;
+            let places = lens.map(|_| (first, text, range.start));
+            place.push_pieces(splitter, segment, places, &mut found)?;
+            let Some(lens) = lens else { return Ok(()) };
+            fits &= place.push_by_lengths(from, first, (text, &range), lens).is_some();
             Ok(())
         })?;
         Ok((found, fits))
