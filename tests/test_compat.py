@@ -165,6 +165,19 @@ def test_results_are_the_same_after_each_change(name):
             assert mine == expected, change
 
 
+def test_special_tokens_as_text_are_split_as_theirs():
+    """Also if other added tokens lie in their text, or merges are ignored."""
+    for ignores in (False, True):
+        ours, theirs = pair_of("gpt2")
+        for tokenizer in (ours, theirs):
+            tokenizer.model.ignore_merges = ignores
+            tokenizer.add_special_tokens(["<think>x", "pad"])
+            tokenizer.add_tokens([tokenizers.AddedToken("<think>", normalized=False)])
+            tokenizer.encode_special_tokens = True
+        for text in ("a<think>x", " pad pad<think>", "<|endoftext|>"):
+            assert row(ours.encode(text)) == row(theirs.encode(text)), text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_results_of_families_are_the_same(name):
@@ -217,6 +230,15 @@ def test_a_tokenizer_that_is_refused_goes_on_with_its_library():
     assert "Custom" in explain(own)
     own.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
     assert explain(own) == "bytepair encodes"
+    twice = pair_of("gpt2")[0]
+    twice.post_processor = tokenizers.processors.TemplateProcessing(
+        single="$A $A", pair="$A $B", special_tokens=[]
+    )
+    assert "contains a text twice" in explain(twice)
+    equal = pair_of("gpt2")[0]
+    equal.normalizer = tokenizers.normalizers.Lowercase()
+    equal.add_tokens(["<A>", "<a>"])
+    assert "makes two added tokens equal" in explain(equal)
     dropping = tokenizers.Tokenizer(tokenizers.models.BPE({"a": 0}, [], dropout=0.5))
     assert "dropout" in explain(accelerate(dropping))
 

@@ -12,6 +12,7 @@ to write and to load a ``tokenizer.json``. Left out: training, ``post_process``,
 """
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -59,6 +60,7 @@ class Engine:
         """Compile anew before the next call."""
         self.core: Core | None = None
         self.decoder: Core | None = None
+        self.splits_special = False
         self.problem: str | None = None
         self.state: list[Any] | None = None
 
@@ -77,6 +79,7 @@ class Engine:
                 self.forget()
                 self.core = _compile(owner)
                 self.decoder = self.core if _decodes_alike(owner, self.core) else None
+                self.splits_special = _splits_special_alike(owner)
         except TokenizerError as error:
             self.forget()
             self.problem = str(error)
@@ -114,7 +117,47 @@ def _compile(owner: Any) -> Core:
     if ids != {token.content: id_ for id_, token in core.added_tokens.items()}:
         message = "a file of it would give other ids to its added tokens"
         raise TokenizerError(message)
+    _check_template(owner)
+    _check_normalized(owner)
     return core
+
+
+def _check_template(owner: Any) -> None:
+    """Refuse a template that contains a text twice, which is truncated in another way.
+
+    Raises
+    ------
+    TokenizerError
+        The template is one.
+    """
+    state = owner.post_processor and owner.post_processor.__getstate__().decode()
+    processors = [json.loads(state)] if state else []
+    while processors:
+        processor = processors.pop()
+        processors += processor.get("processors", ())
+        for template in (processor.get("single"), processor.get("pair")):
+            parts = template if isinstance(template, list) else []
+            texts = [part["Sequence"]["id"] for part in parts if "Sequence" in part]
+            if len(texts) > len(set(texts)):
+                message = "its template contains a text twice"
+                raise TokenizerError(message)
+
+
+def _check_normalized(owner: Any) -> None:
+    """Refuse added tokens that the normalizer makes equal: there, a hash table decides which of them is found.
+
+    Raises
+    ------
+    TokenizerError
+        Two are equal.
+    """
+    added = owner.get_added_tokens_decoder().values()
+    texts = [token.content for token in added if token.normalized]
+    if owner.normalizer is not None:
+        texts = [owner.normalizer.normalize_str(text) for text in texts]
+    if len(texts) > len(set(texts)):
+        message = "its normalizer makes two added tokens equal"
+        raise TokenizerError(message)
 
 
 def _decodes_alike(owner: Any, core: Core) -> bool:
@@ -124,6 +167,16 @@ def _decodes_alike(owner: Any, core: Core) -> bool:
         if ours != theirs["decode"](owner, [id_, id_], skip_special_tokens=False):
             return False
     return True
+
+
+def _splits_special_alike(owner: Any) -> bool:
+    """Whether both take special tokens as text alike.
+
+    Theirs are found first and then split, so no other added token is found in them; and a piece that is spelled like a
+    token is that token if merges are ignored.
+    """
+    added = owner.get_added_tokens_decoder().values()
+    return all(token.special for token in added) and not owner.model.ignore_merges
 
 
 def _engine(owner: Any) -> Engine | None:
@@ -258,6 +311,8 @@ def _run(self: Any, name: str, ours: Callable[[Core], Any], *arguments: Any) -> 
     core = engine and engine.compiled(self)
     if engine and name.startswith("decode"):
         core = engine.decoder
+    elif engine and self.encode_special_tokens and not engine.splits_special:
+        core = None
     if core:
         try:
             return ours(core)
