@@ -120,8 +120,10 @@ CASES = {
         for text in TEXTS
         for dialect in DIALECTS
         for use in (training, encoding, counting)
-        # A run of separators that grows is looked through again after each part.
+        # A run of separators that grows is looked through again after each part, and a word of up to a thousand letters
+        # is counted again: it is continued only where it is longer than several of its tokens.
         if (use, text, dialect) != (counting, "spaces", "sennrich")
+        if (use, text) != (counting, "nested words")
     },
 }
 
