@@ -53,6 +53,7 @@ def test_a_chat_is_rendered_as_transformers_does(template):
             "line 3: roles must alternate",
         ),
         ("{{ 1 / 0 }}", "ZeroDivisionError"),
+        ("{{ 1 | no_such_filter }}", "no_such_filter"),
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
         ("{{ messages.append(1) }}", "unsafe"),
     ],
@@ -64,6 +65,12 @@ def test_an_error_names_the_line(template, says):
     ) as caught:
         chat.render(template, MESSAGES)
     assert says in str(caught.value)
+
+
+def test_brackets_that_are_nested_without_end_are_an_error():
+    """Python refuses them while the template is read."""
+    with pytest.raises(bytepair.TokenizerError, match=r"^chat template.*: "):
+        chat.render("{{ " + "(" * 50_000 + ")" * 50_000 + " }}", MESSAGES)
 
 
 def test_templates_are_found_in_a_folder(tmp_path):
@@ -79,6 +86,13 @@ def test_templates_are_found_in_a_folder(tmp_path):
     ]
     config.write_text(json.dumps({"chat_template": named}))
     assert chat.read_template(tmp_path, "tool_use") == "three"
+    config.write_text(json.dumps({"chat_template": [{"name": "default"}]}))
+    with pytest.raises(bytepair.FormatError, match="objects with name and template"):
+        chat.read_template(tmp_path)
+    config.write_text(json.dumps({"chat_template": named}))
+    (tmp_path / "chat_template.jinja").write_bytes(b"\xff")
+    with pytest.raises(bytepair.FileError, match=r"chat_template\.jinja"):
+        chat.read_template(tmp_path)
     (tmp_path / "chat_template.jinja").write_text("é", encoding="utf-8")
     assert chat.read_template(tmp_path) == "é"
     with pytest.raises(bytepair.FileError, match="default, tool_use"):

@@ -1,5 +1,6 @@
 """Tokenizers of tokenizers and transformers give the same results with bytepair, whatever is done to them."""
 
+import asyncio
 import copy
 import json
 import pickle
@@ -258,6 +259,30 @@ def test_a_patch_holds_within_its_block():
     for tokenizer in (existing, made):
         assert "not accelerated" in explain(tokenizer)
         assert isinstance(tokenizer.encode("Hello"), tokenizers.Encoding)
+
+
+def test_an_object_that_is_not_accelerated_is_as_before():
+    """Also its methods that wait, and the offsets of the fast batch, which are zeros."""
+    accelerate(pair_of("gpt2")[1])  # the methods are set from now on
+    plain = tokenizers.Tokenizer.from_str(content("gpt2"))
+    (fast,) = plain.encode_batch_fast(["Hello world"])
+    assert set(fast.offsets) == {(0, 0)}
+
+    async def wait(tokenizer):
+        (encoding,) = await tokenizer.async_encode_batch(["Hello world"])
+        return encoding
+
+    assert isinstance(asyncio.run(wait(plain)), tokenizers.Encoding)
+    ours = pair_of("gpt2")[0]
+    assert row(asyncio.run(wait(ours))) == row(plain.encode("Hello world"))
+
+
+def test_an_object_that_takes_the_state_of_another_is_compiled_anew():
+    """As unpickling by hand does."""
+    ours, theirs = pair_of("gpt2")[0], pair_of("qwen2.5")[1]
+    ours.encode("Hello")
+    ours.__setstate__(theirs.__getstate__())
+    assert outcomes(ours) == outcomes(theirs)
 
 
 def test_what_takes_their_object_takes_it_accelerated():

@@ -4,6 +4,7 @@ import functools
 import io
 import json
 import re
+import sys
 import unicodedata
 from collections import Counter
 from pathlib import Path
@@ -292,9 +293,30 @@ def test_nothing_is_found_in_a_tokenizer_without_faults(tmp_path):
     assert diagnose(**healthy(tmp_path)).findings == ()
 
 
-@pytest.mark.parametrize("code", CODES)
+def test_without_transformers_nothing_is_found_that_it_would_show(
+    tmp_path, monkeypatch
+):
+    """The diagnosis says so, and stays clean."""
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    given, _ = SICK["BP405"]
+    diagnosis = diagnose(**given(tmp_path), select=["BP4"])
+    assert diagnosis.is_clean
+    assert "Qwen2Tokenizer, install transformers" in diagnosis.unchecked[0]
+    assert diagnosis.unchecked[0] in str(diagnosis)
+    assert diagnose(**given(tmp_path), select=["BP403"]).unchecked == ()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(code, marks=[pytest.mark.slow] * (code == "BP405"))
+        for code in CODES
+    ],
+)
 def test_each_code_is_found_where_it_is(code, tmp_path):
     """A small tokenizer with a fault has the finding, and it names the ids worked out by hand."""
+    if code == "BP405":
+        pytest.importorskip("transformers")
     given, ids = SICK[code]
     given = given(tmp_path) if callable(given) else {"tokenizer": given}
     diagnosis = diagnose(**given, select=[code])

@@ -16,7 +16,7 @@ from typing import Any
 
 from bytepair._io.beside import read_object
 from bytepair._io.files import StrPath
-from bytepair.errors import FileError, MissingLibraryError, TokenizerError
+from bytepair.errors import FileError, FormatError, MissingLibraryError, TokenizerError
 
 __all__ = ["read_template", "render"]
 
@@ -44,10 +44,11 @@ def render(
     MissingLibraryError
         ``jinja2`` is not installed.
     """
-    compiled = _compiled(template)
     given = {"messages": messages, "add_generation_prompt": add_generation_prompt}
     try:
-        text: str = compiled.render(given | variables)
+        text: str = _compiled(template).render(given | variables)
+    except MissingLibraryError:
+        raise
     except Exception as error:  # whatever an expression of the template raises
         message = f"chat template{_line_of(error)}: {_reason(error)}"
         raise TokenizerError(message) from error
@@ -60,30 +61,38 @@ def read_template(folder: StrPath, name: str = "default") -> str:
     Raises
     ------
     FileError
-        The folder has no template of this name.
+        The folder has no template of this name, or a file of it cannot be read.
+    FormatError
+        ``tokenizer_config.json`` does not list templates as texts with names.
     """
     folder = Path(folder)
     files = {"default": folder / "chat_template.jinja"}
     file = files.get(name, folder / "additional_chat_templates" / f"{name}.jinja")
     if file.is_file():
-        return file.read_text(encoding="utf-8")
+        try:
+            return file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            message = f"{file}: {error}"
+            raise FileError(message) from error
     config = folder / "tokenizer_config.json"
     templates = read_object(config).get("chat_template") if config.is_file() else None
     if isinstance(templates, str):
         templates = [{"name": "default", "template": templates}]
-    by_name = {one["name"]: one["template"] for one in templates or []}
+    try:
+        by_name = {str(one["name"]): str(one["template"]) for one in templates or []}
+    except (TypeError, KeyError) as error:
+        message = f"{config}: chat_template must be a text, or a list of objects with name and template"
+        raise FormatError(message) from error
     if name not in by_name:
         known = ", ".join(by_name) or "none"
         message = f"{folder}: no chat template {name!r}; templates of tokenizer_config.json: {known}"
         raise FileError(message)
-    found: str = by_name[name]
-    return found
+    return by_name[name]
 
 
 @lru_cache(maxsize=8)
 def _compiled(template: str) -> Any:
     try:
-        from jinja2 import TemplateSyntaxError
         from jinja2.ext import loopcontrols
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError as error:
@@ -94,11 +103,7 @@ def _compiled(template: str) -> Any:
     )
     environment.filters["tojson"] = _to_json
     environment.globals |= {"raise_exception": _refuse, "strftime_now": _now}
-    try:
-        return environment.from_string(template)
-    except TemplateSyntaxError as error:
-        message = f"chat template, line {error.lineno}: {error.message}"
-        raise TokenizerError(message) from error
+    return environment.from_string(template)
 
 
 def _generation() -> Any:
@@ -131,8 +136,9 @@ def _reason(error: Exception) -> str:
     """Return what went wrong; errors of Python are named with their class."""
     from jinja2.exceptions import TemplateError
 
-    is_plain = isinstance(error, (TokenizerError, TemplateError))
-    return str(error) if is_plain else f"{type(error).__name__}: {error}"
+    if isinstance(error, TemplateError):
+        return error.message or str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 def _to_json(value: object, **options: Any) -> str:

@@ -7,7 +7,7 @@ that fails, is made by their library, so results and errors are theirs.
 
 The methods are set on their class once, and do nothing new for an object that is not accelerated.
 
-Costs, besides encoding: two microseconds a call, to see whether a part was changed in place; after a change, the time
+Costs, besides encoding: a few microseconds a call, to see whether a part was changed in place; after a change, the time
 to write and to load a ``tokenizer.json``. Left out: training, ``post_process``, and ``DecodeStream``, which are theirs.
 """
 
@@ -277,18 +277,21 @@ def _encode(
     )
 
 
-def _encode_batch(
-    self: Any,
-    input: Any,
-    is_pretokenized: bool = False,
-    add_special_tokens: bool = True,
-) -> Any:
-    def encode(core: Core) -> list[Encoding]:
-        return _rows(self, core, input, is_pretokenized, add_special_tokens)
+def _encoding_batch(name: str) -> Callable[..., Any]:
+    """Return the method that encodes a batch in place of theirs of this name."""
 
-    return _run(
-        self, "encode_batch", encode, input, is_pretokenized, add_special_tokens
-    )
+    def encode_batch(
+        self: Any,
+        input: Any,
+        is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
+    ) -> Any:
+        def encode(core: Core) -> list[Encoding]:
+            return _rows(self, core, input, is_pretokenized, add_special_tokens)
+
+        return _run(self, name, encode, input, is_pretokenized, add_special_tokens)
+
+    return encode_batch
 
 
 def _decode(self: Any, ids: Any, skip_special_tokens: bool = True) -> Any:
@@ -321,16 +324,15 @@ def _run(self: Any, name: str, ours: Callable[[Core], Any], *arguments: Any) -> 
     return theirs[name](self, *arguments)
 
 
-async def _async_encode(self: Any, *arguments: Any, **options: Any) -> Any:
-    return await asyncio.to_thread(self.encode, *arguments, **options)
+def _waiting(name: str) -> Callable[..., Any]:
+    """Return the method that runs ours of this name in a thread, and of an object that is not accelerated theirs."""
 
+    async def wait(self: Any, *arguments: Any, **options: Any) -> Any:
+        if _engine(self) is None:
+            return await theirs[f"async_{name}"](self, *arguments, **options)
+        return await asyncio.to_thread(getattr(self, name), *arguments, **options)
 
-async def _async_encode_batch(self: Any, *arguments: Any, **options: Any) -> Any:
-    return await asyncio.to_thread(self.encode_batch, *arguments, **options)
-
-
-async def _async_decode_batch(self: Any, *arguments: Any, **options: Any) -> Any:
-    return await asyncio.to_thread(self.decode_batch, *arguments, **options)
+    return wait
 
 
 def _changing(name: str) -> Callable[..., Any]:
@@ -365,19 +367,22 @@ def _restored(data: str, fallback: bool) -> Any:
 
 OURS: dict[str, Any] = {
     "encode": _encode,
-    "encode_batch": _encode_batch,
-    "encode_batch_fast": _encode_batch,
+    "encode_batch": _encoding_batch("encode_batch"),
+    "encode_batch_fast": _encoding_batch("encode_batch_fast"),
     "decode": _decode,
     "decode_batch": _decode_batch,
-    "async_encode": _async_encode,
-    "async_encode_batch": _async_encode_batch,
-    "async_encode_batch_fast": _async_encode_batch,
-    "async_decode_batch": _async_decode_batch,
+    **{
+        f"async_{name}": _waiting(name)
+        for name in ("encode", "encode_batch", "encode_batch_fast", "decode_batch")
+    },
     "model": property(lambda self: theirs["model"].__get__(self), _set_model),
     "__reduce_ex__": _reduce_ex,
     **{
         name: _changing(name)
-        for name in ("add_tokens", "add_special_tokens", "train", "train_from_iterator")
+        for name in (
+            *("add_tokens", "add_special_tokens", "train", "train_from_iterator"),
+            "__setstate__",
+        )
     },
 }
 
@@ -460,7 +465,8 @@ def explain(tokenizer: Any) -> str:
     if engine is None:
         return "tokenizers encodes: the object is not accelerated"
     if engine.compiled(backend):
-        return "bytepair encodes"
+        decodes = "" if engine.decoder else ", tokenizers decodes: added tokens differ"
+        return f"bytepair encodes{decodes}"
     return f"tokenizers encodes: {engine.problem}"
 
 

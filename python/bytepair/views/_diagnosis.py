@@ -47,7 +47,7 @@ def diagnosis_text(
         if n_more > 0 and n_shown > 0:
             lines.append(paint(f"{INDENT}… {n_more:,} more", FAINT))
         blocks.append("\n".join(lines))
-    return "\n\n".join([*blocks, _summary(diagnosis, width)])
+    return "\n\n".join([*blocks, *diagnosis.unchecked, _summary(diagnosis, width)])
 
 
 def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> list[str]:

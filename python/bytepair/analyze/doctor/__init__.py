@@ -121,7 +121,8 @@ def diagnose(
         chosen_ones, key=lambda finding: (finding.code, not finding.is_fact)
     )
     subject.counts["ids"] = tokenizer.n_vocab
-    return Diagnosis(tuple(ordered), dict(sorted(subject.counts.items())))
+    counts = dict(sorted(subject.counts.items()))
+    return Diagnosis(tuple(ordered), counts, tuple(subject.unchecked))
 
 
 def _found(
@@ -145,7 +146,7 @@ def _found(
     if wanted & {"BP401", "BP402", "BP407"}:
         yield from _ids.find(subject, path, document)
     if wanted & FROM_SETTINGS:
-        yield from _config.find(subject, settings, document)
+        yield from _config.find(subject, settings, document, wanted)
     if wanted & {"BP503", "BP504"}:
         yield from _pattern.find(subject)
     if "BP505" in wanted:

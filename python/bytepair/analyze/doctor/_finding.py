@@ -105,11 +105,13 @@ class Diagnosis(Result):
     ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``tokens``
     of the vocabulary; ``text_tokens``, which merges may make; ``partial``, those with part of
     a character; ``not_given_back``, tokens of whole characters whose text alone gives other
-    ids; and ``tried_contexts``. Numbers that were not needed are absent.
+    ids; and ``tried_contexts``. Numbers that were not needed are absent. ``unchecked`` says what could not be
+    looked for, and why.
     """
 
     findings: tuple[Finding, ...]
     counts: Mapping[str, int] = field(default_factory=dict)
+    unchecked: tuple[str, ...] = ()
 
     @property
     def is_clean(self) -> bool:
@@ -129,6 +131,7 @@ class Diagnosis(Result):
         """Give everything as JSON holds it."""
         return {
             "counts": dict(self.counts),
+            "unchecked": list(self.unchecked),
             "findings": [finding.as_object() for finding in self.findings],
         }
 

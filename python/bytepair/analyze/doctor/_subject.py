@@ -52,6 +52,8 @@ class Subject:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
         self.counts: dict[str, int] = {}
+        self.unchecked: list[str] = []
+        """What cannot be looked for, as sentences."""
 
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
