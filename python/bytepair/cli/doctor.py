@@ -5,7 +5,6 @@ The exit code is 1 if an error or a warning was found, otherwise 0; with ``--exi
 """
 
 import json
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -130,8 +129,6 @@ def doctor(
         message = "has no effect on --json, which shows all"
         raise typer.BadParameter(message, param_hint="--show")
     line = ProgressLine(is_shown=not quiet)
-    # An import of transformers would tell which other libraries are not there.
-    os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")
     diagnosis = analysis.diagnose(
         Tokenizer.from_file(tokenizer_path),
         file=tokenizer_path,
