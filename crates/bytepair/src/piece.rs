@@ -195,7 +195,7 @@ pub(crate) struct Entry {
     /// Where its search in the table begins.
     pub(crate) home: usize,
     /// Where it starts in the text.
-    start: usize,
+    pub(crate) start: usize,
 }
 
 /// Pieces in the order of the text.

@@ -242,19 +242,14 @@ impl CountTable {
             if row.len() == 0 {
                 return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
             }
-            (0..row.len()).for_each(|number| self.add_of_row(text, &row, number));
-        }
-    }
-
-    /// Counts a piece of a row.
-    #[inline]
-    fn add_of_row(&mut self, text: Text<'_>, row: &PieceRow, number: usize) {
-        let piece = row.entries()[number];
-        match self.short.entry_mut(piece.home) {
-            Some(entry) if entry.key == piece.key => {
-                entry.value.add(text.total_at(row.piece(number).start));
+            for (number, piece) in row.entries().iter().enumerate() {
+                match self.short.entry_mut(piece.home) {
+                    Some(entry) if entry.key == piece.key => {
+                        entry.value.add(text.total_at(piece.start));
+                    }
+                    _ => self.add_one(text, row.piece(number)),
+                }
             }
-            _ => self.add_one(text, row.piece(number)),
         }
     }
 
