@@ -176,10 +176,13 @@ impl Tokenizer {
 
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
+    #[inline]
     fn plan(&self) -> &Plan {
-        if let Some(plan) = self.plan.get() {
-            return plan;
-        }
+        self.plan.get().unwrap_or_else(|| self.compiled())
+    }
+
+    #[cold]
+    fn compiled(&self) -> &Plan {
         let made = Plan::compile(&self.parts);
         self.plan.get_or_init(|| made)
     }

@@ -248,9 +248,10 @@ impl<'c> Call<'c> {
         if definition::is_on() {
             return self.encode_by_definition(stretch, ids);
         }
-        let encoder = self.tokenizer.encoder();
         let Tokenizer { parts, .. } = self.tokenizer;
-        let route = self.tokenizer.plan().route(parts, &self.matcher, stretch.text);
+        let plan = self.tokenizer.plan();
+        let encoder = &plan.encoder;
+        let route = plan.route(parts, &self.matcher, stretch.text);
         let depth = match route {
             Route::Words(_) => Depth::Raw,
             Route::TokensAndPieces(_) => Depth::Normalized,
