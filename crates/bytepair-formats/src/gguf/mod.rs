@@ -40,7 +40,7 @@ use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, LeadingSpaces, SentencePieceDecode};
 use bytepair::for_formats::byte_of;
 use bytepair::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
-use bytepair::template::{Sequence, Template, TemplatePiece};
+use bytepair::template::{Template, TemplatePiece};
 use bytepair::units::bytes_of_printable;
 use bytepair::units::{ByteIds, Units};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -470,12 +470,11 @@ fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Resu
     }
     // The second text gets no mark of a beginning; all types are 0, as those of RoBERTa.
     let special = |ids: Vec<TokenId>| (!ids.is_empty()).then(|| TemplatePiece::special(ids, 0));
-    let text = |which| Some(TemplatePiece::Text { which, type_id: 0 });
     let pair = [
         special(before),
-        text(Sequence::First),
+        Some(TemplatePiece::First { type_id: 0 }),
         special([after.clone(), between].concat()),
-        text(Sequence::Second),
+        Some(TemplatePiece::Second { type_id: 0 }),
         special(after),
     ];
     Ok(Template { pair: pair.into_iter().flatten().collect(), ..template })

@@ -18,7 +18,7 @@ use super::{CONFIG, FORMAT, switch};
 use crate::assembly::{NumberedMerge, roberta};
 use crate::hexadecimal;
 use crate::huggingface::template_value;
-use bytepair::template::{Sequence, Template, TemplatePiece};
+use bytepair::template::{Template, TemplatePiece};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
@@ -199,9 +199,8 @@ impl<'t> Tokens<'t> {
 
     /// A template, by the names of its special tokens.
     fn written(&self, around: &Names<'_>) -> Result<Value> {
-        let text = |which, type_id| vec![TemplatePiece::Text { which, type_id }];
         let Names { begin, end, between } = around;
-        let first = text(Sequence::First, 0);
+        let first = vec![TemplatePiece::First { type_id: 0 }];
         let single = [self.special(begin, 0)?, first.clone(), self.special(end, 0)?];
         let (behind_first, before_second) = *between;
         let pair = [
@@ -209,7 +208,7 @@ impl<'t> Tokens<'t> {
             first,
             self.special(behind_first, 0)?,
             self.special(before_second, 1)?,
-            text(Sequence::Second, 1),
+            vec![TemplatePiece::Second { type_id: 1 }],
             self.special(end, 1)?,
         ];
         let template = Template { single: single.concat(), pair: pair.concat() };

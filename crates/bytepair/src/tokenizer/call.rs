@@ -142,14 +142,11 @@ impl<'c> Call<'c> {
     /// once.
     pub(super) fn pieces(&self, is_pair: bool) -> impl Iterator<Item = &'c TemplatePiece> {
         let (is_arranged, adds_special_tokens) = (self.is_arranged(), self.add_special_tokens);
-        let mut taken = Vec::new();
-        self.tokenizer.parts.template.pieces(is_pair).iter().filter(move |piece| match piece {
-            TemplatePiece::Special { .. } => adds_special_tokens,
-            TemplatePiece::Text { .. } if is_arranged => true,
-            TemplatePiece::Text { which, .. } => {
-                let is_new = !taken.contains(which);
-                taken.push(*which);
-                is_new
+        let mut is_taken = [false; 2];
+        self.tokenizer.parts.template.pieces(is_pair).iter().filter(move |piece| {
+            match piece.text() {
+                None => adds_special_tokens,
+                Some((place, _)) => is_arranged || !std::mem::replace(&mut is_taken[place], true),
             }
         })
     }
@@ -174,11 +171,11 @@ impl<'c> Call<'c> {
         for piece in self.pieces(false) {
             match (piece, copied.clone()) {
                 (TemplatePiece::Special { ids: special, .. }, _) => ids.extend_from_slice(special),
-                (TemplatePiece::Text { .. }, Some(copied)) => {
+                (_, Some(copied)) => {
                     ask_to_grow(ids, Range::len(&copied))?;
                     ids.extend_from_within(copied);
                 }
-                (TemplatePiece::Text { .. }, None) => {
+                (_, None) => {
                     let start = ids.len();
                     self.encode_text(text, index, ids, workers)?;
                     self.truncate(start, ids)?;

@@ -18,7 +18,7 @@ use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
 use crate::segment::Segment;
-use crate::template::{Contents, OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
+use crate::template::{Contents, OffsetRules, Padding, TemplatePiece, Truncation};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -160,7 +160,7 @@ impl Call<'_> {
             in_order(&pieces, [part(0), part(1)])
         };
         let texts = pieces.iter().filter_map(|piece| piece.text());
-        let texts: Vec<_> = texts.map(Sequence::place).collect();
+        let texts: Vec<_> = texts.map(|(place, _)| place).collect();
         let n_parts = |place: usize| if texts.contains(&place) { parts[place].len() } else { 1 };
         let slow = texts.first().copied().unwrap_or_default();
         let (n_slow, n_fast) = (n_parts(slow), n_parts(1 - slow).max(1));
@@ -258,16 +258,12 @@ impl Call<'_> {
 fn in_order(pieces: &[&TemplatePiece], parts: [Option<&Encoding>; 2]) -> Encoding {
     let mut encoding = Encoding::default();
     for piece in pieces {
-        match piece {
-            TemplatePiece::Special { ids, type_id, names } => {
-                let mut special = Encoding::special(ids, *type_id);
-                special.found_as = names.iter().cloned().enumerate().collect();
-                encoding.append(&special);
-            }
-            TemplatePiece::Text { which, type_id } => {
-                let part = parts[which.place()];
-                part.into_iter().for_each(|part| encoding.append_as(part, *type_id));
-            }
+        if let TemplatePiece::Special { ids, type_id, names } = piece {
+            let mut special = Encoding::special(ids, *type_id);
+            special.found_as = names.iter().cloned().enumerate().collect();
+            encoding.append(&special);
+        } else if let Some((place, type_id)) = piece.text() {
+            parts[place].into_iter().for_each(|part| encoding.append_as(part, type_id));
         }
     }
     encoding
