@@ -56,9 +56,7 @@ const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
 /// What is asked about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
 pub mod inspect {
     pub use crate::encode::{MergeStep, PieceCourse};
-    pub use crate::tokenizer::{
-        Measure, Piece, SegmentPart, Sums, TextPart, Unreached, Usage, WithMissing,
-    };
+    pub use crate::tokenizer::{Measure, Piece, Sums, TextPart, Unreached, Usage, WithMissing};
 }
 
 /// The examples of the README are tests.

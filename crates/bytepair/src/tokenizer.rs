@@ -42,13 +42,13 @@ pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
 use self::spaces::{Spaces, spelling};
-pub use self::steps::{Piece, SegmentPart, TextPart};
+pub use self::steps::{Piece, TextPart};
 pub use self::stream::Reading;
 use self::stream::n_useful;
 pub use self::variants::{AddedTokens, WithMissing};
 use self::walk::{Depth, Met};
 pub use self::with_spans::WordsOrPair;
-use self::worker::{ShortText, Worker};
+use self::worker::Worker;
 use crate::added::{AddedToken, MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
 use crate::encode::{Dropout, Encoder, Spelling};
@@ -56,10 +56,11 @@ use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
 use crate::parallel::Pool;
+use crate::piece::piece_key;
 use crate::segment::Segment;
 use crate::sink::{Batch, Sink};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
-use crate::units::{Missing, published_name, tokens_named};
+use crate::units::{published_name, tokens_named};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_split::Splitter;
 
@@ -164,11 +165,6 @@ impl Tokenizer {
         vocabulary.iter().count() - added.iter().filter(is_behind).count()
     }
 
-    /// Whether units that nothing stands for are left out of the ids, as the library of a file does.
-    pub fn drops_missing(&self) -> bool {
-        self.parts.units.missing == Missing::Drop
-    }
-
     /// What this tokenizer is made of.
     pub fn parts(&self) -> &Parts {
         &self.parts
@@ -228,24 +224,20 @@ impl Tokenizer {
     ) -> Result<R> {
         let added_tokens = options.added_tokens;
         let is_plain = options == EncodeOptions { added_tokens, ..EncodeOptions::default() };
-        let short = if is_plain { ShortText::new(text) } else { None };
+        let key = if is_plain { piece_key(text, 0, text.len()) } else { None };
         self.of(added_tokens).workers.with(|worker| {
-            if let Some(ids) = short.and_then(|short| worker.recent.get(short)) {
+            if let Some(ids) = key.and_then(|key| worker.recent.get(key)) {
                 return Ok(take(ids));
             }
             let mut ids = std::mem::take(&mut worker.ids);
             ids.clear();
-            let encoded = self
-                .call(options)
-                .and_then(|call| call.encode(text, 0, &mut ids, std::slice::from_mut(worker)));
-            worker.ids = ids;
-            encoded?;
-            if let Some(short) = short {
-                worker.recent.insert(short, &worker.ids);
+            self.call(options)?.encode(text, 0, &mut ids, std::slice::from_mut(worker))?;
+            if let Some(key) = key {
+                worker.recent.insert(key, &ids);
             }
-            let taken = take(&worker.ids);
-            if worker.ids.capacity() > MAX_KEPT_IDS {
-                worker.ids = Vec::new();
+            let taken = take(&ids);
+            if ids.capacity() <= MAX_KEPT_IDS {
+                worker.ids = ids;
             }
             Ok(taken)
         })

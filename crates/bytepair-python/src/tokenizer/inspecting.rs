@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bytepair::EncodeOptions;
-use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
+use bytepair::inspect::{MergeStep, Piece, TextPart};
 use bytepair::units::{EndMarkKind, Missing, published_name};
 use bytepair::vocabulary::{TokenId, TokenKind};
 use pyo3::prelude::*;
@@ -175,24 +175,14 @@ pub(crate) fn graphemes(text: Given<'_>) -> Vec<(usize, usize)> {
 
 fn text_part(py: Python<'_>, part: TextPart) -> PyResult<Bound<'_, PyTuple>> {
     match part {
-        TextPart::Added(id, span) => added(py, id, span),
+        TextPart::Added(id, (start, end)) => ("added", id, start, end).into_pyobject(py),
+        TextPart::Piece(piece) => piece_tuple(py, &piece),
         TextPart::Segment((start, end), text, parts) => {
-            let parts = parts.into_iter().map(|part| match part {
-                SegmentPart::Added(id, span) => added(py, id, span),
-                SegmentPart::Piece(piece) => piece_tuple(py, &piece),
-            });
+            let parts = parts.into_iter().map(|part| text_part(py, part));
             let parts = parts.collect::<PyResult<Vec<_>>>()?;
             ("text", start, end, PyBytes::new(py, &text), parts).into_pyobject(py)
         }
     }
-}
-
-fn added(
-    py: Python<'_>,
-    id: TokenId,
-    (start, end): (usize, usize),
-) -> PyResult<Bound<'_, PyTuple>> {
-    ("added", id, start, end).into_pyobject(py)
 }
 
 fn piece_tuple<'py>(py: Python<'py>, piece: &Piece) -> PyResult<Bound<'py, PyTuple>> {

@@ -18,18 +18,12 @@ use crate::vocabulary::TokenId;
 /// A part of a text, with where in the text it begins and ends, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPart {
-    /// An added token that was found in the text.
+    /// An added token that was found in the text, or in the normalized text of a segment.
     Added(TokenId, (usize, usize)),
-    /// What stands between two: its text after the normalizer, and what that is cut into.
-    Segment((usize, usize), Vec<u8>, Vec<SegmentPart>),
-}
-
-/// A part of a segment, with where in the text it came from, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SegmentPart {
-    /// An added token that was found once the text was normalized.
-    Added(TokenId, (usize, usize)),
-    /// A piece.
+    /// What stands between two added tokens of the text: its text after the normalizer, and the added tokens and pieces
+    /// that it is cut into.
+    Segment((usize, usize), Vec<u8>, Vec<Self>),
+    /// A piece of a segment.
     Piece(Piece),
 }
 
@@ -55,11 +49,11 @@ impl Tokenizer {
         let mut parts = self.call(options)?.course(text)?;
         let pieces = parts.iter_mut().flat_map(|part| match part {
             TextPart::Segment(_, _, parts) => parts.as_mut_slice(),
-            TextPart::Added(..) => &mut [],
+            _ => &mut [],
         });
         let steps = pieces.flat_map(|part| match part {
-            SegmentPart::Piece(piece) => piece.course.steps.as_mut_slice(),
-            SegmentPart::Added(..) => &mut [],
+            TextPart::Piece(piece) => piece.course.steps.as_mut_slice(),
+            _ => &mut [],
         });
         give_indices(&self.parts.vocabulary, steps);
         Ok(parts)
@@ -103,23 +97,20 @@ impl Call<'_> {
         parts: &mut Vec<TextPart>,
         worker: &mut Worker,
     ) -> Result<()> {
+        let is_inner = matches!(met, Met::Text { .. } | Met::Token { is_normalized: true, .. });
         let part = match met {
             Met::Segment { place, normalized } => {
                 let span = (place.start, place.end);
-                parts.push(TextPart::Segment(span, normalized.text.to_vec(), Vec::new()));
-                return Ok(());
+                TextPart::Segment(span, normalized.text.to_vec(), Vec::new())
             }
-            Met::Token { id, place, is_normalized: false, .. } => {
-                parts.push(TextPart::Added(id, (place.start, place.end)));
-                return Ok(());
-            }
-            Met::Token { id, text, place, .. } => SegmentPart::Added(id, text.span(place)),
+            Met::Token { id, text, place, .. } => TextPart::Added(id, text.span(place)),
             Met::Text { text, place } => {
-                SegmentPart::Piece(self.course_of_piece(text, place, worker)?)
+                TextPart::Piece(self.course_of_piece(text, place, worker)?)
             }
         };
-        if let Some(TextPart::Segment(_, _, inner)) = parts.last_mut() {
-            inner.push(part);
+        match parts.last_mut() {
+            Some(TextPart::Segment(_, _, inner)) if is_inner => inner.push(part),
+            _ => parts.push(part),
         }
         Ok(())
     }
@@ -160,10 +151,11 @@ mod tests {
     }
 
     /// The tokens of a part, each with where it stands, once the steps that lead to them were followed.
-    fn tokens_of(part: SegmentPart) -> Vec<(TokenId, (usize, usize))> {
+    fn tokens_of(part: TextPart) -> Vec<(TokenId, (usize, usize))> {
         let Piece { course, spans, .. } = match part {
-            SegmentPart::Added(id, span) => return vec![(id, span)],
-            SegmentPart::Piece(piece) => piece,
+            TextPart::Added(id, span) => return vec![(id, span)],
+            TextPart::Segment(_, _, inner) => return ids_and_spans(inner),
+            TextPart::Piece(piece) => piece,
         };
         let ids: Vec<_> = course.tokens.iter().map(|(id, _)| *id).collect();
         assert!(course.is_whole || followed(&course) == ids);
@@ -171,11 +163,7 @@ mod tests {
     }
 
     fn ids_and_spans(parts: Vec<TextPart>) -> Vec<(TokenId, (usize, usize))> {
-        let inner = parts.into_iter().flat_map(|part| match part {
-            TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
-            TextPart::Segment(_, _, inner) => inner,
-        });
-        inner.flat_map(tokens_of).collect()
+        parts.into_iter().flat_map(tokens_of).collect()
     }
 
     proptest! {
