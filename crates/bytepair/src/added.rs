@@ -110,8 +110,10 @@ impl<'n> Chosen<'n> {
 /// Finds the added tokens that count in one call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matcher {
-    raw: Finder,
-    normalized: Finder,
+    /// In the text as it was given.
+    pub(crate) raw: Finder,
+    /// In normalized text.
+    pub(crate) normalized: Finder,
     /// Whether some of the latter are special.
     has_late_specials: bool,
     /// By the piece that each is.
@@ -209,20 +211,6 @@ impl Matcher {
     #[inline]
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
         if self.whole_pieces.is_empty() { None } else { self.whole_pieces.get(piece).copied() }
-    }
-
-    /// Cuts the text as it was given.
-    pub(crate) fn cut_raw(&self, text: &[u8], visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        self.raw.cut(text, visit)
-    }
-
-    /// Cuts normalized text.
-    pub(crate) fn cut_normalized(
-        &self,
-        text: &[u8],
-        visit: impl FnMut(Part) -> Result<()>,
-    ) -> Result<()> {
-        self.normalized.cut(text, visit)
     }
 }
 
@@ -374,7 +362,7 @@ impl Finder {
     }
 
     /// Visits tokens and the text between them, in order. Empty text is left out.
-    fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub(crate) fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
         let mut start = 0;
         for found in self.search.find_iter(text) {
             let token = self.tokens[found.pattern];

@@ -31,6 +31,7 @@ use crate::template::{Contents, Lengths, Padding, Side, TemplatePiece, Truncatio
 use crate::vocabulary::TokenId;
 
 /// One call of `encode` or another method that encodes.
+#[derive(Clone)]
 pub(super) struct Call<'c> {
     pub(super) tokenizer: &'c Tokenizer,
     pub(super) matcher: Cow<'c, Arc<Matcher>>,
@@ -224,7 +225,10 @@ impl<'c> Call<'c> {
         workers: &mut [Box<Worker>],
     ) -> Result<()> {
         let Some(mut dropping) = self.dropping(index) else {
-            return self.encode_by(text, workers, ids);
+            return match (&mut *workers, self.stretch_len) {
+                ([worker], None) => self.encode_stretch(Segment::whole(text), ids, worker),
+                _ => self.encode_stretches(Segment::whole(text), workers, ids),
+            };
         };
         let (encoder, scratch) = (self.tokenizer.encoder(), &mut workers[0].scratch);
         let mut tokens = Vec::new();
@@ -290,7 +294,8 @@ impl<'c> Call<'c> {
 
     /// Refuses a stretch with a token that stands there once the text is normalized.
     fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
-        self.walk_checked(&Traced::of(stretch), Depth::Segment, &mut |met| match met {
+        let unchecked = Call { disallowed: None, ..self.clone() };
+        unchecked.walk(&Traced::of(stretch), Depth::Segment, |met| match met {
             Met::Token { id, text, place, is_normalized: true } if disallowed.has_as_late(id) => {
                 Err(self.disallowed(id, false, text.span(place).0))
             }

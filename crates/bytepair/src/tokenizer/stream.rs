@@ -106,19 +106,6 @@ pub(super) fn n_useful(text_len: usize, n_threads: usize) -> usize {
 }
 
 impl Call<'_> {
-    /// Appends the ids of a text.
-    pub(super) fn encode_by(
-        &self,
-        text: &[u8],
-        workers: &mut [Box<Worker>],
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        if let ([worker], None) = (&mut *workers, self.stretch_len) {
-            return self.encode_stretch(Segment::whole(text), ids, worker);
-        }
-        self.encode_stretches(Segment::whole(text), workers, ids)
-    }
-
     /// The number of ids of a text, or of a part of one, which are not kept.
     pub(super) fn count_by(&self, text: Segment<'_>, workers: &mut [Box<Worker>]) -> Result<usize> {
         if text.text.len() <= MIN_STRETCH_LEN && self.stretch_len.is_none() {
@@ -137,7 +124,7 @@ impl Call<'_> {
     }
 
     /// Hands the ids of a text, or of a part of one, to a sink, stretch by stretch.
-    fn encode_stretches(
+    pub(super) fn encode_stretches(
         &self,
         text: Segment<'_>,
         workers: &mut [Box<Worker>],
