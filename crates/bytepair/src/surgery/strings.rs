@@ -13,7 +13,7 @@
 //! and so are tokens that the normalizer of the first always changes or its pattern always cuts.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::encode::{EditedMerges, Scratch};
 use crate::error::{Error, Result};
@@ -352,39 +352,27 @@ impl Tokenizer {
             })
             .collect();
         let is_text = |bytes: &[u8]| !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
-        let asked = texts.iter().filter(|(.., bytes)| is_text(bytes));
-        let (asked, bytes): (Vec<_>, Vec<_>) = asked.map(|(id, _, bytes)| (*id, &**bytes)).unzip();
-        let changed = self.never_normalized(&bytes)?.into_iter().zip(self.never_held(&bytes));
-        let refused = asked.into_iter().zip(changed).filter_map(|(id, never)| match never {
-            (true, _) => Some((id, Outcome::Changed)),
-            (false, true) => Some((id, Outcome::Cut)),
-            (false, false) => None,
-        });
-        let refused: HashMap<_, _> = refused.collect();
+        let checked: Vec<_> =
+            texts.iter().map(|(.., bytes)| &**bytes).filter(|bytes| is_text(bytes)).collect();
+        let changed = self.never_normalized(&checked)?;
+        let mut never = changed.into_iter().zip(self.never_held(&checked));
         let mut extension = Extension::new(self)?;
         let mut reports = vec![None; vocabulary.len()];
         for (id, form, bytes) in &texts {
-            let report = match refused.get(id) {
-                Some(&outcome) => StringReport::refused(outcome),
-                None => self.add_token(&mut extension, (*form, bytes), may_help)?,
+            let never = if is_text(bytes) { never.next() } else { None };
+            let units = self.encoder().units_of(*form, bytes).unwrap_or_default();
+            let report = match never {
+                Some((true, _)) => StringReport::refused(Outcome::Changed),
+                Some((_, true)) => StringReport::refused(Outcome::Cut),
+                _ if units.is_empty() || !extension.are_text_of(&units, bytes) => {
+                    StringReport::refused(Outcome::OutsideAlphabet)
+                }
+                // A token of the other one need not be a piece, and it gets a merge in any case.
+                _ => extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)?,
             };
             reports[*id as usize] = Some(report);
         }
         Ok((extension.finish()?, reports))
-    }
-
-    fn add_token(
-        &self,
-        extension: &mut Extension<'_>,
-        (form, bytes): (Form, &[u8]),
-        may_help: bool,
-    ) -> Result<StringReport> {
-        let units = self.encoder().units_of(form, bytes).unwrap_or_default();
-        if units.is_empty() || !extension.are_text_of(&units, bytes) {
-            return Ok(StringReport::refused(Outcome::OutsideAlphabet));
-        }
-        // A token of the other one need not be a piece, and it gets a merge in any case.
-        extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)
     }
 }
 
