@@ -115,7 +115,7 @@ pub(crate) struct Matcher {
     /// In normalized text.
     pub(crate) normalized: Finder,
     /// Whether some of the latter are special.
-    has_late_specials: bool,
+    pub(crate) has_late_specials: bool,
     /// By the piece that each is.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
 }
@@ -123,7 +123,8 @@ pub(crate) struct Matcher {
 /// Finds the added tokens that must not stand in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Disallowed {
-    as_written: Finder,
+    /// All of them, as they are written.
+    pub(crate) as_written: Finder,
     /// Those that are not special, which count wherever they are found; and the ones among them that are looked for in
     /// normalized text.
     others: HashSet<TokenId>,
@@ -187,11 +188,6 @@ impl Matcher {
         })
     }
 
-    /// Whether a special token is looked for in normalized text.
-    pub(crate) fn has_late_specials(&self) -> bool {
-        self.has_late_specials
-    }
-
     /// Whether a token is found in a text as it is given, or in the same text normalized.
     pub(crate) fn finds_any(&self, raw: &[u8], normalized: &[u8]) -> bool {
         self.raw.find(raw).is_some() || self.normalized.find(normalized).is_some()
@@ -236,16 +232,6 @@ impl Disallowed {
             late: late.map(|token| token.id).collect(),
             others: others.map(|token| token.id).collect(),
         })
-    }
-
-    /// The first that stands in a text as it is written, with its place.
-    pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
-        self.as_written.find(text)
-    }
-
-    /// The length of the longest as it is written.
-    pub(crate) fn longest(&self) -> usize {
-        self.as_written.longest()
     }
 
     /// Whether a token is special.

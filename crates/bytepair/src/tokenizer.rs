@@ -41,7 +41,7 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
-use self::spaces::{Spaces, spelling};
+use self::spaces::spelling;
 pub use self::steps::{Piece, TextPart};
 pub use self::stream::Reading;
 use self::stream::n_useful;
@@ -195,11 +195,7 @@ impl Tokenizer {
     /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
     pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
         let Plan { words, repeats, .. } = self.plan();
-        words.as_ref().map(Spaces::splitter).or(repeats.as_ref())
-    }
-
-    pub(crate) fn decoder(&self) -> &Decoder {
-        &self.decoder
+        words.as_ref().map(|words| &words.splitter).or(repeats.as_ref())
     }
 
     /// The ids of a text.

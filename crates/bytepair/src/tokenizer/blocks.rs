@@ -190,9 +190,11 @@ impl Misses {
                 worker.cache.insert(query, &ids[n_before..]);
             }
         } else if !is_known {
-            match encoder.whole_token(piece) {
-                Some(id) => ids.push(id),
-                None => self.unknown.push(number, place, query.map(|query| query.key)),
+            if let Some(id) = encoder.whole_token(piece) {
+                ids.push(id);
+            } else {
+                self.unknown.keys.push((number, query.map(|query| query.key)));
+                self.unknown.pieces.push(place);
             }
         }
         places[number] = n_before..ids.len();
@@ -223,11 +225,6 @@ impl Unknown {
         self.keys.clear();
         self.pieces.clear();
         self.begins.clear();
-    }
-
-    fn push(&mut self, number: usize, piece: Range<usize>, key: Option<CacheKey>) {
-        self.keys.push((number, key));
-        self.pieces.push(piece);
     }
 }
 

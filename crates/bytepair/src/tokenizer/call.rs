@@ -286,7 +286,7 @@ impl<'c> Call<'c> {
     /// Refuses a stretch of text with a token that must not stand there.
     pub(super) fn check_disallowed(&self, stretch: Segment<'_>) -> Result<()> {
         let Some(disallowed) = &self.disallowed else { return Ok(()) };
-        if let Some((id, offset)) = disallowed.find(stretch.text) {
+        if let Some((id, offset)) = disallowed.as_written.find(stretch.text) {
             return Err(self.disallowed(id, disallowed.is_special(id), offset));
         }
         if disallowed.has_late() { self.check_late(disallowed, stretch) } else { Ok(()) }

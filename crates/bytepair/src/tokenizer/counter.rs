@@ -149,8 +149,8 @@ impl Tokenizer {
 impl Call<'_> {
     /// The last place of a stretch where one of its first ids ends, so that the text before has no more ids.
     fn end_of_ids(&self, stretch: Segment<'_>, n_ids: usize) -> Result<usize> {
-        let row = self.trace_stretch(stretch)?;
-        let ends = row.offsets()[..n_ids.min(row.ids.len())].iter().scan(0, |last, &(_, end)| {
+        let row = self.trace(stretch, 0)?;
+        let ends = row.offsets[..n_ids.min(row.ids.len())].iter().scan(0, |last, &(_, end)| {
             *last = end.max(*last);
             Some(whole_characters(stretch.text, *last))
         });
@@ -277,10 +277,10 @@ impl TokenCounter {
 
     /// Whether a token that must not be there ends in the kept text behind a place, before which none does.
     fn refuses(&self, new: usize) -> bool {
-        let found = self.rules.disallowed.as_ref().and_then(|disallowed| {
-            disallowed.find(&self.tail[new.saturating_sub(disallowed.longest())..])
-        });
-        found.is_some()
+        self.rules.disallowed.as_ref().is_some_and(|disallowed| {
+            let finder = &disallowed.as_written;
+            finder.find(&self.tail[new.saturating_sub(finder.longest())..]).is_some()
+        })
     }
 
     fn call(&self) -> Call<'_> {
@@ -328,7 +328,7 @@ impl Growth {
             && segment.text.len() >= MIN_LEN
             && std::str::from_utf8(segment.text).is_ok()
             && !parts.normalizer.adds_behind()
-            && !tokenizer.all_special.has_late_specials();
+            && !tokenizer.all_special.has_late_specials;
         if !is_possible {
             return None;
         }

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use self::placing::{PieceCount, Place, is_cut_inside};
 use super::call::{Call, Rules};
 use super::cutting::characters_beside;
-use super::stream::{Feed, Stretch};
+use super::stream::{Feed, MAX_UNCUT, Stretch};
 use super::worker::Worker;
 use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::batch;
@@ -39,9 +39,6 @@ const MAX_GROUPS: usize = 1024;
 
 /// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
 const STRETCH_LEN: usize = if crate::SMALL { 16 } else { 64 << 10 };
-
-/// How long a part of a stream without a place to cut may be, in bytes.
-const MAX_UNCUT: usize = 256 << 20;
 
 /// What to do about a longer one.
 const WAY_OUT: &str = "cut the text into documents";
@@ -350,7 +347,7 @@ impl Measure {
         if let Some(words) = &self.words {
             words.add_up(stretch.text, place, &mut sums)?;
         }
-        sums.pieces = count.n();
+        sums.pieces = count.n;
         sums.tokens = place.ids.len() as u64;
         sums.add_text(stretch.text);
         let missing = self.missing.filter(|id| place.ids.contains(id));
@@ -364,8 +361,8 @@ impl Measure {
 
     /// What a token stands for in a stretch, each time.
     fn texts_of(&self, id: TokenId, stretch: Segment<'_>) -> Result<Vec<Vec<u8>>> {
-        let row = self.call().trace_stretch(stretch)?;
-        let spans = row.ids.iter().zip(row.offsets()).filter(|(other, _)| **other == id);
+        let row = self.call().trace(stretch, 0)?;
+        let spans = row.ids.iter().zip(&row.offsets).filter(|(other, _)| **other == id);
         Ok(spans.map(|(_, &(start, end))| stretch.text[start..end.max(start)].to_vec()).collect())
     }
 

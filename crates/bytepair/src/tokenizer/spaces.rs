@@ -35,7 +35,8 @@ const MAX_JOINED: usize = 64;
 pub(super) struct Spaces {
     /// What all of a segment goes through first, if anything.
     before: Option<Normalizer>,
-    splitter: Splitter,
+    /// What finds the words.
+    pub(super) splitter: Splitter,
     /// The character and what stands for it.
     blanks: [char; 2],
     rule: Rule,
@@ -188,11 +189,6 @@ impl Spaces {
         let before = (!before.is_empty()).then(|| normalizer(before));
         let mends_utf8 = parts.normalizer.is_sentencepiece();
         Some(Self { before, splitter, blanks, rule, classes, beginning, mends_utf8 })
-    }
-
-    /// How the words are found.
-    pub(super) fn splitter(&self) -> &Splitter {
-        &self.splitter
     }
 
     /// Whether a text is cut so.

@@ -28,7 +28,7 @@ use crate::vocabulary::TokenId;
 const MEMORY: usize = 96 << 20;
 
 /// How long a part of a stream without a place to cut may be, in bytes.
-const MAX_UNCUT: usize = 256 << 20;
+pub(super) const MAX_UNCUT: usize = 256 << 20;
 
 /// What to do about a longer one.
 const WAY_OUT: &str =
