@@ -20,8 +20,7 @@ use super::placed_value::{PlacedValue, Repeated, problem, tree};
 use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{HashKey, vocabulary_with_room};
-use bytepair::units::bytes_of_printable;
-use bytepair::units::{EndMarkKind, Units};
+use bytepair::units::{Units, bytes_of_printable};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Result};
 
@@ -152,9 +151,7 @@ pub(super) fn vocabulary(
         vocabulary.push_merge_to(merge);
     }
     check_unknown(units, &ids, &vocabulary)?;
-    let is_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
-    let finds_whole = model.ignore_merges == Some(true) && !is_unit_mark;
-    let added = added(&mut vocabulary, &ids, listed, finds_whole)?;
+    let added = added(&mut vocabulary, &ids, listed, ignores_merges)?;
     Ok((vocabulary, added))
 }
 
@@ -224,8 +221,7 @@ impl Kinds<'_> {
             return (TokenKind::Added, own);
         }
         let token = self.units.parse(name.as_bytes());
-        let is_unit_mark = self.units.end_mark_kind() == Some(EndMarkKind::Unit);
-        if token.bytes.is_empty() && !is_unit_mark {
+        if token.bytes.is_empty() {
             return (TokenKind::PLAIN, own);
         }
         if !self.units.is_bytes() {
@@ -267,8 +263,7 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
 /// Refuses a token that is one character with the prefix and another, or the same, with the suffix, such as `▁▁` where both
 /// are `▁`: the library takes it for both, and here a token is one of them.
 fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
-    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
-    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), suffix) else {
+    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), &units.end_mark) else {
         return Ok(());
     };
     let (mut in_prefix, mut in_suffix) = (prefix.chars(), suffix.text.chars());
