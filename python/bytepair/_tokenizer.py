@@ -208,7 +208,7 @@ class Tokenizer(_core.CoreTokenizer):
         ``.model`` (``sentencepiece``) is read by SentencePiece.
 
         The character map of a SentencePiece model in a ``.json`` normalizes some odd texts
-        otherwise there, which is an error that names them. With
+        otherwise there, which is an error. With
         ``ids_may_change`` the file is written nevertheless; ``bytepair.convert`` proves that
         all other texts keep their ids.
 

@@ -51,12 +51,6 @@ impl fmt::Debug for Map {
 /// SentencePiece keeps no more than so many keys that a text begins with, the shortest ones.
 const MAX_KEYS: usize = 32;
 
-/// How many steps all keys of a map may have together.
-const MAX_STEPS: usize = 2_000_000;
-
-/// How many bytes a key may have where all are listed.
-const MAX_KEY_LEN: usize = 256;
-
 impl CharsMap {
     /// Reads the content of `precompiled_charsmap`.
     ///
@@ -83,44 +77,6 @@ impl CharsMap {
         Growth::Any(self.0.longest, &self.0.bytes)
     }
 
-    /// Every key with what replaces it, in ascending order, or `None` where there are more than a map of Unicode has, as in
-    /// a damaged one.
-    pub fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
-        let units = &self.0.units;
-        let Some(&root) = units.first() else { return Some(Vec::new()) };
-        let mut keys = Vec::new();
-        let mut n_steps = 0;
-        let mut open = vec![(offset(root), Vec::new())];
-        while let Some((place, key)) = open.pop() {
-            if key.len() > MAX_KEY_LEN {
-                return None;
-            }
-            let next = self.behind(place, &key);
-            n_steps += next.len();
-            if n_steps > MAX_STEPS {
-                return None;
-            }
-            open.extend(next);
-            if key.is_empty() {
-                continue;
-            }
-            if let Some(replacement) = self.exact(&key) {
-                keys.push((key, replacement));
-            }
-        }
-        Some(keys)
-    }
-
-    /// The places that one more byte leads to, with their keys, the largest byte first.
-    fn behind(&self, place: usize, key: &[u8]) -> Vec<(usize, Vec<u8>)> {
-        let next = |byte: u8| {
-            let next = place ^ usize::from(byte);
-            let unit = *self.0.units.get(next).filter(|unit| label(**unit) == u32::from(byte))?;
-            Some((next ^ offset(unit), [key, &[byte]].concat()))
-        };
-        (1..=u8::MAX).rev().filter_map(next).collect()
-    }
-
     /// The content of `precompiled_charsmap` that gives this map.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Map { units, texts, .. } = &*self.0;
@@ -143,13 +99,6 @@ impl CharsMap {
         let mut shortest = None;
         self.walk(text, |_, value| shortest = shortest.or(Some(value)));
         self.replacement(shortest?)
-    }
-
-    /// What replaces a text that is a key as a whole.
-    pub fn exact(&self, text: &[u8]) -> Option<&str> {
-        let mut found = None;
-        self.walk(text, |length, value| found = (length == text.len()).then_some(value));
-        self.replacement(found?)
     }
 
     /// Calls `visit` with the length and the value of each key that a text begins with, the shortest first.
@@ -305,24 +254,13 @@ pub(crate) mod tests {
         [("a", "b"), ("ab", ""), ("abcd", "xyz"), ("é", "e\u{301}"), ("ﬁ", "fi")];
 
     #[test]
-    fn the_longest_key_wins_and_a_whole_text_is_a_key_or_not() {
+    fn the_longest_key_wins() {
         let map = CharsMap::parse(&build(&RULES)).unwrap();
         assert_eq!(map.longest(b"abcx"), Some((2, "")));
         assert_eq!(map.longest(b"abcdx"), Some((4, "xyz")));
         assert_eq!(map.longest("éa".as_bytes()), Some((2, "e\u{301}")));
         assert_eq!(map.longest(b"b"), None);
         assert_eq!(map.longest(b""), None);
-        assert_eq!(map.exact(b"abc"), None);
-        assert_eq!(map.exact(b"ab"), Some(""));
-        assert_eq!(map.exact("ﬁ".as_bytes()), Some("fi"));
-    }
-
-    #[test]
-    fn all_keys_are_listed_in_order() {
-        let map = CharsMap::parse(&build(&RULES)).unwrap();
-        let mut expected = RULES.map(|(key, replacement)| (key.as_bytes().to_vec(), replacement));
-        expected.sort_unstable();
-        assert_eq!(map.keys().unwrap(), expected);
     }
 
     #[test]
@@ -374,7 +312,8 @@ pub(crate) mod tests {
             let map = CharsMap::parse(&data).unwrap();
             let longest = map.longest(&text);
             prop_assert!(longest.is_none_or(|(length, _)| length <= text.len()));
-            map.exact(&text);
+            map.shortest(&text);
+            map.for_each_joined(|_, _| ());
         }
     }
 }
