@@ -144,39 +144,28 @@ fn read_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) 
     Ok(())
 }
 
-/// The ids that have tokens.
-struct KnownIds<'v> {
-    vocabulary: &'v Vocabulary,
-    first_hole: TokenId,
-}
-
-impl<'v> KnownIds<'v> {
-    fn of(vocabulary: &'v Vocabulary) -> Self {
-        let n_ids = TokenId::try_from(vocabulary.len()).unwrap_or(TokenId::MAX);
-        let first_hole = (0..n_ids).find(|&id| vocabulary.token(id).is_none());
-        Self { vocabulary, first_hole: first_hole.unwrap_or(n_ids) }
-    }
-
-    #[inline]
-    fn contains(&self, id: TokenId) -> bool {
-        id < self.first_hole || self.vocabulary.token(id).is_some()
-    }
+/// Whether ids have tokens. Tokens are only looked up from the first hole on.
+fn known_ids(vocabulary: &Vocabulary) -> impl Fn(TokenId) -> bool {
+    let mut ids = 0..TokenId::MAX;
+    let first_hole = ids.find(|&id| vocabulary.token(id).is_none()).unwrap_or_default();
+    move |id| id < first_hole || vocabulary.token(id).is_some()
 }
 
 fn push_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -> Result<()> {
     check_n_merges(sections.next_len() / 12, vocabulary)?;
     let mut merges = Vec::with_capacity((sections.next_len() / 12).min(N_BELIEVED));
-    let known = KnownIds::of(vocabulary);
+    let is_known = known_ids(vocabulary);
     let unsound = || problem("the merges", "are not three ids each");
     sections.for_each_record(unsound, |record: &[u8; 12]| {
         let (ids, _) = record.as_chunks::<4>();
         let [left, right, result] = [ids[0], ids[1], ids[2]].map(u32::from_le_bytes);
-        if ![left, right, result].into_iter().all(|id| known.contains(id)) {
+        if ![left, right, result].into_iter().all(&is_known) {
             return Err(problem(&format!("merge {}", merges.len()), "an id without a token"));
         }
         merges.push(Merge { left, right, result });
         Ok(())
     })?;
+    drop(is_known);
     set_merges(vocabulary, merges);
     Ok(())
 }
@@ -224,9 +213,8 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
     }
     check_n_merges(description.n_merges, vocabulary)?;
     let slots = sections.words(description.n_slots())?.ok_or_else(unsound)?;
-    let known = KnownIds::of(vocabulary);
-    let is_token = |id| known.contains(id);
-    let table = PackedMerges::from_slots(slots, description, vocabulary.len(), is_token);
+    let is_known = known_ids(vocabulary);
+    let table = PackedMerges::from_slots(slots, description, vocabulary.len(), is_known);
     set_merge_table(vocabulary, table.ok_or_else(unsound)?);
     Ok(())
 }

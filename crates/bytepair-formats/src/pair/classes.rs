@@ -23,7 +23,7 @@ use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
 /// What a class makes of a pair (`classes.json`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Class {
     /// Its name, without `Tokenizer` and `Fast`.
@@ -49,10 +49,11 @@ pub(super) struct Class {
 }
 
 /// What stands around a text.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Around {
-    /// What `add_bos_token` and `add_eos_token` ask for.
+    /// What `add_bos_token` and `add_eos_token` request.
+    #[default]
     AsAsked,
     Roberta,
     Clip,
@@ -100,17 +101,7 @@ impl Class {
 
     /// What is made of a pair of bytes of which only the pattern is known.
     pub(super) fn of_bytes() -> Self {
-        Self {
-            name: "GPT2".to_owned(),
-            models: Vec::new(),
-            merges: Vec::new(),
-            tokens: Vec::new(),
-            pipeline: "bytes".to_owned(),
-            template: Around::AsAsked,
-            roles: HashMap::new(),
-            puts_space: false,
-            mask_takes_space: false,
-        }
+        Self { name: "GPT2".to_owned(), pipeline: "bytes".to_owned(), ..Self::default() }
     }
 
     /// The class of the model that `config.json` describes, if it is known.
