@@ -47,7 +47,6 @@ __all__ = [
     "read_tiktoken_sidecar",
     "recognise_encodings",
     "recognise_format",
-    "sentencepiece_roles",
     "unicode_scripts",
     "write",
     "write_huggingface_with_changes",
@@ -773,9 +772,6 @@ class CoreTokenizer:
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
         """Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call."""
-
-    def _text_of_written(self, tokens: Sequence[str]) -> str:
-        """The text of tokens as Hugging Face files write them; they need not be in the vocabulary."""
 
     def _tokens(self) -> list[tuple[int, bytes]]:
         """The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
@@ -1675,9 +1671,6 @@ def read_gguf(
     path: str | PathLike[str], dialect: Dialect | None = None
 ) -> CoreTokenizer:
     """Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits."""
-
-def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
-    """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
     """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""

@@ -16,10 +16,8 @@ use bytepair::Tokenizer;
 use bytepair::segment::Segment;
 use bytepair::units::published_name;
 use bytepair::vocabulary::{Token, TokenId, TokenKind};
-use bytepair_formats::huggingface::text_of_written;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
@@ -134,12 +132,6 @@ impl CoreTokenizer {
         let normalized = normalizer.normalize(Segment::whole(text.bytes));
         let normalized = normalized.or_raise()?;
         Ok(String::from_utf8_lossy(&normalized).into_owned())
-    }
-
-    /// The text of tokens as Hugging Face files write them; they need not be in the vocabulary.
-    fn _text_of_written(&self, tokens: Vec<PyBackedStr>) -> PyResult<String> {
-        let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
-        text_of_written(&self.0, &tokens).or_raise()
     }
 
     /// Join the bytes of tokens; an end mark becomes a space before the next token.

@@ -11,7 +11,7 @@ use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenKind, Vocabulary};
 
-pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
+pub use crate::decode::chain::{byte_of, matches_of};
 pub use crate::describe::normalize_step;
 pub use crate::encode::{Encoder, Scratch};
 pub use crate::hash::HashKey;

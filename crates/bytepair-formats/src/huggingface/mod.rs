@@ -50,7 +50,6 @@ use bytepair::vocabulary::{Token, Vocabulary};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
 
-pub use self::decoder::text_of_written;
 pub(crate) use self::post_processor::template_value;
 pub(crate) use self::vocabulary::Added;
 pub use self::write::{write, write_with_changes};

@@ -62,15 +62,6 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     })
 }
 
-/// The pieces of a model that begin and end texts and stand for what is unknown, by role: `bos`, `eos`, `unk`.
-///
-/// # Errors
-/// Where the file is damaged.
-pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
-    let roles = ["bos", "eos", "unk"].into_iter().zip(Model::parse(file)?.trainer.roles);
-    Ok(roles.filter(|(_, role)| role.is_there).map(|(name, role)| (name, role.piece)).collect())
-}
-
 fn check_type(model: &Model) -> Result<()> {
     let name = match model.trainer.model_type {
         BPE => return Ok(()),

@@ -73,7 +73,6 @@ fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
             space_is_suffix: step.rules().space_is_suffix,
             byte_fallback: parts.units.byte_fallback,
             unknown_surface: decode.unknown.clone(),
-            ..Trainer::default()
         },
         normalizer: normalizer(step.rules()),
     };

@@ -112,7 +112,7 @@ fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
 
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub enum Invalid {
+pub(crate) enum Invalid {
     /// They stay.
     Stay,
     /// As a caller wishes.
@@ -121,7 +121,7 @@ pub enum Invalid {
 
 /// A chain whose patterns are compiled.
 #[derive(Debug)]
-pub struct Compiled {
+pub(crate) struct Compiled {
     pub(crate) chain: DecodeChain,
     /// By step: what finds its matches.
     matchers: Vec<Option<Splitter>>,
@@ -134,7 +134,7 @@ impl Compiled {
     ///
     /// # Errors
     /// A pattern that is refused, and an empty text that is to be replaced.
-    pub fn new(chain: DecodeChain) -> Result<Self> {
+    pub(crate) fn new(chain: DecodeChain) -> Result<Self> {
         let is_empty =
             |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
         if chain.steps.iter().any(is_empty) {

@@ -64,7 +64,11 @@ impl Compiled {
     ///
     /// # Errors
     /// Bytes that are not UTF-8, where these are errors.
-    pub fn text(self: &Arc<Self>, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+    pub(crate) fn text(
+        self: &Arc<Self>,
+        tokens: Vec<Vec<u8>>,
+        invalid: Invalid,
+    ) -> Result<Vec<u8>> {
         let mut stream = ChainStream::new(Arc::clone(self), invalid);
         tokens.into_iter().try_for_each(|token| stream.head(0, token))?;
         stream.finish()
