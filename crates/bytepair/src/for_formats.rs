@@ -1,7 +1,7 @@
-//! What `bytepair-formats` needs besides, and nobody else: it may change at any time.
+//! What only `bytepair-formats` needs. It may change in any version, so that crate depends on exactly one (`=`).
 //!
-//! A file may hold a vocabulary as tables, name a token by its kind, or decode by steps that no tokenizer has yet. Rust
-//! programs that read and write files use that crate instead.
+//! A file may hold a vocabulary as tables, or name a token by its kind. Rust programs that read and write files use
+//! `bytepair-formats` instead.
 
 use std::borrow::Cow;
 use std::sync::Arc;
