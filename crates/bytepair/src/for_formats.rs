@@ -14,7 +14,6 @@ use crate::vocabulary::{Merge, TokenKind, Vocabulary};
 pub use crate::decode::chain::{byte_of, matches_of};
 pub use crate::describe::normalize_step;
 pub use crate::encode::{Encoder, Scratch};
-pub use crate::hash::HashKey;
 pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
 pub use crate::segment::{hexadecimal, quoted};
