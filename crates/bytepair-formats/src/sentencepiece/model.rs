@@ -28,7 +28,7 @@ pub(super) struct Piece {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PieceKind {
+pub(crate) enum PieceKind {
     Normal = 1,
     Unknown = 2,
     Control = 3,
@@ -161,19 +161,17 @@ impl Piece {
 }
 
 impl PieceKind {
+    /// The kind of a number, which `.gguf` files have too.
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        use PieceKind::{Byte, Control, Normal, Unknown, Unused, UserDefined};
+        let all = [Normal, Unknown, Control, UserDefined, Unused, Byte];
+        all.into_iter().find(|kind| *kind as u64 == number)
+    }
+
     fn parse(field: &Field<'_>) -> Result<Self> {
-        let all = [
-            Self::Normal,
-            Self::Unknown,
-            Self::Control,
-            Self::UserDefined,
-            Self::Unused,
-            Self::Byte,
-        ];
         let number = field.number()?;
-        all.into_iter().find(|kind| *kind as u64 == number).ok_or_else(|| {
-            Error::format(FORMAT, "the type of a piece", format!("{number} is not known"))
-        })
+        let problem = || format!("{number} is not known");
+        Self::of(number).ok_or_else(|| Error::format(FORMAT, "the type of a piece", problem()))
     }
 }
 
