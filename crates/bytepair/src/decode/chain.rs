@@ -27,11 +27,11 @@ pub struct DecodeChain {
 
 impl DecodeChain {
     /// The steps as far as the length of the text matters.
-    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth<'_>> {
+    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth> {
         self.steps.iter().map(|step| match step {
-            DecodeStep::Replace { from, to } => Growth::Text(from, to),
-            DecodeStep::ReplacePattern { to, .. } => Growth::Pattern(to),
-            _ => Growth::Other,
+            DecodeStep::Replace { from, to } => Growth::text(from, to),
+            DecodeStep::ReplacePattern { to, .. } => Growth::any(to.len(), to),
+            _ => Growth::OTHER,
         })
     }
 }

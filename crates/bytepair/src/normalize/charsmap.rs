@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Growth;
 use super::aligned::{Change, Symbol};
-use super::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
 
 /// Texts and what replaces them.
@@ -29,17 +29,6 @@ struct Map {
     units: Vec<u32>,
     /// The replacements, each ended by a NUL.
     texts: String,
-    /// The bytes of all replacements, and the length of the longest.
-    bytes: ByteSet,
-    longest: usize,
-}
-
-impl Map {
-    fn new(units: Vec<u32>, texts: String) -> Self {
-        let longest = texts.split('\0').map(str::len).max().unwrap_or(0);
-        let bytes = bytes_of(&texts);
-        Self { units, texts, bytes, longest }
-    }
 }
 
 impl fmt::Debug for Map {
@@ -69,17 +58,18 @@ impl CharsMap {
         };
         let texts = std::str::from_utf8(texts).map_err(|_| problem("its texts are not UTF-8"))?;
         let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        Ok(Self(Arc::new(Map::new(units, texts.to_owned()))))
+        Ok(Self(Arc::new(Map { units, texts: texts.to_owned() })))
     }
 
     /// How much longer a text can become.
-    pub(super) fn growth(&self) -> Growth<'_> {
-        Growth::Any(self.0.longest, &self.0.bytes)
+    pub(super) fn growth(&self) -> Growth {
+        let texts = &self.0.texts;
+        Growth::any(texts.split('\0').map(str::len).max().unwrap_or(0), texts)
     }
 
     /// The content of `precompiled_charsmap` that gives this map.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Map { units, texts, .. } = &*self.0;
+        let Map { units, texts } = &*self.0;
         let n_bytes = u32::try_from(units.len() * 4).unwrap_or_default();
         let units = units.iter().flat_map(|unit| unit.to_le_bytes());
         n_bytes.to_le_bytes().into_iter().chain(units).chain(texts.bytes()).collect()
