@@ -7,10 +7,10 @@
 use crate::codes::{END_OF_WORD, codes_format};
 use crate::{compiled, sentencepiece, tiktoken};
 
-/// So much of a file is looked at for its first keys.
+/// How much of a file is searched for its first keys.
 const FIRST_KEYS_LEN: usize = 4096;
 
-/// So much of a file shows whether its second line begins anew.
+/// How much of a file shows whether its second line begins another object.
 const FIRST_LINES_LEN: usize = 1 << 16;
 
 /// Keys that only a `tokenizer.json` has, and has at its beginning: its vocabulary need not be searched.

@@ -71,7 +71,7 @@ enum FlavourRecord {
 /// Of several special tokens with one id all are found, and the id is written as the first.
 ///
 /// # Errors
-/// Where a line is not a token and its rank, a rank or token appears twice, a special token has the
+/// If a line is not a token and its rank, a rank or token appears twice, a special token has the
 /// id of another token, or the pattern is not understood.
 pub fn read(
     file: &[u8],
@@ -90,7 +90,7 @@ pub fn read(
 /// The tokenizer of a file of ranks and its sidecar.
 ///
 /// # Errors
-/// As [`read`], and where the file holds another number of tokens than the sidecar says.
+/// As [`read`], and if the file holds another number of tokens than the sidecar says.
 pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
     let sidecar: SidecarRecord<'_> = json::parse(FORMAT, "the sidecar", sidecar)?;
     let lines = file.split(|&byte| byte == b'\n' || byte == b'\r');
@@ -120,7 +120,7 @@ pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
 /// The files of a tokenizer.
 ///
 /// # Errors
-/// Where tiktoken could not give the same ids; the error names the part.
+/// If tiktoken could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     let parts = tokenizer.parts();
     check_pipeline(parts)?;

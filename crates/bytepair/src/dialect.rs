@@ -128,7 +128,7 @@ impl Dialect {
     /// dialect with the same parts ([`Dialect::name`]), else as in those of published models.
     ///
     /// # Errors
-    /// Where its pieces are cut in rounds with changes between them, which training does not do.
+    /// If its pieces are cut in rounds with changes between them, which training does not do.
     pub fn of(tokenizer: &Tokenizer) -> Result<Self> {
         let parts = tokenizer.parts();
         let (steps, splitter) = one_round(parts)?;
@@ -296,7 +296,7 @@ impl Dialect {
 /// The changes of a text, and how it is cut afterwards.
 ///
 /// # Errors
-/// Where pieces are changed between two cuts.
+/// If pieces are changed between two cuts.
 fn one_round(parts: &Parts) -> Result<(Vec<NormalizeStep>, Splitter)> {
     let steps = parts.normalizer.steps();
     match parts.pre_tokenizer.rounds() {

@@ -67,13 +67,13 @@ pub fn is_compiled(file: &[u8]) -> bool {
 /// For how many records there is room at once.
 const N_BELIEVED: usize = 1 << 20;
 
-/// For each id, so many merges at most, and some more. Vocabularies with all ways to make each token have about two.
+/// The most merges for each id, and some more. Vocabularies with all ways to make each token have about two.
 const N_MERGES_PER_ID: usize = 64;
 
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or of another version.
+/// If the file is damaged, or of another version.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     read_from(file, file.len() as u64)
 }
@@ -81,7 +81,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of a file of `n_bytes` bytes; no more than a part of it is in memory at once.
 ///
 /// # Errors
-/// Where the file is damaged, of another version, or cannot be read.
+/// If the file is damaged, of another version, or cannot be read.
 pub fn read_from(file: impl Read, n_bytes: u64) -> Result<Tokenizer> {
     let mut sections = Sections::new(file, n_bytes)?;
     let head = sections.whole(|part| match part.contains(&0) {
@@ -222,7 +222,7 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
 /// The content of a file for a tokenizer.
 ///
 /// # Errors
-/// Where a token or the vocabulary is longer than 4 GB, or a part is lost.
+/// If a token or the vocabulary is longer than 4 GB, or a part is lost.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let file = content(tokenizer)?;
     match native::write(&read(&file)?) == native::write(tokenizer) {
@@ -303,7 +303,7 @@ struct Sections<R> {
     block: Vec<u8>,
 }
 
-/// So much of a section is read after a part of it was refused, in bytes.
+/// How much of a section is read after a part of it was refused, in bytes.
 const MAX_READ_ON: usize = 16 << 20;
 
 /// The length of a block, a multiple of the records of all sections and of the steps of the checksum.
@@ -341,7 +341,7 @@ impl<R: Read> Sections<R> {
     /// Hands the next section over in blocks.
     ///
     /// # Errors
-    /// Where the section is damaged; else what `take` says of it.
+    /// If the section is damaged; else what `take` says of it.
     fn for_each_block(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut n_left, said) = self.left.next().unwrap_or_default();
         let (mut sum, mut taken) = (Checksum::new(), Ok(()));
@@ -366,7 +366,7 @@ impl<R: Read> Sections<R> {
         check_sum(checksum(&bytes), said).map(|()| bytes)
     }
 
-    /// The next section as words in memory of their own; `None` where it has another length than so many.
+    /// The next section as words in memory of their own; `None` if it has another length.
     fn words(&mut self, n_words: usize) -> Result<Option<HugePageRow<u64>>> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);

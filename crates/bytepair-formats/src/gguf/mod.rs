@@ -16,7 +16,7 @@
 //!
 //! It follows llama.cpp where only that defines the meaning: a `llama` vocabulary has no normalizer but
 //! `▁` for spaces, with one put before each stretch of text between special tokens (`add_space_prefix`).
-//! Special tokens are found where a call allows them (`parse_special`); user-defined ones always.
+//! Special tokens are found if a call allows them (`parse_special`); user-defined ones always.
 
 mod metadata;
 #[cfg(test)]
@@ -106,7 +106,7 @@ const OF_CHARACTERS: &[&str] = &["gemma4", "granite-embed-multi-311m", "sarvam-m
 /// The tokenizer in a GGUF file; only the beginning of the file is read.
 ///
 /// # Errors
-/// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
+/// If the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
 pub fn read(file: impl Read) -> Result<Tokenizer> {
     read_split(file, None)
 }
@@ -114,7 +114,7 @@ pub fn read(file: impl Read) -> Result<Tokenizer> {
 /// The tokenizer in a GGUF file, split by these stages, if any are given, instead of those that the file names.
 ///
 /// # Errors
-/// As [`read`], and where the file has a vocabulary that merges without splitting.
+/// As [`read`], and if the file has a vocabulary that merges without splitting.
 pub fn read_split(file: impl Read, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let metadata = Metadata::read(file)?;
     let tokens = Tokens::new(&metadata)?;
@@ -192,7 +192,7 @@ impl<'m> Tokens<'m> {
 /// which converters fill up a vocabulary.
 ///
 /// # Errors
-/// Where two tokens that are used have the same text, or one has the name of padding.
+/// If two tokens that are used have the same text, or one has the name of padding.
 fn told_apart<'m>(texts: &'m [String], kinds: &[PieceKind]) -> Result<Cow<'m, [String]>> {
     let same = |one: usize, other: usize| {
         let problem = format!("the ids {one} and {other} have the same text");

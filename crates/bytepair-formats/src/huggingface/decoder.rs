@@ -189,7 +189,7 @@ impl Context<'_> {
         for step in steps.iter().rev() {
             let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
             let name = *names.get(pattern)?;
-            // What it makes would be seen by the steps behind it.
+            // What it makes would be seen by the steps after it.
             if renamed.contains_key(to.as_str()) || renamed.insert(name, to.as_str()).is_some() {
                 return None;
             }
@@ -306,7 +306,7 @@ fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
             names[0]
         ));
     }
-    // What a step makes is longer than the name, so no step behind it takes it for a name.
+    // What a step makes is longer than the name, so no later step takes it for a name.
     names.sort_by_key(|name| std::cmp::Reverse(name.chars().count()));
     let step = |name: &str| DecodeStep::ReplacePattern {
         pattern: name_pattern(name),

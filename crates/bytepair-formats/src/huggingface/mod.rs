@@ -82,7 +82,7 @@ fn escaped(text: &str) -> String {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or has a part that is not understood or has no equal here.
+/// If the file is damaged, or has a part that is not understood or has no equal here.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
 }
@@ -228,7 +228,7 @@ impl<'f> File<'f> {
     }
 
     /// # Errors
-    /// Where there is a field that the format does not have: the library fails on those.
+    /// If there is a field that the format does not have: the library fails on those.
     fn check_fields(&self) -> Result<()> {
         match self.parts.iter().find(|(name, _)| !FIELDS.split(", ").any(|known| known == name)) {
             None => Ok(()),

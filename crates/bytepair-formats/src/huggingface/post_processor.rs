@@ -45,7 +45,7 @@ impl Finishing {
     /// The template, with the names by which the vocabulary does not know its ids.
     ///
     /// # Errors
-    /// Where it has an id that no token has.
+    /// If it has an id that no token has.
     pub(super) fn template(&mut self, units: &Units, vocabulary: &Vocabulary) -> Result<Template> {
         let mut template = self.template.take().unwrap_or_default();
         for (id, name) in template.named_ids() {
@@ -125,7 +125,7 @@ fn roberta_offsets(placed: &PlacedValue<'_>) -> Result<OffsetRules> {
     Ok(OffsetRules { trim, prefix_space: flag(placed, "add_prefix_space")? })
 }
 
-/// A token before each text, and one behind it. `RoBERTa` has type 0 for all, and two separators between two texts.
+/// A token before each text, and one after it. `RoBERTa` has type 0 for all, and two separators between two texts.
 fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
     let token = |field: &str, type_id: u32| -> Result<TemplatePiece> {
         let token = placed.required(field)?;
@@ -302,7 +302,7 @@ pub(crate) fn template_value<'n>(
 
 /// Enters special tokens, and gives the name under which they stand.
 ///
-/// Several together are named by their names, and where another row is named so, with a `+` behind.
+/// Several together are named by their names, and if another row has that name, with a `+` at the end.
 fn entered_name(ids: &[TokenId], names: &[&str], entered: &mut Map<String, Value>) -> String {
     let mut name = names.concat();
     loop {

@@ -50,7 +50,7 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
 const PRE_TOKENIZERS: &str = "Sequence, Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Digits, Punctuation, \
     BertPreTokenizer, CharDelimiterSplit, FixedLength, UnicodeScripts";
 
-/// How many characters are a piece where a file does not say so.
+/// How many characters are a piece if a file does not say so.
 const FIXED_LENGTH: usize = 5;
 
 /// The longest pieces of a fixed length: as often as a pattern may repeat.

@@ -281,7 +281,7 @@ const KNOWN: [&str; 5] =
 /// The texts that a character map changes in another way than it does in SentencePiece, if there is a map.
 ///
 /// # Errors
-/// Where a user-defined symbol would be changed, since the library would look for something else then.
+/// If a user-defined symbol would be changed, since the library would look for something else then.
 fn change_of(step: &SentencePiece, spelled: &Normalizer) -> Result<Option<Change>> {
     let Some(map) = &step.rules().characters else { return Ok(None) };
     let own = |step| Normalizer::new(vec![step], spelled.unicode());

@@ -97,7 +97,7 @@ pub(super) fn vocabulary(
     let ids: Ids<'_> = vocab.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
     check_marks(units, &ids)?;
     let merges = merges(model, units, &ids)?;
-    // Where a whole piece may be a token, it may be an added one too; never a special one, whose characters
+    // If a whole piece may be a token, it may be an added one too; never a special one, whose characters
     // are plain text unless a call allows it.
     let ignores_merges = model.ignore_merges == Some(true);
     let is_no_text = |token: &&Added| token.special || !ignores_merges;

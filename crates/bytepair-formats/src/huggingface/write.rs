@@ -37,7 +37,7 @@ use bytepair::{Error, Parts, Result, Tokenizer};
 /// The file of a tokenizer, from which every text gets the same ids.
 ///
 /// # Errors
-/// Where the library could not give the same ids; the error names the part.
+/// If the library could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     write_with_changes(tokenizer)?.exact(FORMAT)
 }
@@ -45,7 +45,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 /// The file of a tokenizer, also where the library normalizes some texts otherwise.
 ///
 /// # Errors
-/// Where the library could not give the same ids for another reason; the error names the part.
+/// If the library could not give the same ids for another reason; the error names the part.
 pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let own;
     let (parts, changes) = spelled_out(tokenizer.parts())?;
@@ -211,7 +211,7 @@ impl Both {
 pub(super) struct Names {
     /// `None` where an id has no token.
     by_id: Vec<Option<String>>,
-    /// Ids of added tokens that get their id by their place behind the vocabulary.
+    /// Ids of added tokens that get their id by their place after the vocabulary.
     n_behind: usize,
     /// The rows that no text gives, in order.
     unused: Vec<TokenId>,

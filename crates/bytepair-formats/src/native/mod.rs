@@ -171,7 +171,7 @@ impl Lines {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or holds what this version does not know.
+/// If the file is damaged, or holds what this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file = parse("the file", file)?;
     let vocabulary = vocabulary(&file)?;

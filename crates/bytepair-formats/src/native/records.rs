@@ -285,7 +285,7 @@ pub(super) struct MarkedRecord {
 /// The vocabulary of a file.
 ///
 /// # Errors
-/// Where a token or a merge is not as the format has it, or what belongs to the merges is not one for each.
+/// If a token or a merge is not as the format has it, or what belongs to the merges is not one for each.
 pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
     let mut vocabulary = Vocabulary::new();
     for (id, record) in (0..).zip(&file.tokens) {

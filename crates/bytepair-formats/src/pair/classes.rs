@@ -30,7 +30,7 @@ pub(super) struct Class {
     pub(super) name: String,
     /// The kinds of models that have it.
     pub(super) models: Vec<String>,
-    /// SHA-256 of published merges, each as two tokens, a space between and a line feed behind.
+    /// SHA-256 of published merges, each as two tokens, a space between and a line feed after them.
     #[serde(default)]
     merges: Vec<String>,
     /// Tokens that a vocabulary with these merges has too.
@@ -68,7 +68,7 @@ impl Class {
     /// The class that `tokenizer_config.json` names, else that of the model, else that of published merges.
     ///
     /// # Errors
-    /// Where a class that is not known is named. One without rules of its own says nothing.
+    /// If a class that is not known is named. One without rules of its own says nothing.
     pub(super) fn of(
         config: &Map<String, Value>,
         model: &Map<String, Value>,
@@ -207,7 +207,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// The names of special tokens before and behind one text or two, and between two: behind the first and before the second.
+/// The names of special tokens before and after one text or two, and between two: after the first and before the second.
 struct Names<'n> {
     begin: &'n [&'n str],
     end: &'n [&'n str],

@@ -53,7 +53,7 @@ pub struct Pair<'f> {
 /// The tokenizer of the files.
 ///
 /// # Errors
-/// Where a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
+/// If a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
 pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     read_split(pair, None)
 }
@@ -73,7 +73,7 @@ pub fn read_gpt1(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of the files, split by these stages, if any are given, instead of those that the files name.
 ///
 /// # Errors
-/// As [`read`], and where stages are given for words that end in a mark.
+/// As [`read`], and if stages are given for words that end in a mark.
 pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let class = pair.class(stages.is_some())?;
     if !pair.has_settings()? && class.name == "GPT2" {

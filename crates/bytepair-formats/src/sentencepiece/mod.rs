@@ -40,7 +40,7 @@ const FORMAT: &str = "SentencePiece model";
 /// The tokenizer of a model file.
 ///
 /// # Errors
-/// Where the file is damaged, its type is not BPE, or it asks for something that is not supported.
+/// If the file is damaged, its type is not BPE, or it asks for something that is not supported.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let model = Model::parse(file)?;
     check_type(&model)?;

@@ -1,7 +1,7 @@
 //! The character map that SentencePiece compiles into its models.
 //!
 //! It says which text replaces which: keys lie in a double array (a trie in one row of 32-bit units,
-//! walked byte by byte), the texts behind it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
+//! walked byte by byte), the texts after it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
 //! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key.
 //!
 //! Two libraries look different things up. SentencePiece takes the longest key that a text begins with. Hugging Face's
@@ -37,14 +37,14 @@ impl fmt::Debug for Map {
     }
 }
 
-/// SentencePiece keeps no more than so many keys that a text begins with, the shortest ones.
+/// How many keys that a text begins with SentencePiece keeps, the shortest ones.
 const MAX_KEYS: usize = 32;
 
 impl CharsMap {
     /// Reads the content of `precompiled_charsmap`.
     ///
     /// # Errors
-    /// Where the sizes in it do not fit its length, or the replacements are not UTF-8.
+    /// If the sizes in it do not fit its length, or the replacements are not UTF-8.
     pub fn parse(data: &[u8]) -> Result<Self> {
         let problem = |problem: &str| Error::format("SentencePiece", PART, problem);
         let (size, rest) = data.split_first_chunk().ok_or_else(|| problem("too short"))?;
@@ -84,7 +84,7 @@ impl CharsMap {
         Some((length, self.replacement(value)?))
     }
 
-    /// What replaces the shortest key that a text begins with, as Hugging Face's `Precompiled` asks.
+    /// What replaces the shortest key that a text begins with, as Hugging Face's `Precompiled` looks it up.
     pub fn shortest(&self, text: &[u8]) -> Option<&str> {
         let mut shortest = None;
         self.walk(text, |_, value| shortest = shortest.or(Some(value)));
@@ -161,7 +161,7 @@ fn ends_key(unit: u32) -> bool {
     unit & (1 << 8) != 0
 }
 
-/// Clusters of so many bytes are looked up character by character.
+/// Clusters of this length, in bytes, and longer ones are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
 /// Calls `visit` with each part of a text and what replaces it, in order.
@@ -186,7 +186,7 @@ pub(super) fn for_each_part<'t>(
 ///
 /// What is longer adds its last characters; what is shorter lets the last character before the rest of the
 /// text skip the others, also where that character stands before an empty replacement. At the beginning of
-/// a text nothing does, and spans behind it lag: that is how the library counts.
+/// a text nothing does, and later spans lag: that is how the library counts.
 pub(super) fn push_changes(changes: &mut Vec<Change>, part: &str, replacement: &str) {
     let n_before = part.chars().count();
     let n_after = replacement.chars().count();

@@ -3,7 +3,7 @@
 //! A normalizer is a list of steps, applied in order to each segment between added tokens. Bytes that
 //! are not UTF-8 pass unchanged. Each step exists twice: `normalize` gives the text alone, quickly,
 //! `normalize_aligned` also where each byte came from, by the rules of Hugging Face `tokenizers`. What
-//! depends on a version of Unicode asks the tables that the normalizer was given. Costs one pass over the
+//! depends on a version of Unicode uses the tables that the normalizer was given. Costs one pass over the
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
@@ -197,7 +197,7 @@ impl Normalizer {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
-    /// Whether something is put behind a segment.
+    /// Whether something is put after a segment.
     pub(crate) fn adds_behind(&self) -> bool {
         self.steps.iter().any(|step| {
             let NormalizeStep::SentencePiece(step) = step else { return false };
