@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use super::assembly::NumberedMerge;
 use super::{check_bare, inexpressible, quoted, require};
+use bytepair::template::Template;
 use bytepair::units::{EndMark, EndMarkKind, Units};
 use bytepair::vocabulary::{Token, TokenId, Vocabulary};
 use bytepair::{Error, Result};
@@ -335,6 +336,7 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
         (parts.normalizer.steps().is_empty(), "a normalizer"),
         (parts.added.is_empty(), "added tokens"),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
     ];
     require(format, &checks)
 }

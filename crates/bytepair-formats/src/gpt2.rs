@@ -13,6 +13,7 @@ use super::json::{self, Entries};
 use super::{check_bare, check_id_range, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;
+use bytepair::template::Template;
 use bytepair::units::{ByteIds, Missing, Units, bytes_of_printable, printable_name};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Result};
@@ -179,6 +180,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
             "a split pattern other than GPT-2's",
         ),
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.decode == Decode::default(), "the rules of decoding"),
     ];
     require(FORMAT, &checks)?;

@@ -35,7 +35,6 @@ pub use recognise::{PAIRS, half_of_pair, recognise};
 
 use bytepair::added::AddedToken;
 use bytepair::for_formats::{byte_of, hexadecimal, quoted};
-use bytepair::template::Template;
 use bytepair::units::byte_name;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, ErrorKind, Parts, Result, Tokenizer};
@@ -125,15 +124,11 @@ fn byte_of_name(name: &str) -> Option<u8> {
     byte_of(name.as_bytes()).filter(|&byte| byte_name(byte) == name)
 }
 
-/// Refuses what formats of ids and merges alone cannot express.
+/// Refuses what formats of ids and merges alone have no words for.
 fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
     require(
         format,
         &[
-            (
-                parts.template == Template::default(),
-                "the special tokens that are put around a text",
-            ),
             (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
             (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
         ],

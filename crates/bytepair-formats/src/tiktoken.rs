@@ -18,6 +18,7 @@ use super::ranks::{self, Ranks};
 use super::{check_bare, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::Decode;
+use bytepair::template::Template;
 use bytepair::units::{Unit, Units};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Result};
@@ -189,6 +190,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
         (matches!(unit, Unit::Byte(_)), "units of characters"),
         (!has_marks, "an end mark, a continuing prefix or an unknown token"),
         (parts.normalizer.steps().is_empty(), "a normalizer"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
         (parts.decode == Decode::default(), "the rules of decoding"),
     ];
     require(FORMAT, &checks)

@@ -18,7 +18,7 @@ use super::merges::{cut_stages, live_merges};
 use super::model::{BPE, Model, Normalizer as ModelNormalizer, Piece, PieceKind, Trainer};
 use super::{FORMAT, read};
 
-use crate::{check_bare, inexpressible, quoted, require};
+use crate::{inexpressible, quoted, require};
 use bytepair::Result;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, DecodeRules, LeadingSpaces, SentencePieceDecode};
@@ -27,6 +27,7 @@ use bytepair::for_formats::normalize_step;
 use bytepair::normalize::{
     NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
 };
+use bytepair::template::Template;
 use bytepair::units::{Units, byte_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Tokenizer};
@@ -358,10 +359,12 @@ fn check_others(parts: &Parts) -> Result<()> {
     }
     let checks = [
         (!parts.ignore_merges, "pieces that are tokens without being merged (ignore_merges)"),
+        (parts.template == Template::default(), "the special tokens that are put around a text"),
+        (parts.truncation.is_none() && parts.padding.is_none(), "truncation and padding"),
         (parts.dropout.is_none(), "dropout"),
+        (parts.vocabulary.priorities().is_empty(), "merges that share a priority"),
     ];
-    require(FORMAT, &checks)?;
-    check_bare(FORMAT, parts)
+    require(FORMAT, &checks)
 }
 
 /// Refuses cuts that a token reaches across, as nothing is cut in a model.
