@@ -145,6 +145,11 @@ impl Units {
         matches!(self.unit, Unit::Byte(_))
     }
 
+    /// Whether what a symbol is written as depends on where it stands in its piece.
+    pub fn has_marks(&self) -> bool {
+        self.end_mark.is_some() || self.continuing_prefix.is_some()
+    }
+
     /// Refuses parts that do not fit together.
     ///
     /// # Errors

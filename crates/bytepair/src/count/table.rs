@@ -25,7 +25,6 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use super::First;
 use super::ordered::{Entry, Found, Table};
@@ -371,13 +370,7 @@ impl SortedTable {
 
 /// Puts each table in order, one thread for each.
 pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<SortedTable> {
-    let n_threads = tables.len();
-    let tables: Vec<_> = tables.into_iter().map(|table| Mutex::new(Some(table))).collect();
-    let sorted = in_parallel(n_threads, tables.len(), |index| {
-        let table = tables[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-        table.map(CountTable::into_sorted)
-    });
-    sorted.into_iter().flatten().collect()
+    in_parallel(tables.len(), tables, CountTable::into_sorted)
 }
 
 /// Merges all tables and gives them, range by range, to `collect`; returns what that makes, in order.
@@ -389,7 +382,7 @@ pub(super) fn merge<T: Send>(
     let n_pieces: usize = tables.iter().map(|table| table.short.len() + table.long.len()).sum();
     let n_threads = n_threads.min(n_pieces / MIN_PIECES_PER_THREAD).max(1);
     let n_ranges = if n_threads == 1 { 1 } else { n_threads * N_RANGES_PER_THREAD };
-    let merged = in_parallel(n_threads, n_ranges * 2, |index| {
+    let merged = in_parallel(n_threads, 0..n_ranges * 2, |index| {
         let (index, is_long) = (index % n_ranges, index >= n_ranges);
         collect(HashRange { tables, index, n_ranges, is_long })
     });

@@ -89,12 +89,11 @@ impl Cuts {
     /// `None` where the vocabulary does not allow the proof.
     pub(super) fn new(vocabulary: &Vocabulary, symbols: &Symbols) -> Option<Self> {
         let units = symbols.units();
-        let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
         let unknown = symbols.unknown().and_then(|id| vocabulary.token(id));
         let is_text = |token: Token<'_>| matches!(token.kind, TokenKind::Text(_));
         let is_known = symbols.are_bytes() || symbols.has_all_bytes();
         let leaves_out = !is_known && unknown.is_none() && units.missing == Missing::Drop;
-        if has_marks || unknown.is_some_and(is_text) || leaves_out {
+        if units.has_marks() || unknown.is_some_and(is_text) || leaves_out {
             return None;
         }
         let mut rows = HugePageRow::with_room(OTHER as usize + 1);

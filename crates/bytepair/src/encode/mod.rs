@@ -34,7 +34,7 @@ pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
-pub(crate) use merge::NaiveMerges;
+pub(crate) use merge::{NaiveMerges, Symbols};
 pub(crate) use merge_steps::give_indices;
 pub use merge_steps::{MergeStep, PieceCourse};
 pub(crate) use whole_tokens::{N_PREFETCHED, Repeated};
@@ -51,7 +51,7 @@ use crate::vocabulary::{Token, TokenId, Vocabulary};
 use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
-use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
+use merge::{Buffers, Lengths, MAX_SCAN_LEN};
 use whole_tokens::WholePieces;
 
 #[cfg(test)]

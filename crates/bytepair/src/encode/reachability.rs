@@ -144,7 +144,7 @@ impl Encoder {
 
     /// Those among tokens that merges make.
     pub(crate) fn unplaced(&self, unmade: &[TokenId]) -> Vec<TokenId> {
-        if !self.needs_neighbours() || self.parts_anything() {
+        if !self.symbols.units().has_marks() || self.parts_anything() {
             return Vec::new();
         }
         let unmade: HashSet<_> = unmade.iter().copied().collect();
@@ -159,11 +159,6 @@ impl Encoder {
             TokenKind::Text(form) => Some(Placed { id, form, is_mark: token == END_MARK }),
             _ => None,
         })
-    }
-
-    fn needs_neighbours(&self) -> bool {
-        let units = self.symbols.units();
-        units.continuing_prefix.is_some() || units.end_mark.is_some()
     }
 
     /// Whether something may stand on both sides of a token that no merge joins with it. Where that is not sure it is

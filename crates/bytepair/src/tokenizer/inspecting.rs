@@ -126,10 +126,9 @@ impl Usage {
     /// As for [`Tokenizer::encode_batch`].
     pub fn add(&mut self, tokenizer: &Tokenizer, texts: &[&[u8]], n_threads: usize) -> Result<()> {
         let n_each = texts.len().div_ceil(n_threads.max(1)).max(1);
-        let n_parts = texts.len().div_ceil(n_each);
-        let found = in_parallel(n_threads, n_parts, |part| {
-            let end = texts.len().min((part + 1) * n_each);
-            tokenizer.pieces_of(&texts[part * n_each..end], part * n_each)
+        let parts = texts.chunks(n_each).enumerate();
+        let found = in_parallel(n_threads, parts, |(number, part)| {
+            tokenizer.pieces_of(part, number * n_each)
         });
         self.make_room(tokenizer.parts().vocabulary.len());
         for found in found {
@@ -159,7 +158,7 @@ impl Usage {
         let n_parts = pieces.len().div_ceil(n_each);
         let n_ids = tokenizer.parts().vocabulary.len();
         self.make_room(n_ids);
-        let sums = in_parallel(n_threads, n_parts, |part| {
+        let sums = in_parallel(n_threads, 0..n_parts, |part| {
             let places = part * n_each..pieces.len().min((part + 1) * n_each);
             tokenizer.course_of(places.map(|place| pieces.get(place)), n_ids)
         });

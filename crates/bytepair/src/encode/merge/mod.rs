@@ -52,7 +52,7 @@ pub(super) mod tree;
 pub use dropout::Dropout;
 pub(crate) use naive::NaiveMerges;
 pub(super) use stretches::Lengths;
-pub(super) use symbols::Symbols;
+pub(crate) use symbols::Symbols;
 
 use super::{Encoder, Scratch};
 use crate::error::Result;
