@@ -2,14 +2,14 @@
 //!
 //! Ordinarily these are the alphabet that the pieces need, and the symbols of a piece. Training that goes on
 //! from an earlier vocabulary begins with that vocabulary as it is, holes and names included, and with each piece
-//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids behind the largest. Encoding
+//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids after the largest. Encoding
 //! gives the segmentation that training by the same merges ends with, so going on learns the merges that training
 //! without a break learns. A unit that the earlier alphabet lacks stays apart from its neighbours and gets no id.
 //!
 //! A vocabulary without ids of its own, as codes have one, is numbered anew, as training at once would.
 //!
 //! Shares are about equally large in symbols, and each holds pieces that follow each other. A piece is never cut, so a
-//! corpus of one piece has one share. Pieces stand in the order of their first occurrence where the tie rule needs it.
+//! corpus of one piece has one share. Pieces stand in the order of their first occurrence if the tie rule needs it.
 //! Linear in the corpus.
 
 use std::collections::HashSet;
@@ -27,7 +27,7 @@ use crate::parallel::in_parallel;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// A vocabulary of the alphabet that the pieces need, within limits; and what is left out of it, where there are any.
+/// A vocabulary of the alphabet that the pieces need, within limits; and what limits leave out of it, if there are any.
 pub(super) fn alphabet(
     counts: &PieceCounts,
     units: &Units,
@@ -166,7 +166,7 @@ fn mark_unknown(vocabulary: &Vocabulary, unknown: Option<TokenId>, is_text: &mut
     }
 }
 
-/// Smaller shares than this, in bytes, are not worth a thread. Tests share the smallest corpora.
+/// A share that is smaller than this, in bytes, gets no thread of its own. Tests share the smallest corpora.
 const MIN_SHARE_LEN: usize = if crate::SMALL { 8 } else { 1 << 20 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
@@ -175,7 +175,7 @@ const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 /// The corpus in shares, and the number of its tokens.
 ///
 /// # Errors
-/// Where a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
+/// If a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
 /// count of a pair is at most that number, so none can overflow later.
 pub(super) fn shares(
     counts: &PieceCounts,
@@ -205,10 +205,10 @@ pub(super) fn shares(
     Ok((shares, n_tokens))
 }
 
-/// The pieces, in the order of their first occurrence where ties are decided by it.
+/// The pieces, in the order of their first occurrence if ties are decided by it.
 struct Pieces<'c> {
     counts: &'c PieceCounts,
-    /// Their places in that order; `None` where they stand in it.
+    /// Their places in that order; `None` if they stand in it.
     order: Option<Vec<usize>>,
 }
 
