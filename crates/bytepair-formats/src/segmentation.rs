@@ -357,7 +357,7 @@ impl Rounds {
 struct Link {
     start: usize,
     symbol: u32,
-    /// The neighbours; the number of symbols where there is none.
+    /// The neighbours; the number of symbols if there is none.
     previous: usize,
     next: usize,
     is_joined: bool,

@@ -44,7 +44,7 @@ pub struct AddedToken {
     pub normalized: bool,
     /// Whether white space before it belongs to it.
     pub lstrip: bool,
-    /// Whether white space behind it belongs to it.
+    /// Whether white space after it belongs to it.
     pub rstrip: bool,
     /// Whether it counts only where no word character stands beside it.
     pub single_word: bool,
@@ -81,7 +81,7 @@ impl<'n> Chosen<'n> {
     /// Of the tokens that may be named.
     ///
     /// # Errors
-    /// Where a name is none of them.
+    /// If a name is none of them.
     fn new<'t>(
         specials: Specials<'n>,
         tokens: impl Iterator<Item = &'t AddedToken>,
@@ -374,7 +374,7 @@ impl From<&AddedToken> for Found {
 }
 
 impl Found {
-    /// The place of a token whose content was found, or `None` where it does not count. What stands before
+    /// The place of a token whose content was found, or `None` if it does not count. What stands before
     /// `taken` belongs to the token before.
     fn place(self, text: &[u8], content: Range<usize>, taken: usize) -> Option<Range<usize>> {
         let (before, after) = (&text[..content.start], &text[content.end..]);

@@ -38,12 +38,12 @@ pub fn encoder(tokenizer: &Tokenizer) -> &Encoder {
     tokenizer.encoder()
 }
 
-/// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
+/// A vocabulary of tokens with all their bytes; `None` if these are more or fewer than the tokens have.
 pub fn vocabulary_of(entries: Entries, bytes: Vec<u8>) -> Option<Vocabulary> {
     Vocabulary::of_entries(entries, bytes)
 }
 
-/// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
+/// An empty vocabulary with room for this many tokens, for all their bytes, and for this many merges.
 pub fn vocabulary_with_room(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Vocabulary {
     Vocabulary::with_capacity(n_tokens, n_bytes, n_merges)
 }

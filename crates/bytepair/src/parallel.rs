@@ -83,7 +83,7 @@ fn on_threads<J: Send, D: Send, S: Send>(
 struct Jobs<J> {
     waiting: Mutex<Waiting<J>>,
     is_changed: Condvar,
-    /// Among so many threads jobs are dealt round.
+    /// Among this many threads jobs are dealt round.
     n_dealt_to: usize,
 }
 

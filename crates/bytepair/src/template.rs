@@ -205,7 +205,7 @@ impl Truncation {
     /// as for the library that reads `tokenizer.json`.
     ///
     /// # Errors
-    /// Where the special tokens alone are too many, the text that is to be cut is not there or too short, or
+    /// If the special tokens alone are too many, the text that is to be cut is not there or too short, or
     /// neighbouring parts would have to share all their ids.
     pub(crate) fn lens(
         &self,
@@ -291,7 +291,7 @@ impl Padding {
     /// Refuses lengths that no model has.
     ///
     /// # Errors
-    /// Where it is longer than that.
+    /// If it is longer than that.
     pub fn check(&self) -> Result<()> {
         match self.length.max(self.multiple_of) {
             Some(len) if len > MAX_PADDING => {

@@ -115,7 +115,7 @@ impl Tokenizer {
     /// Compiles the parts.
     ///
     /// # Errors
-    /// Where an added token is not in the vocabulary, or is a whole piece although no token is.
+    /// If an added token is not in the vocabulary, or is a whole piece although no token is.
     pub fn new(parts: Parts) -> Result<Self> {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
@@ -201,7 +201,7 @@ impl Tokenizer {
     /// The ids of a text.
     ///
     /// # Errors
-    /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
+    /// If a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
         self.encode_in(Vec::new(), text, options, 1)
@@ -386,7 +386,7 @@ impl Tokenizer {
     /// This tokenizer with another template, truncation and padding.
     ///
     /// # Errors
-    /// Where a special token is not in the vocabulary, or a length makes no sense.
+    /// If a special token is not in the vocabulary, or a length makes no sense.
     pub fn with_lengths(
         &self,
         template: Template,

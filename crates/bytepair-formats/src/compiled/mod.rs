@@ -281,7 +281,7 @@ fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
     ]
 }
 
-/// What the slots of the table of merges mean, and these; `None` where the list cannot be made of them.
+/// What the slots of the table of merges mean, and these; `None` if the list cannot be made of them.
 fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
         return None;

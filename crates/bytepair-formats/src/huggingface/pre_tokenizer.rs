@@ -94,7 +94,7 @@ pub(super) fn cutting(placed: &PlacedValue<'_>) -> Result<Cutting> {
 }
 
 impl Cutting {
-    /// The stages, where there is one round that changes nothing.
+    /// The stages, if there is one round that changes nothing.
     pub(super) fn only_stages(&self) -> Option<&[Stage]> {
         match self.rounds.as_slice() {
             [] => Some(&[]),

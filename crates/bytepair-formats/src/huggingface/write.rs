@@ -209,7 +209,7 @@ impl Both {
 
 /// How tokens are named in the file.
 pub(super) struct Names {
-    /// `None` where an id has no token.
+    /// `None` if an id has no token.
     by_id: Vec<Option<String>>,
     /// Ids of added tokens that get their id by their place after the vocabulary.
     n_behind: usize,
@@ -293,7 +293,7 @@ impl Names {
     }
 }
 
-/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None where units have
+/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None if units have
 /// marks: with these, more than one character may be a unit.
 fn unused(parts: &Parts) -> Vec<TokenId> {
     if parts.units.end_mark.is_some() || parts.units.continuing_prefix.is_some() {

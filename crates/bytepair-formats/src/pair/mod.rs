@@ -180,7 +180,7 @@ impl Pair<'_> {
         Err(Error::format(FORMAT, "merges.txt", problem))
     }
 
-    /// The object in a file of settings; an empty one where there is no such file.
+    /// The object in a file of settings; an empty one if there is no such file.
     fn object(&self, name: &str) -> Result<Map<String, Value>> {
         let Some((_, file)) = self.settings.iter().find(|(other, _)| *other == name) else {
             return Ok(Map::new());

@@ -449,7 +449,7 @@ mod tests {
         listed
     }
 
-    /// Pieces with scores; or repeats of one score, with longer ones and perhaps another piece behind them.
+    /// Pieces with scores; or repeats of one score, with longer ones and perhaps another piece after them.
     fn scores() -> impl Strategy<Value = Vec<(String, u32)>> {
         let repeats = (
             prop::collection::btree_set(2_usize..10, 1..8),

@@ -196,7 +196,7 @@ impl CountTable {
         self.short.is_empty() && self.long.is_empty()
     }
 
-    /// Refuses a block where there is no memory for a table that its pieces may make grow, nor for their bytes.
+    /// Refuses a block if there is no memory for a table that its pieces may make grow, nor for their bytes.
     pub(super) fn ask_for_room(&self, block: &Boundaries) -> Result<()> {
         let n_bytes = block.block_end() - block.block_start();
         let n_pieces: usize = block.starts().iter().map(|word| word.count_ones() as usize).sum();
@@ -328,7 +328,7 @@ impl CountTable {
         self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
     }
 
-    /// Whether places of so many bytes may be doubled: for a moment both tables may be there.
+    /// Whether places of this many bytes may be doubled: for a moment both tables may be there.
     fn may_grow(&self, n_bytes: usize) -> bool {
         n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }
@@ -343,7 +343,7 @@ impl CountTable {
     /// Moves the contents, in order, into a run.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn write_run(&mut self, folder: &Path) -> Result<Run> {
         let table = std::mem::replace(self, Self::new(self.budget)).into_sorted();
         Run::write(folder, |writer| table.write(writer))
@@ -412,7 +412,7 @@ impl<'r> HashRange<'r> {
     /// Visits every distinct piece once, in order.
     ///
     /// # Errors
-    /// Where a count exceeds 63 bits, and those of `visit`.
+    /// If a count exceeds 63 bits, and those of `visit`.
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
             let parts =

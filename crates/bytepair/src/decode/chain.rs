@@ -95,7 +95,7 @@ pub enum DecodeStep {
     Ctc {
         /// What is left out.
         pad: String,
-        /// What becomes a space, where there is a clean-up.
+        /// What becomes a space, if there is a clean-up.
         delimiter: String,
         /// Whether spaces before punctuation are left out.
         cleanup: bool,
@@ -155,7 +155,7 @@ impl Compiled {
         Ok(Self { borders: borders.collect(), chain, matchers })
     }
 
-    /// One token after a step that looks at no other, `index` being its place; `None` where it is left out.
+    /// One token after a step that looks at no other, `index` being its place; `None` if it is left out.
     pub(crate) fn kept(
         &self,
         step: usize,

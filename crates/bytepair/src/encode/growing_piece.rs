@@ -39,7 +39,7 @@ impl Encoder {
         (!has_marked_bytes && self.lengths().is_some()).then(Growing::default)
     }
 
-    /// Appends a text to a piece; `None` where that cannot be done, and the piece counts no more.
+    /// Appends a text to a piece; `None` if that cannot be done, and the piece counts no more.
     pub(crate) fn grow(
         &self,
         growing: &mut Growing,

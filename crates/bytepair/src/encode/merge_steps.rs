@@ -38,7 +38,7 @@ pub struct MergeStep {
 pub struct PieceCourse {
     /// The symbols before any merge, each with the bytes of the piece that it stands for.
     pub symbols: Vec<(TokenId, Range<usize>)>,
-    /// The merges, in order. None where the piece is a token as a whole.
+    /// The merges, in order. None if the piece is a token as a whole.
     pub steps: Vec<MergeStep>,
     /// The tokens at the end, each with the bytes of the piece that it stands for.
     pub tokens: Vec<(TokenId, Range<usize>)>,
@@ -75,7 +75,7 @@ impl Encoder {
     /// The symbols of a piece; `None` for a unit that nothing in the vocabulary stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8.
+    /// If a piece of characters is not UTF-8.
     pub(crate) fn symbols_of(&self, piece: &[u8]) -> Result<Vec<(Option<TokenId>, Range<usize>)>> {
         let mut symbols = Vec::new();
         let stranger = |_| Ok(TokenId::MAX);

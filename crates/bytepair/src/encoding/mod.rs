@@ -138,7 +138,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Refuses so many more ids where there is no memory for them.
+    /// Refuses this many more ids if there is no memory for them.
     pub(crate) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         ask_to_grow(&self.ids, n_more)?;
         ask_to_grow(&self.offsets, n_more)?;
@@ -312,7 +312,7 @@ fn trimmed(
     (start, end)
 }
 
-/// The length of the character that begins at a place, 1 behind the end.
+/// The length of the character that begins at a place, 1 after the end.
 fn len_after(text: &[u8], offset: usize) -> usize {
     let rest = text.get(offset + 1..).unwrap_or_default();
     1 + rest.iter().take_while(|&&byte| is_continuation(byte)).count()

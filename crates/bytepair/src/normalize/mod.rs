@@ -447,7 +447,7 @@ impl Growth {
     pub(crate) const OTHER: Self =
         Self { reads: [true; 256], writes: [true; 256], factor: 1.0, prefix_len: 0.0 };
 
-    /// Anything, at least one byte, becomes one of some texts, of which the longest has so many bytes.
+    /// Anything, at least one byte, becomes one of some texts, of which the longest has this many bytes.
     pub(crate) fn any(longest: usize, texts: &str) -> Self {
         Self { writes: bytes_of(texts), factor: longest.max(1) as f64, ..Self::OTHER }
     }

@@ -253,7 +253,7 @@ impl SentencePiece {
     }
 }
 
-/// The length of the character that a text begins with; `None` where it begins with none.
+/// The length of the character that a text begins with; `None` if it begins with none.
 pub(crate) fn character_length(text: &[u8]) -> Option<usize> {
     let first = *text.first()?;
     let length = match first {

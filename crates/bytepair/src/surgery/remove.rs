@@ -55,7 +55,7 @@ impl Tokenizer {
     /// This tokenizer without these tokens.
     ///
     /// # Errors
-    /// Where one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
+    /// If one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
     /// uses.
     pub fn without(&self, ids: &[TokenId], mode: Mode, numbering: Numbering) -> Result<Removed> {
         self.check_removable(ids)?;

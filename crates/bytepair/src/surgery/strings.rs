@@ -1,6 +1,6 @@
 //! Tokens for strings, by the rule of two: a string that encodes to two tokens gets a merge of them.
 //!
-//! The merge ranks behind all others. So the string is merged to its two tokens as before, then to the new one, and no
+//! The merge ranks after all others. So the string is merged to its two tokens as before, then to the new one, and no
 //! later merge comes before that. A string of more tokens needs helpers: tokens for its beginnings, which are added only on
 //! request. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
 //!
@@ -243,7 +243,7 @@ impl<'t> Extension<'t> {
         Ok(())
     }
 
-    /// Appends a merge behind all others; `None` where another token is written like its result.
+    /// Appends a merge after all others; `None` if another token is written like its result.
     fn merge(&mut self, left: TokenId, right: TokenId) -> Result<Option<TokenId>> {
         let (kind, bytes) = self.vocabulary.merged(left, right)?;
         let Some(result) = self.push(Token { kind, bytes: &bytes })? else { return Ok(None) };
@@ -261,7 +261,7 @@ impl<'t> Extension<'t> {
         Ok(Some(result))
     }
 
-    /// The id of a token, which is added where it is missing; `None` where another one is written like it.
+    /// The id of a token, which is added where it is missing; `None` if another one is written like it.
     fn push(&mut self, token: Token<'_>) -> Result<Option<TokenId>> {
         self.has_grown = true;
         if let Some(id) = self.vocabulary.id(token) {
@@ -307,7 +307,7 @@ impl Tokenizer {
     /// more than two tokens are added if `may_help`.
     ///
     /// # Errors
-    /// Where a text cannot be split, or there are too many.
+    /// If a text cannot be split, or there are too many.
     pub fn extend_with_strings(&self, strings: &[&str], may_help: bool) -> Result<Extended> {
         let mut extension = Extension::new(self)?;
         let reports = strings.iter().map(|text| extension.add_text(text, may_help));
@@ -321,7 +321,7 @@ impl Tokenizer {
     /// for ids whose tokens are not text.
     ///
     /// # Errors
-    /// Where one of the two marks the start or the end of words and the other does not.
+    /// If one of the two marks the start or the end of words and the other does not.
     pub fn merge_with(
         &self,
         other: &Self,

@@ -29,7 +29,7 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// # Errors
-    /// Where a pattern of a chain does not compile.
+    /// If a pattern of a chain does not compile.
     pub(crate) fn new(parts: &Parts) -> Result<Self> {
         let special = parts.added.iter().filter(|token| token.special);
         let chain = match &parts.decode {
@@ -101,7 +101,7 @@ impl Tokenizer {
     /// Rules of decoding are not applied; a chain is, and bytes that are not UTF-8 stay.
     ///
     /// # Errors
-    /// Where an id is not in the vocabulary.
+    /// If an id is not in the vocabulary.
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
         if let Some(chain) = &self.decoder.chain {
             return chain.text(self.written_tokens(ids, false)?, Invalid::Stay);
@@ -120,7 +120,7 @@ impl Tokenizer {
     /// The text of tokens.
     ///
     /// # Errors
-    /// Where an id is not in the vocabulary, or the bytes are not UTF-8 and `errors` is strict.
+    /// If an id is not in the vocabulary, or the bytes are not UTF-8 and `errors` is strict.
     pub fn decode(
         &self,
         ids: &[TokenId],

@@ -76,7 +76,7 @@ impl Tokenizer {
         never
     }
 
-    /// The units of a token of text, marks included; `None` where one is not in the vocabulary, and for other tokens.
+    /// The units of a token of text, marks included; `None` if one is not in the vocabulary, and for other tokens.
     pub fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
         self.encoder().units_of_token(id)
     }
@@ -84,7 +84,7 @@ impl Tokenizer {
     /// What units, or tokens, are merged to.
     ///
     /// # Errors
-    /// Where an id is no token, or there are too many for the memory.
+    /// If an id is no token, or there are too many for the memory.
     pub fn merged(&self, ids: &[TokenId]) -> Result<Vec<TokenId>> {
         ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
         self.encoder().merged(ids, &mut Scratch::default())
@@ -114,7 +114,7 @@ struct Found {
 }
 
 impl Usage {
-    /// Nothing yet, for a vocabulary of so many ids; one of more ids makes room for them.
+    /// Nothing yet, for a vocabulary of this many ids; one of more ids makes room for them.
     pub fn new(n_ids: usize) -> Self {
         let zeros = vec![0; n_ids];
         Self { made: zeros.clone(), kept: zeros, n_pieces: 0, pieces: PieceCounts::new() }

@@ -52,7 +52,7 @@ pub struct Sums {
     pub bytes: u64,
     /// Characters of them; a stray continuation byte is none.
     pub characters: u64,
-    /// Lines of them: newlines, and what stands behind the last one of a text.
+    /// Lines of them: newlines, and what stands after the last one of a text.
     pub lines: u64,
     /// Ids.
     pub tokens: u64,
@@ -156,7 +156,7 @@ pub struct Measure {
 #[derive(Debug)]
 struct Words {
     splitter: Splitter,
-    /// By id: how many bytes of a piece a token stands for, where that is the same everywhere, else 0.
+    /// By id: how many bytes of a piece a token stands for, if that is the same everywhere, else 0.
     lens: Vec<u32>,
 }
 
@@ -170,7 +170,7 @@ impl Measure {
     /// Nothing yet. Words are what the pattern matches, if there is one; it is read in the flavour of Rust.
     ///
     /// # Errors
-    /// Where the pattern is not understood.
+    /// If the pattern is not understood.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         words: Option<&str>,
@@ -216,10 +216,10 @@ impl Measure {
         self.groups.get(group).map(|group| texts(&lock(group)))
     }
 
-    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty where there are no names.
+    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty if there are no names.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode_batch`], and where there are too many groups. Some of the texts may have been added
+    /// As for [`Tokenizer::encode_batch`], and if there are too many groups. Some of the texts may have been added
     /// then.
     pub fn add(
         &mut self,

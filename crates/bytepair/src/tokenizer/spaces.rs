@@ -27,7 +27,7 @@ use bytepair_split::{
     Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
 };
 
-/// More characters that are joined to a space behind them are not worth a pattern.
+/// More characters that are joined to a space after them are not worth a pattern.
 const MAX_JOINED: usize = 64;
 
 /// How words are cut.
@@ -163,7 +163,7 @@ impl Rule {
 }
 
 impl Spaces {
-    /// `None` where nothing is proven.
+    /// `None` if nothing is proven.
     pub(super) fn new(parts: &Parts, encoder: &Encoder) -> Option<Self> {
         let Changes { before, plain, spelling } = Changes::of(parts)?;
         let rule = Rule::new(parts, &spelling)?;
@@ -292,7 +292,7 @@ pub(super) struct Classes {
     pub(super) signs: BTreeSet<char>,
     /// What no token joins to anything but itself.
     pub(super) alone: BTreeSet<char>,
-    /// What is joined to a space behind it.
+    /// What is joined to a space after it.
     pub(super) before_spaces: BTreeSet<char>,
 }
 

@@ -63,7 +63,7 @@ impl Tokenizer {
     /// that nothing in the vocabulary stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8.
+    /// If a piece of characters is not UTF-8.
     pub fn symbols(&self, piece: &[u8]) -> Result<Vec<(Option<TokenId>, Range<usize>)>> {
         self.encoder().symbols_of(piece)
     }
@@ -71,7 +71,7 @@ impl Tokenizer {
     /// The merges of a row of tokens, in order.
     ///
     /// # Errors
-    /// Where they are too many.
+    /// If they are too many.
     pub fn merge_steps(&self, ids: &[TokenId]) -> Result<Vec<MergeStep>> {
         let merge = |worker: &mut Box<Worker>| self.encoder().merge_steps(ids, &mut worker.scratch);
         let mut steps = self.workers.with(merge)?;

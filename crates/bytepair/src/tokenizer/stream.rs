@@ -48,7 +48,7 @@ pub struct Reading<R> {
 }
 
 impl<R> Reading<R> {
-    /// A stream that is encoded on so many threads, in stretches of a length that is chosen.
+    /// A stream that is encoded on this many threads, in stretches of a length that is chosen.
     pub fn new(reader: R, n_threads: usize) -> Self {
         Self { reader, n_threads, stretch_len: None, max_uncut: None }
     }
@@ -218,7 +218,7 @@ pub(super) struct Feed<C, R> {
     way_out: &'static str,
     /// Of the text of which all that is read is a part: whether it begins there, ends there, and follows a cut.
     within: [bool; 3],
-    /// What was read behind the last cut.
+    /// What was read after the last cut.
     carried: Vec<u8>,
     /// The number of bytes before that.
     n_bytes: u64,
@@ -265,7 +265,7 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
                 let (most, text) = (self.longest, &stretch.text);
                 return Err(Error::part_too_long(self.n_bytes, text, most, self.way_out));
             }
-            // The last characters may be cut, now that more stands behind them.
+            // The last characters may be cut, now that more stands after them.
             n_searched = stretch.text.len().saturating_sub(16);
         };
         self.carried.extend_from_slice(&stretch.text[cut..]);

@@ -70,7 +70,7 @@ impl Call<'_> {
     /// `observe` ends the walk.
     ///
     /// # Errors
-    /// Where the text is not UTF-8 but has to be, a token stands in it that must not, or splitting fails; and those of
+    /// If the text is not UTF-8 but has to be, a token stands in it that must not, or splitting fails; and those of
     /// `observe`.
     pub(super) fn walk(
         &self,

@@ -73,7 +73,7 @@ impl Encoder {
     /// Appends what the symbols `scratch.ids` are merged to.
     ///
     /// # Errors
-    /// Where there are too many symbols for the memory, or for places of 32 bits.
+    /// If there are too many symbols for the memory, or for places of 32 bits.
     pub(super) fn merge_symbols(
         &self,
         scratch: &mut Scratch,

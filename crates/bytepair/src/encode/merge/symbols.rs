@@ -112,7 +112,7 @@ impl Symbols {
         self.unknown.is_some() || self.fallback.iter().any(|&id| id != NO_ID)
     }
 
-    /// Whether a piece of several units may lack its first one, and its last one or the mark behind it, because it is left out.
+    /// Whether a piece of several units may lack its first one, and its last one or the mark after it, because it is left out.
     pub(in crate::encode) fn drops_at_ends(&self) -> (bool, bool) {
         if self.has_stand_in() || self.units.missing == Missing::Error {
             return (false, false);

@@ -236,7 +236,7 @@ impl PieceCount {
     }
 }
 
-/// By id: how many bytes of a piece a token stands for, where that is the same everywhere; 0 where it is not. In a text that
+/// By id: how many bytes of a piece a token stands for, if that is the same everywhere; 0 where it is not. In a text that
 /// is one piece but for its spaces, the mark of a space stands for one.
 pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     let vocabulary = &tokenizer.parts.vocabulary;
