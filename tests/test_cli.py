@@ -589,7 +589,7 @@ def test_ids_that_fail_are_located(saved):
 
 
 def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
-    """Ids are never cut off: a vocabulary above 65,536 needs 32 bits."""
+    """Ids are never cut off: a vocabulary above 65,536 needs 32 bits, as does a larger padding id."""
     tokenizer = load(saved)
     for id_, is_small in ((65_535, True), (65_536, False)):
         path = tmp_path / f"{id_}.bytepair"
@@ -600,6 +600,13 @@ def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
             assert found.stdout_bytes == b"\xff\xff"
         else:
             assert "use --format uint32" in refused(*encode, stdin=b"low")
+    path = tmp_path / "tokenizer.json"
+    tokenizer.with_padding(0, length=9).save(path)
+    parts = json.loads(path.read_text("utf-8"))
+    parts["padding"]["pad_id"] = 70_000
+    path.write_text(json.dumps(parts), "utf-8")
+    encode = ("encode", path, "--add-special-tokens", "--format", "uint16")
+    assert "the id 70000 does not fit uint16" in refused(*encode, stdin=b"low")
 
 
 def test_arrays_of_numpy_are_written_and_read(saved, tmp_path):
