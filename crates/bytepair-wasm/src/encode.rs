@@ -81,7 +81,7 @@ pub(crate) fn trace(
 }
 
 fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> {
-    let Piece { span: (start, end), text, course, spans } = piece;
+    let Piece { span: (start, end), text, course, spans, .. } = piece;
     if course.symbols.len() > MAX_SYMBOLS {
         let n_symbols = course.symbols.len();
         return Err(Problem(format!(
@@ -96,7 +96,7 @@ fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> 
         json!([place, left, right, rank, token])
     };
     let steps = course.steps.iter().zip(&rows).map(|(step, row)| {
-        let MergeStep { place, index, priority, merge } = step;
+        let MergeStep { place, index, priority, merge, .. } = step;
         json!({
             "place": place, "merge": index, "rank": priority, "left": merge.left,
             "right": merge.right, "token": merge.result,

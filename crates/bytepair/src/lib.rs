@@ -2,6 +2,9 @@
 //!
 //! Parts of a tokenizer that are plain data have `serde` attributes: they say how the part stands in a
 //! `.bytepair` file. To rename, move or add a field there changes files and fingerprints.
+//!
+//! Structs of options are made with `..Default::default()`, so that a new option breaks no caller; results are
+//! `#[non_exhaustive]`. Enums of parts can be matched completely: a writer that overlooks a new part does not compile.
 
 pub mod added;
 mod batch;

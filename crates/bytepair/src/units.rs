@@ -25,6 +25,7 @@ use crate::vocabulary::{Form, Token, TokenKind};
 /// What text is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "UnitName", into = "UnitName")]
+#[non_exhaustive]
 pub enum Unit {
     /// The 256 byte values: no text is unknown.
     Byte(ByteIds),
@@ -34,6 +35,7 @@ pub enum Unit {
 
 /// The order of the 256 bytes in a new vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ByteIds {
     /// The order of all published byte-level vocabularies: printable Latin-1 first, `!` is 0.
     Printable,

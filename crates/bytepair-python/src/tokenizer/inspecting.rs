@@ -186,7 +186,7 @@ fn text_part(py: Python<'_>, part: TextPart) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 fn piece_tuple<'py>(py: Python<'py>, piece: &Piece) -> PyResult<Bound<'py, PyTuple>> {
-    let Piece { span: (start, end), text, course, spans } = piece;
+    let Piece { span: (start, end), text, course, spans, .. } = piece;
     let symbols: Vec<_> = course.symbols.iter().map(|(id, at)| (*id, at.start, at.end)).collect();
     let steps: Vec<_> = course.steps.iter().map(step).collect();
     let tokens = course.tokens.iter().zip(spans);
@@ -196,6 +196,6 @@ fn piece_tuple<'py>(py: Python<'py>, piece: &Piece) -> PyResult<Bound<'py, PyTup
 }
 
 fn step(step: &MergeStep) -> Step {
-    let MergeStep { place, index, priority, merge } = step;
+    let MergeStep { place, index, priority, merge, .. } = step;
     (*place, *index, *priority, merge.left, merge.right, merge.result)
 }

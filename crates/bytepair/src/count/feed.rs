@@ -53,6 +53,7 @@ pub trait AsEncoded: Debug + Send + Sync {
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum EncodedPart<'t> {
     /// An added token: its place in [`Preparation::special_tokens`], and how long it is in the text, in bytes.
     Added(usize, usize),
@@ -79,6 +80,7 @@ pub struct Preparation {
 
 /// What was read, besides the distinct pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CorpusReport {
     /// Number of texts.
     pub n_texts: u64,

@@ -56,6 +56,7 @@ pub struct First {
 
 /// The rare pieces that were left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped {
     /// The number of distinct pieces.
     pub n_pieces: u64,

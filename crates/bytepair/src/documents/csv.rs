@@ -28,6 +28,7 @@ pub struct Column {
 
 /// A record that is no row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadRecord {
     /// The line on which it begins, from 1.
     pub line: u64,

@@ -31,6 +31,7 @@ pub struct Documents {
 
 /// A line that holds no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadLine {
     /// Its place in the block, from 0.
     pub line: u64,

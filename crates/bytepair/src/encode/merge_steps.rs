@@ -22,6 +22,7 @@ const COURSE_LEN: usize = 128;
 
 /// One merge of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeStep {
     /// The symbol that the left part begins with, counted from 0 among those before any merge.
     pub place: usize,
@@ -35,6 +36,7 @@ pub struct MergeStep {
 
 /// How a piece becomes ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PieceCourse {
     /// The symbols before any merge, each with the bytes of the piece that it stands for.
     pub symbols: Vec<(TokenId, Range<usize>)>,

@@ -31,6 +31,7 @@ pub enum Mode {
 
 /// A token that is now made of other parts. All ids are the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rerouted {
     /// How it was made.
     pub before: Merge,
@@ -40,6 +41,7 @@ pub struct Rerouted {
 
 /// A tokenizer without some tokens.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Removed {
     /// The tokenizer.
     pub tokenizer: Tokenizer,

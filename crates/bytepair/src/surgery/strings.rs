@@ -24,6 +24,7 @@ use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// What became of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was already one token.
     Known,
@@ -64,6 +65,7 @@ impl Outcome {
 
 /// What became of a string, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StringReport {
     /// What became of it.
     pub outcome: Outcome,
@@ -83,6 +85,7 @@ impl StringReport {
 
 /// A tokenizer with more tokens, and what became of each string.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Extended {
     /// The tokenizer.
     pub tokenizer: Tokenizer,

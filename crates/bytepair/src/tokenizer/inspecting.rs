@@ -23,6 +23,7 @@ use crate::vocabulary::TokenId;
 
 /// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unreached {
     /// Merging their own units gives other tokens.
     pub unmade: Vec<TokenId>,
@@ -97,6 +98,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// Sums by id.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Usage {
     /// How often a token was made: as a unit, by a merge, or as a whole.
     pub made: Vec<u64>,

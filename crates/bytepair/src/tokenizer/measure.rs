@@ -45,6 +45,7 @@ const WAY_OUT: &str = "cut the text into documents";
 
 /// What is added up over the texts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sums {
     /// Texts.
     pub texts: u64,
@@ -139,6 +140,7 @@ struct Group {
 /// # Ok::<(), bytepair::Error>(())
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Measure {
     tokenizer: Arc<Tokenizer>,
     rules: Rules,

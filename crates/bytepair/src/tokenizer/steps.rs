@@ -29,6 +29,7 @@ pub enum TextPart {
 
 /// A piece and how it becomes ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// Where in the text it came from, in bytes.
     pub span: (usize, usize),

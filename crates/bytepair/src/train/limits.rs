@@ -231,6 +231,7 @@ pub struct CharacterLimits {
 
 /// What was left out of an alphabet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The number of characters.
     pub n_characters: usize,

@@ -134,6 +134,7 @@ impl TrainOptions {
 
 /// Where training stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrainProgress {
     /// Merges done so far, earlier ones included.
     pub n_merges: usize,
@@ -158,6 +159,7 @@ pub enum Stop {
 
 /// What was learned.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Trained {
     /// Alphabet, merges with their counts, unknown and special tokens.
     pub vocabulary: Vocabulary,
