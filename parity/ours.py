@@ -41,7 +41,7 @@ class Ours:
             line = re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", " ", text)
             return {"segmented": self.segmenter.segment(line).split(" ")}
         if self.kind not in OF_HUGGING_FACE:
-            views = {"ordinary": self.tokenizer.encode_ordinary(text)}
+            views = {"ordinary": self.tokenizer.encode(text)}
             if self.kind == "sentencepiece":
                 full = self.tokenizer.encode_full(text, allowed_special=())
                 views["tokens"] = full.tokens
@@ -53,10 +53,8 @@ class Ours:
     def _offsets(self, text: str, allowed_special: Any) -> Views:  # noqa: ANN401
         if not self.has_offsets:
             return {}
-        ids, offsets = self.tokenizer.encode_with_offsets(
-            text, allowed_special=allowed_special
-        )
-        return {"offset ids": list(ids), "offsets": pairs(offsets)}
+        full = self.tokenizer.encode_full(text, allowed_special=allowed_special)
+        return {"offset ids": full.ids, "offsets": pairs(full.offsets)}
 
     def encode_special(self, text: str) -> Views:
         """Encode with the template, truncation and padding of the file."""

@@ -408,9 +408,9 @@ def test_wrong_special_arguments_are_errors(tokenizer, name, special):
 @pytest.mark.parametrize("id_", [-1, 262, 2**31, 2**32, 2**63, HUGE, -HUGE])
 def test_ids_that_no_token_has_are_errors(tokenizer, id_):
     """Negative and huge ids are named, in every method that takes ids."""
-    push = tokenizer.decode_stream().push
+    push = bytepair.DecodeStream(tokenizer).push
     methods = [tokenizer.decode, tokenizer.decode_bytes, push]
-    uses = [(tokenizer.id_to_token, id_), (push, id_), *((m, [id_]) for m in methods)]
+    uses = [(tokenizer.token_bytes, id_), (push, id_), *((m, [id_]) for m in methods)]
     for method, argument in [*uses, (tokenizer.decode, [64, id_])]:
         refuses(UnknownTokenError, f"id {id_}", method, argument)
 
@@ -418,7 +418,11 @@ def test_ids_that_no_token_has_are_errors(tokenizer, id_):
 @pytest.mark.parametrize("ids", [None, 3, "abc", [1.0], ["1"], [None], [[1]], 1.5])
 def test_what_is_no_sequence_of_ids_is_a_type_error(tokenizer, ids):
     """Ids are whole numbers in an iterable."""
-    methods = [tokenizer.decode, tokenizer.decode_bytes, tokenizer.decode_stream().push]
+    methods = [
+        tokenizer.decode,
+        tokenizer.decode_bytes,
+        bytepair.DecodeStream(tokenizer).push,
+    ]
     for method in methods[: 2 if ids == 3 else 3]:
         refuses(TypeError, None, method, ids)
 
@@ -426,12 +430,15 @@ def test_what_is_no_sequence_of_ids_is_a_type_error(tokenizer, ids):
 def test_wrong_arguments_of_decoding_are_errors(tokenizer):
     """``errors`` is one of three words."""
     for errors in ("x", "surrogateescape", ""):
-        for call in (partial(tokenizer.decode, [64]), tokenizer.decode_stream):
+        for call in (
+            partial(tokenizer.decode, [64]),
+            partial(bytepair.DecodeStream, tokenizer),
+        ):
             refuses(TokenizerError, r"replace.*strict.*ignore", call, errors=errors)
     refuses(TypeError, None, tokenizer.decode, [64], errors=None)
     for method, arguments in (
         (tokenizer.token_to_id, (3, None, ["a"])),
-        (tokenizer.id_to_token, ("a", 1.5, None)),
+        (tokenizer.token_bytes, ("a", 1.5, None)),
     ):
         for argument in arguments:
             refuses(TypeError, None, method, argument)
@@ -457,7 +464,7 @@ def test_what_makes_another_tokenizer_names_what_it_takes(tokenizer, wrong):
 
 def test_a_stream_goes_on_after_an_error(tokenizer):
     """A wrong id changes nothing: the ids after it are decoded."""
-    stream = tokenizer.decode_stream()
+    stream = bytepair.DecodeStream(tokenizer)
     assert stream.push(64) == "a"
     refuses(UnknownTokenError, None, stream.push, 9999)
     assert stream.push(65) + stream.finish() == "b"
@@ -503,8 +510,8 @@ def test_a_boolean_is_no_id_and_no_number(tokenizer):
         (tokenizer.decode_bytes, [64, False]),
         (tokenizer.decode, np.array([True])),
         (tokenizer.decode_batch, [[True]]),
-        (tokenizer.decode_stream().push, True),
-        (tokenizer.id_to_token, True),
+        (bytepair.DecodeStream(tokenizer).push, True),
+        (tokenizer.token_bytes, True),
         (tokenizer.with_padding, True),
         (lambda chance: tokenizer.encode_full("a", dropout=chance), True),
         (tokenizer.with_template, ["$A", ("<s>", True)]),
@@ -712,7 +719,7 @@ def test_a_long_run_of_byte_tokens_streams_in_linear_time():
     )
     text = "é" * 200_000
     ids = tokenizer.encode(text)
-    stream = tokenizer.decode_stream()
+    stream = bytepair.DecodeStream(tokenizer)
     started = time.process_time()
     pieces = [stream.push(number) for number in ids]
     assert "".join(pieces) + stream.finish() == text

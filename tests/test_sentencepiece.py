@@ -12,6 +12,7 @@ import random
 import pytest
 from tests.commands import run
 
+import bytepair
 from bytepair import Tokenizer, TokenizerError, convert, train_from_iterator
 
 pytest.importorskip("sentencepiece", reason="compares with sentencepiece")
@@ -160,7 +161,7 @@ def test_any_ids_decode_as_in_sentencepiece(model):
     for _ in range(N_TEXTS):
         ids = chance.choices(range(len(theirs)), k=chance.randrange(10))
         assert ours.decode(ids) == theirs.decode(ids)
-        stream = ours.decode_stream()
+        stream = bytepair.DecodeStream(ours)
         assert "".join([*map(stream.push, ids), stream.finish()]) == theirs.decode(ids)
 
 

@@ -182,7 +182,7 @@ def dialects() -> str:
         )
         parts = [
             (part, stages(value) if part == "split" else worded(value))
-            for part, value in tokenizer._describe()
+            for part, value in tokenizer.inspect().description
             if part != "vocabulary"
         ]
         own = DIALECTS[name]
@@ -317,10 +317,10 @@ def patterns() -> str:
         tokenizer = bytepair.train_from_counts(
             {"a": 1}, merges=0, dialect="byte-stream", pattern=name
         )
-        found = stage_parts(dict(tokenizer._describe()).get("split", ""))
+        found = stage_parts(dict(tokenizer.inspect().description).get("split", ""))
         shown = [pattern for pattern, _ in found]
         rest = [said for _, said in found if said]
-        runs = ", then ".join(tokenizer.explain())
+        runs = ", then ".join(tokenizer.inspect().stages)
         lines += ["", f"## {name}", ""]
         lines += [SEVERAL, ""] if len(found) > 1 else []
         lines += ["```text", *shown, "```", "", *rest, *[""][: len(rest)]]

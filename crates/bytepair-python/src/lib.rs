@@ -54,7 +54,9 @@ mod _core {
         measure::{Measure, Usage, unicode_scripts},
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         template::Lengths,
-        tokenizer::{CoreTokenizer, DecodeStream, TokenCounter, encode_rows, graphemes},
+        tokenizer::{
+            CoreTokenizer, DecodeStream, Inspection, TokenCounter, encode_rows, graphemes,
+        },
         training::Corpus,
     };
 

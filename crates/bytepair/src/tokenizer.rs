@@ -49,7 +49,7 @@ pub use self::variants::{AddedTokens, WithMissing};
 use self::walk::{Depth, Met};
 pub use self::with_spans::WordsOrPair;
 use self::worker::Worker;
-use crate::added::{AddedToken, MatchedText, Matcher, Specials};
+use crate::added::{MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
 use crate::encode::{Dropout, Encoder, Spelling};
 use crate::encoding::Traced;
@@ -153,16 +153,6 @@ impl Tokenizer {
         let pieces_are_text = changes.chain([normalizer]).all(|change| change.steps().is_empty());
         let matched = MatchedText { normalizer, units, pieces_are_text };
         Matcher::new(added, matched, allowed).map(Arc::new)
-    }
-
-    /// How many tokens the vocabulary of the model has: all but those that are only added to it.
-    pub fn n_model_tokens(&self) -> usize {
-        let Parts { vocabulary, added, .. } = &self.parts;
-        let is_behind = |token: &&AddedToken| {
-            let kind = vocabulary.token(token.id).map(|found| found.kind);
-            !token.in_model && kind == Some(TokenKind::Added)
-        };
-        vocabulary.iter().count() - added.iter().filter(is_behind).count()
     }
 
     /// What this tokenizer is made of.
