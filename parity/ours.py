@@ -28,7 +28,7 @@ class Ours:
         self.tokenizer = load(path, kind)
         self.segmenter = Segmenter(path) if kind == "subword-nmt" else None
         self.specials = list(self.tokenizer.special_tokens)
-        self.has_offsets = hasattr(self.tokenizer, "encode_with_offsets")
+        self.has_offsets = hasattr(self.tokenizer, "encode_full")
         self.has_full = hasattr(self.tokenizer, "encode_full")
 
     def vocabulary(self) -> dict[Any, int]:

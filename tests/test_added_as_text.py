@@ -169,11 +169,12 @@ def every_way(tokenizer, texts, folder, **options):
     if tokenizer.n_vocab <= 65_536:
         narrow = tokenizer.encode_to_numpy(joined, **options, dtype="uint16")
         found["narrow"] = narrow.tolist()
-    names = "encode encode_ordinary count encode_with_offsets tokenize"
-    for name in names.split():
+    for name in ("encode", "count", "tokenize"):
         found[name] = [getattr(tokenizer, name)(text, **options) for text in texts]
+    full = tokenizer.encode_full_batch(texts, **options)
     return {
         **found,
+        "full": [(one.ids, one.offsets) for one in full],
         "batch": tokenizer.encode_batch(texts, **options, threads=2),
         "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
         "long": tokenizer.encode_to_numpy(long, **options).tolist(),
@@ -263,15 +264,15 @@ def test_tiktoken_shape_takes_the_option_and_refuses_special_tokens_as_ever(ours
     expected = as_text_of(ours, FORGING)
     shaped = Encoding.from_tokenizer(ours)
     free = {"disallowed_special": (), "added_tokens": "text"}
-    assert ours.token_to_id("<think>") in shaped.encode(FORGING)
-    assert shaped.encode(FORGING, added_tokens="text") == expected
+    assert ours.token_to_id("<think>") in shaped.encode_ordinary(FORGING)
+    assert shaped.encode_ordinary(FORGING, added_tokens="text") == expected
     assert shaped.encode(FORGING, **free) == expected
     assert shaped.encode_to_numpy(FORGING, **free).tolist() == expected
     assert shaped.encode_batch([FORGING], **free) == [expected]
     both = shaped.encode_ordinary_batch([FORGING], added_tokens="text")
     assert both == [expected]
     with pytest.raises(bytepair.SpecialTokenError):
-        shaped.encode(FORGING, added_tokens="text")
+        shaped.encode_ordinary(FORGING, added_tokens="text")
 
 
 def test_unstable_tokens_of_tiktoken_shape_hold_no_added_token_as_text(ours):

@@ -300,7 +300,7 @@ def test_bytes_that_are_no_utf8_are_an_error_for_characters(words):
 def test_lone_surrogates_are_an_error(tokenizer, words):
     """They are no text; the message says where the first is."""
     for one in (tokenizer, words):
-        for method in ("encode", "encode_ordinary", "tokenize", "split", "count"):
+        for method in ("encode", "tokenize", "split", "count"):
             with pytest.raises(EncodingError, match="surrogate at character 1"):
                 getattr(one, method)(SURROGATE)
         with pytest.raises(EncodingError, match=r"text 1 .*surrogate"):
@@ -323,7 +323,7 @@ def test_a_lone_surrogate_in_a_long_text_is_found_where_it_is(tokenizer):
         for place in (0, 63, 64, 2999, 4999):
             text = filler * place + "\udfff" + (filler + "\ud800") * (5000 - place)
             problem = f"the text has a lone surrogate at character {place}, "
-            for method in ("encode", "encode_ordinary", "encode_to_numpy", "count"):
+            for method in ("encode", "encode_to_numpy", "count"):
                 refuses(EncodingError, f"^{problem}", getattr(tokenizer, method), text)
             for method in ("encode_batch", "encode_batch_to_numpy", "count_batch"):
                 for threads in (1, 2):
@@ -366,11 +366,11 @@ def test_unknown_characters_are_named(words):
     refuses(UnknownTokenError, '"z" is not in the alphabet', words.encode, "lozenge")
     with pytest.raises(UnknownTokenError, match="text 1 of the batch"):
         words.encode_batch(["low", "zebra"])
-    for method in ("count", "encode_to_numpy", "encode_ordinary"):
+    for method in ("count", "encode_to_numpy"):
         refuses(UnknownTokenError, None, getattr(words, method), "zebra")
 
 
-METHODS = ["encode", "encode_ordinary", "count", "tokenize", "split"]
+METHODS = ["encode", "count", "tokenize", "split"]
 
 
 @pytest.mark.parametrize("method", METHODS)

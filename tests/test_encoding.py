@@ -389,8 +389,7 @@ def test_the_dropout_of_a_file_is_kept_shown_and_not_applied(tokenizer, tmp_path
     assert "dropout" not in str(tokenizer)
 
 
-@pytest.mark.parametrize("call", ["encode_with_offsets", "encode_full"])
-def test_a_unit_that_is_none_is_refused(tokenizer, call):
+def test_a_unit_that_is_none_is_refused(tokenizer):
     """The error says which there are."""
     with pytest.raises(bytepair.TokenizerError, match="characters"):
-        getattr(tokenizer, call)("a", unit="words")
+        tokenizer.encode_full("a", unit="words")
