@@ -28,7 +28,6 @@ class Ours:
         self.tokenizer = load(path, kind)
         self.segmenter = Segmenter(path) if kind == "subword-nmt" else None
         self.specials = list(self.tokenizer.special_tokens)
-        self.has_offsets = hasattr(self.tokenizer, "encode_full")
         self.has_full = hasattr(self.tokenizer, "encode_full")
 
     def vocabulary(self) -> dict[Any, int]:
@@ -51,7 +50,7 @@ class Ours:
         return {"ids": ids, "tokens": full.tokens, **self._offsets(text, "all")}
 
     def _offsets(self, text: str, allowed_special: Any) -> Views:  # noqa: ANN401
-        if not self.has_offsets:
+        if not self.has_full:
             return {}
         full = self.tokenizer.encode_full(text, allowed_special=allowed_special)
         return {"offset ids": full.ids, "offsets": pairs(full.offsets)}

@@ -272,7 +272,7 @@ def test_tiktoken_shape_takes_the_option_and_refuses_special_tokens_as_ever(ours
     both = shaped.encode_ordinary_batch([FORGING], added_tokens="text")
     assert both == [expected]
     with pytest.raises(bytepair.SpecialTokenError):
-        shaped.encode_ordinary(FORGING, added_tokens="text")
+        shaped.encode(FORGING, added_tokens="text")
 
 
 def test_unstable_tokens_of_tiktoken_shape_hold_no_added_token_as_text(ours):

@@ -726,17 +726,18 @@ def test_a_long_run_of_byte_tokens_streams_in_linear_time():
     assert time.process_time() - started < 5
 
 
-def test_what_is_no_tokenizer_is_told_with_how_to_load_it(tokenizer):
-    """Functions that take a tokenizer say so, and how its file becomes one."""
-    path = "own.json"
+def test_what_is_neither_a_tokenizer_nor_its_path_is_refused(tokenizer):
+    """Functions that take a tokenizer say so, and a path that leads nowhere is named."""
+    bad = 3
     for call, *arguments in (
-        *((analyze.diagnose, path), (analyze.portrait, path)),
-        *((analyze.trace, path, "low"), (analyze.cut, path, "low")),
-        *((analyze.why, path, "low", "l"), (analyze.measure, path, [])),
-        *((analyze.stats, path, []), (analyze.stats, {"a": path}, [])),
-        *((analyze.file_sums, [path], []), (analyze.describe, {"a": path})),
+        *((analyze.diagnose, bad), (analyze.portrait, bad)),
+        *((analyze.trace, bad, "low"), (analyze.cut, bad, "low")),
+        *((analyze.why, bad, "low", "l"), (analyze.measure, bad, [])),
+        *((analyze.stats, bad, []), (analyze.stats, {"a": bad}, [])),
+        *((analyze.file_sums, [bad], []), (analyze.describe, {"a": bad})),
     ):
-        refuses(TypeError, r"found str; load .* Tokenizer\.from_file", call, *arguments)
+        refuses(TypeError, "a Tokenizer or a path, found int", call, *arguments)
+    refuses(FileError, "nowhere.json: No such file", analyze.portrait, "nowhere.json")
     refuses(TypeError, r"'min_cuont'; did you mean min_count=\?", train, min_cuont=2)
     for call in (analyze.measure, analyze.stats):
         refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)
@@ -748,7 +749,7 @@ def test_a_value_of_another_kind_is_named(tokenizer):
     """The message has the argument and what it must be, and nothing of the code behind it."""
     for says, call, *arguments in (
         *(
-            ("found int; load", call, 3, tokenizer)
+            ("or a path, found int", call, 3, tokenizer)
             for call in (verify, verify_extension)
         ),
         ("found must be what trace", analyze.why, tokenizer, "low", "l"),

@@ -413,7 +413,7 @@ def test_options_that_make_another_tokenizer_are_refused(tmp_path, dialect, othe
     for source in (tokenizer, *paths):
         with pytest.raises(bytepair.TrainingError, match="has another"):
             gone_on(source, 9, **other)
-        with pytest.raises(bytepair.TrainingError, match="truncated"):
+        with pytest.raises(bytepair.TrainingError, match="shorten"):
             gone_on(source, None, vocab_size=tokenizer.n_vocab - 1, dialect=dialect)
 
 
