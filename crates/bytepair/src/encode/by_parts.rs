@@ -1,32 +1,32 @@
-//! The ids of long pieces by their parts, some dozen characters of several pieces at a time.
+//! The ids of long pieces by their parts: some dozen characters of several pieces at a time.
 //!
-//! Text without spaces consists of pieces of some dozen characters that hardly ever recur, and these consist of parts of
-//! one to three characters that recur all the time. The work depends on the kind of a part, and one prediction in four
-//! would be wrong. What is known of characters takes megabytes, so each look-up would wait for memory. So all characters of a
-//! [`Block`] are prefetched before the first is looked at, parts are classified by words of bits, and each class has a loop of
-//! its own:
+//! Text without spaces consists of pieces of some dozen characters that hardly ever recur, but their parts of one to
+//! three characters recur all the time. The work depends on the kind of a part, and one branch prediction in four would
+//! be wrong. The tables of characters take megabytes, so each look-up would wait for memory. So all characters of a
+//! [`Block`] are prefetched before the first is looked at, parts are classified by bit masks, and each class has a loop
+//! of its own:
 //!
 //! ```text
 //! for each block of some dozen characters:
-//!     take characters: where each is, its code point, whether it begins a piece
-//!     prefetch what is known of each
+//!     take characters: the position and code point of each, and whether it begins a piece
+//!     prefetch the rows of each
 //!     for each character, as a bit of a word:  joined = a token may span it and the one before
-//!     a part begins at each character that is not joined, or begins a piece; take the last part back: it may go on
+//!     a part begins at each character that is not joined, or begins a piece; give the last part back: it may go on
 //!     look up the ids of all characters, and prefetch the merges of pairs that are a part
-//!     merge the parts of three characters once, then all pairs that are left
+//!     do the first merge of the parts of three characters, then merge all pairs that are left
 //!     write the ids of parts in order; those of no class are merged one by one
 //! ```
 //!
 //! - *One character*: its ids are in a [table by code point](super::cache::characters) after its first occurrence.
-//! - *Characters that no token joins in part*: each becomes its own ids before anything joins it to another, so the part
-//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one look-up,
-//!   three take two or three; the last one is prefetched before parts of two are looked up.
+//! - *Characters that no token joins in part*: each becomes its own ids before a merge joins it to another, so the part
+//!   is merged from these (the proof is in `docs/explanation/encoding.md`). Two characters of one id each take one
+//!   look-up, three take two or three; the last one is prefetched before parts of two are looked up.
 //! - *Others*: merged from bytes.
 //!
-//! The ids of the first two kinds are written without a branch for each part, but for those of four characters and more.
-//! [`Cuts::end`] is the definition of parts, and finds the end of one that is longer than a block. Left out: pieces that are a
-//! token as a whole, which callers look for where merges are ignored for these. Takes some nanoseconds for each character of a
-//! known kind.
+//! The ids of the first two kinds are written without a branch for each part, except for parts of four characters or
+//! more. [`Cuts::end`] is the definition of parts, and finds the end of a part that is longer than a block. Left out:
+//! pieces that are a token as a whole, which callers look up if merges are ignored for these. Takes some nanoseconds
+//! for each character of a known kind.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ use crate::error::Result;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Lookup;
 
-/// Characters of a block, at most: a word has a bit for each of them and one for what comes after.
+/// Most characters of a block: a word has a bit for each of them and one for what comes after.
 const MAX_CHARACTERS: usize = N_AT_ONCE - 1;
 
 /// Long pieces of a text.
@@ -49,25 +49,26 @@ pub(crate) struct Pieces<'p> {
     pub(crate) places: &'p [Range<usize>],
 }
 
-/// A place in one of several pieces: which one, and where in the text.
+/// A place in a list of pieces: which piece, and where in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) piece: usize,
     pub(super) at: usize,
 }
 
-/// Some characters of pieces that follow each other. Holds nothing from one block to the next but its memory.
+/// Some consecutive characters of pieces. Its contents mean nothing after the block; only the memory is reused.
 pub(super) struct Block {
-    /// Where each begins in the text, and where it ends; also where one begins for which there was no room.
+    /// Where each character begins in the text and where it ends. Also the start of the next one, for which there was
+    /// no room.
     starts: [usize; N_AT_ONCE],
     ends: [usize; N_AT_ONCE],
-    /// [`OTHER`](super::cuts::OTHER) for all that has no code point of its own.
+    /// [`OTHER`](super::cuts::OTHER) for characters without a code point of their own.
     codes: [u32; N_AT_ONCE],
     len: usize,
-    /// A bit for each that begins a piece, and for each that begins a part.
+    /// A bit for each character that begins a piece, and for each that begins a part.
     pub(super) piece_starts: u64,
     pub(super) part_starts: u64,
-    /// A bit for each that no token joins in part to the previous one or to a part of it.
+    /// A bit for each character that no token joins in part to the previous one or to a part of it.
     pub(super) apart: u64,
 }
 
@@ -86,9 +87,9 @@ impl Default for Block {
 }
 
 impl Block {
-    /// Takes the parts of pieces of a text that begin at a place and after it, as many as it has room for; returns the place
-    /// after them. `None` if the first part alone is longer than a block. `prefetch` is called with the code point of each
-    /// character before parts are found.
+    /// Takes the parts of pieces from a place on, as many as fit; returns the place after them. `None` if the first
+    /// part alone is longer than a block. Calls `prefetch` with the code point of each character before parts are
+    /// found.
     pub(super) fn take(
         &mut self,
         (cuts, symbols): (&Cuts, &Symbols),
@@ -115,7 +116,7 @@ impl Block {
         if is_all {
             return Some(Place { piece: places.len(), at: text.len() });
         }
-        // The last part may go on.
+        // The last part may continue.
         let number = self.part_starts.ilog2() as usize;
         let up_to_it = self.piece_starts & (u64::MAX >> (MAX_CHARACTERS - number));
         let n_begun = up_to_it.count_ones() as usize + usize::from(self.piece_starts & 1 == 0);
@@ -126,12 +127,12 @@ impl Block {
         (number > 0).then_some(place)
     }
 
-    /// Takes the characters of pieces from a place on, as many as there is room for; returns whether these are all.
+    /// Takes the characters of pieces from a place on, as many as fit; returns whether these are all.
     fn take_characters(&mut self, pieces: Pieces<'_>, from: Place) -> bool {
         let Pieces { text, places } = pieces;
         (self.len, self.piece_starts) = (0, 0);
         places[from.piece..].iter().all(|piece| {
-            // Of the first one some may be done.
+            // Some characters of the first piece may be done.
             let mut start = from.at.max(piece.start);
             self.piece_starts |= u64::from(start == piece.start) << self.len;
             while start < piece.end && self.len < MAX_CHARACTERS {
@@ -151,19 +152,19 @@ impl Block {
         &self.codes[..self.len]
     }
 
-    /// Where some characters of one piece are.
+    /// The range in the text of some characters of one piece.
     pub(super) fn range(&self, characters: Range<usize>) -> Range<usize> {
         self.starts[characters.start]..self.ends[characters.end - 1]
     }
 }
 
-/// What parts are encoded with.
+/// What is needed to encode parts.
 pub(crate) struct PartsContext<'m> {
     pub(crate) encoder: &'m Encoder,
     pub(crate) scratch: &'m mut Scratch,
 }
 
-/// Encodes long pieces. Holds nothing but memory.
+/// Encodes long pieces. Its contents mean nothing between calls; only the memory is reused.
 #[derive(Default)]
 pub(crate) struct ByParts {
     block: Block,
@@ -171,24 +172,24 @@ pub(crate) struct ByParts {
     row: PartIds,
 }
 
-/// What is known of the characters of a block and of its parts.
+/// What is known of the characters and parts of a block.
 struct BlockIds {
-    /// By character: its ids, packed; a part that is done has its ids at its first character.
+    /// By character: its packed ids. After a part is done, the ids of the part are at its first character.
     by_character: [u64; N_AT_ONCE],
     kinds: CharacterKinds,
-    /// By the first character of a part of three that is two tokens now: these, packed.
+    /// By the first character of a part of three that has become two tokens: these, packed.
     pairs: [u64; N_AT_ONCE],
 }
 
-/// Parts of three characters after their first merge, if there is one.
+/// Parts of three characters after their first merge, if there was one.
 #[derive(Default)]
 struct OnceMerged {
-    /// Those that are two tokens now, and those that are three for good.
+    /// A bit for each part that has become two tokens, and for each that has no merge.
     of_two: u64,
     of_three: u64,
 }
 
-/// The ids of parts next to each other, and where those of each begin.
+/// The ids of parts next to each other, and where those of each part begin.
 struct PartIds {
     ids: [TokenId; (MAX_CHARACTERS + 1) * MAX_IDS],
     begins: [usize; MAX_CHARACTERS],
@@ -212,10 +213,10 @@ impl Default for PartIds {
 }
 
 impl ByParts {
-    /// Appends the ids of pieces, and to `begins` where those of each begin.
+    /// Appends the ids of pieces, and to `begins` the index of the first id of each.
     ///
     /// # Errors
-    /// As for [`Encoder::encode`]. Ids of what stands before may have been appended then.
+    /// As for [`Encoder::encode`]. The ids of earlier parts may have been appended by then.
     pub(crate) fn append(
         &mut self,
         context: &mut PartsContext<'_>,
@@ -276,7 +277,7 @@ impl ByParts {
         Ok(())
     }
 
-    /// Looks characters up, and prefetches the merges of pairs that are a part.
+    /// Looks up the characters, and prefetches the merges of pairs that are a part.
     fn look_up(&mut self, context: &mut PartsContext<'_>, text: &[u8]) {
         let Self { block, ids: found, .. } = self;
         let characters = &mut context.scratch.characters;
@@ -297,19 +298,19 @@ impl ByParts {
         }
     }
 
-    /// Finds the ids of parts that are two characters or three, of one id each; a bit for each part whose ids are not known
-    /// then.
+    /// Finds the ids of parts of two or three characters that have one id each. Returns a bit for each part whose ids
+    /// are not known then.
     fn merge_small_parts(&mut self, encoder: &Encoder) -> u64 {
         let Self { block, ids: found, .. } = self;
         let CharacterKinds { known, single, .. } = found.kinds;
         let parts = block.part_starts;
         let ends = (parts | 1 << block.len) >> 1;
         let of_one = parts & ends & known;
-        // One id each, that and the next.
+        // Characters of one id whose next character has one id, too.
         let two = single & (single & block.apart) >> 1;
         let of_two = parts & !ends & ends >> 1 & two;
         let of_three = parts & !ends & !(ends >> 1) & ends >> 2 & two & two >> 1;
-        // Those of three first, so that what they prefetch is there when those of two are done.
+        // Parts of three come first, so that what they prefetch has arrived when those of two are done.
         let begun = found.merge_threes(encoder, of_three);
         let done = found.merge_pairs(encoder, of_two, |found, number| {
             [number, number + 1].map(|number| found.id(number))
@@ -321,7 +322,7 @@ impl ByParts {
         parts & !of_one & !(done | begun.of_three | done_of_three)
     }
 
-    /// Appends the ids of a part that is in none of the classes.
+    /// Appends the ids of a part that belongs to none of the classes.
     fn append_part(
         &self,
         context: &mut PartsContext<'_>,
@@ -339,7 +340,8 @@ impl ByParts {
         context.encoder.merge_symbols(scratch, ids)
     }
 
-    /// Whether each character of a part comes first, and none is joined in part to the next; few enough.
+    /// Whether a part can start from the ids of its characters: each may come first, none is joined in part to the
+    /// next, and they are few enough.
     fn is_apart(&self, part: &Range<usize>) -> bool {
         let all = ((1 << part.len()) - 1) << part.start;
         let behind_first = all & (all << 1);
@@ -350,13 +352,14 @@ impl ByParts {
 }
 
 impl BlockIds {
-    /// Finds the kinds of the characters of a block.
+    /// Classifies the characters of a block.
     #[inline]
     fn classify(&mut self, block: &Block) {
         self.kinds = CharacterKinds::of(&self.by_character[..block.len]);
     }
 
-    /// Merges the lowest pair of each part of three characters, the leftmost of two, and prefetches the remaining pair.
+    /// Does the lowest merge of each part of three characters, the leftmost if two are equal, and prefetches the
+    /// remaining pair.
     fn merge_threes(&mut self, encoder: &Encoder, parts: u64) -> OnceMerged {
         let mut begun = OnceMerged::default();
         for number in bits(parts) {
@@ -376,7 +379,7 @@ impl BlockIds {
         begun
     }
 
-    /// Merges parts that are two tokens, if these are joined; a bit for each whose ids are known then.
+    /// Merges parts that are two tokens, if a merge joins these. Returns a bit for each part whose ids are known then.
     fn merge_pairs(
         &mut self,
         encoder: &Encoder,
@@ -395,7 +398,7 @@ impl BlockIds {
         done
     }
 
-    /// Notes the ids of a part; its bit, if they fit.
+    /// Sets the ids of a part; returns its bit if they fit, else 0.
     #[inline]
     fn set(&mut self, number: usize, ids: &[TokenId]) -> u64 {
         characters::packed(ids).map_or(0, |packed| {
@@ -420,7 +423,7 @@ impl PartIds {
                 break;
             };
             *begin = n_before + n_done;
-            // All are written, whatever their number: the next part overwrites what does not count.
+            // Always writes all packed ids, whatever their number: the next part overwrites the surplus.
             let Some(place) = self.ids.get_mut(n_done..).and_then(<[_]>::first_chunk_mut) else {
                 break;
             };
@@ -431,7 +434,7 @@ impl PartIds {
     }
 }
 
-/// The places of the bits that are set.
+/// The positions of the bits that are set.
 pub(super) fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let place = (bits > 0).then(|| bits.trailing_zeros() as usize)?;
@@ -440,7 +443,7 @@ pub(super) fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Appends the ids of the part at a place, which is longer than a block; returns where it ends.
+/// Appends the ids of the part at a place, which is longer than a block; returns the place after it.
 fn append_long(
     cuts: &Cuts,
     context: &mut PartsContext<'_>,

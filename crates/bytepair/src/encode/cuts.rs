@@ -3,34 +3,34 @@
 //! ```text
 //! for each merge of the vocabulary, once:
 //!     note the pair (last character of its left part, first character of its right part),
-//!     or in place of a character the byte that stands for all that end, or begin, with it
+//!     or, for a part that ends or begins inside a character, the byte there, which stands for all characters with it
 //!
 //! a place between two characters is a cut if no such pair is noted for them
 //! ```
 //!
-//! A token that spans two neighbouring characters was made by a merge whose left part ends with the first and
-//! whose right part begins with the second. If the merges have none such, no token spans them, and the ids of
-//! the piece are those of its parts, one after the other (the proof is in `docs/explanation/encoding.md`). So
-//! one text without spaces, or a whole book in a vocabulary of SentencePiece, becomes short parts that are
-//! merged quickly and remembered.
+//! A token that spans two adjacent characters was made by a merge whose left part ends with the first and whose right
+//! part begins with the second. If there is no such merge, no token spans them, and the ids of the piece are those of
+//! its parts, one after the other (the proof is in `docs/explanation/encoding.md`). So a text without spaces, or a
+//! whole book in a SentencePiece vocabulary, becomes short parts that are merged quickly and cached.
 //!
-//! What is noted of a character lies in a row by its code point. In vocabularies of bytes a token may end in the middle of a
-//! character, so it may join the last byte of one, or all of it, to the first byte of another, or to all of it:
+//! The notes on a character are in a row by its code point. In a vocabulary of bytes a token may end in the middle of a
+//! character. So it may join the last byte of one character, or all of it, to the first byte of the next, or to all of
+//! it:
 //!
 //! ```text
 //! joins_part(left, right):  right.before has the last byte of left, or left.after has the first byte of right    exact
 //! may_join(left, right):    left.followers has the group of right, one of 64                                     a filter
 //! ```
 //!
-//! A pair that passes the filter is looked up in a bitmap of pairs, by hash. A bit that is set by chance keeps two characters
-//! together, never apart, and a longer part has the same ids.
+//! A pair that passes the filter is looked up in a bitmap of pairs, by hash. A bit that another pair has set keeps two
+//! characters together; it never separates them, and a longer part has the same ids.
 //!
-//! *Cost*: built once from the merges, with a large tokenizer that is read from a file or when enough text came that it
-//! matters for. The rows take 2 MiB. A question takes two rows and perhaps a bit.
+//! *Cost*: built once from the merges, either with a large tokenizer that is read from a file or after enough text that
+//! profits. The rows take 2 MiB. A query reads two rows and sometimes a bit.
 //!
-//! Left out: cuts beside characters of four bytes and beside bytes that are no character; vocabularies whose units carry
-//! marks, whose text tokens are not their parts put together, or that leave unknown characters out, so that those around them
-//! become neighbours. Where bytes may be unknown, callers make sure that none is.
+//! Left out: cuts beside characters of four bytes and beside invalid UTF-8, and vocabularies whose units carry marks,
+//! that have text tokens which are not the concatenation of their parts, or that drop unknown characters, whose
+//! neighbours then become adjacent. If bytes may be unknown, callers make sure that a piece has none.
 
 use std::collections::HashSet;
 
@@ -42,30 +42,30 @@ use crate::memory::prefetch::prefetch;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 
-/// What the merges of a vocabulary join.
+/// Which characters the merges of a vocabulary join.
 #[derive(Debug)]
 pub(super) struct Cuts {
     /// What tokens may join to each character, by code point.
     rows: HugePageRow<Neighbours>,
-    /// Bits by the hash of a pair of characters, its size a power of two.
+    /// Bits by the hash of a pair of characters. The length is a power of two.
     pairs: Vec<u64>,
-    /// By the last byte of a character and the first of the next: the lowest id that is made by joining a part of one of
-    /// them to the other, or to a part of it; `TokenId::MAX` where none is.
+    /// By the last byte of a character and the first of the next: the lowest id that is made by joining a part of one
+    /// of them to the other, or to a part of it; `TokenId::MAX` if there is none.
     in_part: Vec<TokenId>,
-    /// Whether a cut needs a known character after it, as unknown ones may belong together.
+    /// Whether a cut needs a known character after it, because adjacent unknown ones may belong together.
     pub(super) must_be_known: bool,
 }
 
 /// Codes of characters of at most three bytes.
 pub(super) const N_CODES: u32 = 1 << 16;
 
-/// In place of a code point: characters of four bytes, and what is no character. Nothing is cut beside it.
+/// Replaces a code point for characters of four bytes and for invalid UTF-8. Nothing is cut beside it.
 pub(super) const OTHER: u32 = N_CODES;
 
-/// What [`OTHER`] begins with, as every character is noted to join that: a byte, less 0xC0, that begins no character.
+/// The first byte of [`OTHER`], less 0xC0: a byte that begins no character. Every character is noted to join it.
 const FIRST_OF_OTHER: u8 = 0x3F;
 
-/// Bits for each pair: of 16 pairs that nothing joins about one is taken for joined.
+/// Bits for each pair. About one in 16 pairs that nothing joins is taken for joined.
 const N_BITS_PER_PAIR: usize = 16;
 
 /// What tokens may join to a character.
@@ -75,11 +75,11 @@ struct Neighbours {
     before: u64,
     /// A bit for each first byte, less 0xC0, of a character that a token may join after it.
     after: u64,
-    /// The groups of those that a token may join after it as a whole.
+    /// The groups of characters that a token may join after it as a whole.
     followers: u64,
-    /// The group that it is in.
+    /// The group of the character.
     group: u8,
-    /// Its last byte, less 0x80, and its first, less 0xC0, which 0 never is. An ASCII character has neither.
+    /// Its last byte, less 0x80, and its first, less 0xC0, which is never 0. Both are 0 for an ASCII character.
     last: u8,
     first: u8,
     is_long: bool,
@@ -99,7 +99,7 @@ impl Cuts {
         let mut rows = HugePageRow::with_room(OTHER as usize + 1);
         (0..=OTHER).for_each(|code| rows.push(Neighbours::alone(code)));
         let (mut pairs, mut in_part) = (Vec::new(), vec![TokenId::MAX; 1 << 16]);
-        // By byte: what may stand before the characters that begin with it, and after those that end with it.
+        // By byte: what may be joined before the characters that begin with it, and after those that end with it.
         let (mut before, mut after) = ([0; 256], [0; 256]);
         for &merge in vocabulary.merges() {
             let [left, right] = parts(vocabulary, merge)?;
@@ -131,7 +131,7 @@ impl Cuts {
         Some(Self { rows, pairs, in_part, must_be_known: must_be_known(units, symbols) })
     }
 
-    /// Where the part of a piece ends that begins at `start`: at a cut, or at the end of the piece.
+    /// The end of the part that begins at `start`: a cut, or the end of the piece.
     #[inline]
     pub(super) fn end(&self, piece: &[u8], start: usize, symbols: &Symbols) -> usize {
         let (mut before, mut len) = code_point(piece, start);
@@ -147,7 +147,7 @@ impl Cuts {
         piece.len()
     }
 
-    /// Whether a piece can be cut at a place, whatever else it holds.
+    /// Whether a piece can be cut at a place, whatever else it contains.
     pub(super) fn is_cut(&self, piece: &[u8], place: usize, symbols: &Symbols) -> bool {
         let Some(start) = last_start(&piece[..place]).filter(|_| place < piece.len()) else {
             return false;
@@ -166,8 +166,8 @@ impl Cuts {
         one.joins_part(other) || one.may_join(other) && self.has(left, right)
     }
 
-    /// A bit for each of some characters, 63 at most, that a token may join to the one before; and for each that it may join in
-    /// part, to the one before or to a part of it. What is said of the first means nothing.
+    /// Two bits for each of at most 63 characters: whether a token may join it to the one before, and whether a token
+    /// may do so in part, to the one before or to a part of it. The bits of the first character mean nothing.
     pub(super) fn joined(&self, codes: &[u32]) -> [u64; 2] {
         let (mut in_part, mut whole) = (0, 0);
         let mut before = self.row(OTHER);
@@ -183,7 +183,7 @@ impl Cuts {
         [joined, in_part]
     }
 
-    /// The lowest id that is made by joining parts of neighbouring characters, by the bytes that meet.
+    /// The lowest id that is made by joining parts of adjacent characters whose bytes `last` and `first` meet.
     #[inline]
     pub(super) fn in_part(&self, last: u8, first: u8) -> TokenId {
         self.in_part[border(last, first)]
@@ -199,7 +199,7 @@ impl Cuts {
         !self.must_be_known || symbols.is_known(Token::plain(character))
     }
 
-    /// Fetches what is known of a character ahead of its use.
+    /// Prefetches the row of a character.
     #[inline]
     pub(super) fn prefetch(&self, code: u32) {
         prefetch(&self.rows, code as usize);
@@ -217,7 +217,7 @@ impl Cuts {
 }
 
 impl Neighbours {
-    /// A character, before anything is known of it.
+    /// A character that nothing is known to join.
     fn alone(code: u32) -> Self {
         let row = Self { group: group(code), after: 1 << FIRST_OF_OTHER, ..Self::default() };
         let mut bytes = [0; 4];
@@ -245,8 +245,8 @@ impl Neighbours {
     }
 }
 
-/// All pairs of characters that some token has side by side, and perhaps others; `None` if a token begins or ends in the
-/// middle of one.
+/// All pairs of characters that are adjacent in some token, and perhaps others; `None` if a token begins or ends in the
+/// middle of a character.
 pub(super) fn joined_pairs(vocabulary: &Vocabulary) -> Option<HashSet<(char, char)>> {
     let pair = |&merge: &Merge| {
         let [left, right] = parts(vocabulary, merge)?.map(|part| std::str::from_utf8(part).ok());
@@ -259,7 +259,8 @@ fn border(last: u8, first: u8) -> usize {
     usize::from(last) << 8 | usize::from(first)
 }
 
-/// The first or last character of a token; `None` if that is a part of one, for which a byte stands. And the byte itself.
+/// The first or last character of a token, and its outermost byte. The code is `None` if the token begins or ends
+/// inside a character: then the byte stands for it.
 #[derive(Clone, Copy)]
 struct End {
     code: Option<u32>,
@@ -282,18 +283,18 @@ impl End {
         Some(Self { code: whole, byte })
     }
 
-    /// The bit of the byte as the last one of characters; none where no long character ends with it.
+    /// The bit of the byte as the last one of characters; 0 if no character longer than a byte ends with it.
     fn as_last(self) -> u64 {
         if continues(self.byte) { 1 << (self.byte & 0x3F) } else { 0 }
     }
 
-    /// The bit of the byte as the first one of characters; none where no long character begins with it.
+    /// The bit of the byte as the first one of characters; 0 if no character longer than a byte begins with it.
     fn as_first(self) -> u64 {
         if self.byte > 0xC0 { 1 << (self.byte & 0x3F) } else { 0 }
     }
 }
 
-/// The parts of a merge, if it makes what they are together, and all are text without marks.
+/// The parts of a merge, if its result is their concatenation and all three are text without marks.
 #[inline]
 fn parts(vocabulary: &Vocabulary, merge: Merge) -> Option<[&[u8]; 2]> {
     let text = |id| {
@@ -314,7 +315,7 @@ fn bitmap(pairs: &[(u32, u32)], n_words: usize) -> Vec<u64> {
     bitmap
 }
 
-/// Where a pair has its bit in a bitmap of this many words, a power of two.
+/// The word and the bit of a pair in a bitmap of this many words, a power of two.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
 fn place(left: u32, right: u32, n_words: usize) -> (usize, u64) {
@@ -322,14 +323,14 @@ fn place(left: u32, right: u32, n_words: usize) -> (usize, u64) {
     (hash as usize & (n_words - 1), 1 << (hash >> 58))
 }
 
-/// Whether neighbouring unknown characters may become one token, or change places with bytes.
+/// Whether adjacent unknown characters may become one token, or swap places with bytes.
 fn must_be_known(units: &Units, symbols: &Symbols) -> bool {
     let is_never_used =
         symbols.unknown().is_none() || symbols.has_all_bytes() || symbols.are_bytes();
     !is_never_used && (units.fuse_unknown || units.byte_fallback)
 }
 
-/// Where the last character begins, or a part of one.
+/// Where the last character, or its fragment, begins.
 fn last_start(text: &[u8]) -> Option<usize> {
     let n_after = text.iter().rev().take(3).take_while(|&&byte| continues(byte)).count();
     text.len().checked_sub(n_after + 1)
@@ -343,10 +344,10 @@ fn group(code: u32) -> u8 {
     (fold(code.into(), 0) >> 58) as u8
 }
 
-/// The code point of the character at a place, and its length; [`OTHER`] for characters of four bytes and for what is none.
+/// The code point of the character at a place, and its length; [`OTHER`] for four-byte characters and invalid UTF-8.
 #[inline]
 pub(super) fn code_point(piece: &[u8], place: usize) -> (u32, usize) {
-    // Most are three bytes long, of these most with four to read; without a branch for each of them.
+    // Most characters have three bytes, and most of these have four bytes left to read. No branch for each byte.
     if let Some(four) = piece.get(place..).and_then(<[u8]>::first_chunk) {
         let four = u32::from_le_bytes(*four);
         let code_point = (four & 0x0F) << 12 | (four >> 8 & 0x3F) << 6 | four >> 16 & 0x3F;
@@ -365,7 +366,7 @@ fn any_code_point(piece: &[u8], place: usize) -> (u32, usize) {
         (_, &[byte @ ..0x80, ..]) => (byte.into(), 1),
         (2.., &[lead @ 0xE0..=0xEF, second, third, ..]) => {
             let code_point = u32::from(lead & 0x0F) << 12 | bits(second) << 6 | bits(third);
-            // Three bytes that say what two or one say are no character, nor are halves of one.
+            // Overlong forms and surrogates are no characters.
             (if matches!(code_point, ..0x800 | 0xD800..0xE000) { OTHER } else { code_point }, 3)
         }
         (1.., &[lead @ 0xC2..=0xDF, second, ..]) => (u32::from(lead & 0x1F) << 6 | bits(second), 2),

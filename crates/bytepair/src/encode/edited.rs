@@ -1,8 +1,9 @@
-//! Encoding by the merges of a vocabulary that is being changed: without those that make some tokens, and with more.
+//! Encoding by the merges of a vocabulary that is being changed: some tokens removed with their merges, other merges
+//! added.
 //!
-//! To compile a vocabulary takes a look at all its merges; a change here is one bit or one entry of a table. So a vocabulary
-//! can be changed token by token, with what each piece becomes in between. The rule is the definition of [`super::merge`] on
-//! the changed merges. Takes O(n log n) for n symbols. Left out: added tokens, which are no merges.
+//! Compiling a vocabulary visits all its merges. Here a change is one bit or one entry of a table, so a vocabulary can
+//! be changed token by token, and pieces can be encoded after each change. The rule is the definition of
+//! [`super::merge`] on the changed merges. Takes O(n log n) for n symbols. Left out: added tokens, which are no merges.
 
 use std::collections::HashMap;
 
@@ -14,28 +15,28 @@ use crate::vocabulary::{Merge, TokenId};
 /// What is changed about the merges of an encoder.
 #[derive(Debug, Default)]
 pub(crate) struct EditedMerges {
-    /// By id: whether the token goes, with all merges that make it. Ids beyond its end stay.
+    /// By id: whether the token is removed, with all merges that make it. Ids after the end are kept.
     pub(crate) removed: Vec<bool>,
-    /// More merges by pair, which come before those of the encoder.
+    /// Added merges by pair. They replace those of the encoder.
     more: HashMap<(TokenId, TokenId), RankedMerge>,
 }
 
-/// Added merges have this rank and higher ones.
+/// Added merges have ranks from this one on.
 const FIRST_RANK: u32 = 3 << 30;
 
-/// The merges that an encoder has after a change.
+/// The merges of an encoder after a change.
 struct Edited<'m> {
     merges: &'m Merges,
     edit: &'m EditedMerges,
 }
 
 impl EditedMerges {
-    /// No token goes yet, of so many.
+    /// No changes yet, for a vocabulary of this many ids.
     pub(crate) fn of_ids(n_ids: usize) -> Self {
         Self { removed: vec![false; n_ids], more: HashMap::new() }
     }
 
-    /// Adds a merge after all others; `None` if there is no room for one more.
+    /// Adds a merge after all others; `None` if no rank is left.
     pub(crate) fn push(&mut self, merge: Merge) -> Option<()> {
         let rank = FIRST_RANK.checked_add(u32::try_from(self.more.len()).ok()?)?;
         let ranked = RankedMerge { rank, result: merge.result };
@@ -46,7 +47,7 @@ impl EditedMerges {
         Some(())
     }
 
-    /// Whether a token goes.
+    /// Whether a token is removed.
     pub(crate) fn is_removed(&self, id: TokenId) -> bool {
         self.removed.get(id as usize) == Some(&true)
     }
@@ -68,10 +69,10 @@ impl Lookup for Edited<'_> {
 }
 
 impl Encoder {
-    /// What symbols are merged to.
+    /// The tokens that symbols are merged to.
     ///
     /// # Errors
-    /// If there are too many for places of 32 bits.
+    /// If there are too many symbols for 32-bit places.
     pub(crate) fn merged_by(
         &self,
         edit: &EditedMerges,
@@ -85,7 +86,7 @@ impl Encoder {
         Ok(ids)
     }
 
-    /// The ids of a piece, with the id after the last for each unit that nothing stands for.
+    /// The ids of a piece. A unit that no token stands for gets the first id after the vocabulary.
     ///
     /// # Errors
     /// If a piece of characters is not UTF-8, or too long.
@@ -102,7 +103,7 @@ impl Encoder {
         self.merged_by(edit, &symbols, scratch)
     }
 
-    /// The symbols of a piece, with the id after the last for each unit that nothing stands for.
+    /// The symbols of a piece. A unit that no token stands for gets the first id after the vocabulary.
     ///
     /// # Errors
     /// If a piece of characters is not UTF-8.
@@ -113,10 +114,10 @@ impl Encoder {
         Ok(symbols)
     }
 
-    /// The last merge of the units of a token, if they are merged to it.
+    /// The last merge on the way from the units of a token to the token, if they are merged to it.
     ///
     /// # Errors
-    /// If there are too many for places of 32 bits.
+    /// If there are too many units for 32-bit places.
     pub(crate) fn last_merge(&self, id: TokenId, scratch: &mut Scratch) -> Result<Option<Merge>> {
         let Some(units) = self.units_of_token(id) else { return Ok(None) };
         let mut last = None;

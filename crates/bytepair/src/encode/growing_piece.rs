@@ -1,11 +1,11 @@
 //! The ids of a piece that grows at its end.
 //!
-//! Only what is appended is merged, with the last tokens before it: where one of these comes out as it was, all before it
-//! stay too ([`stretches`]). So each call takes what merging some ten symbols takes, and more where tokens are long, or
-//! change far back. Where units carry marks, the last character may have another mark when more comes. So it is kept
-//! apart, and merged with what is before it to tell the number of ids.
+//! Only appended text is merged, with the last tokens before it. If one of these is unchanged, all before it are
+//! unchanged, too ([`stretches`]). So each call takes as long as merging some ten symbols, or longer if tokens are long
+//! or change far back. If units carry marks, the mark of the last character may change when more text comes. So the
+//! last character is kept apart, and merged with what precedes it only to count the ids.
 //!
-//! Left out: bytes with marks; unknown units, since neighbouring ones may become one; tokens that a piece is as a whole;
+//! Left out: bytes with marks; unknown units, since adjacent ones may become one; pieces that are a token as a whole;
 //! and vocabularies whose tokens have no [lengths](super::merge::Lengths).
 
 use super::merge::stretches::{self, Grown};
@@ -16,30 +16,30 @@ use crate::vocabulary::TokenId;
 /// A piece that grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Growing {
-    /// Those of all characters, but for the last one where units carry marks.
+    /// The symbols of all characters; without those of the last one if units carry marks.
     symbols: Vec<TokenId>,
     tokens: Vec<TokenId>,
-    /// Where units carry marks: the first and the last character.
+    /// The first and the last character, if units carry marks.
     ends: Option<[char; 2]>,
     n_ids: usize,
 }
 
 impl Growing {
-    /// The number of ids of the piece by now.
+    /// The number of ids of the piece so far.
     pub(crate) fn n_ids(&self) -> usize {
         self.n_ids
     }
 }
 
 impl Encoder {
-    /// An empty piece that may grow, if pieces of this vocabulary may.
+    /// An empty piece that may grow; `None` if this vocabulary does not allow it.
     pub(crate) fn growing(&self) -> Option<Growing> {
         let units = self.symbols.units();
         let has_marked_bytes = units.is_bytes() && units.has_marks();
         (!has_marked_bytes && self.lengths().is_some()).then(Growing::default)
     }
 
-    /// Appends a text to a piece; `None` if that cannot be done, and the piece counts no more.
+    /// Appends a text to a piece; `None` if that is not possible. Then `growing` is no longer valid.
     pub(crate) fn grow(
         &self,
         growing: &mut Growing,
@@ -81,9 +81,9 @@ impl Encoder {
         (!symbols[n_before..].iter().any(|&symbol| Some(symbol) == unknown)).then_some(())
     }
 
-    /// Appends the symbols of all characters but the last; gives those of the last, and of what marks the end.
+    /// Appends the symbols of all characters but the last; returns those of the last one and of the mark at the end.
     ///
-    /// They are those that they have between the first character and the last one, where something is before them.
+    /// The symbols have the form of characters between the first and the last one, if text precedes them.
     fn push_marked(&self, growing: &mut Growing, text: &str) -> Option<Vec<TokenId>> {
         let is_begun = !growing.symbols.is_empty();
         let before = growing.ends.map(|[first, last]| match is_begun {

@@ -1,12 +1,12 @@
-//! More of a piece than its ids: the bytes that each id stands for, and every merge on the way.
+//! The bytes that each id of a piece stands for, and every merge on the way.
 //!
-//! The ids are those of `encode`, which keeps nothing of how it came to them. Where their bytes, one after the other, are the
-//! piece, these are the spans. Else [`tree`](super::merge::tree) merges the symbols once more: it knows the first symbol of each token, and a
-//! token spans all that its symbols do. The tree also reports each merge before it is done, in the order of the definition:
-//! [`Encoder::course`] lists them.
+//! The ids are those of `encode`, which keeps no record of its merges. If the bytes of the ids, one after the other,
+//! are the piece, they give the spans. If not, [`tree`](super::merge::tree) merges the symbols again: it knows the
+//! first symbol of each token, and a token spans all that its symbols do. The tree also reports each merge before it is
+//! done, in the order of the definition: [`Encoder::course`] lists them.
 //!
-//! For showing and counting, not for speed: O(n log n) time for n symbols, and a look at all merges of the vocabulary where
-//! the places of merges among these are wanted.
+//! For display and counting, not for speed: O(n log n) time for n symbols, and a pass over all merges of the vocabulary
+//! if the indices of merges are needed.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,34 +17,34 @@ use crate::error::Result;
 use crate::memory::ask;
 use crate::vocabulary::{Merge, TokenId, TokenKind, Vocabulary};
 
-/// What a byte of a piece takes, in bytes: its symbol, what that is merged in, and a merge.
+/// Bytes of memory for each byte of a piece: its symbol, the tree and a merge.
 const COURSE_LEN: usize = 128;
 
 /// One merge of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MergeStep {
-    /// The symbol that the left part begins with, counted from 0 among those before any merge.
+    /// The first symbol of the left part, counted from 0 among the symbols before any merge.
     pub place: usize,
-    /// The place of the merge in [`Vocabulary::merges`].
+    /// The index of the merge in [`Vocabulary::merges`].
     pub index: usize,
-    /// What decides which merge comes first: the place, or what the vocabulary has instead.
+    /// What decides which merge comes first: the index, or a priority of its own in the vocabulary.
     pub priority: u32,
-    /// The parts and what replaces them.
+    /// The two parts and their result.
     pub merge: Merge,
 }
 
-/// How a piece becomes ids.
+/// How a piece becomes ids, step by step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PieceCourse {
     /// The symbols before any merge, each with the bytes of the piece that it stands for.
     pub symbols: Vec<(TokenId, Range<usize>)>,
-    /// The merges, in order. None if the piece is a token as a whole.
+    /// The merges, in order. Empty if the piece is a token as a whole.
     pub steps: Vec<MergeStep>,
     /// The tokens at the end, each with the bytes of the piece that it stands for.
     pub tokens: Vec<(TokenId, Range<usize>)>,
-    /// Whether the piece is a token as a whole, whatever merges would give. Then it has no symbols.
+    /// Whether the piece is a token as a whole, whatever merges would give. It has no symbols then.
     pub is_whole: bool,
 }
 
@@ -55,7 +55,7 @@ impl PieceCourse {
 }
 
 impl Encoder {
-    /// How a piece becomes ids; places of merges among all are left out, for [`give_indices`].
+    /// How a piece becomes ids. The indices of merges are left out; [`give_indices`] sets them.
     ///
     /// # Errors
     /// As for [`Encoder::encode`].
@@ -74,7 +74,7 @@ impl Encoder {
         Ok(course)
     }
 
-    /// The symbols of a piece; `None` for a unit that nothing in the vocabulary stands for.
+    /// The symbols of a piece; `None` for a unit that no token stands for.
     ///
     /// # Errors
     /// If a piece of characters is not UTF-8.
@@ -87,7 +87,7 @@ impl Encoder {
         Ok(symbols)
     }
 
-    /// The merges of symbols, in order. The tokens that they become are in `scratch.buffers.tree` then.
+    /// The merges of symbols, in order. Leaves the final tokens in `scratch.buffers.tree`.
     pub(crate) fn merge_steps(
         &self,
         ids: &[TokenId],
@@ -101,7 +101,7 @@ impl Encoder {
     }
 }
 
-/// Says of each merge which one of the vocabulary's it is: the last of those of its pair.
+/// Sets the index and priority of each merge. If a pair has several merges in the vocabulary, the last one counts.
 pub(crate) fn give_indices<'s>(
     vocabulary: &Vocabulary,
     steps: impl Iterator<Item = &'s mut MergeStep>,
@@ -126,14 +126,14 @@ pub(crate) fn give_indices<'s>(
     }
 }
 
-/// What a byte of a very long piece takes, in bytes: its symbol with its span, and what that is merged in.
+/// Bytes of memory for each byte of a very long piece: its symbol with its span, and the tree.
 const SPANS_LEN: usize = 96;
 
 impl Encoder {
-    /// Appends the ids of a piece with the range of its bytes that each stands for.
+    /// Appends the ids of a piece, each with the range of bytes that it stands for.
     ///
-    /// The byte tokens of a character outside the alphabet stand for one byte each, or for none where they are
-    /// those of a mark; an unknown token for what it replaces; what is left out of the piece for no token.
+    /// Each byte token of a character outside the alphabet stands for one byte, or for none if it belongs to a mark. An
+    /// unknown token stands for what it replaces. No token stands for what is left out of the piece.
     ///
     /// # Errors
     /// As for [`Encoder::encode`].
@@ -166,7 +166,7 @@ impl Encoder {
         Ok(())
     }
 
-    /// Appends the ids with their spans, if their bytes are those of the piece.
+    /// Appends the ids with their spans, if the bytes of the ids are those of the piece.
     fn push_lengths(
         &self,
         piece: &[u8],
@@ -191,7 +191,7 @@ impl Encoder {
         start == piece.len()
     }
 
-    /// Puts the symbols of a piece into `scratch.ids`; gives their spans.
+    /// Puts the symbols of a piece into `scratch.ids`; returns their spans.
     fn lay_out(&self, piece: &[u8], scratch: &mut Scratch) -> Result<Vec<Range<usize>>> {
         let mut spans = Vec::new();
         scratch.ids.clear();
@@ -207,7 +207,7 @@ impl Encoder {
     }
 }
 
-/// Appends the tokens of `scratch.buffers.tree`, whose symbols have these spans.
+/// Appends the tokens in `scratch.buffers.tree`. `spans` are those of the symbols.
 fn push_spans(
     spans: &[Range<usize>],
     scratch: &mut Scratch,
@@ -222,7 +222,7 @@ fn push_spans(
     scratch.buffers.tree.shrink();
 }
 
-/// The least range that holds all of these. Byte tokens may stand before an unknown token of earlier bytes.
+/// The smallest range that contains all of these. Byte tokens may come before an unknown token of earlier bytes.
 fn hull(spans: &[Range<usize>]) -> Range<usize> {
     let start = spans.iter().map(|span| span.start).min().unwrap_or(0);
     let end = spans.iter().map(|span| span.end).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Pieces to their ids, by the merges of a vocabulary.
+//! Encodes pieces to ids by the merges of a vocabulary.
 //!
 //! ```text
 //! piece ──in the cache?─────────────────────────▶ ids    PieceCache::append_known, PieceCache::append
@@ -9,15 +9,15 @@
 //!         again and again
 //! ```
 //!
-//! `merge` has the definition and the algorithms that agree with it: start there. A piece of text is mostly a word that
-//! the `cache` knows. `cuts` makes long pieces short where the vocabulary proves that nothing changes, `by_parts` encodes
-//! the parts of several pieces together, and `cache/characters.rs` leaves out the first merges of a character, when those
-//! merges happen whatever the neighbours are. A [`Spelling`] replaces a character of a piece as it stands in the text (a
-//! space by `▁`), so that the piece matches the vocabulary.
+//! `merge` has the definition and the algorithms that agree with it: start there. Most pieces of a text are words that
+//! the `cache` knows. `cuts` splits long pieces where the vocabulary proves that the ids do not change. `by_parts`
+//! encodes the parts of several pieces together. `cache/characters.rs` skips the first merges of a character if they
+//! happen whatever its neighbours are. A [`Spelling`] replaces a character of a piece as it stands in the text (a space
+//! by `▁`), so that the piece matches the vocabulary.
 //!
-//! Other questions about a piece have a file each: `merge_steps` gives the spans of ids and the log of merges, and `growing_piece`
-//! continues a piece that becomes longer. `reachability` finds tokens that no piece is ever encoded with.
-//! `edited` encodes by merges that are being changed.
+//! Other operations on a piece have a file each: `merge_steps` gives the spans of ids and the log of merges,
+//! `growing_piece` continues a piece that becomes longer, `reachability` finds tokens that no piece is ever encoded
+//! with, and `edited` encodes by merges that are being changed.
 
 mod by_parts;
 mod cache;
@@ -62,37 +62,38 @@ const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
 
 const _: () = assert!(MAX_CHARACTERS_LEN <= SIZES.stretch, "a symbol of a long piece is one unit");
 
-/// From this many bytes on a piece is long, and its parts matter so many times as much for each byte.
+/// A piece of more bytes than this is long. Each of its bytes counts `LONG_WEIGHT` times for whether cuts pay.
 const LONG_LEN: usize = 256;
 const LONG_WEIGHT: usize = 8;
 
-/// Turns pieces into ids. Immutable; what changes lies in [`Scratch`].
+/// Turns pieces into ids. Immutable: all mutable state is in [`Scratch`].
 #[derive(Clone, Debug)]
 pub struct Encoder {
     merges: Merges,
     symbols: Symbols,
     vocabulary: Arc<Vocabulary>,
-    /// By the code of a character: the lowest rank of a merge that joins its token. Made when it is first needed.
+    /// By the code of a character: the lowest rank of a merge that joins its token to another. Built on first use.
     first_uses: OnceLock<Vec<u32>>,
-    /// Made [with a large tokenizer](Self::prepare), or when [enough](Self::has_parts_for) came that they may matter for. The
-    /// inner value is `None` if the vocabulary proves no cuts.
+    /// Built [with a large tokenizer](Self::prepare), or when [enough text](Self::has_parts_for) has come that may
+    /// profit. The inner value is `None` if the vocabulary proves no cuts.
     cuts: OnceLock<Option<Arc<Cuts>>>,
-    /// `None` if every piece is merged; else a piece that is a token as a whole becomes this token.
+    /// `None` if every piece is merged; `Some` if a piece that is a token as a whole becomes this token.
     whole_pieces: Option<WholePieces>,
-    /// `None` if pieces come as the vocabulary has them; else they come as they stand in the text.
+    /// `None` if pieces come in the spelling of the vocabulary; `Some` if they come as they stand in the text.
     spelling: Option<Spelling>,
-    /// Made when a long piece comes, or one is to grow. The inner value is `None` if some token has no fixed length.
+    /// Built when the first long piece comes, or the first piece that may grow. The inner value is `None` if some token
+    /// has no fixed length.
     lengths: OnceLock<Option<Lengths>>,
     /// Added tokens that come as pieces.
     repeated: Vec<Repeated>,
-    /// Tokens never used for a whole piece: it is merged instead.
+    /// Tokens that a whole piece never becomes: the piece is merged instead.
     never_whole: HashSet<TokenId>,
 }
 
-/// What merging takes for each byte of a very long piece, in bytes: its symbols and its ids.
+/// Bytes of memory that merging takes for each byte of a very long piece: its symbols and its ids.
 const MERGING_LEN: usize = 8;
 
-/// For how many bytes of text the parts of a piece matter. A very long piece takes many times as long as its parts.
+/// How many bytes of text would profit from cutting a piece. A very long piece takes many times as long as its parts.
 fn n_worth_cutting(piece: &[u8]) -> usize {
     if piece.is_ascii() {
         return 0;
@@ -104,13 +105,13 @@ fn n_worth_cutting(piece: &[u8]) -> usize {
     if n_others * 2 > piece.len() { n_others } else { 0 }
 }
 
-/// Memory that is used again from piece to piece.
+/// Memory that is reused from piece to piece.
 #[derive(Default)]
 pub struct Scratch {
-    /// The symbols of a piece, and perhaps what they are merged to.
+    /// The symbols of a piece, and for some algorithms also its tokens.
     ids: Vec<TokenId>,
     buffers: Buffers,
-    /// Bytes of pieces that may be worth cutting, that came before there were cuts.
+    /// Bytes that might have profited from cuts and came before there were any.
     n_bytes: usize,
     /// The ids of characters by code point. Belongs to one tokenizer.
     characters: Characters,
@@ -118,8 +119,8 @@ pub struct Scratch {
 
 /// A character that a normalizer replaces in every text, such as a space, and its replacement, such as `▁`.
 ///
-/// If nothing else happens to a text, it need not be rewritten: the cache knows pieces as they stand in the text, and the
-/// character is replaced only in a new piece, so that it matches the vocabulary.
+/// If nothing else happens to a text, the text need not be rewritten: the cache knows pieces as they stand in the text,
+/// and the character is replaced only in a new piece, so that it matches the vocabulary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spelling {
     pub(crate) from: u8,
@@ -127,7 +128,7 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// A piece with the character replaced, if it contains it.
+    /// The piece with the character replaced, if it contains it.
     #[inline]
     pub(crate) fn of(&self, piece: &[u8]) -> Option<Vec<u8>> {
         if !piece.contains(&self.from) {
@@ -140,7 +141,8 @@ impl Spelling {
 }
 
 impl Encoder {
-    /// An encoder by the merges of a vocabulary. Where these are ignored for a piece that is a token, the token is taken.
+    /// An encoder by the merges of a vocabulary. With `ignore_merges`, a piece that is a token becomes this token
+    /// without merging.
     pub fn new(vocabulary: Arc<Vocabulary>, units: &Units, ignore_merges: bool) -> Self {
         let symbols = Symbols::new(units, &vocabulary);
         Self {
@@ -207,8 +209,9 @@ impl Encoder {
         self.merge(part, scratch, out, |symbol| self.unknown_unit(symbol))
     }
 
-    /// Whether parts of a piece are known, or worth finding out: what is made once for all pays where pieces are mostly
-    /// other characters than ASCII, or some and very long, as in vocabularies that write each space as such a one.
+    /// Whether it pays to cut a piece into parts, with cuts that are built once for all pieces. It pays if most
+    /// characters are not ASCII, or if some are not and pieces are very long, as in vocabularies that write each space
+    /// as `▁`.
     #[inline]
     pub(crate) fn has_parts_for(&self, piece: &[u8], scratch: &Scratch) -> bool {
         if !self.may_be_cut(piece) {
@@ -217,13 +220,13 @@ impl Encoder {
         if let Some(cuts) = self.cuts.get() {
             return cuts.is_some();
         }
-        // To make them takes some ten nanoseconds for each merge, and a byte gains as much.
+        // Building them takes some ten nanoseconds for each merge. Each byte saves about as much.
         let n_bytes = scratch.n_bytes + n_worth_cutting(piece);
         2 * n_bytes > self.vocabulary.n_merges() && self.cuts().is_some()
     }
 
-    /// Whether each byte of a piece is a symbol, where symbols are bytes: one that is left out makes neighbours of those
-    /// around it.
+    /// Whether each byte of a piece is a symbol, if symbols are bytes. A byte that is left out would make its
+    /// neighbours adjacent.
     #[inline]
     fn may_be_cut(&self, piece: &[u8]) -> bool {
         !self.symbols.are_bytes() || self.symbols.are_bytes_of(piece)
@@ -243,7 +246,7 @@ impl Encoder {
         })
     }
 
-    /// Whether the ids of a piece are those of its parts before and after a place, whatever stands around the
+    /// Whether the ids of a piece are those of its parts before and after a place, whatever surrounds the two
     /// characters there.
     pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
         !self.takes_whole_pieces()
@@ -251,7 +254,7 @@ impl Encoder {
             && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
     }
 
-    /// All pairs of characters that are not proven to be cut apart wherever they stand; `None` if nothing is proven.
+    /// All pairs of characters that are not proven to be always cut apart; `None` if nothing is proven.
     pub(crate) fn joined_pairs(&self) -> Option<HashSet<(char, char)>> {
         let is_proven = !self.symbols.units().is_bytes()
             && !self.takes_whole_pieces()
@@ -259,18 +262,18 @@ impl Encoder {
         if is_proven { cuts::joined_pairs(&self.vocabulary) } else { None }
     }
 
-    /// Whether a piece may have units that nothing in the vocabulary stands for.
+    /// Whether a piece may have units that no token stands for.
     pub(crate) fn may_miss(&self) -> bool {
         self.symbols.may_miss()
     }
 
-    /// Whether there is any such place.
+    /// Whether the vocabulary proves any cuts.
     pub(crate) fn has_cuts(&self) -> bool {
         !self.takes_whole_pieces() && self.cuts().is_some()
     }
 
-    /// Threads that come at the same time each make them, and nobody waits for that: a process may be forked
-    /// off meanwhile.
+    /// The cuts, built on first use. Threads that come at the same time each build them and none waits for another,
+    /// because a process may be forked meanwhile.
     fn cuts(&self) -> Option<&Cuts> {
         if self.cuts.get().is_none() {
             drop(self.cuts.set(Cuts::new(&self.vocabulary, &self.symbols).map(Arc::new)));
@@ -278,7 +281,7 @@ impl Encoder {
         self.cuts.get()?.as_deref()
     }
 
-    /// Of how many symbols tokens are made, if each token has one such number. Made as [`Self::cuts`] are.
+    /// The number of symbols of each token, if every token has a fixed number. Built as [`Self::cuts`] are.
     fn lengths(&self) -> Option<&Lengths> {
         if self.lengths.get().is_none() {
             drop(self.lengths.set(Lengths::new(&self.vocabulary, &self.symbols)));
@@ -286,7 +289,7 @@ impl Encoder {
         self.lengths.get()?.as_ref()
     }
 
-    /// What says which characters a piece may start from instead of bytes, if that may matter.
+    /// The cuts by which a piece may start from characters instead of bytes, if that may help.
     #[inline]
     fn cuts_for(&self, piece: &[u8], scratch: &Scratch) -> Option<&Cuts> {
         let is_for_it = piece.len() <= MAX_CHARACTERS_LEN && self.symbols.are_bytes();
@@ -299,8 +302,8 @@ impl Encoder {
     /// Appends the ids of a piece.
     ///
     /// # Errors
-    /// If a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
-    /// UTF-8. Ids of what stands before may have been appended then.
+    /// If a unit is not in the vocabulary and no token stands for it, or a piece of characters is not UTF-8. The ids of
+    /// earlier parts may have been appended by then.
     pub(crate) fn encode(
         &self,
         piece: &[u8],
@@ -327,7 +330,7 @@ impl Encoder {
         Err(ErrorKind::UnknownUnit { unit }.into())
     }
 
-    /// Appends the ids of a piece, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
+    /// Appends the ids of a piece. `stranger` gives the id of each unit that no token stands for.
     ///
     /// # Errors
     /// If `stranger` fails, or a piece of characters is not UTF-8.
@@ -345,7 +348,7 @@ impl Encoder {
         self.merge(piece, scratch, out, stranger)
     }
 
-    /// Appends what the symbols of a piece, or of a part of one, are merged to.
+    /// Merges the symbols of a piece, or of a part of one, and appends the ids.
     fn merge<'p>(
         &self,
         piece: &'p [u8],

@@ -1,17 +1,17 @@
 //! Tokens that no text is ever encoded with.
 //!
-//! *Unmade* tokens are those that merging their own units does not give. Training leaves none; vocabularies from elsewhere
-//! may have some, which occur as whole pieces at most.
+//! *Unmade* tokens are those that merging their own units does not give. Training leaves none. Vocabularies from
+//! elsewhere may have some, which occur only as whole pieces, if at all.
 //!
-//! *Unplaced* tokens are made by merges, but occur in no piece. Where units carry marks, a token may need a neighbour: one
-//! that continues a piece cannot begin it, and one without the end mark cannot end it. Tokens stand side by side in a
-//! piece exactly if all neighbours do as pairs. So the search goes from a token to its neighbours, and on from these,
-//! until one may begin or end a piece. What stands for units outside the alphabet separates tokens as no merge does:
-//! if there is such a stand-in, every token has a place. Where units are left out, the first or the last unit of a
-//! piece may be one of these, so more tokens may stand at its ends.
+//! *Unplaced* tokens are made by merges, but occur in no piece. If units carry marks, a token may need a neighbour: a
+//! token that continues a piece cannot begin it, and one without the end mark cannot end it. A row of tokens occurs in
+//! a piece exactly if all adjacent pairs do. So the search goes from a token to its neighbours, and on from these,
+//! until one may begin or end a piece. Tokens that stand for units outside the alphabet separate other tokens, since no
+//! merge joins them: if there is such a stand-in, every token has a place. If unknown units are left out, they may be
+//! the first or the last units of a piece, so more tokens may begin or end it.
 //!
-//! The proofs are in `docs/explanation/reachability.md`. Takes an encoding for each token, and another one where a token
-//! needs a neighbour and the first that is tried does; one for each pair of tokens in the worst case.
+//! The proofs are in `docs/explanation/reachability.md`. Takes one encoding for each token, and a second one if a token
+//! needs a neighbour and the first candidate fits; in the worst case one for each pair of tokens.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,22 +35,22 @@ struct Placed {
     is_mark: bool,
 }
 
-/// A choice of tokens.
+/// A predicate of tokens.
 type Rule<'r> = &'r dyn Fn(&Placed) -> bool;
 
-/// What is known of one side of tokens.
+/// A search on one side of tokens.
 struct Search<'e> {
     encoder: &'e Encoder,
     side: Side,
-    /// Tokens that may stand there, those first that need no more neighbours on that side.
+    /// Tokens that may stand on that side. Those that need no more neighbours there come first.
     neighbours: Vec<TokenId>,
-    /// Whether tokens have a way to the end of a piece on that side.
+    /// Whether a token can be followed on that side up to the end of a piece.
     known: HashMap<TokenId, bool>,
     scratch: Scratch,
 }
 
 impl Encoder {
-    /// The ids of these tokens, in order.
+    /// The ids of unmade tokens, in order.
     pub fn unmade(&self) -> Vec<TokenId> {
         let mut scratch = Scratch::default();
         let texts = self.vocabulary.iter().filter_map(|(id, token)| match token.kind {
@@ -63,7 +63,7 @@ impl Encoder {
             .collect()
     }
 
-    /// The units of a token of text, marks included; `None` if one is not in the vocabulary, and for other tokens.
+    /// The units of a token of text, with marks; `None` if a unit is not in the vocabulary or the token is no text.
     pub(crate) fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
         match self.vocabulary.token(id)? {
             Token { kind: TokenKind::Text(form), bytes } => self.units_of(form, bytes),
@@ -71,10 +71,10 @@ impl Encoder {
         }
     }
 
-    /// What symbols are merged to.
+    /// The tokens that symbols are merged to.
     ///
     /// # Errors
-    /// If there are too many for the memory.
+    /// If there are too many symbols for the memory.
     pub(crate) fn merged(&self, ids: &[TokenId], scratch: &mut Scratch) -> Result<Vec<TokenId>> {
         scratch.ids.clear();
         scratch.ids.extend_from_slice(ids);
@@ -83,8 +83,8 @@ impl Encoder {
         Ok(merged)
     }
 
-    /// Tokens that merges make of what is no text, such as byte tokens or the unknown token: they may occur without the
-    /// units of their own text. Hardly any vocabulary has one.
+    /// Tokens that merges make from tokens that are no text, such as byte tokens or the unknown token. They may occur
+    /// without the units of their own text. Hardly any vocabulary has one.
     pub(crate) fn made_of_others(&self) -> HashSet<TokenId> {
         let is_text = |id: TokenId| {
             let token = self.vocabulary.token(id);
@@ -106,7 +106,7 @@ impl Encoder {
         found
     }
 
-    /// Whether the units of a token are merged to it, and to it alone.
+    /// Whether the units of a token are merged to this one token.
     fn makes(&self, id: TokenId, form: Form, bytes: &[u8], scratch: &mut Scratch) -> bool {
         let Some(ids) = self.units_of(form, bytes) else { return false };
         if let [unit] = ids[..] {
@@ -115,7 +115,7 @@ impl Encoder {
         self.merged(&ids, scratch).is_ok_and(|merged| merged == [id])
     }
 
-    /// The units that a token is made of; `None` if one is not in the vocabulary.
+    /// The units that a text token consists of; `None` if one is not in the vocabulary.
     pub(crate) fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let units = self.symbols.units();
         let ends: Vec<usize> = if units.is_bytes() {
@@ -142,7 +142,7 @@ impl Encoder {
         Some(ids)
     }
 
-    /// Those among tokens that merges make.
+    /// The unplaced tokens among those that merges make.
     pub(crate) fn unplaced(&self, unmade: &[TokenId]) -> Vec<TokenId> {
         if !self.symbols.units().has_marks() || self.parts_anything() {
             return Vec::new();
@@ -161,8 +161,7 @@ impl Encoder {
         })
     }
 
-    /// Whether something may stand on both sides of a token that no merge joins with it. Where that is not sure it is
-    /// assumed.
+    /// Whether units that no merge joins to a token may stand on both sides of it. If unsure, `true`.
     fn parts_anything(&self) -> bool {
         let symbols = &self.symbols;
         let has_strangers = !(symbols.units().is_bytes() && symbols.has_every_byte());
@@ -193,7 +192,7 @@ impl<'e> Search<'e> {
         })
     }
 
-    /// Whether tokens can follow a token on this side so that the last of them is the first or last of a piece.
+    /// Whether more tokens can be placed next to a token on this side so that the last of them begins or ends a piece.
     fn reaches(&mut self, id: TokenId) -> bool {
         if let Some(&known) = self.known.get(&id) {
             return known;
@@ -206,12 +205,13 @@ impl<'e> Search<'e> {
                 return true;
             }
         }
-        // Nothing that was seen leads to an end.
+        // None of the tokens that were seen leads to an end.
         self.known.extend(seen.into_iter().map(|id| (id, false)));
         false
     }
 
-    /// Looks at the neighbours of a token: whether one reaches the end; others wait for their turn.
+    /// Visits the neighbours of a token. Returns whether one is known to reach the end; neighbours that are not known
+    /// are queued.
     fn visit(
         &mut self,
         id: TokenId,
@@ -232,7 +232,7 @@ impl<'e> Search<'e> {
         })
     }
 
-    /// Whether the units of both are merged to the two tokens.
+    /// Whether the units of two tokens together are merged to these two tokens.
     fn stand_together(&mut self, id: TokenId, neighbour: TokenId) -> bool {
         let pair = match self.side {
             Side::Before => [neighbour, id],

@@ -2,10 +2,10 @@
 //!
 //! Some tokenizers ignore merges for a piece that is in the vocabulary. The piece is looked up as it stands, so it may
 //! also spell out a mark (`low</w>`), a byte token (`<0x41>`) or the unknown token. It cannot spell an added token:
-//! these are cut out of the text before, or are text. The exception are added tokens of one repeated character, which
-//! a splitter may cut out as pieces ([`Repeated`]).
+//! these are cut out of the text before, or are plain text. The exception is added tokens of one repeated character,
+//! which a splitter may cut out as pieces ([`Repeated`]).
 //!
-//! Costs one look-up by hash for a piece, and more where marks or names may be spelled out.
+//! Costs one hash look-up for a piece, and more if marks or names may be spelled out.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::Encoder;
 use crate::units::{EndMarkKind, Units};
 use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
-/// How many pieces are prefetched at once at most.
+/// How many pieces are prefetched at once, at most.
 pub(crate) const N_PREFETCHED: usize = 16;
 
 /// What a whole piece may be besides a plain token.
@@ -27,22 +27,22 @@ pub(super) struct WholePieces {
     names: HashMap<Vec<u8>, TokenId>,
 }
 
-/// Tokens of one ASCII character, from a least number of times on.
+/// Tokens that repeat one ASCII character, one token for each number of times from `least` on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repeated {
     pub(crate) byte: u8,
-    /// How often the first one has it, once at least, and the ids of that one and each longer one.
+    /// How often the shortest one repeats it, at least once, and the ids of all of them, the shortest first.
     pub(crate) least: usize,
     pub(crate) ids: Vec<TokenId>,
 }
 
 impl Repeated {
-    /// How often the longest has it.
+    /// How often the longest one repeats it.
     pub(crate) fn most(&self) -> usize {
         self.least + self.ids.len() - 1
     }
 
-    /// The token that a piece is.
+    /// The token that equals a piece.
     #[inline]
     pub(crate) fn token(&self, piece: &[u8]) -> Option<TokenId> {
         let id = self.ids.get(piece.len().checked_sub(self.least)?)?;
@@ -51,7 +51,7 @@ impl Repeated {
 }
 
 impl Encoder {
-    /// Whether a piece may have other ids as a whole than as a part of another.
+    /// Whether a piece may have other ids as a whole than as a part of another piece.
     pub(crate) fn takes_whole_pieces(&self) -> bool {
         self.whole_pieces.is_some()
     }
@@ -68,7 +68,7 @@ impl Encoder {
         longest.unwrap_or(0) + n_mark + n_prefix
     }
 
-    /// The token that a piece is as a whole: an added one, or any where merges are ignored for such pieces.
+    /// The token that a piece is as a whole: an added token, or any token if merges are ignored for such pieces.
     #[inline]
     pub(crate) fn whole_token(&self, piece: &[u8]) -> Option<TokenId> {
         if let Some(id) = self.repeated.iter().find_map(|repeated| repeated.token(piece)) {
@@ -80,8 +80,8 @@ impl Encoder {
         id.filter(|id| self.never_whole.is_empty() || !self.never_whole.contains(id))
     }
 
-    /// Prefetches what tells whether pieces are tokens, for up to [`N_PREFETCHED`] of them: one alone waits for memory
-    /// four times.
+    /// Prefetches what decides whether pieces are tokens, for up to [`N_PREFETCHED`] of them. A single look-up waits
+    /// for memory four times.
     pub(crate) fn prefetch_whole_tokens<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>) {
         let Some(whole_pieces) = &self.whole_pieces else { return };
         let mut ids = [None; N_PREFETCHED];
@@ -107,14 +107,14 @@ impl Encoder {
 }
 
 impl WholePieces {
-    /// What a piece is as a whole.
+    /// The token that the whole piece would be.
     #[inline]
     fn token<'p>(&self, piece: &'p [u8]) -> Token<'p> {
         let form = Form::new(false, self.has_end_mark);
         Token { kind: TokenKind::Text(form), bytes: piece }
     }
 
-    /// Added tokens are left out: where they are not cut out of the text, they are plain text.
+    /// Leaves out added tokens: if they are not cut out of the text, they are plain text.
     pub(super) fn new(units: &Units, vocabulary: &Vocabulary) -> Self {
         let has_end_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
         let is_name = |token: Token<'_>| matches!(token.kind, TokenKind::Byte | TokenKind::Unknown);

@@ -1,22 +1,22 @@
-//! Single characters, from whose ids pieces start: their ids by code point.
+//! Ids of single characters by code point. Pieces start from these instead of bytes.
 //!
-//! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in
-//! text without spaces the same ones come again and again. If no token joins a part of a character to its
-//! neighbours, or none of as low a rank, its bytes become its ids whatever is around, and before anything joins
-//! these to others (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
+//! A character of two or three bytes takes one merge less than it has bytes, each with a search for the lowest rank,
+//! and text without spaces repeats its characters. If no token joins a part of a character to its neighbours, or none
+//! of such a low rank, its bytes become its ids whatever surrounds them, before anything joins these to others (the
+//! proof is in `docs/explanation/encoding.md`). So a piece starts from these ids:
 //!
 //! ```text
 //! for each character of a piece:
-//!     its ids, if they are made before anything joins a part of it to a neighbour, on both sides
+//!     its ids, if they are made before a merge joins a part of it to a neighbour on either side
 //!     else its bytes
 //! ```
 //!
-//! Each character is encoded once, when it first comes, and has eight bytes in a table by code point: at most three
-//! ids, their number, and whether a piece may start from them. The table has half a megabyte for each thread. Some dozen
-//! characters are classified together ([`CharacterKinds`]).
+//! Each character is encoded once, on its first occurrence, and has eight bytes in a table by code point: at most three
+//! ids, their number, and whether a piece may start from them. The table takes half a megabyte for each thread. Some
+//! dozen characters are classified together ([`CharacterKinds`]).
 //!
-//! Left out: characters of four bytes, more or larger ids than fit eight bytes, and vocabularies without [`Cuts`],
-//! which say what tokens join.
+//! Left out: characters of four bytes, ids that are too many or too large for eight bytes, and vocabularies without
+//! [`Cuts`], which say what tokens join.
 
 use crate::encode::Encoder;
 use crate::encode::cuts::{Cuts, N_CODES, OTHER, code_point};
@@ -24,43 +24,43 @@ use crate::memory::prefetch::prefetch;
 use crate::vocabulary::merge_table::{Lookup, Merges};
 use crate::vocabulary::{TokenId, TokenKind, Vocabulary};
 
-/// Ids of a character, at most.
+/// Most ids of a character.
 pub(in crate::encode) const MAX_IDS: usize = 3;
 
-/// Bits of an id, and of all.
+/// Bits of an id, and of all three.
 const ID_BITS: u32 = 20;
 const ALL_BITS: u32 = 3 * ID_BITS;
-/// Above the number of ids: a piece may start from them.
+/// A flag above the number of ids: a piece may start from them.
 const FIRST: u64 = 1 << (ALL_BITS + 2);
 
-/// Nothing is known of a character.
+/// The character was not encoded yet.
 pub(in crate::encode) const NEW: u64 = 0;
-/// It has no ids that fit.
+/// Its ids do not fit.
 const UNFIT: u64 = 1 << 63;
 
 /// Characters that are classified together.
 pub(in crate::encode) const N_AT_ONCE: usize = 64;
 
-/// Of what kind some characters are, by what [`Characters::get`] gives for each; a bit for each.
+/// Classes of some characters, by what [`Characters::get`] gives for each; one bit for each character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::encode) struct CharacterKinds {
-    /// Those whose ids are known, those from whose ids a piece may start, and those of these that are one id.
+    /// Characters whose ids are known; those from whose ids a piece may start; and those of the latter that are one id.
     pub(in crate::encode) known: u64,
     pub(in crate::encode) first: u64,
     pub(in crate::encode) single: u64,
-    /// Those that are not known yet.
+    /// Characters that were not encoded yet.
     pub(in crate::encode) new: u64,
 }
 
 /// Ids by character.
 #[derive(Default)]
 pub(in crate::encode) struct Characters {
-    /// By code; the last is that of all else.
+    /// By code; the last row is for [`OTHER`].
     rows: Vec<u64>,
 }
 
 impl CharacterKinds {
-    /// The kinds of some characters, 64 at most.
+    /// The classes of some characters, at most 64.
     #[inline]
     pub(in crate::encode) fn of(all: &[u64]) -> Self {
         let mut kinds = Self::default();
@@ -75,20 +75,20 @@ impl CharacterKinds {
 }
 
 impl Characters {
-    /// Fetches what is known of a character ahead of its use.
+    /// Prefetches the row of a character.
     #[inline]
     pub(in crate::encode) fn prefetch(&self, code: u32) {
         prefetch(&self.rows, code as usize);
     }
 
-    /// The ids of a character, packed, or [`NEW`], or something without ids; [`OTHER`] is new too until it is
-    /// looked into.
+    /// The packed ids of a character, or [`NEW`], or a value without ids. [`OTHER`] is also new until it is first
+    /// learned.
     #[inline]
     pub(in crate::encode) fn get(&self, code: u32) -> u64 {
         self.rows.get(code as usize).copied().unwrap_or(NEW)
     }
 
-    /// The packed ids of a character of these bytes, which is encoded if it is new.
+    /// The packed ids of a character of these bytes. It is encoded if it is new.
     #[inline]
     pub(in crate::encode) fn found(
         &mut self,
@@ -102,7 +102,7 @@ impl Characters {
         }
     }
 
-    /// Finds the ids of a new character, and remembers them.
+    /// Encodes a new character and stores its ids.
     #[cold]
     pub(in crate::encode) fn learn(
         &mut self,
@@ -121,7 +121,7 @@ impl Encoder {
     /// The ids of a character, packed.
     fn ids_of_character(&self, code: u32, character: &[u8]) -> u64 {
         let mut ids = Vec::new();
-        // An error is reported when a part that has the character is encoded.
+        // An error is reported later, when a part with this character is encoded.
         let symbols = self.symbols.push_ids(character, &mut ids, |unit| self.unknown_unit(unit));
         let highest = merge_few(&self.merges, &mut ids);
         let Some(packed) = packed(&ids).filter(|_| symbols.is_ok()) else { return UNFIT };
@@ -130,16 +130,16 @@ impl Encoder {
         packed | if is_first { FIRST } else { 0 }
     }
 
-    /// No merge of a lower rank joins the token of a character to another.
+    /// If all merges of a character have lower ranks than this, they come before every merge of its token with another.
     fn first_use(&self, code: u32) -> u32 {
-        // A merge that uses a token has a higher rank than all that make it there.
+        // A merge that uses a token has a higher rank than all merges that make the token there.
         if self.merges.is_ascending() {
             return u32::MAX;
         }
         self.first_uses().map_or(0, |uses| uses[code as usize])
     }
 
-    /// Made as [`Self::cuts`] are.
+    /// Built on first use, as [`Self::cuts`] are.
     fn first_uses(&self) -> Option<&[u32]> {
         if self.first_uses.get().is_none() {
             drop(self.first_uses.set(first_uses(&self.vocabulary, &self.merges)));
@@ -147,15 +147,15 @@ impl Encoder {
         self.first_uses.get().map(Vec::as_slice)
     }
 
-    /// Makes what text of other characters than ASCII needs, instead of when enough of it has come.
+    /// Builds what text outside ASCII needs now, instead of when enough such text has come.
     pub(crate) fn prepare(&self) {
         if self.cuts().is_some() && self.symbols.are_bytes() && !self.merges.is_ascending() {
             self.first_uses();
         }
     }
 
-    /// Appends what a piece starts from: the ids of characters that become these before a part of them is joined to
-    /// their neighbours, else bytes.
+    /// Appends what a piece starts from: the ids of characters that become these before a merge joins a part of them to
+    /// their neighbours, and bytes for the rest.
     pub(in crate::encode) fn push_characters(
         &self,
         cuts: &Cuts,
@@ -186,7 +186,7 @@ impl Encoder {
     }
 }
 
-/// What may be joined at the borders between characters.
+/// What may be joined at the boundaries between characters.
 struct Borders<'b> {
     cuts: &'b Cuts,
     piece: &'b [u8],
@@ -195,8 +195,8 @@ struct Borders<'b> {
 }
 
 impl Borders<'_> {
-    /// Whether nothing joins a part of a character at a place where it begins or ends before it has become its ids.
-    /// `codes` are those of the characters that meet there.
+    /// Whether no merge joins a part of a character at its boundary `place` before the character has become its ids.
+    /// `codes` are the characters that meet there.
     #[inline]
     fn are_free(&self, ids: u64, place: usize, codes: impl Fn() -> [u32; 2]) -> bool {
         let in_part = self.cuts.in_part(self.piece[place - 1], self.piece[place]);
@@ -208,7 +208,7 @@ impl Borders<'_> {
     }
 }
 
-/// Merges a few symbols; gives the highest rank that it took.
+/// Merges a few symbols; returns the highest rank of the merges done.
 fn merge_few(merges: &Merges, ids: &mut Vec<TokenId>) -> Option<u32> {
     let mut highest = None;
     loop {
@@ -245,7 +245,7 @@ fn first_uses(vocabulary: &Vocabulary, merges: &Merges) -> Vec<u32> {
     uses
 }
 
-/// One id to three as a number, if they fit.
+/// One to three ids as a number, if they fit.
 #[inline]
 pub(in crate::encode) fn packed(ids: &[TokenId]) -> Option<u64> {
     let fits = (1..=MAX_IDS).contains(&ids.len()) && ids.iter().all(|&id| id >> ID_BITS == 0);
@@ -259,13 +259,13 @@ pub(in crate::encode) fn is_first(packed: u64) -> bool {
     packed & FIRST > 0
 }
 
-/// How many ids were packed.
+/// How many ids are packed.
 #[inline]
 pub(in crate::encode) fn n_ids(packed: u64) -> usize {
     (packed >> ALL_BITS) as usize & 3
 }
 
-/// All that may be there; what is behind their number means nothing.
+/// The three packed ids. Those beyond their number are unspecified.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
 pub(in crate::encode) fn unpacked(packed: u64) -> [TokenId; MAX_IDS] {
@@ -273,7 +273,7 @@ pub(in crate::encode) fn unpacked(packed: u64) -> [TokenId; MAX_IDS] {
     [0, 1, 2].map(|index| (packed >> (index * ID_BITS)) as TokenId & mask)
 }
 
-/// Appends what was packed.
+/// Appends packed ids.
 #[inline]
 pub(in crate::encode) fn append(packed: u64, ids: &mut Vec<TokenId>) {
     ids.extend_from_slice(&unpacked(packed)[..n_ids(packed)]);

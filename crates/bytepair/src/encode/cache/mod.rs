@@ -1,8 +1,8 @@
-//! The cache of pieces: their ids, so that a piece that comes again is looked up instead of merged.
+//! The cache of pieces and their ids. A piece that recurs is looked up instead of merged.
 //!
-//! To find a piece costs a fiftieth of what it costs to merge it, and text repeats its words.
+//! A look-up costs a fiftieth of merging a piece, and text repeats its words.
 //!
-//! # What is remembered where
+//! # What is stored where
 //!
 //! | piece | found by | its ids |
 //! |---|---|---|
@@ -12,39 +12,42 @@
 //! | a part of a long piece | | not remembered: hardly any comes again |
 //!
 //! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15
-//! bytes are remembered by the caller (`tokenizer/worker.rs`).
+//! bytes are cached by the caller (`tokenizer/worker.rs`).
 //!
-//! # For how long, and in how much memory
+//! # Lifetime and memory
 //!
-//! Nothing is ever removed; what is new displaces what is old.
+//! Entries are only removed when new ones need their room, or all at once when the numbers of the ring run out
+//! (`ring.rs`).
 //!
-//! - The table doubles from 16 KiB to 32 MiB, a million slots. Full, it gives a new piece the home of an older one.
-//! - The ring has up to 32 MiB. What was written longest ago is overwritten.
-//! - The index has up to 4 MiB. Each bucket drops what was written longest ago.
+//! - The table doubles from 16 KiB to 32 MiB, a million slots. When it is full, a new piece takes the home of an older
+//!   one.
+//! - The ring has up to 32 MiB. The oldest entries are overwritten.
+//! - The index has up to 4 MiB. Each bucket drops its oldest slot.
 //!
-//! A thread takes a cache from a pool beside the tokenizer for the time of a call, so there are as many as threads
-//! ever worked at the same time. Threads share nothing that they learn: a piece is merged once for each.
+//! A thread takes a cache from a pool beside the tokenizer for the duration of a call, so there are as many caches as
+//! threads ever worked at the same time. Threads do not share what they learn: each thread merges a piece once.
 //!
 //! # Why a result can never be wrong
 //!
-//! 1. The ids of a piece depend on the tokenizer and on the bytes of the piece alone. A cache belongs to one
-//!    tokenizer, which never changes, and what is inserted are ids that were just merged.
-//! 2. A key is the piece: two pieces never have the same (`piece.rs`), and keys are compared whole.
-//! 3. A hash is not the piece: the entry in the ring has the bytes of its piece, and they are compared.
-//! 4. A place in the ring is the number of an entry, which is given once. An entry that was overwritten is known
-//!    from its number (`ring.rs`); so a slot of the table or the index whose entry is gone finds nothing, not
-//!    something else.
+//! 1. The ids of a piece depend only on the tokenizer and on the bytes of the piece. A cache belongs to one tokenizer,
+//!    which never changes, and only ids that were just merged are inserted.
+//! 2. A key is the piece itself: no two pieces have the same key (`piece.rs`), and keys are compared whole.
+//! 3. A hash is not the piece, so the entry in the ring has the bytes of its piece, and they are compared.
+//! 4. A place in the ring is the number of an entry, and no number is used twice. The number tells whether an entry was
+//!    overwritten (`ring.rs`). So a slot of the table or the index whose entry is gone finds nothing, never the ids of
+//!    another piece.
 //!
-//! The tests hold a cache of any size to that: a piece has its own ids or none.
+//! The tests check this for caches of any size: a look-up gives a piece its own ids or none.
 //!
 //! # Misses
 //!
-//! The lookup writes the ids of known pieces next to each other, as if the others were not there, and notes where
-//! each of these belongs. After some hundred pieces the misses are encoded one after the other, so that what this
-//! needs stays in the processor's caches and the lookup is not left for each. Then their ids are [spliced](splice) in:
+//! The lookup writes the ids of known pieces next to each other, as if the others were not there, and notes where each
+//! miss belongs. After some hundred pieces the misses are encoded one after the other. Thus the data for merging stays
+//! in the processor's caches, and the lookup loop is not interrupted by each miss. Then the ids of the misses are
+//! [spliced](splice) in:
 //!
 //! ```text
-//! splice(ids, misses, filled):                  ids A B C D with misses behind A and behind C
+//! splice(ids, misses, filled):                  ids A B C D with misses after A and after C
 //!     move the ids after the first miss away   A | B C D
 //!     for each miss: write its ids,             A x
 //!         then those up to the next miss        A x B C    then    A x B C y D
@@ -52,7 +55,7 @@
 //!
 //! # Cost
 //!
-//! About 20 cycles for a short piece that is known. Each id after the first miss is copied twice, sixteen at a time.
+//! A short piece that is known takes about 20 cycles. Each id after the first miss is copied twice, sixteen at a time.
 
 pub(super) mod characters;
 mod ring;
@@ -66,23 +69,23 @@ use crate::hash::hash_bytes;
 use crate::piece::{MAX_KEY_LEN, MAX_PIECES, NO_KEY, PieceRow, Word, key_or_none};
 use crate::vocabulary::TokenId;
 
-/// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 short pieces.
+/// Most slots of the table; 32 MiB. Ten megabytes of text in many languages have 300,000 distinct short pieces.
 const MAX_SLOTS: usize = 1 << 20;
-/// Longest piece that is remembered, in bytes. Rows of spaces and lines are as long.
+/// Longest piece that is cached, in bytes. Runs of spaces and separator lines can be this long.
 const MAX_LEN: usize = 4096;
 
 /// Ids by piece.
 pub(crate) struct PieceCache {
-    /// By key: up to four ids; more of them if they are small, or their place in the ring ([`table`]).
+    /// By key: up to four ids; or more if they are small; or a place in the ring ([`table`]).
     table: Table,
     /// By hash: places in the ring.
     index: Index,
     ring: Ring,
-    /// What it holds counts no more.
+    /// Reused memory. Its contents mean nothing between calls.
     row: Option<Box<Row>>,
 }
 
-/// Ids that a row can have. A power of two, so that no place in it is outside.
+/// Ids that a row can have. Rounded up to a power of two, so that a masked place is always within it.
 const MAX_ROW_IDS: usize = (MAX_PIECES * MAX_INLINE).next_power_of_two();
 
 /// Pieces that are looked up together, and the ids of those that are known.
@@ -97,12 +100,12 @@ impl Default for Row {
     }
 }
 
-/// What a piece is found by.
+/// The key that a piece is found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheKey {
     /// The piece itself as a number.
     Exact(u128),
-    /// A hash of it.
+    /// A hash of the piece.
     Hash(u64),
 }
 
@@ -136,21 +139,21 @@ impl PieceCache {
         }
     }
 
-    /// A cache that hardly remembers anything.
+    /// A cache that hardly holds anything.
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
         Self::with_bounds(2, 8, 512)
     }
 
-    /// Appends the ids of pending pieces that are known; the rest are misses. Returns whether it stopped before the end of the
-    /// block: it does so after a row with a short miss, since what is new in a text comes again soon, and is known by then
-    /// if the caller inserts it first.
+    /// Appends the ids of pending pieces that are known, and notes the others as misses. Returns whether it stopped
+    /// before the end of the block. It stops after a row with a short miss: a new word of a text often recurs soon, and
+    /// is then known if the caller inserts it first.
     ///
     /// ```text
-    /// for each row of pieces:                      some hundred, whose homes are on their way
+    /// for each row of pieces:                      some hundred, whose homes are prefetched
     ///     for each piece:
-    ///         if one of the two slots of its bucket has its key, and has its ids:        nearly always
-    ///             write four ids, or seven, and move on by as many as count
+    ///         if one of the two slots of its bucket has its key and its ids:            nearly always
+    ///             write four ids, or seven, and advance by their true number
     ///         else if it is elsewhere in the cache: write its ids there
     ///         else note a miss
     /// ```
@@ -197,14 +200,14 @@ impl PieceCache {
         }
     }
 
-    /// Appends the ids of pieces of a row, from one of a number on, to the first that does not have its ids in its bucket;
-    /// returns the number of that one.
+    /// Appends the ids of the pieces of a row, starting at number `from`, up to the first piece whose ids are not in
+    /// its bucket. Returns the number of that piece.
     #[inline]
     fn append_near(&self, row: &mut Row, from: usize, ids: &mut Vec<TokenId>) -> usize {
         let Row { pieces, ids: written } = row;
         let (mut n_ids, mut number) = (0, from);
         for piece in &pieces.entries()[from..] {
-            // All are written, whatever their number: the next piece overwrites what does not count.
+            // Always writes all ids of the slot, whatever their number: the next piece overwrites the surplus.
             let place = written[n_ids % MAX_ROW_IDS..].first_chunk_mut();
             let slot = self.table.get_near(piece.key, piece.home);
             let n_here = slot.zip(place).and_then(|(slot, place)| slot.write_ids(place));
@@ -216,9 +219,10 @@ impl PieceCache {
         number
     }
 
-    /// Appends the ids of a piece that does not have them in its bucket, if it is known.
+    /// Appends the ids of a piece that are not in its bucket, if the piece is known.
     ///
-    /// A long piece is looked up only if it is ASCII: others are prefetched first, some dozen together.
+    /// A long piece is looked up only if it is ASCII. Other long pieces are looked up later, prefetched some dozen at a
+    /// time.
     #[cold]
     fn append_far(&mut self, piece: &[u8], key: u128, ids: &mut Vec<TokenId>) -> bool {
         if key != NO_KEY {
@@ -242,7 +246,7 @@ impl PieceCache {
         }
     }
 
-    /// Appends the ids of a slot, if they still stand.
+    /// Appends the ids of a slot, unless they are in the ring and were overwritten.
     #[inline]
     fn append_slot(&self, slot: Slot, ids: &mut Vec<TokenId>) -> bool {
         let mut seven = [0; MAX_INLINE];
@@ -254,7 +258,7 @@ impl PieceCache {
         self.ring.append_ids(place, n_ids, ids)
     }
 
-    /// Fetches what is known of a long piece ahead of its use.
+    /// Prefetches the index entry of a long piece.
     #[inline]
     pub(crate) fn prefetch(&self, key: CacheKey) {
         if let CacheKey::Hash(hash) = key {
@@ -262,7 +266,7 @@ impl PieceCache {
         }
     }
 
-    /// Remembers the ids of a piece that is not known.
+    /// Inserts the ids of a piece that is not known. Clears the whole cache first if the numbers of the ring run out.
     pub(crate) fn insert(&mut self, piece: Query<'_>, ids: &[TokenId]) {
         if self.ring.is_used_up() {
             *self = Self::default();
@@ -286,7 +290,7 @@ impl PieceCache {
 }
 
 impl<'t> Query<'t> {
-    /// The piece `text[place]` with its key, unless it is empty or too long to be remembered.
+    /// The piece `text[place]` with its key, unless it is empty or too long to be cached.
     #[inline]
     pub(crate) fn new(text: &'t [u8], place: Range<usize>) -> Option<Self> {
         let piece = &text[place.clone()];
@@ -306,7 +310,7 @@ impl<'t> Query<'t> {
     }
 }
 
-/// Appends the first ids of a row; a few of them without a call for their number of bytes.
+/// Appends the first ids of a row. Up to four of them are copied with a fixed length, without a call.
 #[inline]
 fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], ids: &mut Vec<TokenId>) {
     match row.first_chunk::<MAX_IDS>() {
@@ -323,11 +327,11 @@ fn append_first<const N: usize>(n_ids: usize, row: &[TokenId; N], ids: &mut Vec<
 pub(crate) struct Miss {
     /// Where it is in the text.
     pub(crate) piece: Range<usize>,
-    /// How many ids of known pieces are before its own.
+    /// How many ids of known pieces come before its own.
     pub(crate) n_before: usize,
 }
 
-/// What a lookup writes to: the ids of the pieces that are known, and those that are not.
+/// What a lookup writes to: the ids of known pieces, and the misses.
 pub(crate) struct Known<'k> {
     pub(crate) ids: &'k mut Vec<TokenId>,
     pub(crate) misses: &'k mut Vec<Miss>,
@@ -337,23 +341,23 @@ pub(crate) struct Known<'k> {
 #[derive(Default)]
 pub(crate) struct Filled {
     pub(crate) ids: Vec<TokenId>,
-    /// By miss: where its ids are among these.
+    /// By miss: the range of its ids in `ids`.
     pub(crate) places: Vec<Range<usize>>,
 }
 
 impl Miss {
-    /// Whether the piece will be found at once when it comes again. Most long ones are misses each time, known or
-    /// not.
+    /// Whether the piece is found at once when it recurs. Most long pieces are misses of the lookup each time, cached
+    /// or not.
     pub(super) fn is_short(&self) -> bool {
         self.piece.len() <= MAX_KEY_LEN
     }
 }
 
-/// Ids that are copied at once, whatever their number: most rows are shorter, and the next one overwrites what does
-/// not count.
+/// Ids that are copied at once, whatever their number: most ranges are shorter, and the next one overwrites the
+/// surplus.
 const STEP_LEN: usize = 16;
 
-/// Puts the ids of misses between those of known pieces. `behind` is memory that is used again.
+/// Puts the ids of misses between those of known pieces. `behind` is memory that is reused.
 pub(crate) fn splice(
     ids: &mut Vec<TokenId>,
     misses: &[Miss],
@@ -365,7 +369,7 @@ pub(crate) fn splice(
     behind.clear();
     behind.extend_from_slice(&ids[first..]);
     let n_behind = behind.len();
-    // Each copy may read and write a step beyond its end.
+    // Each copy may read and write up to a step beyond its end.
     behind.resize(n_behind + STEP_LEN, 0);
     filled.ids.resize(filled.ids.len() + STEP_LEN, 0);
     ids.resize(n_all + STEP_LEN, 0);
@@ -381,7 +385,7 @@ pub(crate) fn splice(
     ids.truncate(n_all);
 }
 
-/// Copies some ids to the front of others, and up to a step more.
+/// Copies some ids to the front of others. It may copy up to a step more.
 #[inline]
 fn copy(from: &[TokenId], place: Range<usize>, to: &mut [TokenId]) {
     for done in (0..place.len()).step_by(STEP_LEN) {

@@ -1,24 +1,24 @@
 //! A ring buffer with the ids of pieces that no slot of the table holds, and an index of the long pieces in it.
 //!
-//! The entry of a short piece is its ids alone: its slot of the table, which has its key, says where they are and
-//! how many. That of a long piece is a head of eight bytes, the bytes of the piece and its ids, in two bytes each
-//! where all of them fit. It is found through the [`Index`], by a hash, and its bytes are compared.
+//! The entry of a short piece is only its ids: the slot of the table that has its key says where they are and how many.
+//! The entry of a long piece is a head of eight bytes, the bytes of the piece and its ids, in two bytes each if all of
+//! them fit. It is found by a hash in the [`Index`], and its bytes are compared.
 //!
 //! ```text
-//! place = units of eight bytes that were ever written before an entry, those left out at the end of a round included
+//! place = the number of bytes written before an entry since the start, in units of eight, with those skipped at the end of a round
 //!
 //! append(place, piece):
-//!     if more than the length of the ring was written since: overwritten
+//!     if more bytes than the ring has were written since: the entry is overwritten
 //!     if the entry has other bytes than the piece: another piece
 //!     append its ids
 //! ```
 //!
-//! *Invariant*: an entry lies in one stretch of the ring, and the number of its place is given to no other. So a
-//! place is valid until its entry is overwritten, which `entry` sees from the two numbers; nothing has to be noted
-//! when an entry goes. After a terabyte the numbers are used up, and the cache starts anew.
+//! *Invariant*: an entry is contiguous in the ring, and no other entry ever has its place. So a place is valid until
+//! its entry is overwritten, which `entry` finds by comparing the place with the head; nothing is recorded when an
+//! entry is overwritten. After a terabyte the places run out, and the cache starts anew.
 //!
-//! *Cost*: a line of the processor's cache for a short piece, two or more for a long one. A text that comes again
-//! reads its entries nearly in the order in which they were written.
+//! *Cost*: one line of the processor's cache for a short piece, two or more for a long one. A text that recurs reads
+//! its entries nearly in the order in which they were written.
 
 use crate::memory::huge_pages::{HugePageRow, reserve};
 use crate::memory::prefetch::prefetch;
@@ -26,14 +26,14 @@ use crate::vocabulary::TokenId;
 
 /// Bytes of a ring, at most.
 pub(super) const MAX_LEN: usize = 32 << 20;
-/// Longest entry, in bytes: a long piece of as many ids.
+/// Longest entry, in bytes: about a piece of 4 KiB with an id of four bytes for each byte.
 const MAX_ENTRY_LEN: usize = 20 << 10;
-/// Entries begin at multiples of it, in bytes, with a head of as many.
+/// Entries begin at multiples of this many bytes. The head of a long piece has the same size.
 const UNIT: usize = 8;
-/// By how much a ring grows at least, and from where on it reserves all its room, in bytes.
+/// A ring grows by at least `GROWTH_LEN` bytes. From `MIN_LARGE_LEN` bytes on it reserves all its room.
 const GROWTH_LEN: usize = 16 << 10;
 const MIN_LARGE_LEN: usize = 256 << 10;
-/// In the number of ids: each has two bytes, not four.
+/// A flag in the number of ids: each id has two bytes, not four.
 const NARROW: u32 = 1 << 31;
 /// Ids that are read at once, whatever their number.
 const STEP_IDS: usize = 16;
@@ -41,20 +41,19 @@ const STEP_IDS: usize = 16;
 /// Entries in the order in which they were written.
 pub(super) struct Ring {
     bytes: Vec<u8>,
-    /// How many bytes were ever written, those left out at the end of a round included.
+    /// How many bytes were ever written, with those skipped at the end of a round.
     head: u64,
     max_len: usize,
 }
 
 impl Ring {
-    /// A ring of at most `max_len` bytes: a power of two, so that no place needs a division, and no less than
-    /// [`UNIT`].
+    /// A ring of at most `max_len` bytes: a power of two, so that offsets need no division, and at least [`UNIT`].
     pub(super) fn new(max_len: usize) -> Self {
         debug_assert!(max_len.is_power_of_two() && max_len >= UNIT, "a ring of {max_len} bytes");
         Self { bytes: Vec::new(), head: 0, max_len }
     }
 
-    /// Appends the ids of the entry of a long piece, unless it was overwritten or is that of another piece.
+    /// Appends the ids of the entry of a long piece, unless it was overwritten or belongs to another piece.
     #[inline]
     pub(super) fn append(&self, place: u64, piece: &[u8], ids: &mut Vec<TokenId>) -> bool {
         let Some(entry) = self.entry(place) else { return false };
@@ -79,7 +78,8 @@ impl Ring {
 
     /// Appends the ids of the entry of a short piece, unless it was overwritten.
     ///
-    /// If they are few, more are copied and cut off again, for which the processor need not guess their number.
+    /// A few ids are copied with a fixed length and the surplus is cut off, so that the processor need not predict
+    /// their number.
     #[inline]
     pub(super) fn append_ids(&self, place: u64, n_ids: usize, ids: &mut Vec<TokenId>) -> bool {
         let Some((stored, _)) = self.entry(place).map(<[u8]>::as_chunks) else { return false };
@@ -93,7 +93,7 @@ impl Ring {
         true
     }
 
-    /// The ring from an entry on, unless it was overwritten.
+    /// The bytes of the ring from an entry on, unless it was overwritten.
     #[inline]
     fn entry(&self, place: u64) -> Option<&[u8]> {
         let start = place * UNIT as u64;
@@ -127,7 +127,7 @@ impl Ring {
         Some(place)
     }
 
-    /// Memory for an entry of this many bytes, and its place.
+    /// Allocates an entry of this many bytes; returns its place and its memory.
     fn allocate(&mut self, len: usize) -> Option<(u64, &mut [u8])> {
         let len = len.max(1).next_multiple_of(UNIT);
         if len > MAX_ENTRY_LEN.min(self.max_len) {
@@ -144,8 +144,8 @@ impl Ring {
         Some((place, &mut self.bytes[start..start + len]))
     }
 
-    /// Makes the memory at least this many bytes long. A ring that becomes large reserves all the room that it may
-    /// ever need, which is address space alone until it is written.
+    /// Makes the ring at least this many bytes long. A large ring reserves all the room that it may ever need, which is
+    /// only address space until it is written.
     #[cold]
     fn lengthen(&mut self, len: usize) {
         if len > MIN_LARGE_LEN {
@@ -155,12 +155,12 @@ impl Ring {
         self.bytes.resize((len + GROWTH_LEN).min(self.max_len), 0);
     }
 
-    /// Whether the numbers of places may run out with the next entry.
+    /// Whether the places may run out with the next entry.
     pub(super) fn is_used_up(&self) -> bool {
         self.head / UNIT as u64 + 2 * self.max_len as u64 > N_PLACES
     }
 
-    /// Makes as if the numbers of places were about to run out.
+    /// Moves the head so that the places are about to run out.
     #[cfg(test)]
     pub(super) fn use_up(&mut self) {
         self.head = (N_PLACES - self.max_len as u64) / self.max_len as u64
@@ -196,31 +196,32 @@ fn lens(head: u64) -> (u32, u32) {
     (head as u32, (head >> 32) as u32)
 }
 
-/// Slots of a new index, and at most; 4 MiB.
+/// Slots of a new index, and of the largest one; 4 MiB.
 const MIN_INDEX_LEN: usize = 1 << 9;
 const MAX_INDEX_LEN: usize = 1 << 19;
 /// Slots of a bucket, which is a line of the processor's cache.
 const BUCKET_LEN: usize = 8;
-/// How many slots of a bucket are taken, on average, before an index grows.
+/// An index grows when more slots of a bucket than this are taken on average.
 const MAX_TAKEN: usize = 3;
-/// Bits of a place, one more than it; the rest of a slot are the first ones of a hash.
+/// Bits of a place plus one. The rest of a slot is the highest bits of a hash.
 const PLACE_BITS: u32 = 37;
-/// More than any place.
+/// Greater than any place.
 const N_PLACES: u64 = (1 << PLACE_BITS) - 1;
 
 const _: () = assert!(MAX_INDEX_LEN / BUCKET_LEN <= 1 << (64 - PLACE_BITS));
 
-/// Places of long pieces by hash: a set-associative table whose buckets are eight slots.
+/// Places of long pieces by hash: a set-associative table whose buckets have eight slots.
 ///
-/// A new slot is the first of its bucket and the last one drops out, so a bucket holds what was written last. A
-/// slot may be that of another piece or of an entry that was overwritten: the entry decides.
+/// A new slot becomes the first of its bucket and the last one drops out, so a bucket holds the latest. A slot may
+/// belong to another piece with the same bits of the hash, or to an entry that was overwritten: the entry decides.
 ///
-/// With three of eight slots taken on average before the index grows, one piece in 84 is in a bucket of nine or
-/// more, which forgets each before it comes again; with five it would be one in eight.
+/// With three of eight slots taken on average before the index grows, one piece in 84 is in a bucket of nine pieces or
+/// more. If these recur in turn, the bucket drops each one before it comes again. With five of eight it would be one
+/// piece in eight.
 pub(super) struct Index {
-    /// 0 where a slot is free. No bucket lies in two lines of the processor's cache.
+    /// 0 for a free slot. No bucket spans two lines of the processor's cache.
     slots: HugePageRow<u64>,
-    /// How far a hash is shifted to give the number of a bucket.
+    /// Shifting a hash right by this gives the number of a bucket.
     shift: u32,
     n_taken: usize,
     max_len: usize,
@@ -232,20 +233,20 @@ impl Index {
         Self { slots, shift: shift(MIN_INDEX_LEN), n_taken: 0, max_len: MAX_INDEX_LEN }
     }
 
-    /// Fetches the bucket of a hash ahead of its use.
+    /// Prefetches the bucket of a hash.
     #[inline]
     pub(super) fn prefetch(&self, hash: u64) {
         prefetch(&self.slots, self.bucket(hash));
     }
 
-    /// The places that may be those of a hash, the latest first.
+    /// The places that may belong to a hash, the latest first.
     #[inline]
     pub(super) fn places(&self, hash: u64) -> impl Iterator<Item = u64> {
         let start = self.bucket(hash);
         let slots: [u64; BUCKET_LEN] =
             self.slots[start..].first_chunk().copied().unwrap_or_default();
         let is_of = |slot: u64| slot != 0 && (slot ^ hash) >> PLACE_BITS == 0;
-        // All are compared, so that the processor guesses nothing but how many there are: hardly ever two.
+        // Compares all slots, so that the processor predicts only the number of matches: hardly ever two.
         let mut found =
             (0..BUCKET_LEN).fold(0, |found, index| found | u32::from(is_of(slots[index])) << index);
         std::iter::from_fn(move || {
@@ -255,7 +256,7 @@ impl Index {
         })
     }
 
-    /// Notes the place of the entry of a hash: less than [`N_PLACES`], and more than all before.
+    /// Inserts the place of the entry of a hash: less than [`N_PLACES`], and greater than all before.
     pub(super) fn insert(&mut self, hash: u64, place: u64) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
         if self.n_taken > MAX_TAKEN * n_buckets && self.slots.len() < self.max_len {
@@ -274,7 +275,7 @@ impl Index {
         self.n_taken += usize::from(last == 0);
     }
 
-    /// Doubles the index: the slots of a bucket go to two. If there is no memory for that, it stays as long as it is.
+    /// Doubles the index: each bucket is split into two. If there is no memory for that, the index keeps its length.
     fn grow(&mut self) {
         let len = self.slots.len() * 2;
         let Some(mut longer) = HugePageRow::try_with_room(len) else {
@@ -323,7 +324,7 @@ mod tests {
         assert!(ring.push_ids(&[1; 257]).is_none());
     }
 
-    /// Notes a piece that is not there; returns whether it was missed.
+    /// Inserts a piece if it is not there; returns whether it was missing.
     fn is_missed(index: &mut Index, number: u64, n_written: &mut u64) -> bool {
         let hash = hash_bytes(&number.to_le_bytes(), 0);
         if index.places(hash).next().is_some() {
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn nearly_all_pieces_that_come_round_and_round_are_found() {
-        // The second and the last are nearly as many as an index has before it grows.
+        // The second and the last are nearly the most pieces that an index of their length holds before it grows.
         for n_pieces in [40_000, 98_000, 160_000, 196_000] {
             let (mut index, mut n_written) = (Index::new(), 0);
             let mut is_missed = |number: &u64| is_missed(&mut index, *number, &mut n_written);

@@ -1,7 +1,7 @@
-//! Short pieces by their keys: a set-associative hash table whose buckets are two slots, one line of the
-//! processor's cache.
+//! Short pieces by their keys: a set-associative hash table whose buckets have two slots, one line of the processor's
+//! cache.
 //!
-//! The highest bits of a key's hash number one slot, its *home*; the bucket is the home and the slot beside it.
+//! The highest bits of a key's hash are the number of its *home* slot. The bucket is the home and the slot beside it.
 //!
 //! ```text
 //! get(key):
@@ -14,35 +14,34 @@
 //! insert(key, value):
 //!     if the table is too full and may grow: double it
 //!     if get(key) finds a slot, or ends at a free one: put it there
-//!     else: put it into the home, and what was there beside it; what was beside is forgotten
+//!     else: put it into the home, and move what was there to the slot beside it; what was in that slot is dropped
 //! ```
 //!
-//! *Invariant*: no bucket between a key's home and its slot has a free slot. It holds when the key is put in, and
-//! since slots are never freed it holds on; so a search may end at a free slot. Doubling keeps it: as homes are the
-//! highest bits of a hash, a key in slot `i` that is its home has the home `2i` or `2i + 1` afterwards, so that no
-//! two of these compete, and all other keys are put in anew.
+//! *Invariant*: no bucket between a key's home and its slot has a free slot. This holds when the key is inserted, and
+//! it stays true since slots are never freed. So a search may end at a free slot. Doubling preserves it: homes are the
+//! highest bits of a hash, so a key whose home is its slot `i` has the home `2i` or `2i + 1` afterwards. No two of
+//! these compete, and all other keys are inserted again.
 //!
-//! *Why the bucket matters*: the two slots of a bucket are compared together, and a piece elsewhere costs a step of
-//! its own. The pieces that come first in a text are its frequent ones, and they keep their homes. The table
-//! doubles when three of eight slots are taken, a large one when half of them are, so that most pieces have theirs.
-//! A frequent piece that came late changes places with the slot in its home: of all times that a piece is found
-//! elsewhere every sixteenth is looked at, and if two of these in a row are for the same home, a good part of all
-//! are.
+//! *Why the bucket matters*: the two slots of a bucket are compared together, and a piece elsewhere costs an extra
+//! step. The pieces that come first in a text are its frequent ones, and they keep their homes. The table doubles when
+//! three of eight slots are taken, or half of them if it is large, so that most pieces are in their bucket. A frequent
+//! piece that comes late is swapped into its home: every sixteenth find outside a bucket is sampled. If two samples in
+//! a row have the same home, the piece is frequent, so it moves there.
 //!
-//! *Cost*: one line of the processor's cache for nearly all pieces. Memory starts at 16 KiB, so that the first
-//! short text of a new tokenizer does not wait for more, and ends at a bound.
+//! *Cost*: one line of the processor's cache for nearly all pieces. The table starts with 16 KiB, so that the first
+//! short text of a new tokenizer does not wait for more memory, and its size is bounded.
 //!
-//! *Values*. Above the key of a slot is the kind of its value, which is the ids of the piece, or where they are:
+//! *Values*. The kind of a value is above the key in its slot. A value is the ids of the piece, or where they are:
 //!
 //! ```text
-//! 0 to 3:  one id more
-//! 4:       how many, up to seven ids of 17 bits      inline
-//! 5:       how many, up to six ids of 20 bits        inline
-//! 6:       how many, place in the ring
+//! 0 to 3:  one id more than the kind
+//! 4:       their number, up to seven ids of 17 bits     inline
+//! 5:       their number, up to six ids of 20 bits       inline
+//! 6:       their number, place in the ring
 //! ```
 //!
-//! Five to seven, as words of a script have for which a vocabulary has few tokens, are packed inline so that they need no
-//! second line of the processor's cache: these take a third longer from the ring.
+//! Words of a script for which a vocabulary has few tokens have five to seven ids. These are packed inline, so that
+//! they need no second line of the processor's cache: reading them from the ring takes a third longer.
 
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
@@ -51,16 +50,16 @@ use crate::vocabulary::TokenId;
 
 /// Slots of a new table; 16 KiB.
 pub(super) const MIN_LEN: usize = 1 << 9;
-/// Slots of a table that grows in its place; 2 MiB.
+/// Slots of a table that grows in place from then on; 2 MiB.
 const LARGE_LEN: usize = 1 << 16;
-/// Slots of a table that may be fuller before it grows, since so much fresh memory takes long to get; 8 MiB.
+/// From this many slots on a table is filled further before it grows, since much new memory takes long to get; 8 MiB.
 const HUGE_LEN: usize = 1 << 18;
 /// Buckets that are searched for a key.
 const MAX_PROBE: usize = 8;
 /// Slots of a bucket.
 const BUCKET_LEN: usize = 2;
 
-/// Of the times that a key is found elsewhere than in its home, one in this many is looked at.
+/// One in this many finds outside a key's bucket is sampled.
 const SAMPLED: u32 = 16;
 
 /// A key with the kind of its value, and the value. The table treats all kinds alike.
@@ -73,13 +72,13 @@ const FREE: Slot = Slot { key: 0, value: [0; _] };
 
 /// Slots by key.
 pub(super) struct Table {
-    /// As many as a power of two.
+    /// A power of two of them.
     slots: HugePageRow<Slot>,
-    /// How far a hash is shifted to give a home.
+    /// Shifting a hash right by this gives a home.
     shift: u32,
     n_taken: usize,
     max_len: usize,
-    /// How often a key was found elsewhere than in its home, and the home that was sampled last.
+    /// How many keys were found outside their bucket, and the home of the last sample.
     n_elsewhere: u32,
     sampled: usize,
 }
@@ -91,7 +90,7 @@ impl Table {
         Self { slots, shift: shift(len), n_taken: 0, max_len, n_elsewhere: 0, sampled: 0 }
     }
 
-    /// The home of a key, which is fetched ahead of its use.
+    /// The home of a key, which is prefetched.
     #[inline]
     pub(super) fn prefetched_home(&self, key: u128) -> usize {
         let home = self.home(key);
@@ -99,24 +98,26 @@ impl Table {
         home
     }
 
-    /// The slot of a key with this home, marked or not, if it is in its bucket; it may be missed there.
+    /// The slot of a key with this home, with a value of any kind, if it is in its bucket. May miss it there.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "half of a key")]
     pub(super) fn get_near(&self, key: u128, home: usize) -> Option<&Slot> {
         let bucket = self.slots.as_chunks::<BUCKET_LEN>().0.get(home / BUCKET_LEN)?;
-        // Which of the two it is cannot be guessed: so one is taken by its number, then compared, which nearly always holds. The
-        // lower half tells them apart, but for long pieces that begin alike and share a bucket.
+        // Which of the two slots it is cannot be predicted. So one is chosen without a branch, then compared, which
+        // nearly always succeeds. The lower halves of the keys decide: they are different except for long pieces that
+        // begin alike and share a bucket.
         let slot = &bucket[usize::from((bucket[0].key ^ key) as u64 != 0)];
         has(slot, key).then_some(slot)
     }
 
-    /// The slot of a key, marked or not.
+    /// The slot of a key, with a value of any kind.
     #[inline]
     pub(super) fn get(&self, key: u128) -> Option<Slot> {
         Some(self.slots[self.place(key)]).filter(|slot| has(slot, key))
     }
 
-    /// The slot of a key, marked or not, that is not in its home. It may be from now on, if the key seems to be frequent.
+    /// The slot of a key, with a value of any kind, that is not in its bucket. Moves it to its home if the key seems to be
+    /// frequent.
     #[inline]
     pub(super) fn get_elsewhere(&mut self, key: u128) -> Option<Slot> {
         let place = self.place(key);
@@ -131,8 +132,8 @@ impl Table {
         Some(slot)
     }
 
-    /// Exchanges the slots of a home and of a key that it belongs to, unless that takes the former too far from its
-    /// own home. All buckets between are full, as they were when either was put in, so that both are found.
+    /// Swaps the slot in a key's home with the slot of the key, unless that takes the former too far from its own home.
+    /// All buckets between are full, as they were when each was inserted, so both are still found.
     #[cold]
     fn exchange(&mut self, home: usize, place: usize) {
         let n_buckets = self.slots.len() / BUCKET_LEN;
@@ -143,7 +144,7 @@ impl Table {
         }
     }
 
-    /// Puts a slot in, replacing the one with the same key, if there is one.
+    /// Inserts a slot, replacing the one with the same key, if there is one.
     pub(super) fn insert(&mut self, slot: Slot) {
         if self.is_full() && self.slots.len() < self.max_len && !self.grow() {
             self.max_len = self.slots.len();
@@ -157,13 +158,14 @@ impl Table {
         if before.key == 0 {
             self.n_taken += 1;
         } else if !has(&before, slot.key & KEY_BITS) {
-            // The search ended nowhere, so this is the home.
+            // The search found no place, so this is the home.
             self.slots[place ^ 1] = before;
         }
         self.slots[place] = slot;
     }
 
-    /// The place of a key, marked or not; else the free place where its search ends; else its home.
+    /// The place of a key, with a value of any kind. If it is absent: the free place where its search ends, or its home if
+    /// there is none.
     #[inline]
     fn place(&self, key: u128) -> usize {
         let home = self.home(key);
@@ -189,8 +191,8 @@ impl Table {
         self.n_taken > self.slots.len() / 8 * n_eighths
     }
 
-    /// Doubles the table in its place, from the last slot to the first: where a key goes to, nothing is left by then.
-    /// Whether there is memory for that.
+    /// Doubles the table in place, from the last slot to the first, so that the new slot of a key is always free by
+    /// then. Returns `false` if there is no memory for that.
     fn grow(&mut self) -> bool {
         let (len_before, shift_before) = (self.slots.len(), self.shift);
         if !self.lengthen(len_before * 2) {
@@ -215,9 +217,9 @@ impl Table {
         true
     }
 
-    /// Appends free slots. A table that becomes large reserves all the room that it may ever need, which is address
-    /// space alone until it is written; from then on no slot is copied, and the system clears each page once. Where
-    /// there is no memory, nothing changes.
+    /// Appends free slots up to a length. A table that becomes large reserves all the room that it may ever need, which
+    /// is only address space until it is written. From then on no slot is copied, and the system clears each page once.
+    /// If there is no memory, nothing changes.
     fn lengthen(&mut self, len: usize) -> bool {
         if len > self.slots.room() {
             let room = if len < LARGE_LEN { len } else { self.max_len.max(len) };
@@ -240,7 +242,7 @@ impl Table {
 #[expect(clippy::cast_possible_truncation, reason = "halves of a key")]
 fn has(slot: &Slot, key: u128) -> bool {
     let differing = slot.key ^ key;
-    // By halves: the compiler makes more of the whole.
+    // By halves: the compiler generates more code for the whole.
     (differing as u64 | (differing >> 64) as u64 & (KEY_BITS >> 64) as u64) == 0
 }
 
@@ -254,20 +256,20 @@ fn home(key: u128, shift: u32) -> usize {
     (high_hash(key) >> shift) as usize
 }
 
-/// Most ids of 32 bits in a value; their number less one is its kind.
+/// Most 32-bit ids in a value. Their number minus one is the kind.
 pub(super) const MAX_IDS: usize = 4;
-/// The first kind of inline ids; and bits of such an id, and how many fit, by kind from there on.
+/// The first kind of inline ids; then by kind the bits of an id and how many ids fit.
 const FIRST_INLINE: usize = MAX_IDS;
 const WIDTHS: [(u32, usize); 2] = [(17, MAX_INLINE), (20, 6)];
 const IN_RING: usize = FIRST_INLINE + WIDTHS.len();
-/// Most inline ids; their number takes the highest bits.
+/// Most inline ids. Their number is in the highest bits of the value.
 pub(super) const MAX_INLINE: usize = 7;
 const LEN_SHIFT: u32 = 125;
-/// The number of ids in the ring takes the bits above the place.
+/// The number of ids in the ring is in the bits above the place.
 const RING_LEN_SHIFT: u32 = 64;
 
 impl Slot {
-    /// What its value is: up to three are ids.
+    /// The kind of the value. Kinds below [`MAX_IDS`] are plain ids.
     #[inline]
     pub(super) fn kind(&self) -> usize {
         (self.key >> KIND_SHIFT) as usize
@@ -279,7 +281,7 @@ impl Slot {
         Self { key: key | (kind as u128) << KIND_SHIFT, value }
     }
 
-    /// Its value as one number.
+    /// The value as one number.
     #[inline]
     fn number(&self) -> u128 {
         self.value.iter().rev().fold(0, |number, &word| number << 32 | u128::from(word))
@@ -299,7 +301,7 @@ impl Slot {
         Some(Self::with_kind(key, FIRST_INLINE + inline, value))
     }
 
-    /// Writes the ids that it has itself, and gives their number; what is after them is anything.
+    /// Writes the ids that are in the slot itself; returns their number. The rest of `place` is unspecified.
     #[inline]
     pub(super) fn write_ids(&self, place: &mut [TokenId; MAX_INLINE]) -> Option<usize> {
         let kind = self.kind();
@@ -316,7 +318,7 @@ impl Slot {
         Some((number >> LEN_SHIFT) as usize)
     }
 
-    /// The place in the ring that it has, if its ids are there, and how many there are.
+    /// The place of the ids in the ring and their number. Only for a slot whose ids are there.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "halves of the value")]
     pub(super) fn place_in_ring(&self) -> (u64, usize) {
@@ -330,7 +332,7 @@ impl Slot {
     }
 }
 
-/// The inline ids of this many bits; what does not count is anything.
+/// The inline ids of this many bits each. Those beyond their number are unspecified.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
 fn spread<const BITS: u32>(value: u128) -> [TokenId; MAX_INLINE] {

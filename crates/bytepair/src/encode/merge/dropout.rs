@@ -1,17 +1,17 @@
-//! Encoding with dropout: merges are left out by chance, so that one text has many encodings.
+//! Encoding with dropout: merges are left out at random, so that one text has many encodings.
 //!
 //! ```text
 //! put the keys of all pairs that have a merge into a queue: these are the candidates
-//! while a candidate is left, the lowest first:
-//!     put it aside, with the given probability
-//!     else bring back all that were put aside, and merge at its place, if its place still has this key
+//! while a candidate is left, take the lowest:
+//!     with the given probability, put it aside
+//!     else put all that were put aside back into the queue, and merge at its place, if the place still has this key
 //! ```
 //!
-//! This is the rule of the library that reads `tokenizer.json`. So candidates that no longer hold count too, and a merge is
-//! lost only when everything is put aside.
+//! This is the rule of the library that reads `tokenizer.json`. So stale candidates count too, and a merge is lost only
+//! if all candidates are put aside.
 //!
-//! Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). Left out: the cache, and whole pieces that
-//! are tokens. Takes O(n log n) time for n symbols, times the 1 / (1 - probability) draws of a merge.
+//! Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). Left out: the cache, and whole pieces that are
+//! tokens. Takes O(n log n) time for n symbols, times the 1 / (1 - probability) draws of a merge.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,20 +22,20 @@ use crate::hash::fold;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::Merges;
 
-/// Leaves merges out by chance, in a way that the seed decides.
+/// Leaves merges out at random. The seed determines which.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dropout {
-    /// How probable it is that a candidate is put aside: 0 leaves nothing out, 1 every merge.
+    /// The probability that a candidate is put aside: 0 leaves no merge out, 1 every merge.
     pub probability: f64,
     /// Chooses one of the encodings; the same seed gives the same one. Each draw changes it.
     pub seed: u64,
 }
 
 impl Dropout {
-    /// Refuses a probability that is none.
+    /// Rejects an invalid probability.
     ///
     /// # Errors
-    /// If it is not a number from 0 to 1.
+    /// If the probability is not a number from 0 to 1.
     pub fn check(&self) -> Result<()> {
         if (0.0..=1.0).contains(&self.probability) {
             return Ok(());
@@ -43,7 +43,7 @@ impl Dropout {
         Err(Error::option("dropout", format!("{} is not from 0 to 1", self.probability)))
     }
 
-    /// Whether the next candidate is put aside.
+    /// Draws whether the next candidate is put aside.
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit exactly")]
     fn draw(&mut self) -> bool {
         self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -52,14 +52,14 @@ impl Dropout {
     }
 }
 
-/// The keys that are those of a merge, the lowest first in a heap.
+/// The keys of merges, reversed so that the lowest comes first in a heap.
 fn of_merges(keys: &[u64]) -> impl Iterator<Item = Reverse<u64>> {
     keys.iter().copied().filter(|&key| is_merge(key)).map(Reverse)
 }
 
-/// Lays the symbols `ids` out in `tree` and merges them, but for what is dropped.
+/// Lays the symbols `ids` out in `tree` and merges them, except for merges that are dropped.
 ///
-/// A candidate is the key of a place. It is stale when the place has another key.
+/// A candidate is the key of a place. It is stale if the place has another key now.
 pub(in crate::encode) fn merge(
     merges: &Merges,
     ids: &[TokenId],

@@ -4,17 +4,17 @@
 //!
 //! ```text
 //! while some pair of neighbours has a merge:
-//!     take the pair whose merge has the lowest rank, the leftmost of several
+//! while some adjacent pair has a merge:
 //!     replace the two tokens by the result of the merge
 //! ```
 //!
-//! This holds for any list of merges: also where ranks and ids are in different orders, where two merges make one token,
-//! where merges share a rank, and where a merge uses a token that only a later one makes. `naive` is this loop, word for
-//! word, in O(n²). Everything else here gives the same tokens sooner.
+//! This holds for any list of merges: ranks and ids may be in different orders, two merges may make one token or share
+//! a rank, and a merge may use a token that only a later one makes. `naive` is exactly this loop, in O(n²). Everything
+//! else here gives the same tokens sooner.
 //!
 //! # Which algorithm runs
 //!
-//! [`Encoder::merge_symbols`] decides by the symbols alone. The first line that applies counts.
+//! The symbols alone decide in [`Encoder::merge_symbols`]. The first row that applies counts.
 //!
 //! | symbols | algorithm | time for n symbols |
 //! |---|---|---|
@@ -23,24 +23,24 @@
 //! | more, if each token has one [length](stretches::Lengths) | [`stretches`]: trees of overlapping parts | O(n) as a rule |
 //! | more, else | [`tree`] over all symbols | O(n log n) |
 //!
-//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` does what remains. `tree` and
-//! `stretches` are for rulers, base64, long identifiers, and text without spaces.
+//! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` merges the others. `tree` and
+//! `stretches` are for separator lines, base64, long identifiers, and text without spaces.
 //!
 //! # Why they agree
 //!
-//! - `scan` and `tree` do the loop above step by step. The key of a pair is its rank, and below that its place, so the
-//!   lowest key is the leftmost pair of lowest rank. They differ only in how they find it.
-//! - `stretches` stands on a theorem: a row of tokens is what its text is merged to if and only if each two neighbours
-//!   are what their own text is merged to. So overlapping parts can be joined at a token that both have at one place.
+//! - `scan` and `tree` do the loop above step by step. The key of a pair is its rank in the high bits and its place in
+//!   the low bits, so the lowest key is the leftmost pair of lowest rank. They differ only in how they find it.
+//! - `stretches` relies on a theorem: a row of tokens is the encoding of its text exactly if each adjacent pair is the
+//!   encoding of that pair's text. So overlapping parts can be joined at a token that both have at the same place.
 //!
 //! `docs/explanation/encoding.md` has the proofs. The test `all_algorithms_agree_with_the_definition` compares all of
 //! them with `naive`, on vocabularies whose merges are in an order that no training gives.
 //!
-//! # Around them
+//! # The other files
 //!
-//! [`symbols`] makes the symbols of a piece, and decides what becomes of units that the vocabulary lacks. [`dropout`] is
-//! another definition, which leaves merges out by chance; it uses the links of the tree. So does everything that needs more
-//! than ids: the spans and the course of a piece.
+//! [`symbols`] makes the symbols of a piece, and decides what becomes of units that the vocabulary lacks. [`dropout`]
+//! is another definition, which leaves merges out at random; it uses the links of the tree. So does everything that
+//! needs more than ids: the spans of a piece and its log of merges.
 
 pub(super) mod dropout;
 pub(super) mod naive;
@@ -62,7 +62,7 @@ use crate::vocabulary::TokenId;
 /// Longest piece that is merged by [`scan`], in symbols.
 pub(super) const MAX_SCAN_LEN: usize = 48;
 
-/// Memory of the algorithms that is used again from piece to piece.
+/// Memory of the algorithms that is reused from piece to piece.
 #[derive(Default)]
 pub(super) struct Buffers {
     row: scan::Row,
@@ -70,10 +70,10 @@ pub(super) struct Buffers {
 }
 
 impl Encoder {
-    /// Appends what the symbols `scratch.ids` are merged to.
+    /// Merges the symbols `scratch.ids` and appends the tokens.
     ///
     /// # Errors
-    /// If there are too many symbols for the memory, or for places of 32 bits.
+    /// If there are too many symbols for the memory, or for 32-bit places.
     pub(super) fn merge_symbols(
         &self,
         scratch: &mut Scratch,

@@ -1,4 +1,4 @@
-//! Merging by its definition, and nothing else: the twin of every algorithm beside it.
+//! Merging by its definition and nothing else: the reference for every algorithm beside it.
 //!
 //! Each step looks at all pairs: O(n²) look-ups for n symbols.
 
@@ -8,7 +8,7 @@ use crate::encode::Encoder;
 use crate::error::Result;
 use crate::vocabulary::{TokenId, Vocabulary};
 
-/// By pair: the priority of its merge, and what that makes. Of several merges of a pair the last one counts.
+/// By pair: the priority of its merge, and the result. If a pair has several merges, the last one counts.
 #[derive(Debug)]
 pub(crate) struct NaiveMerges(HashMap<[TokenId; 2], (usize, TokenId)>);
 
@@ -38,14 +38,14 @@ impl NaiveMerges {
     }
 }
 
-/// What some symbols are merged to.
+/// The tokens that symbols are merged to.
 #[cfg(test)]
 pub(in crate::encode) fn merge(vocabulary: &Vocabulary, ids: Vec<TokenId>) -> Vec<TokenId> {
     NaiveMerges::new(vocabulary).merge(ids)
 }
 
 impl Encoder {
-    /// Appends the ids of a piece as it is after all changes of the text.
+    /// Appends the ids of a piece, whose text is already normalized.
     pub(crate) fn encode_by_definition(
         &self,
         piece: &[u8],

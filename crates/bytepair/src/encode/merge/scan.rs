@@ -1,27 +1,27 @@
 //! Short pieces: look for the lowest key along the piece, merge, look again.
 //!
 //! ```text
-//! the key of a place is that of the pair which begins there: rank << 6 | place, or all ones
+//! the key of a place is that of the pair that begins there: rank << 6 | place, or all ones
 //! `held` has a bit for each place that holds a token
-//!
-//! while the lowest of all keys is that of a merge:
-//!     put the result at its place, and take the bit of the next held place away
+//! 
+//! while the lowest key is that of a merge:
+//!     put the result at its place, and clear the bit of the next held place
 //!     look up the pairs of the result with its two neighbours, and set their keys
 //! ```
 //!
-//! *Invariant:* between two merges, each held place but the last has the key of its pair with the next held one, and every
-//! other place has a key that is no merge. So the lowest key is the leftmost pair of lowest rank, as the place is part of what
-//! is compared, and the search for it has no branch.
+//! *Invariant:* between two merges, each held place but the last has the key of its pair with the next held one, and
+//! every other place has a key that is no merge. So the lowest key is the leftmost pair of lowest rank, because the
+//! place is part of the key, and the search for it has no branch.
 //!
-//! *Cost:* O(n²) for n symbols, and sooner than everything else while n is small: the keys of a word lie in a few cache
-//! lines, only two pairs are looked up for a merge, and nothing is moved. Rows have a fixed length, a power of two, so that a
-//! masked place is always within them.
+//! *Cost:* O(n²) for n symbols, but the fastest while n is small: the keys of a word are in a few cache lines, each
+//! merge looks up only two pairs, and nothing is moved. Rows have a fixed length, a power of two, so that a masked
+//! place is always within them.
 
 use super::MAX_SCAN_LEN;
 use crate::vocabulary::TokenId;
 use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 
-/// Places in a row: as many as a word has bits. Every index is masked with the last of them.
+/// Places in a row: as many as a word has bits. Every index is masked with the last place.
 const N_PLACES: usize = 64;
 const LAST: usize = N_PLACES - 1;
 
@@ -36,12 +36,12 @@ const PLACE_BITS: u32 = N_PLACES.ilog2();
 /// The key of a place whose token has no merge with the next one.
 const NO_KEY: u64 = u64::MAX;
 
-/// A piece while it is merged; all by place.
+/// A piece during merging. All arrays are by place.
 pub(super) struct Row {
     ids: [TokenId; N_PLACES],
     /// The rank of the merge with the next token, and the place.
     keys: [u64; N_PLACES],
-    /// What that merge makes.
+    /// The result of that merge.
     results: [TokenId; N_PLACES],
 }
 
@@ -64,7 +64,7 @@ pub(super) fn merge(merges: &Merges, row: &mut Row, ids: &mut Vec<TokenId>) {
 }
 
 impl Row {
-    /// Merges two symbols or more; gives a bit for each place that holds a token then.
+    /// Merges two symbols or more; returns a bit for each place that then holds a token.
     #[inline]
     fn merge(&mut self, ids: &[TokenId], merges: &impl Lookup) -> u64 {
         self.lay_out(ids, merges);
@@ -83,7 +83,7 @@ impl Row {
         self.keys[n_pairs..n_pairs.next_multiple_of(STEP)].fill(NO_KEY);
     }
 
-    /// Merges until no pair has a merge; gives a bit for each place that holds a token then.
+    /// Merges until no pair has a merge; returns a bit for each place that then holds a token.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a place is masked")]
     fn merge_all(&mut self, n_symbols: usize, merges: &impl Lookup) -> u64 {
@@ -102,7 +102,7 @@ impl Row {
             self.ids[place] = id;
             self.keys[gone] = NO_KEY;
             self.keys[place] = NO_KEY;
-            // Both are prefetched before one is waited for. If there is no neighbour any other token is as good.
+            // Both are prefetched before the first is used. If there is no neighbour, any other token serves.
             let last = (before | 1).ilog2() as usize & LAST;
             let first = next.trailing_zeros() as usize & LAST;
             merges.prefetch(id, self.ids[first]);
@@ -116,7 +116,7 @@ impl Row {
         }
     }
 
-    /// Sets the key of a place, and what its merge makes.
+    /// Sets the key of a place, and the result of its merge.
     #[inline]
     fn set(&mut self, place: usize, merge: RankedMerge) {
         let place = place & LAST;
@@ -136,7 +136,7 @@ impl Row {
         a.min(b).min(c.min(d))
     }
 
-    /// Puts the tokens of the places that hold one into `ids`.
+    /// Replaces `ids` by the tokens of the places that hold one.
     #[inline]
     fn take(&self, mut held: u64, ids: &mut Vec<TokenId>) {
         ids.clear();
@@ -147,7 +147,7 @@ impl Row {
     }
 }
 
-/// The places that are held before a place, and those after it.
+/// The held places before a place, and those after it.
 #[inline]
 fn around(held: u64, place: usize) -> (u64, u64) {
     let before = (1 << place) - 1;

@@ -1,50 +1,50 @@
-//! Long pieces: stretch by stretch, joined where two of them agree.
+//! Long pieces: merged in overlapping stretches, which are joined where two of them agree.
 //!
 //! ```text
 //! merge the first stretch
 //! until the end of the piece:
 //!     merge the next stretch, which begins where a token of the last one does, some symbols before its end
-//!     find the first token that stands at one place in both
-//!     take the tokens up to it from the last stretch; those after it are left to the next one
+//!     find the first token that both have at the same place
+//!     take the tokens up to it from the last stretch; those after it come from the next one
 //! ```
 //!
-//! Two tokens and more are what a text is merged to if and only if each two neighbours are what their own text is merged
-//! to (the proof is in `docs/explanation/encoding.md`). *Invariant:* each two neighbours among the tokens that were taken
-//! stand side by side in one stretch. So the result is exact, and what is merged at once fits the nearer caches of a
-//! processor, however long the piece is.
+//! A row of tokens is the encoding of its text exactly if each adjacent pair is the encoding of that pair's text (the
+//! proof is in `docs/explanation/encoding.md`). *Invariant:* each adjacent pair of the tokens that were taken is
+//! adjacent in one stretch. So the result is exact, and what is merged at once fits the nearer caches of a processor,
+//! however long the piece is.
 //!
-//! Mostly the first token of the next stretch is one of the last. If the two agree nowhere, the next begins further
-//! back, twice as far each time; where even that does not help, the piece is merged as a whole. Takes what the stretches
-//! take, and for each the overlap; at worst as much as ten times the whole piece. Left out: vocabularies whose tokens have no
-//! [lengths](Lengths).
+//! Mostly the first token of the next stretch is also one of the last. If the two agree nowhere, the next begins
+//! further back, twice as far each time. If even that does not help, the piece is merged as a whole. The time is that
+//! of the stretches and their overlaps, at worst ten times that of the whole piece. Left out: vocabularies whose tokens
+//! have no [lengths](Lengths).
 
 use super::Symbols;
 use crate::error::Result;
 use crate::units::EndMarkKind;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// How a piece is dealt out, in symbols.
+/// How a piece is divided, in symbols.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::encode) struct Sizes {
-    /// Of a stretch.
+    /// The length of a stretch.
     pub(in crate::encode) stretch: usize,
-    /// Of what two stretches have in common, at first.
+    /// How much two stretches overlap, at first.
     pub(super) overlap: usize,
 }
 
 /// A [tree](super::tree) of this many symbols fits the nearest cache of a processor.
 pub(in crate::encode) const SIZES: Sizes = Sizes { stretch: 960, overlap: 64 };
 
-/// How much is merged anew, at first, of a piece that grows.
+/// How many symbols before the new ones are merged again, at first, when a piece grows.
 const GROWTH_OVERLAP: usize = 48;
 
-/// By id: of how many symbols a token is made.
+/// By id: the number of symbols of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::encode) struct Lengths(Vec<u32>);
 
 impl Lengths {
-    /// `None` if a merge makes another token than its parts put together: then a token may be made of different
-    /// numbers of symbols.
+    /// `None` if the result of a merge has another length than its parts together: then a token may be made of
+    /// different numbers of symbols.
     pub(in crate::encode) fn new(vocabulary: &Vocabulary, symbols: &Symbols) -> Option<Self> {
         let units = symbols.units();
         let has_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
@@ -56,7 +56,7 @@ impl Lengths {
             };
             (n_units + usize::from(has_unit_mark && form.ends())).max(1)
         };
-        // The unknown token is a symbol, however it is written.
+        // The unknown token is one symbol, however it is written.
         let length = |id| match vocabulary.token(id) {
             Some(token) if symbols.unknown() != Some(id) => u32::try_from(n_units(token)).ok(),
             _ => Some(1),
@@ -71,7 +71,7 @@ impl Lengths {
         are_parts.then_some(Self(lengths))
     }
 
-    /// Of how many symbols a token is made. What is no token of the vocabulary is a symbol.
+    /// The number of symbols of a token. An id outside the vocabulary is one symbol.
     #[inline]
     pub(super) fn of(&self, id: TokenId) -> usize {
         self.0.get(id as usize).map_or(1, |&length| length as usize)
@@ -83,11 +83,11 @@ struct Merged {
     tokens: Vec<TokenId>,
     /// Where it ends in the piece.
     end: usize,
-    /// How many tokens have been handed out.
+    /// How many tokens have been taken.
     n_done: usize,
 }
 
-/// Appends the symbols `ids` to `out`, merged; `merge` does so with some of them.
+/// Merges the symbols `ids` and appends the tokens to `out`. `merge` merges some of them.
 ///
 /// # Errors
 /// If `merge` fails.
@@ -119,15 +119,15 @@ pub(super) fn merge(
     Ok(())
 }
 
-/// The tokens of a piece that became longer, as far as they are known.
+/// The tokens of a piece that became longer.
 pub(in crate::encode) struct Grown {
     /// How many tokens of the shorter piece stay.
     pub(in crate::encode) n_kept: usize,
-    /// Those after them.
+    /// The tokens after those.
     pub(in crate::encode) new: Vec<TokenId>,
 }
 
-/// What becomes of the tokens of the first `n_before` symbols of a piece, now that there are more.
+/// What becomes of the tokens of the first `n_before` symbols of a piece when more symbols follow.
 ///
 /// # Errors
 /// If `merge` fails.
@@ -156,7 +156,7 @@ pub(in crate::encode) fn grow(
     }
 }
 
-/// The stretch after another, and how many tokens of that one are before those which it still has to hand out.
+/// The stretch after another, with the number of tokens of the latter up to the join.
 fn after(
     stretch: &Merged,
     sizes: Sizes,
@@ -181,8 +181,8 @@ fn after(
     Ok(None)
 }
 
-/// Of two rows of tokens that begin at one place: how many of each there are up to the first that both have at the
-/// same place, itself included.
+/// For two rows of tokens that begin at the same place: how many tokens each has up to and including the first that
+/// both have at the same place.
 fn agreed(
     first: &[TokenId],
     second: &[TokenId],

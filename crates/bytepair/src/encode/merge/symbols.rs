@@ -1,11 +1,11 @@
-//! The symbols of a piece as ids, and what becomes of those that the vocabulary lacks.
+//! The symbols of a piece as ids, and what becomes of units that the vocabulary lacks.
 //!
-//! A unit outside the alphabet becomes the tokens of the bytes that it is written with, marks included,
-//! where the vocabulary has all of them; else the unknown token; else nothing or an error. An unknown token
-//! is held back until a unit of the alphabet follows, so the bytes of a later unit may stand before it: this is
-//! what the library that reads `tokenizer.json` does, and it shows only where some byte tokens are missing.
+//! A unit outside the alphabet becomes the tokens of the bytes that it is written with, marks included, if the
+//! vocabulary has all of them; if not, the unknown token; if there is none, nothing or an error. An unknown token is
+//! held back until a unit of the alphabet follows, so the bytes of a later unit may come before it. The library that
+//! reads `tokenizer.json` does the same, and it is visible only if some byte tokens are missing.
 //!
-//! Takes one table look-up for a byte or an ASCII character, one hash look-up for another character.
+//! Takes one table look-up for a byte or an ASCII character, and one hash look-up for any other character.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct Symbols {
     vocabulary: Arc<Vocabulary>,
     /// By form and byte: the id of the text token of that one byte, or `NO_ID`.
     of_byte: [[TokenId; 256]; 4],
-    /// Whether every symbol is a byte without marks, and whether each of them has an id.
+    /// Whether every symbol is a byte without marks, and whether each of the 256 bytes has an id.
     are_bytes: bool,
     is_complete: bool,
     /// By byte: the id of the byte token, or `NO_ID`.
@@ -53,7 +53,7 @@ impl Symbols {
         }
     }
 
-    /// What a unit is.
+    /// What a unit of a piece is.
     pub(in crate::encode) fn units(&self) -> &Units {
         &self.units
     }
@@ -63,7 +63,8 @@ impl Symbols {
         self.unknown
     }
 
-    /// Whether every symbol is a byte without marks. Some bytes may be none, as those that no UTF-8 has.
+    /// Whether every symbol is a byte without marks. Some bytes may have no id, such as those that never occur in
+    /// UTF-8.
     pub(in crate::encode) fn are_bytes(&self) -> bool {
         self.are_bytes
     }
@@ -80,7 +81,7 @@ impl Symbols {
         self.of_byte[0][usize::from(byte)]
     }
 
-    /// Whether bytes stand for every character that is not in the vocabulary.
+    /// Whether byte tokens can replace every character that is not in the vocabulary.
     pub(in crate::encode) fn has_all_bytes(&self) -> bool {
         !self.fallback.contains(&NO_ID)
     }
@@ -93,12 +94,12 @@ impl Symbols {
         (0..4).filter(occurs).all(|form| !self.of_byte[form].contains(&NO_ID))
     }
 
-    /// Whether no piece ends with a mark that is a symbol of its own and not in the vocabulary.
+    /// Whether no piece ends with a mark that is a symbol of its own and missing from the vocabulary.
     pub(in crate::encode) fn has_mark(&self) -> bool {
         self.units.end_mark_kind() != Some(EndMarkKind::Unit) || self.is_known(END_MARK)
     }
 
-    /// Whether there may be units that nothing stands for.
+    /// Whether there may be units that no token stands for.
     pub(in crate::encode) fn may_miss(&self) -> bool {
         let has_all = match self.units.is_bytes() {
             true => self.has_every_byte(),
@@ -112,7 +113,8 @@ impl Symbols {
         self.unknown.is_some() || self.fallback.iter().any(|&id| id != NO_ID)
     }
 
-    /// Whether a piece of several units may lack its first one, and its last one or the mark after it, because it is left out.
+    /// Whether a piece of several units may lose its first unit, and whether it may lose its last unit or the mark
+    /// after it, because these are left out.
     pub(in crate::encode) fn drops_at_ends(&self) -> (bool, bool) {
         if self.has_stand_in() || self.units.missing == Missing::Error {
             return (false, false);
@@ -132,8 +134,7 @@ impl Symbols {
         self.id(symbol) != NO_ID
     }
 
-    /// Appends the ids of the symbols of a piece; `stranger` gives an id to those that nothing in the
-    /// vocabulary stands for.
+    /// Appends the ids of the symbols of a piece. `stranger` gives the id of each symbol that no token stands for.
     pub(crate) fn push_ids<'p>(
         &self,
         piece: &'p [u8],
@@ -149,8 +150,8 @@ impl Symbols {
 
     /// Calls `push` with the id of each symbol and the bytes of the piece that it stands for.
     ///
-    /// A byte token stands for one byte of a character, or for none if it is of a mark; an unknown token for
-    /// all that was fused into it.
+    /// A byte token stands for one byte of a character, or for none if it belongs to a mark. An unknown token stands
+    /// for all units that were fused into it.
     pub(in crate::encode) fn for_each<'p>(
         &self,
         piece: &'p [u8],
@@ -177,7 +178,7 @@ impl Symbols {
         result
     }
 
-    /// Lets an unknown token wait, or fuses it with the one that does; gives the one that need not wait longer.
+    /// Makes an unknown token wait, or fuses it with the one that waits; returns the one that need not wait any longer.
     fn hold_back(&self, waiting: &mut Option<Spanned>, unknown: Spanned) -> Option<Spanned> {
         match waiting {
             Some((_, fused)) if self.units.fuse_unknown => {
@@ -188,7 +189,8 @@ impl Symbols {
         }
     }
 
-    /// Gives the byte tokens of a symbol, if the vocabulary has all of them. A mark of its own has none.
+    /// Pushes the byte tokens of a symbol, if the vocabulary has all of them. A mark that is a symbol of its own has
+    /// none.
     fn push_bytes(
         &self,
         symbol: Token<'_>,
@@ -202,7 +204,7 @@ impl Symbols {
         if written.iter().any(|&byte| self.fallback[usize::from(byte)] == NO_ID) {
             return false;
         }
-        // Of a byte that is written as a character of two, the last one stands for it.
+        // A byte may be written as a character of two bytes: the last of these stands for it.
         let n_before = |place: usize| match self.units.is_bytes() {
             true => usize::from(place >= unit.end),
             false => place.clamp(unit.start, unit.end) - unit.start,
@@ -214,7 +216,7 @@ impl Symbols {
         true
     }
 
-    /// The bytes that a symbol is written with in files, and where among them the unit is.
+    /// The bytes that a symbol is written with in files, and the range of the unit in them.
     fn written(&self, symbol: Token<'_>) -> (Vec<u8>, Range<usize>) {
         let TokenKind::Text(form) = symbol.kind else { return Default::default() };
         let prefix = self.units.continuing_prefix.as_ref().filter(|_| form.continues());
@@ -236,7 +238,7 @@ impl Symbols {
     }
 }
 
-/// The token of this name: one that is nothing else, or one of the text that is written so.
+/// The token of this name: one of a kind of its own, or a text token that is written like this.
 fn unknown(units: &Units, vocabulary: &Vocabulary, name: &str) -> Option<TokenId> {
     let bytes = name.as_bytes();
     let kinds = [TokenKind::Unknown, TokenKind::Added];

@@ -12,51 +12,51 @@
 //! ```
 //!
 //! *Invariant:* between two merges, each place that still holds a token has the key of its pair with the next one,
-//! every other place has [`NO_KEY`], and each node above is the minimum of the two below it. So node 1 is the pair of
-//! lowest rank, the leftmost of several, since a key compares the rank first and then the place. That is the definition
-//! (`super::naive`), whatever the order of the merges is and whether they share ranks.
+//! every other place has [`NO_KEY`], and each node above is the minimum of the two below it. So node 1 is the leftmost
+//! pair of lowest rank, since a key compares the rank first and then the place. That is the definition
+//! (`super::naive`), whatever the order of the merges is and whether or not they share ranks.
 //!
 //! Tokens are linked to their neighbours by places, so nothing is moved. A merge takes two look-ups and three paths of
-//! log n nodes; in all O(n log n) time and O(n) space for n symbols. [`super::scan`] is faster for words, and
-//! [`super::stretches`] keeps the tree of a long piece within a processor's caches.
+//! log n nodes: in total O(n log n) time and O(n) space for n symbols. [`super::scan`] is faster for words, and
+//! [`super::stretches`] keeps the tree of a long piece within the caches of a processor.
 
 use crate::error::{ErrorKind, Result};
 use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::{Merge, TokenId};
 
-/// What the tree takes for each symbol, in bytes.
+/// Bytes of memory for each symbol.
 pub(in crate::encode) const BYTES_PER_SYMBOL: usize = size_of::<Node>() + 2 * size_of::<u64>();
 
-/// Memory for more symbols than this is given back after use.
+/// Memory for more symbols than this is freed after use.
 const MAX_KEPT_LEN: usize = 1 << 16;
 
-/// Stands for no place. No symbol has this place.
+/// No place. No symbol has this place.
 const NO_PLACE: u32 = u32::MAX;
 
-/// The key of a place without a merge: no key is higher.
+/// The key of a place without a merge: the highest key.
 const NO_KEY: u64 = u64::MAX;
 
-/// The tokens of a piece while they are merged, and memory that is used again from piece to piece.
+/// The tokens of a piece during merging, and memory that is reused from piece to piece.
 #[derive(Default)]
 pub(in crate::encode) struct Tree {
     /// By place.
     tokens: Vec<Node>,
-    /// By node: the lowest key below it; from the number of symbols on, by place.
+    /// By node: the lowest key below it. The nodes from the number of symbols on are the places.
     keys: Vec<u64>,
 }
 
-/// A symbol, or a token that symbols were merged to; then it stands at the place of the first.
+/// A symbol, or a token that symbols were merged to. A token is at the place of its first symbol.
 #[derive(Clone, Copy)]
 struct Node {
     id: TokenId,
-    /// What the merge with the next token makes, if there is one.
+    /// The result of the merge with the next token, if there is one.
     result: TokenId,
-    /// The places of the neighbours; [`NO_PLACE`] for none.
+    /// The places of the neighbours; [`NO_PLACE`] if there is none.
     before: u32,
     after: u32,
 }
 
-/// Appends the symbols `ids` to `out`, merged.
+/// Merges the symbols `ids` and appends the tokens to `out`.
 ///
 /// # Errors
 /// If the places of the symbols do not fit 32 bits.
@@ -72,7 +72,7 @@ pub(super) fn merge(
     Ok(())
 }
 
-/// The key of a pair that begins at a place.
+/// The key of the pair that begins at a place.
 fn key(merge: RankedMerge, place: u32) -> u64 {
     u64::from(merge.rank) << 32 | u64::from(place)
 }
@@ -89,8 +89,8 @@ pub(super) fn place(key: u64) -> u32 {
 }
 
 impl Tree {
-    /// Lays out the symbols `ids` and merges them; calls `see` before each merge with the place of the left part, and
-    /// both parts with the result.
+    /// Lays out the symbols `ids` and merges them. Calls `see` before each merge with the place of the left part and
+    /// the merge.
     ///
     /// # Errors
     /// If the places of the symbols do not fit 32 bits.
@@ -145,7 +145,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Does the merge at a place, which must have one; gives the new keys of the places before it and of itself.
+    /// Does the merge at a place, which must have one; returns the new keys of the place before it and of the place
+    /// itself.
     #[inline]
     pub(super) fn merge_at(&mut self, merges: &impl Lookup, place: u32) -> [u64; 2] {
         let Node { result: id, before, after: gone, .. } = self.tokens[place as usize];
@@ -154,7 +155,7 @@ impl Tree {
         self.tokens[place as usize].after = after;
         let left = self.tokens.get(before as usize).map(|node| node.id);
         let right = self.tokens.get(after as usize).map(|node| node.id);
-        // Both are prefetched before one is waited for. If there is no neighbour any other token is as good.
+        // Both are prefetched before the first is used. If there is no neighbour, any other token serves.
         merges.prefetch(id, right.unwrap_or(id));
         merges.prefetch(left.unwrap_or(id), id);
         self.set_key(gone, NO_KEY);
@@ -174,7 +175,7 @@ impl Tree {
         [with_left, with_right]
     }
 
-    /// Sets the key of a place, and the minima above it.
+    /// Sets the key of a place, and updates the minima above it.
     #[inline]
     fn set_key(&mut self, place: u32, key: u64) {
         let mut node = self.tokens.len() + place as usize;
@@ -203,7 +204,7 @@ impl Tree {
         })
     }
 
-    /// Gives memory back after a long piece.
+    /// Frees memory after a long piece.
     pub(in crate::encode) fn shrink(&mut self) {
         if self.tokens.capacity() > MAX_KEPT_LEN {
             *self = Self::default();
