@@ -1,53 +1,52 @@
-//! Several merges at once, where it is certain that one after the other would give the same.
+//! Chooses several merges at once if it is certain that choosing one after the other would give the same.
 //!
-//! Merging a pair changes only pairs with one of its two tokens next to them. So after choosing (a, b) the next
-//! best pair (c, d) can be chosen from the same counts, if nothing that the first merge does could put another pair
-//! before it. A batch is a row of pairs, each the best of those that are left, such that
+//! Merging a pair changes only pairs that have one of its two tokens. So after (a, b), the next best pair (c, d) can be
+//! chosen from the same counts, unless the first merge could put another pair before it. A batch is a row of pairs,
+//! each the best of those that are left, such that
 //!
-//! 1. no pair of it has as its left token the right token of an earlier one, nor as its right token the left
-//!    token of an earlier one, and
-//! 2. a pair of two equal tokens ends it, and so does one whose token may stand where its parts may not
-//!    ([`TokenFilter::frees`](super::limits::TokenFilter::frees)).
+//! 1. the left token of a pair is not the right token of an earlier one, nor its right token the left token of an
+//!    earlier one, and
+//! 2. a pair of two equal tokens ends the batch, and so does one whose token may have neighbours that its parts may not
+//!    have ([`TokenFilter::frees`](super::limits::TokenFilter::frees)).
 //!
-//! *Old pairs.* By 1 no earlier merge of the batch takes an occurrence of (c, d): an occurrence of (a, b) that
-//! overlaps one of (c, d) would share `b = c` or `d = a`. Other old pairs can only lose. So among the old pairs
-//! (c, d) stays the best.
+//! *Old pairs.* By 1 no earlier merge of the batch removes an occurrence of (c, d): an occurrence of (a, b) that
+//! overlaps one of (c, d) would have `b = c` or `d = a`. Other old pairs can only lose occurrences. So (c, d) stays the
+//! best of the old pairs.
 //!
-//! *New pairs.* Let (a, b) become t. Each (x, t) comes from occurrences of (x, a), and each (t, y) from
-//! occurrences of (b, y); so a new pair occurs at most as often as the old pair that it comes from did. By 1 and 2
-//! that old pair is no other pair of the batch and not (c, d), and it was allowed; so it stands behind (c, d). A new
-//! pair therefore occurs at most as often as (c, d), and it remains to look at equal counts, where all occurrences
-//! of the old pair became the new one:
+//! *New pairs.* Let (a, b) become t. Each (x, t) comes from occurrences of (x, a), and each (t, y) from occurrences of
+//! (b, y). So a new pair occurs at most as often as the old pair that it comes from did. By 1 and 2 that old pair is no
+//! other pair of the batch and not (c, d), and it was allowed, so it ranks after (c, d). A new pair therefore occurs at
+//! most as often as (c, d). What remains are equal counts, if all occurrences of the old pair became the new one:
 //!
 //! - `SmallestIds`: the old pair (x, a) has larger ids than (c, d): `c < x`, or `c = x` and `d < a`. As t is larger
 //!   than all old ids, (c, d) is before (x, t) too. And (t, y) has a larger left id than any old pair.
-//! - `FirstSeen`: (x, t) begins where (x, a) began, which is after the first (c, d). (t, y) begins where the a
-//!   before (b, y) begins. The first (c, d) is before that (b, y), and it does not begin within a, which is one
-//!   token, nor at its first slot, where (a, b) begins. So it is before (t, y) too.
-//! - `LargestText`: the text of t is longer than that of a, so (x, t) may come before (c, d) though (x, a) does
-//!   not. Here a pair joins a batch only if no other old pair that is left occurs as often; then every new pair
-//!   occurs less often.
+//! - `FirstSeen`: (x, t) begins where (x, a) began, which is after the first (c, d). (t, y) begins where the a before
+//!   (b, y) begins. The first (c, d) is before that (b, y). It does not begin within a, which is one token, nor at its
+//!   first slot, where (a, b) begins. So it is before (t, y) too.
+//! - `LargestText`: the text of t is longer than that of a, so (x, t) may come before (c, d) even if (x, a) does not.
+//!   Here a pair joins a batch only if no other remaining old pair occurs as often. Then every new pair occurs less
+//!   often.
 //!
-//! Where x or y is itself a token of the batch, the pair comes from one of new and old tokens, which comes from an
-//! old pair in turn, and the same holds.
+//! If x or y is itself a token of the batch, the pair comes from one of a new and an old token, which comes from an old
+//! pair in turn, and the same argument holds.
 //!
-//! # Which pair is the best
+//! # Finding the best pair
 //!
-//! [`Ranking`] is a queue of all pairs at or above the floor, by count and tie rule. *Invariant:* an entry says what was
-//! true when it was pushed. A pair gains no occurrence after the merge that created it, so counts only fall and first
-//! occurrences only move back: an old entry stands too early, never too late. So
+//! [`Ranking`] is a queue of all pairs at or above the floor, by count and tie rule. *Invariant:* an entry has the
+//! values of the time when it was pushed. A pair gains no occurrence after the merge that created it, so counts only
+//! fall and first occurrences only move back. So an old entry is too early in the queue, never too late:
 //!
 //! ```text
 //! best: loop:
 //!     look at the first entry of the queue
 //!     if it is still true: it is the best pair
-//!     else: take it out, and push its pair again as it stands now
+//!     else: remove it, and push its pair again with its present values
 //! ```
 //!
-//! Most counts are small, and most pairs share theirs with many others. So the queue is a heap only at the top: below a
-//! *level*, pairs wait in buckets, one for each count, in no order. When all above has left the queue, the level falls to
-//! the next bucket, and its pairs are pushed again. Waiting takes constant time, leaving O(log n) comparisons at most. One
-//! heap for all takes 14 % more time in training, up to 30 %.
+//! Most counts are small, and most pairs share theirs with many others. So only the top of the queue is a heap: below a
+//! *level*, pairs wait in buckets, one for each count, in no order. When the heap is empty, the level falls to the next
+//! bucket, and its pairs are pushed again. A waiting pair takes constant time; a pair in the heap takes at most
+//! O(log n) comparisons. A single heap makes training 14 % slower, up to 30 %.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,7 +60,7 @@ use crate::error::Result;
 use crate::hash::pair_key;
 use crate::vocabulary::TokenId;
 
-/// More merges at once gain nothing.
+/// Most merges of a batch. More gain nothing.
 const MAX_LEN: usize = 256;
 
 /// Counts below this have buckets.
@@ -82,7 +81,7 @@ impl Batches {
         Self { ranking, filter, lefts: Vec::new(), rights: Vec::new(), current: 0 }
     }
 
-    /// Puts the next batch into the plan, at most `max_len` merges; none where no pair reaches the floor.
+    /// Puts the next batch into the plan, at most `max_len` merges; none if no pair reaches the floor.
     pub(super) fn choose(
         &mut self,
         max_len: usize,
@@ -118,7 +117,7 @@ impl Batches {
         self.rights[left as usize] != self.current && self.lefts[right as usize] != self.current
     }
 
-    /// Whether the tie rule needs `best`, which was taken out, to stand alone, and it does not.
+    /// Whether the tie rule requires that no other pair has the count of `best`, which was removed, and one has.
     fn is_tied(&mut self, best: PairIndex, plan: &Plan, workers: &Workers) -> bool {
         let count = plan.pairs.count(best);
         self.ranking.ties == Ties::LargestText
@@ -133,18 +132,18 @@ pub(super) struct Ranking {
     texts: Vec<Rc<[u8]>>,
     /// Pairs at or above the level.
     queue: BinaryHeap<Candidate>,
-    /// By count: what waits below the level.
+    /// By count: the pairs that wait below the level.
     buckets: Vec<Vec<PairIndex>>,
     level: usize,
 }
 
-/// What the queue knows of a pair. The largest goes first.
+/// An entry of the queue. The largest comes first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     count: i64,
     /// The texts of its tokens, if they order pairs of equal count.
     texts: Option<Rc<[Rc<[u8]>; 2]>>,
-    /// The ids, or the place of the first occurrence.
+    /// The ids, or the position of the first occurrence.
     tie: Reverse<u64>,
     pair: PairIndex,
 }
@@ -155,7 +154,7 @@ impl Ranking {
         Self { ties, texts: Vec::new(), queue: BinaryHeap::new(), buckets, level: N_BUCKETS }
     }
 
-    /// Takes note of a token, if the tie rule compares texts; ids come in ascending order.
+    /// Stores the text of a token, if the tie rule compares texts. Ids must come in ascending order.
     pub(super) fn learn(&mut self, id: TokenId, text: &[u8]) {
         if self.ties == Ties::LargestText {
             self.texts.resize(id as usize + 1, Rc::default());
@@ -163,14 +162,14 @@ impl Ranking {
         }
     }
 
-    /// Forgets all pairs.
+    /// Removes all pairs.
     pub(super) fn clear(&mut self) {
         self.queue.clear();
         self.buckets.iter_mut().for_each(Vec::clear);
         self.level = N_BUCKETS;
     }
 
-    /// Puts in a pair as it stands now, if it reaches the floor.
+    /// Adds a pair with its present values, if it reaches the floor.
     pub(super) fn push(&mut self, pair: PairIndex, plan: &Plan, workers: &Workers) {
         let count = plan.pairs.count(pair);
         if count < plan.floor {
@@ -204,12 +203,12 @@ impl Ranking {
         }
     }
 
-    /// Takes out the first pair of the queue.
+    /// Removes the first pair of the queue.
     pub(super) fn pop(&mut self) {
         self.queue.pop();
     }
 
-    /// Goes on with the pairs of the next lower count; `None` if there is none.
+    /// Continues with the pairs of the next lower count; `None` if there is none.
     fn descend(&mut self, plan: &Plan, workers: &Workers) -> Option<()> {
         self.level = self.buckets[..self.level].iter().rposition(|bucket| !bucket.is_empty())?;
         let pairs = std::mem::take(&mut self.buckets[self.level]);

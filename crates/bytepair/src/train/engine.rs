@@ -2,19 +2,19 @@
 //!
 //! ```text
 //! until enough merges are made:
-//!     while no pair is known that reaches the floor, and the floor can fall:
+//!     while no known pair reaches the floor, and the floor can fall:
 //!         survey: lower the floor; find all pairs that reach it now, and their places
 //!     choose a batch of the best pairs
 //!     make its merges; their counts fall, and new pairs that reach the floor become known
 //! ```
 //!
-//! *Invariant:* every pair that reaches the floor and may be merged is known, with its exact count. A merge only takes
-//! occurrences from pairs that are there, and a pair with a new token is seen when that token is made; so a pair below
+//! *Invariant:* every pair that reaches the floor and may be merged is known, with its exact count. A merge only
+//! removes occurrences of old pairs, and a pair with a new token is counted when that token is made. So a pair below
 //! the floor stays below it until the floor falls.
 //!
-//! The many pairs that are never chosen cost a few additions in each survey: no list, no table and no queue ever holds
-//! them. Surveys walk the whole corpus, some two to five times in all; batches touch only the places of their pairs and
-//! the neighbours.
+//! The many pairs that are never chosen cost a few additions in each survey: they are never in a list, a table or a
+//! queue. A survey walks the whole corpus, and there are two to five surveys in all. Batches touch only the places of
+//! their pairs and the neighbours.
 
 use super::choose::{Batches, Ranking};
 use super::limits::TokenFilter;
@@ -27,26 +27,26 @@ use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// How far the floor lies below the most frequent pair if there are many slots, and lists of places are large.
+/// How far the floor is below the most frequent pair if there are many slots, and lists of places are large.
 const FLOOR_RATIO: i64 = if crate::SMALL { 3 } else { 32 };
-/// How far the first floors lie below the most frequent pair, while tokens are bytes or little more: a few pairs of these
-/// occur far more often than the others, and what lies between is worth no survey.
+/// How far the first floors are below the most frequent pair, while tokens are bytes or little more. A few pairs of
+/// these are far more frequent than the others, and a survey for the pairs in between would not pay.
 const FIRST_FLOOR_RATIO: i64 = if crate::SMALL { 5 } else { 1 << 10 };
-/// How far any floor lies below the most frequent pair if there are few slots: lists are cheap then in comparison with
-/// surveys, and two of these are enough.
+/// How far any floor is below the most frequent pair if there are few slots. Lists are cheap then compared with
+/// surveys, so two surveys are enough.
 const LOW_FLOOR_RATIO: i64 = if crate::SMALL { 8 } else { 1 << 15 };
-/// So many slots are many: they do not fit the nearer caches.
+/// From this many slots on, a row does not fit the nearer caches.
 const N_MANY_SLOTS: usize = if crate::SMALL { 64 } else { 1 << 21 };
-/// A floor that is so many times lower costs less than another survey.
+/// A floor that is up to this many times lower costs less than another survey.
 const NEAR_RATIO: i64 = 4;
-/// How many pairs are looked for, for each merge that is left: some will have been broken by then. Where too few are
-/// found, another survey has to follow, of all slots for a few merges.
+/// How many pairs are wanted for each merge that is left: some pairs will be broken up by other merges. If too few are
+/// found, another survey of all slots has to follow for a few merges.
 const N_PAIRS_PER_MERGE: usize = 2;
-/// The least part of itself by which the floor falls.
+/// The floor falls by at least one part in this many.
 const LEAST_FALL: i64 = 3;
-/// From this many places on, the other threads take part in merging them. In tests they do for some batches.
+/// From this many places on, the other threads take part in a batch. In tests they do for some batches.
 const MIN_SHARED_PLACES: usize = if crate::SMALL { 4 } else { 500 };
-/// From this many places on, other threads that sleep are woken for them, which takes some tens of microseconds.
+/// From this many places on, sleeping threads are woken for a batch, which takes some tens of microseconds.
 const MIN_PLACES_TO_WAKE: usize = if crate::SMALL { 4 } else { 8000 };
 
 /// Chooses merges, and makes them with all threads.
@@ -55,7 +55,7 @@ pub(super) struct Engine<'e> {
     units: &'e Units,
     batches: Batches,
     min_count: i64,
-    /// Add up what the shares say of one merge.
+    /// Sum up the changes of all shares for one merge.
     sums: Sides<Sums>,
     changes: Sides<Vec<Change>>,
     n_corpus_tokens: i64,
@@ -65,7 +65,7 @@ pub(super) struct Engine<'e> {
 #[derive(Clone, Copy)]
 pub(super) struct Done {
     pub(super) count: i64,
-    /// Length of the corpus in tokens after it.
+    /// The length of the corpus in tokens after it.
     pub(super) n_corpus_tokens: i64,
 }
 
@@ -88,18 +88,18 @@ impl<'e> Engine<'e> {
         }
     }
 
-    /// Takes note of the tokens that training begins with, before anything else.
+    /// Learns the tokens that training begins with. Must come first.
     pub(super) fn begin(&mut self, vocabulary: &Vocabulary) -> Result<()> {
         vocabulary.iter().try_for_each(|(id, _)| self.learn(id, vocabulary))
     }
 
-    /// Whether a limit or the tie rule needs the bytes of tokens.
+    /// Whether a limit or the tie rule reads the bytes of tokens.
     fn reads_tokens(&self) -> bool {
         !self.batches.filter.is_idle() || self.batches.ranking.ties == Ties::LargestText
     }
 
-    /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none where no pair is left
-    /// that occurs often enough.
+    /// Merges the next pairs, at most `max_len`, and appends them to the vocabulary. Merges none if no pair is left
+    /// that reaches the minimum count.
     pub(super) fn merge_next(
         &mut self,
         max_len: usize,
@@ -122,12 +122,12 @@ impl<'e> Engine<'e> {
         Ok(self.merge_batch())
     }
 
-    /// The count of the best pair, after [`Self::merge_next`] has found none good enough.
+    /// The count of the best pair, after [`Self::merge_next`] has found none that is frequent enough.
     pub(super) fn best_count(&mut self) -> i64 {
         if self.min_count == 1 {
             return 0;
         }
-        // What is not allowed may be more frequent than all that is, and keep the floor high.
+        // Pairs that are not allowed may be more frequent than all allowed ones, and keep the floor high.
         loop {
             self.survey(1, usize::MAX);
             let plan = self.workers.plan();
@@ -138,8 +138,7 @@ impl<'e> Engine<'e> {
         }
     }
 
-    /// Lets the floor fall, but not below `lowest`, and finds the pairs above it: as many as `n_left` merges may
-    /// need.
+    /// Lowers the floor, but not below `lowest`, and finds the pairs above it: as many as `n_left` merges may need.
     fn survey(&mut self, lowest: i64, n_left: usize) {
         let n_wanted = n_left.saturating_mul(N_PAIRS_PER_MERGE);
         let workers = self.workers;
@@ -156,7 +155,7 @@ impl<'e> Engine<'e> {
             drop(plan);
             workers.step_in_parallel(Step::Tally);
             plan = workers.plan_mut();
-            // Its memory serves the next survey.
+            // The next survey reuses its memory.
             if let Some(mut share) = workers.shares().next() {
                 share.survey.sketch = std::mem::take(&mut plan.sketch);
             }
@@ -189,7 +188,7 @@ impl<'e> Engine<'e> {
         sum.unwrap_or_default()
     }
 
-    /// How often each pair occurs that was tallied.
+    /// The count of each tallied pair in the whole corpus.
     fn sum_tallies(&self) -> Vec<PairCount> {
         let shares: Vec<_> = self.workers.shares().collect();
         if let [share] = &shares[..] {
@@ -244,7 +243,7 @@ impl<'e> Engine<'e> {
         self.workers.shares().map(|share| n_places(&share)).sum()
     }
 
-    /// Accounts for what the merges of the batch did in all shares, in their order.
+    /// Applies what the merges of the batch did in all shares to the counts, in the order of the merges.
     fn settle(&mut self) -> Vec<Done> {
         let workers = self.workers;
         let (mut plan, shares) = (workers.plan_mut(), workers.shares().collect::<Vec<_>>());
@@ -279,12 +278,13 @@ impl<'e> Engine<'e> {
             let count = plan.jobs[index].count;
             done.push(Done { count, n_corpus_tokens: self.n_corpus_tokens });
         }
-        // Of jobs of earlier batches nothing is to be listed.
+        // The pairs of jobs of earlier batches must not be listed.
         plan.created.iter_mut().skip(n_jobs).for_each(Created::clear);
         done
     }
 
-    /// Decreases the pairs that a merge has broken, and keeps those of the new token that reach the floor.
+    /// Decreases the counts of the pairs that a merge has broken up, and keeps the pairs of the new token that reach
+    /// the floor.
     fn change_pairs(
         &self,
         plan: &mut Plan,
@@ -311,7 +311,7 @@ impl<'e> Engine<'e> {
         }
         pairs.decrease(job.right, job.left, touching);
         created.twice = kept(pairs, job.result, job.result, touching);
-        // Of a pair of equal tokens no occurrence is left either, whatever was counted above.
+        // A pair of equal tokens has no occurrence left either, whatever was counted above.
         pairs.set_merged(job.pair);
     }
 
@@ -326,8 +326,8 @@ impl<'e> Engine<'e> {
     }
 }
 
-/// The next floor: a fraction of the highest count, which is below the old floor where it is not known; or
-/// `enough`, at which there are pairs enough, if that is higher or not much lower.
+/// The next floor: a fraction of the highest count, or of the old floor if that is lower or the count is unknown. If
+/// `enough`, the floor with enough pairs, is higher or not much lower, it is `enough`.
 fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, plan: &Plan, lowest: i64) -> i64 {
     let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { ratio };
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;

@@ -1,15 +1,15 @@
 //! Limits: which tokens may be learned, and which characters get ids.
 //!
-//! A pair whose token would exceed a limit, or is there already, is never merged. A token is there already only in a
-//! vocabulary from elsewhere, where no merge makes it. It keeps its id and stays what it is. [`TokenFilter`] costs a look
-//! at two small records for each pair, and nothing without limits. If there are tokens that no merge makes, the
-//! texts of all tokens are kept, and a pair as long as one of them is written down. Where tokens are to be of a [`Scope`], that is
-//! another limit.
+//! A pair whose token would exceed a limit, or exists already, is never merged. A token exists already only in a
+//! vocabulary from elsewhere, if no merge makes it there. It keeps its id and its meaning. [`TokenFilter`] reads two
+//! small records for each pair, and nothing if there are no limits. If there are tokens that no merge makes, the texts
+//! of all tokens are stored, and the text of a pair is built if it is as long as one of these tokens. A [`Scope`] that
+//! tokens must belong to is another limit.
 //!
-//! If there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones
-//! those of smaller code points. A character that is left out stands between its neighbours as an unknown one does in
-//! encoding: no pair reaches over it. Counting characters takes a pass over the distinct pieces and 8 MiB, and nothing
-//! where they are not limited.
+//! If there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones,
+//! those with smaller code points. A character that is left out separates its neighbours as an unknown one does in
+//! encoding: no pair crosses it. Counting characters takes a pass over the distinct pieces and 8 MiB, and nothing if
+//! they are not limited.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::scope::{Edges, Scope};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind, merged_kind};
 
-/// What every learned token must keep to. The alphabet is not asked.
+/// Limits of every learned token. They do not apply to the alphabet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TokenLimits {
-    /// The most bytes that a token may have, marks left out.
+    /// The most bytes that a token may have, without marks.
     pub max_bytes: Option<u32>,
-    /// The most characters that a token may have, marks left out.
+    /// The most characters that a token may have, without marks.
     pub max_characters: Option<u32>,
-    /// Whether a token is either made of whole characters or a part of one character. Says nothing where
-    /// units are characters.
+    /// Whether a token must consist of whole characters or of a part of one character. Has no effect if units are
+    /// characters.
     pub whole_characters: bool,
 }
 
@@ -36,13 +36,13 @@ pub struct TokenLimits {
 pub(super) struct TokenFilter {
     limits: TokenLimits,
     taken: Option<Taken>,
-    /// Tokens must be of it.
+    /// The scope that tokens must belong to.
     scope: Option<Arc<Scope>>,
-    /// By token id. Empty where nothing is limited.
+    /// By token id. Empty if nothing is limited.
     tokens: Vec<Learned>,
 }
 
-/// Tokens that must not be learned, since they are there.
+/// Tokens that must not be learned because they exist already.
 struct Taken {
     tokens: HashSet<(TokenKind, Vec<u8>)>,
     /// By length in bytes: whether one of them has it.
@@ -55,10 +55,10 @@ struct Learned {
     n_bytes: u32,
     n_characters: u32,
     extent: Extent,
-    /// Of a scope, if there is one.
+    /// Relative to the scope, if there is one.
     edges: Edges,
     kind: TokenKind,
-    /// Empty unless some tokens are there already.
+    /// The bytes of the token, if there are taken tokens; empty if not.
     text: Vec<u8>,
 }
 
@@ -67,9 +67,9 @@ struct Learned {
 enum Extent {
     /// Characters, or bytes that are no part of any.
     Whole,
-    /// The beginning of a character; this many of its bytes are missing.
+    /// The beginning of a character that lacks this many bytes.
     Beginning { missing: u32 },
-    /// So many bytes that continue a character, without its first.
+    /// This many bytes that continue a character, without its first byte.
     Inside { len: u32 },
 }
 
@@ -81,12 +81,12 @@ impl TokenFilter {
         Self { limits, taken: None, scope: None, tokens: Vec::new() }
     }
 
-    /// One that learns only tokens of a scope, if there is one.
+    /// A filter that also allows only tokens of the scope, if there is one.
     pub(super) fn with_scope(self, scope: Option<Arc<Scope>>) -> Self {
         Self { scope, ..self }
     }
 
-    /// One that also refuses to learn these tokens.
+    /// A filter that also rejects these tokens.
     pub(super) fn with_taken<'t>(self, taken: impl Iterator<Item = Token<'t>>) -> Self {
         let tokens: HashSet<_> = taken.map(|token| (token.kind, token.bytes.to_vec())).collect();
         let most = tokens.iter().map(|(_, bytes)| bytes.len()).max();
@@ -96,7 +96,7 @@ impl TokenFilter {
         Self { taken: Some(Taken { tokens, is_length }), ..self }
     }
 
-    /// Takes note of a token; ids come in ascending order.
+    /// Adds a token. Ids must come in ascending order.
     pub(super) fn learn(&mut self, id: TokenId, token: Token<'_>) {
         if self.is_idle() {
             return;
@@ -136,11 +136,11 @@ impl TokenFilter {
             && left.extent.joins(right.extent).is_some()
     }
 
-    /// Whether the token of a pair may have neighbours that neither part of it may be merged with.
+    /// Whether the token of a pair may be merged with neighbours that neither of its parts may be merged with.
     ///
-    /// So it is where the parts of a character become one, and where a part is not of the scope, as the token is. It may be
-    /// so wherever a token is there already: it keeps its parts apart, but not these from what they are merged with. Lengths
-    /// never free a pair.
+    /// This is so if the parts of a character become one, or if the token belongs to the scope and a part does not. It
+    /// may be so whenever there are taken tokens: such a token keeps two tokens from being merged, but not one of them
+    /// from being merged with a longer token that contains the other. Limits of length never free a pair.
     pub(super) fn frees(&self, left: TokenId, right: TokenId) -> bool {
         if self.is_idle() {
             return false;
@@ -162,7 +162,7 @@ impl TokenFilter {
 }
 
 impl Taken {
-    /// Whether the token of a pair is one of them.
+    /// Whether the token of a pair is one of these.
     fn has(&self, left: &Learned, right: &Learned) -> bool {
         let text = || [left.text.as_slice(), right.text.as_slice()].concat();
         self.is_length.get(left.text.len() + right.text.len()) == Some(&true)
@@ -171,7 +171,7 @@ impl Taken {
 }
 
 impl Extent {
-    /// What a token of these bytes is, if it may be one.
+    /// The extent of a token of these bytes, if it is allowed.
     fn of(bytes: &[u8]) -> Self {
         let joined = |left: Self, right: Self| left.joins(right).unwrap_or(Self::Whole);
         bytes.iter().map(|&byte| Self::of_byte(byte)).reduce(joined).unwrap_or(Self::Whole)
@@ -187,8 +187,7 @@ impl Extent {
         }
     }
 
-    /// What two neighbours are together; `None` if that is more than a part of one character and not whole
-    /// ones.
+    /// The extent of two adjacent tokens together; `None` if that is neither whole characters nor a part of one.
     fn joins(self, right: Self) -> Option<Self> {
         match (self, right) {
             (Self::Whole, Self::Whole) => Some(Self::Whole),
@@ -208,7 +207,7 @@ impl Extent {
     }
 }
 
-/// Refuses pieces in which no character of the scope occurs: nothing could be learned.
+/// Rejects pieces without any character of the scope: nothing could be learned.
 pub(super) fn check_scope(scope: &Scope, counts: &PieceCounts) -> Result<()> {
     let is_held = |piece: &[u8]| {
         let mut texts = piece.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
@@ -220,10 +219,10 @@ pub(super) fn check_scope(scope: &Scope, counts: &PieceCounts) -> Result<()> {
     Err(Error::option("scope", "no text of the corpus has any of its characters"))
 }
 
-/// How many of the characters stay.
+/// How many characters are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CharacterLimits {
-    /// As few of the most frequent characters as make up this share of all occurrences, a fraction.
+    /// The fewest of the most frequent characters that make up this fraction of all occurrences.
     pub coverage: Option<(u64, u64)>,
     /// At most this many characters.
     pub most: Option<usize>,
@@ -237,15 +236,15 @@ pub struct LeftOut {
     pub n_characters: usize,
     /// How often they occur.
     pub n_occurrences: i64,
-    /// How often all characters occur, these among them.
+    /// How often all characters occur, including these.
     pub n_total: i64,
 }
 
 impl CharacterLimits {
-    /// Refuses limits that nothing keeps to, or that have no meaning for these units.
+    /// Rejects limits that cannot be met, or that have no meaning for these units.
     ///
     /// # Errors
-    /// If units are bytes, where training goes on from an alphabet, or where no character would stay.
+    /// If units are bytes, training continues from an alphabet, or no character would be kept.
     pub fn check(&self, units: &Units, is_continued: bool) -> Result<()> {
         let given = [
             ("character_coverage", self.coverage.is_some()),
@@ -272,17 +271,17 @@ impl CharacterLimits {
         Ok(())
     }
 
-    /// The characters that stay, in the order of their code points, and what is left out; `None` if all stay.
+    /// The characters that are kept, by code point, and what is left out; `None` if there is no limit.
     ///
     /// # Errors
-    /// If a piece is not UTF-8; the offset is that in the piece.
+    /// If a piece is not UTF-8. The offset is relative to the piece.
     pub(super) fn kept(&self, counts: &PieceCounts) -> Result<Option<(Vec<char>, LeftOut)>> {
         if *self == Self::default() {
             return Ok(None);
         }
         let mut by_frequency = frequencies(counts)?;
         let n_total = by_frequency.iter().fold(0_i64, |sum, (_, n)| sum.saturating_add(*n));
-        // Sorting is stable: of equals the smaller code point stays first.
+        // Sorting is stable: of equally frequent characters, the one with the smaller code point comes first.
         by_frequency.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
         let n_kept = self.n_kept(&by_frequency, n_total);
         let left_out = &by_frequency[n_kept..];
@@ -312,7 +311,7 @@ impl CharacterLimits {
     }
 }
 
-/// The characters of all pieces, in the order of their code points, with how often each occurs.
+/// The characters of all pieces with their counts, by code point.
 fn frequencies(counts: &PieceCounts) -> Result<Vec<(char, i64)>> {
     let mut by_code_point = vec![0_i64; char::MAX as usize + 1];
     for (piece, count, _) in counts.iter() {
@@ -359,7 +358,7 @@ mod tests {
             let rank = |c: char| (std::cmp::Reverse(n(c)), c);
             let total: i64 = all.iter().map(|&c| n(c)).sum();
             prop_assert_eq!(left_out.n_total, total);
-            // The definition: a character stays if those before it do not cover the share, and there is room.
+            // The definition: a character stays if those before it do not cover the fraction, and there is room.
             let stays = |&c: &char| {
                 let before: Vec<_> = all.iter().filter(|&&other| rank(other) < rank(c)).collect();
                 let covered: i64 = before.iter().map(|&&c| n(c)).sum();

@@ -1,39 +1,38 @@
-//! Piece counts to merges: one merge engine for every dialect and tie rule.
+//! Learns merges from piece counts: one engine for every dialect and tie rule.
 //!
-//! Each step finds the most frequent pair of neighbouring tokens and merges all its occurrences, left
-//! to right without overlap. Every neighbouring pair counts, overlapping ones too (`aaa` holds two
-//! `aa`), weighted by the count of its piece. Training ends at its target, or when no pair reaches the
-//! least count.
+//! Each step finds the most frequent pair of adjacent tokens and merges all its occurrences, left to right without
+//! overlap. Every adjacent pair counts, also overlapping ones (`aaa` has two `aa`), weighted by the count of its piece.
+//! Training ends at its target, or when no pair reaches the minimum count.
 //!
-//! Every merge makes a new token. Between two borders that no merge has crossed, units are merged as if
-//! they stood alone; so the same units are always cut in the same two parts before they become one
-//! token, and no two pairs make the same token. For the same reason encoding a piece by the learned
-//! merges gives the segmentation that training ended with.
+//! Every merge makes a new token. Between two boundaries that no merge has crossed, units are merged as if they were
+//! alone. So the same units are always split into the same two parts before they become one token, and no two pairs
+//! make the same token. For the same reason encoding a piece by the learned merges gives the segmentation that training
+//! ended with.
 //!
-//! The way of a corpus through these files, from counts to a vocabulary:
+//! How a corpus becomes a vocabulary in these files:
 //!
 //! ```text
-//! train                             the options are checked; `begin` makes the vocabulary of the alphabet
+//! train                             checks the options; `begin` makes the vocabulary of the alphabet
 //!   start::shares                   pieces → rows of tokens (`row`), one share of the corpus for each thread
-//!   Workers::with_threads           a thread stays with each share until training ends
+//!   Workers::with_threads           each share has a thread until training ends
 //!     MergeLog::merge_until_stop    until the target is reached or no pair is left:
 //!       Engine::merge_next
 //!         Engine::survey            if no known pair reaches the floor: lower it, find the pairs above it (`survey`),
 //!                                   list their places (`pairs`)
 //!         Batches::choose           the next merges that can be made at once
 //!         Engine::merge_batch       make them:
-//!           Share::apply              each thread rewrites its places, and sums up what that changes
+//!           Share::apply              each thread rewrites its places, and sums up the changes of counts
 //!           Engine::settle            counts of pairs fall; new pairs above the floor are kept
 //!           Share::list               each thread lists the places of the new pairs
 //!   push_names                      the unknown token and the special tokens
 //! ```
 //!
-//! `plan` is what all threads read during a step, `limits` says which characters get ids and which tokens may be learned,
-//! and [`truncated`] cuts a vocabulary to a smaller target without training. `tests::naive` is the definition that all of this
-//! must agree with.
+//! `plan` is what all threads read during a step, `limits` decides which characters get ids and which tokens may be
+//! learned, and [`truncated`] cuts a vocabulary to a smaller target without training. `tests::naive` is the definition
+//! that all of this must agree with.
 //!
-//! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs
-//! that are frequent at some time; the length of a piece alone costs nothing.
+//! Takes O(S + M log P) time and O(S) space for S symbols in the distinct pieces, M merged occurrences and P pairs that
+//! are frequent at some time. The length of a piece does not matter.
 
 mod choose;
 mod engine;
@@ -67,7 +66,7 @@ pub use limits::{CharacterLimits, LeftOut, TokenLimits};
 use plan::{Plan, Workers, next_id};
 pub use start::Earlier;
 
-/// The most merges for which room is reserved at once: the corpus may have fewer than the target.
+/// The most merges for which memory is reserved at once: the corpus may give fewer than the target.
 const MAX_RESERVED: usize = 1 << 17;
 
 /// Which of several pairs of equal count is merged first.
@@ -82,41 +81,41 @@ pub enum Ties {
     LargestText,
 }
 
-/// Where learning stops, besides running out of pairs.
+/// Where training stops, unless it runs out of pairs before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// At this many ids, alphabet, unknown and special tokens included.
+    /// At this many ids, including the alphabet, unknown and special tokens.
     VocabSize(usize),
     /// After this many merges.
     Merges(usize),
 }
 
-/// What to learn.
+/// Options of training.
 #[derive(Clone, Debug)]
 pub struct TrainOptions {
     /// Where to stop.
     pub target: Target,
-    /// A pair that occurs less often is not merged.
+    /// The minimum count: pairs that occur less often are not merged.
     pub min_count: i64,
     /// Which of several pairs of equal count comes first.
     pub ties: Ties,
-    /// Special tokens that get the last ids, but for those that an earlier vocabulary has.
+    /// Special tokens that get the last ids, except those that an earlier vocabulary has.
     pub special_tokens: Vec<String>,
     /// Which tokens may be learned.
     pub limits: TokenLimits,
-    /// If there is one, only tokens are learned that occur in no text without its characters.
+    /// If set, only tokens are learned that occur in no text without characters of this scope.
     pub scope: Option<Arc<Scope>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
     /// How many threads merge. The result does not depend on it.
     pub n_threads: usize,
-    /// A vocabulary to go on from: its ids and merges are kept.
+    /// A vocabulary to continue from: its ids and merges are kept.
     pub resume: Option<Earlier>,
 }
 
 impl TrainOptions {
-    /// To learn up to `target` from all pairs that occur twice, with one thread; of equal counts the pair of the
-    /// smallest ids.
+    /// Options to learn up to `target` from all pairs that occur at least twice, with one thread. Of pairs with equal
+    /// counts, the one with the smallest ids comes first.
     pub fn new(target: Target) -> Self {
         Self {
             target,
@@ -132,26 +131,26 @@ impl TrainOptions {
     }
 }
 
-/// Where training stands.
+/// The progress of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TrainProgress {
-    /// Merges done so far, earlier ones included.
+    /// Merges done so far, including earlier ones.
     pub n_merges: usize,
-    /// The most that will be done.
+    /// The most merges that will be done.
     pub max_merges: usize,
-    /// Length of the corpus in tokens, as it is segmented now.
+    /// The length of the corpus in tokens, as it is segmented now.
     pub n_corpus_tokens: i64,
-    /// The count of the pair that was merged last: no later one is higher.
+    /// The count of the pair that was merged last. No later count is higher.
     pub count: i64,
 }
 
 /// Why training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stop {
-    /// The target is reached.
+    /// The target was reached.
     Target,
-    /// No pair was left that occurs often enough; the best one occurred this often.
+    /// No pair was left that reaches the minimum count; the most frequent one had this count.
     MinCount(i64),
     /// The caller stopped it.
     Caller,
@@ -163,29 +162,29 @@ pub enum Stop {
 pub struct Trained {
     /// Alphabet, merges with their counts, unknown and special tokens.
     pub vocabulary: Vocabulary,
-    /// Length of the corpus in tokens before the first new merge.
+    /// The length of the corpus in tokens before the first new merge.
     pub n_initial_tokens: i64,
-    /// By new merge: length of the corpus in tokens after it.
+    /// By new merge: the length of the corpus in tokens after it.
     pub tokens_after: Vec<i64>,
     /// Why training ended.
     pub stop: Stop,
-    /// Where characters were limited: what was left out.
+    /// What was left out of the alphabet, if characters were limited.
     pub left_out: Option<LeftOut>,
 }
 
 impl Trained {
-    /// Length of the corpus in tokens of the vocabulary.
+    /// The length of the corpus in tokens of the vocabulary.
     pub fn n_corpus_tokens(&self) -> i64 {
         self.tokens_after.last().copied().unwrap_or(self.n_initial_tokens)
     }
 }
 
-/// Learns merges from piece counts. `progress` is called at most once for each merge; it may end the training with what
-/// was learned by then, or with an error. Counts passed by value are freed before merging begins.
+/// Learns merges from piece counts. `progress` is called at most once for each merge. It may end the training, keeping
+/// what was learned so far, or return an error. Counts passed by value are freed before merging begins.
 ///
 /// # Errors
-/// If there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
-/// but has to be, a count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
+/// If there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8 but has to be, a
+/// count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
 pub fn train(
     counts: impl Borrow<PieceCounts>,
     units: &Units,
@@ -221,7 +220,7 @@ pub fn train(
         log.merge_until_stop(&mut engine, &mut vocabulary, &mut progress)
     })?;
     if !vocabulary.index_from(first_new) {
-        // No two pairs make the same token, but a vocabulary from elsewhere may have it.
+        // No two pairs make the same token, but a vocabulary from elsewhere may already have it.
         let problem = "has a token that no merge of it makes, and that is learned now";
         return Err(Error::option("resume", problem));
     }
@@ -233,8 +232,8 @@ pub fn train(
     Ok(Trained { vocabulary, n_initial_tokens, tokens_after, stop, left_out })
 }
 
-/// The names of tokens that are no text, such as added tokens, where text may be written alike. The text may come up
-/// although added tokens are cut out, if normalizing makes it. Most formats cannot hold two tokens of one name.
+/// The names of tokens that are no text, such as added tokens, if text may be written alike. Such text may occur
+/// although added tokens are cut out, if normalization produces it. Most formats cannot hold two tokens of one name.
 fn names_like_text(vocabulary: &Vocabulary, units: &Units) -> Vec<Vec<u8>> {
     let others = vocabulary.iter().map(|(_, token)| token);
     let others = others.filter(|token| !matches!(token.kind, TokenKind::Text(_)));
@@ -242,7 +241,7 @@ fn names_like_text(vocabulary: &Vocabulary, units: &Units) -> Vec<Vec<u8>> {
     names.filter(|name| !name.is_empty() && *units.written(Token::plain(name)) == **name).collect()
 }
 
-/// The vocabulary that these counts are merged into, and what its alphabet lacks.
+/// The vocabulary that training begins with, and what is left out of its alphabet.
 fn begin(
     counts: &PieceCounts,
     units: &Units,
@@ -265,16 +264,16 @@ fn begin(
     }
 }
 
-/// The merges made so far, with what is reported of them.
+/// The merges made so far, with what is reported about them.
 #[derive(Default)]
 struct MergeLog {
     /// Merges before the first new one.
     n_earlier: usize,
-    /// The most merges that will be made, earlier ones included.
+    /// The most merges that will be made, including earlier ones.
     max_merges: usize,
-    /// The counts of earlier merges, where they are known, and of new ones.
+    /// The counts of earlier merges, if they are known, and of new ones.
     merge_counts: Vec<i64>,
-    /// By new merge: length of the corpus in tokens after it.
+    /// By new merge: the length of the corpus in tokens after it.
     tokens_after: Vec<i64>,
 }
 
@@ -311,7 +310,7 @@ impl MergeLog {
     }
 }
 
-/// How many merges fit, earlier ones included.
+/// How many merges fit, including earlier ones.
 fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) -> Result<usize> {
     let n_earlier = vocabulary.merges().len();
     let needed = vocabulary.len() + names(vocabulary, units, options).count();
@@ -337,9 +336,9 @@ fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions
     names.into_iter().try_for_each(|token| vocabulary.push(token).map(drop))
 }
 
-/// The unknown token and the special tokens that are not in a vocabulary.
+/// The unknown token and the special tokens that a vocabulary does not have.
 ///
-/// An earlier vocabulary has an unknown token if the units have one, as whatever kind of token.
+/// If the units have an unknown token, an earlier vocabulary already has it, as a token of some kind.
 fn names<'n>(
     vocabulary: &Vocabulary,
     units: &'n Units,
@@ -359,15 +358,16 @@ fn names<'n>(
     unknown.chain(special.map(|name| Token { kind: TokenKind::Added, bytes: name.as_bytes() }))
 }
 
-/// The vocabulary that training up to `target` gives, cut from a larger one: the same alphabet and the first of its merges.
+/// The vocabulary that training up to `target` would give, cut from a larger one: the same alphabet and the first
+/// merges.
 ///
-/// A merge depends on the merges before it and never on where training stops, so nothing is learned again. The
-/// tokens of the last merges go. All others stay in their order, so those behind get smaller
-/// ids, as a rule the unknown and special tokens. Linear in the size of the vocabulary.
+/// A merge depends only on the merges before it, not on where training stops, so nothing has to be learned again. The
+/// tokens of the last merges are removed. All others keep their order, so those after them get smaller ids: usually the
+/// unknown and special tokens. Linear in the size of the vocabulary.
 ///
 /// # Errors
-/// If the ids are in another order than training gives them, or `target` is more than there is or less than
-/// there must be.
+/// If the ids are in another order than training gives them, or `target` is more than the vocabulary has or less than
+/// it must have.
 pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocabulary> {
     check_order(vocabulary)?;
     let n_kept = n_merges_kept(vocabulary, target)?;
@@ -389,8 +389,8 @@ pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocab
     Ok(shorter)
 }
 
-/// Refuses a vocabulary that training does not leave: each merge makes a token after those of earlier merges and
-/// after its parts, and no other token of text stands after the first of them.
+/// Rejects a vocabulary that training would not produce: each merge must make a token after those of earlier merges and
+/// after its parts, and no other text token may come after the first of them.
 fn check_order(vocabulary: &Vocabulary) -> Result<()> {
     let refused = |problem| Err(Error::option("truncated", problem));
     if vocabulary.iter().count() != vocabulary.len() {

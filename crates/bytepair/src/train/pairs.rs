@@ -1,13 +1,14 @@
 //! The pairs that may be chosen before the next survey: their counts in the whole corpus, and their places in a share.
 //!
-//! A pair gains no occurrence after the merge that made one of its tokens. So one that is below the floor when it
-//! is made need not be kept: it cannot be chosen before the floor falls, and then everything is counted anew.
+//! A pair gains no occurrence after the merge that made one of its tokens. So a pair that is below the floor when it is
+//! made need not be kept: it cannot be chosen before the floor falls, and then everything is counted again.
 //!
-//! [`Pairs`] is a hash table from two tokens to a number and a count. [`Places`] has for each number a list of the slots
-//! where the pair may begin, in ascending order, all lists in one row of memory. A list has as much room as its pair has
-//! occurrences when it is made. Merges make places stale; these are skipped when they are met, never searched for.
+//! [`Pairs`] is a hash table from two tokens to an index and a count. [`Places`] has for each index a list of the slots
+//! where the pair may begin, in ascending order. All lists are in one row of memory, and a list has room for the
+//! occurrences that its pair has when the list is made. Merges make places stale; stale places are skipped when they
+//! are met, never searched for.
 //!
-//! Every operation takes O(1) expected time, for each slot where lists are made or filtered.
+//! Every operation takes O(1) expected time; making or filtering a list takes O(1) for each slot.
 
 use super::row::index_of;
 use crate::hash::HashKey;
@@ -18,22 +19,22 @@ use crate::vocabulary::TokenId;
 
 /// The index of a pair in [`Pairs`].
 pub(super) type PairIndex = u32;
-/// Stands for a pair that is not kept. No pair has this index.
+/// Marks a pair that is not kept. No pair has this index.
 pub(super) const NO_PAIR: PairIndex = PairIndex::MAX;
 
 /// Counts of pairs, by index and by tokens.
 pub(super) struct Pairs {
-    /// Open addressing, at most half full: a part of the hash of a pair, and one more than its index; 0 where there
-    /// is none. So most pairs that are not kept are recognized without looking at an entry.
+    /// Open addressing, at most half full: a part of the hash of a pair, and its index plus one; 0 for a free place. So
+    /// most pairs that are not kept are recognized without reading an entry.
     places: HugePageRow<u64>,
-    /// By how much a hash is shifted to give a place.
+    /// Shifting a hash right by this gives a place.
     shift: u32,
-    /// What makes the hash one of this process.
+    /// Makes the hash specific to this process.
     factor: u64,
     entries: HugePageRow<PairEntry>,
 }
 
-/// Two tokens, and how often they stand beside each other.
+/// Two tokens, and how often they are adjacent.
 #[derive(Clone, Copy)]
 pub(super) struct PairCount {
     pub(super) left: TokenId,
@@ -47,11 +48,11 @@ struct PairEntry {
     count: i64,
 }
 
-/// The half of a place that holds a part of a hash.
+/// The half of a place that has a part of the hash.
 const HASH_PART: u64 = !(u32::MAX as u64);
 
 impl Pairs {
-    /// No pairs, with room for some.
+    /// A table without pairs, with room for some.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         let n_places = (capacity.max(8) * 2).next_power_of_two();
         let (mut places, mut entries) = (HugePageRow::default(), HugePageRow::default());
@@ -90,7 +91,7 @@ impl Pairs {
         pair_of(self.entries[pair as usize].key)
     }
 
-    /// The two tokens of a pair, if there is one of this number.
+    /// The two tokens of a pair, if this index exists.
     pub(super) fn get(&self, pair: PairIndex) -> Option<(TokenId, TokenId)> {
         self.entries.get(pair as usize).map(|entry| pair_of(entry.key))
     }
@@ -100,7 +101,7 @@ impl Pairs {
         self.entries[pair as usize].count
     }
 
-    /// All pairs with their counts, in the order in which they came.
+    /// All pairs with their counts, in the order of insertion.
     pub(super) fn iter(&self) -> impl Iterator<Item = PairCount> {
         self.entries.iter().map(|entry| {
             let (left, right) = pair_of(entry.key);
@@ -108,7 +109,7 @@ impl Pairs {
         })
     }
 
-    /// Adds a pair that is not there.
+    /// Adds a pair that is not in the table.
     pub(super) fn push(&mut self, left: TokenId, right: TokenId, count: i64) -> PairIndex {
         let key = pair_key(left, right);
         let pair = index_of(self.entries.len());
@@ -120,7 +121,7 @@ impl Pairs {
         pair
     }
 
-    /// Adds to the count of a pair, which is put in where it is missing.
+    /// Adds to the count of a pair, which is inserted if it is missing.
     #[inline]
     pub(super) fn add(&mut self, left: TokenId, right: TokenId, count: i64) -> PairIndex {
         let Some(pair) = self.index(left, right) else { return self.push(left, right, count) };
@@ -128,7 +129,7 @@ impl Pairs {
         pair
     }
 
-    /// Takes from the count of a pair, if it is there.
+    /// Subtracts from the count of a pair, if it is in the table.
     #[inline]
     pub(super) fn decrease(&mut self, left: TokenId, right: TokenId, count: i64) {
         if let Some(pair) = self.index(left, right) {
@@ -149,7 +150,7 @@ impl Pairs {
         self.entries[pair as usize].count = 0;
     }
 
-    /// Puts the index of a pair, which is not there, into the next free place.
+    /// Puts the index of a pair, which is not in the table, into the next free place.
     #[inline]
     fn put(&mut self, key: u64, pair: PairIndex) {
         let hash = pair_hash_by(self.factor, key);
@@ -177,7 +178,7 @@ impl Pairs {
     }
 }
 
-/// What a place holds of a hash: the half that does not name the place.
+/// The part of a hash that a place has: the half that does not determine the place.
 #[inline]
 fn part_of(hash: u64) -> u64 {
     hash << u32::BITS
@@ -194,7 +195,7 @@ fn index_in(place: u64) -> PairIndex {
 #[derive(Default)]
 pub(super) struct Places {
     slots: HugePageRow<u32>,
-    /// By pair: its list. Pairs that do not occur here may have none.
+    /// By pair: its list. Pairs that do not occur in this share may have none.
     lists: Vec<List>,
 }
 
@@ -211,17 +212,17 @@ impl List {
         self.len
     }
 
-    /// The slots from `start` on and before `end`.
+    /// The slots from index `start` up to `end`.
     pub(super) fn part(self, start: usize, end: usize) -> Self {
         Self { start: self.start + start, len: end - start }
     }
 }
 
-/// Stands for the place of the next slot of a list that is not there.
+/// The position of the next slot if a list does not exist.
 pub(super) const NO_LIST: usize = usize::MAX;
 
 impl Places {
-    /// Forgets all lists. Their memory is given back: what a survey needs is at its most before it makes new ones.
+    /// Removes all lists. Their memory is freed, because a survey needs the most memory before it makes new ones.
     pub(super) fn clear(&mut self) {
         self.slots = HugePageRow::default();
         self.lists.clear();
@@ -236,12 +237,12 @@ impl Places {
         self.slots.lengthen(0, self.slots.len() + n_slots);
     }
 
-    /// Makes room for lists of no more than `most` slots. What is never filled takes no memory.
+    /// Reserves room for lists of at most `most` slots in total. What is never filled takes no memory.
     pub(super) fn reserve(&mut self, most: usize) {
         self.slots.reserve(self.slots.len() + most);
     }
 
-    /// Makes a full list, whose slots come later; gives the place of the first.
+    /// Makes a full list whose slots are written later; returns the position of the first.
     pub(super) fn make_full(&mut self, pair: PairIndex, n_slots: usize) -> usize {
         self.make(pair, n_slots);
         let list = &mut self.lists[pair as usize];
@@ -271,12 +272,12 @@ impl Places {
         self.list(pair).len
     }
 
-    /// The list of a pair; an empty one where it has none.
+    /// The list of a pair; empty if the pair has none.
     pub(super) fn list(&self, pair: PairIndex) -> List {
         self.lists.get(pair as usize).copied().unwrap_or_default()
     }
 
-    /// A list, taken out: its pair has none any more, and its memory stays as it is.
+    /// Takes the list of a pair: the pair has none afterwards. Its memory stays as it is.
     pub(super) fn take(&mut self, pair: PairIndex) -> List {
         self.lists.get_mut(pair as usize).map(std::mem::take).unwrap_or_default()
     }
@@ -287,20 +288,21 @@ impl Places {
         &self.slots[list.start..list.start + list.len]
     }
 
-    /// Appends those slots of a part of a list for which `keep` says so to what was kept of the parts before.
+    /// Appends the slots of `part` for which `keep` is true to `kept`, which has those of earlier parts of the same
+    /// list.
     #[inline]
     pub(super) fn keep(&mut self, kept: &mut List, part: List, mut keep: impl FnMut(u32) -> bool) {
         let end = part.start + part.len - kept.start;
         let slots = &mut self.slots[kept.start..][..end];
         for index in part.start - kept.start..end {
-            // Written first and counted after: no branch that could be guessed wrongly.
+            // Written first and counted after: no branch that could be mispredicted.
             let slot = slots[index];
             slots[kept.len] = slot;
             kept.len += usize::from(keep(slot));
         }
     }
 
-    /// Drops slots from the front of a pair's list until `keep` says so; gives the first that is left.
+    /// Drops slots from the front of a pair's list until `keep` is true; returns the first remaining slot.
     pub(super) fn first(
         &mut self,
         pair: PairIndex,

@@ -1,13 +1,12 @@
-//! What the threads of all shares read during a step, and these threads, which take the same step on their shares of the
+//! The plan, which all threads read during a step, and the threads, which take the same step on their shares of the
 //! corpus at the same time. The plan changes only between steps.
 //!
-//! Merging takes thousands of short steps, some microseconds each. So the threads stay for as long as training
-//! lasts, wait for the next step by looking again and again for a moment, and only then go to sleep. The thread
-//! that trains takes the first share itself, and those for which the system gave no thread. Threads end with the
-//! training: nothing outlives a `fork`.
+//! Merging takes thousands of short steps, some microseconds each. So the threads live as long as training, spin for a
+//! moment while they wait for the next step, and only then go to sleep. The training thread takes the first share
+//! itself, and those for which the system gave no thread. The threads end with the training, so none outlives a `fork`.
 //!
-//! *Invariant:* a step begins when its number is stored and ends when every thread has counted itself; between steps
-//! only the training thread holds the locks, so none of them is ever waited for.
+//! *Invariant:* a step begins when its number is stored and ends when every thread has counted itself. Between steps
+//! only the training thread holds the locks, so no thread ever waits for a lock.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -20,18 +19,18 @@ use super::survey::Sketch;
 use crate::error::{ErrorKind, Result};
 use crate::vocabulary::TokenId;
 
-/// What to do, and what has to be known for it.
+/// What to do, and the data for it.
 pub(super) struct Plan {
     pub(super) step: Step,
-    /// By token id: the number of slots that a token covers. One for each id.
+    /// By token id: the number of slots that a token covers.
     pub(super) lengths: Vec<u32>,
     /// The number of slots of all shares.
     pub(super) n_slots: usize,
-    /// How often pairs occur at most, in the whole corpus.
+    /// Upper bounds of the counts of pairs in the whole corpus.
     pub(super) sketch: Sketch,
-    /// Pairs that occur less often are left alone until the next survey.
+    /// Pairs that occur less often are ignored until the next survey.
     pub(super) floor: i64,
-    /// The other pairs.
+    /// The pairs that reach the floor.
     pub(super) pairs: Pairs,
     /// The merges of a batch, in their order.
     pub(super) jobs: Vec<Job>,
@@ -39,14 +38,14 @@ pub(super) struct Plan {
     pub(super) created: Vec<Created>,
 }
 
-/// A step that every share takes on its own.
+/// A step that every share takes independently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Make the row anew.
+    /// Compact the row.
     Compact,
     /// Look at its pairs.
     Look,
-    /// Count the pairs that the sketch leaves.
+    /// Count the pairs that pass the sketch.
     Tally,
     /// List the places of the frequent pairs.
     Place,
@@ -67,11 +66,11 @@ pub(super) struct Job {
     pub(super) result: TokenId,
     /// The number of slots that the left token covers.
     pub(super) left_len: usize,
-    /// The number of slots that both cover.
+    /// The number of slots that both tokens cover.
     pub(super) result_len: usize,
 }
 
-/// One thing for the neighbours before a pair, and one for those after it.
+/// A value for the neighbours before a pair, and one for those after it.
 #[derive(Default)]
 pub(super) struct Sides<T> {
     pub(super) left: T,
@@ -87,8 +86,8 @@ pub(super) struct Created {
 }
 
 impl Plan {
-    /// A plan for tokens that cover one slot each, before anything is known of their pairs but that none occurs
-    /// more often than there are tokens.
+    /// A plan for tokens that cover one slot each, before any pair is counted. No pair occurs more often than there are
+    /// tokens, so that is the first floor.
     pub(super) fn new(n_ids: usize, n_corpus_tokens: i64) -> Self {
         Self {
             step: Step::Compact,
@@ -123,10 +122,10 @@ impl Plan {
     }
 }
 
-/// The id that follows this many others.
+/// The id after this many others.
 ///
 /// # Errors
-/// If it does not fit a slot of the row.
+/// If the id does not fit a slot of the row.
 pub(super) fn next_id(n_ids: usize) -> Result<TokenId> {
     let id = TokenId::try_from(n_ids).ok().filter(|_| n_ids < MAX_IDS);
     let problem = || format!("training makes vocabularies of at most {MAX_IDS} ids; ask for fewer");
@@ -156,14 +155,14 @@ pub(super) struct Workers {
     plan: RwLock<Plan>,
     shares: Vec<Mutex<Share>>,
     signals: Signals,
-    /// The threads of the second share and of the next ones. Set once, before the first step.
+    /// The threads of the second share and the following ones. Set once, before the first step.
     threads: Mutex<Vec<Thread>>,
 }
 
-/// What threads look at while they wait.
+/// What waiting threads look at.
 #[derive(Default)]
 struct Signals {
-    /// The number of the step that is to be taken.
+    /// The number of the present step.
     n_begun: AtomicUsize,
     /// How many threads have ended it.
     n_ended: AtomicUsize,
@@ -177,7 +176,7 @@ struct Signals {
 const N_LOOKS: u32 = 4000;
 
 impl Workers {
-    /// Calls `work` with a thread for each share, or as many threads as the system gives.
+    /// Calls `work` with a thread for each further share, or as many threads as the system gives.
     pub(super) fn with_threads<R>(
         plan: Plan,
         shares: Vec<Share>,
@@ -201,12 +200,12 @@ impl Workers {
         })
     }
 
-    /// The plan, to look at. Never held while a step is taken.
+    /// The plan, for reading. Not held during a step.
     pub(super) fn plan(&self) -> RwLockReadGuard<'_, Plan> {
         self.plan.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The plan, to change. Never held while a step is taken.
+    /// The plan, for changes. Not held during a step.
     pub(super) fn plan_mut(&self) -> RwLockWriteGuard<'_, Plan> {
         self.plan.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -216,7 +215,7 @@ impl Workers {
         self.shares.iter().map(locked)
     }
 
-    /// Takes a step on all shares, each in its thread.
+    /// Takes a step on all shares, in parallel.
     pub(super) fn step_in_parallel(&self, step: Step) {
         self.plan_mut().step = step;
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -235,19 +234,19 @@ impl Workers {
         assert!(!self.signals.has_failed.load(Ordering::Relaxed), "a training thread failed");
     }
 
-    /// Whether a thread sleeps, which a step in parallel would have to wake.
+    /// Whether a thread sleeps, so that a parallel step would have to wake it.
     pub(super) fn is_asleep(&self) -> bool {
         self.signals.n_asleep.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes a step on all shares, one after the other: for little work.
+    /// Takes a step on all shares, one after the other. For little work.
     pub(super) fn step_in_turn(&self, step: Step) {
         self.plan_mut().step = step;
         let plan = self.plan();
         self.shares().for_each(|mut share| share.perform(&plan));
     }
 
-    /// What a thread does until the end.
+    /// The loop of a thread.
     fn serve(&self, share: &Mutex<Share>) {
         let mut n_taken = 0;
         while self.wait_for_step(n_taken) {
@@ -257,7 +256,7 @@ impl Workers {
         }
     }
 
-    /// Waits for the step after the first `n_taken`; `false` if there is none.
+    /// Waits for the step after the first `n_taken`; `false` if training is over.
     fn wait_for_step(&self, n_taken: usize) -> bool {
         let mut n_looks = 0;
         while self.signals.n_begun.load(Ordering::Acquire) == n_taken {
@@ -281,7 +280,7 @@ fn locked(share: &Mutex<Share>) -> MutexGuard<'_, Share> {
     share.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks again at once, later only after others had a turn.
+/// Spins at first, and later yields to other threads.
 fn wait_a_little(n_looks: &mut u32) {
     if *n_looks < N_LOOKS {
         *n_looks += 1;
@@ -291,7 +290,7 @@ fn wait_a_little(n_looks: &mut u32) {
     }
 }
 
-/// Counts a thread when its step ends, in whatever way.
+/// Counts a thread when its step ends, even by a panic.
 struct EndOnDrop<'s>(&'s Signals);
 
 impl Drop for EndOnDrop<'_> {
@@ -303,7 +302,7 @@ impl Drop for EndOnDrop<'_> {
     }
 }
 
-/// Ends the threads when training ends, in whatever way.
+/// Ends the threads when training ends, even by a panic.
 struct StopOnDrop<'w>(&'w Workers);
 
 impl Drop for StopOnDrop<'_> {

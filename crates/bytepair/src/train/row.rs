@@ -1,31 +1,33 @@
-//! Pieces as one row of tokens that are merged in place, each with the count of its piece: the corpus, or a share of it.
+//! Pieces as one row of tokens that are merged in place, each with the count of its piece: the corpus, or a share of
+//! it.
 //!
 //! ```text
 //! slots   | ab . ab c | a ab . |     a token of n symbols has its id in the first and in the last of n slots
 //!         ^           ^        ^     barriers
 //! ```
 //!
-//! Both neighbours of a token are found by the lengths of tokens alone: no links, no shifting, three writes a merge. What
-//! the slots in between hold does not matter, with one exception. *Invariant:* a slot where a token once began, and does
-//! not any more, never holds the id of that token again (see [`Row::merge_at`]). So an old note of where a pair begins is
-//! checked by looking at two slots.
+//! The lengths of tokens are enough to find both neighbours of a token: there are no links, nothing is moved, and a
+//! merge takes three writes. The content of the slots in between does not matter, with one exception. *Invariant:* a
+//! slot where a token once began, and no longer does, never has the id of that token again (see [`Row::merge_at`]). So
+//! two slots tell whether a pair still begins at a recorded place.
 //!
-//! Pieces keep their order. From time to time the row is made anew: each token takes one slot again, and pieces that are
-//! one token, and so can never change, are left out. Linear in the slots; everything else takes constant time.
+//! Pieces keep their order. From time to time the row is compacted: each token takes one slot again, and pieces that
+//! are one token, and so can never change, are dropped. This is linear in the slots; everything else takes constant
+//! time.
 //!
-//! A slot takes four bytes, so that more of the row is in the processor's caches: an id of at most 23 bits, and a count
-//! below 255. Larger counts are kept beside the row, by piece. Lengths are kept by those who own the tokens.
+//! A slot takes four bytes, so that more of the row fits the processor's caches: an id of at most 23 bits, and a count
+//! below 255. Larger counts are stored beside the row, by piece. Lengths are stored by the owners of the tokens.
 
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
-/// Stands before the first token, after the last, and between pieces. No token has this id.
+/// Comes before the first token, after the last, and between pieces. No token has this id.
 pub(super) const BARRIER: TokenId = TokenId::MAX;
-/// Stands in a slot where a token no longer begins. No token has this id.
+/// Marks a slot where a token no longer begins. No token has this id.
 const HOLE: TokenId = TokenId::MAX - 1;
 
-/// Tokens, weighted by how often their pieces occur.
+/// Tokens, weighted by the counts of their pieces.
 pub(super) struct Row {
     slots: HugePageRow<Slot>,
     heavy: HeavyPieces,
@@ -33,16 +35,16 @@ pub(super) struct Row {
     has_merged: bool,
 }
 
-/// A token, and the count of its piece or [`HEAVY`] in the lowest bits. The highest bit of a token stands for those that
-/// are missing, so that barriers and holes stay what they are.
+/// A token, and the count of its piece or [`HEAVY`] in the lowest bits. The highest stored bit of a token is repeated
+/// in the bits that are missing, so that barriers and holes keep their values.
 #[derive(Clone, Copy)]
 struct Slot(u32);
 
-/// The weight of slots whose piece stands among the heavy ones.
+/// The weight of slots whose piece is a heavy one.
 const HEAVY: u32 = if crate::SMALL { 3 } else { 255 };
 const WEIGHT_BITS: u32 = 8;
 const WEIGHT_MASK: u32 = (1 << WEIGHT_BITS) - 1;
-/// So many ids fit a slot; two more stand for barriers and holes.
+/// The number of ids that fit a slot; barriers and holes need two more values.
 pub(super) const MAX_IDS: usize = 1 << (u32::BITS - WEIGHT_BITS - 1);
 
 impl Slot {
@@ -70,7 +72,7 @@ impl Slot {
     }
 }
 
-/// A neighbouring pair in a row in which every token takes one slot.
+/// An adjacent pair in a row in which every token takes one slot.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
     pub(super) slot: u32,
@@ -87,7 +89,7 @@ impl Row {
         Self { slots, heavy: HeavyPieces::default(), has_merged: false }
     }
 
-    /// Appends a piece, given as its tokens, that occurs `count` times; one token alone is left out.
+    /// Appends a piece, given as its tokens, that occurs `count` times. A piece of one token is left out.
     pub(super) fn push_piece(&mut self, tokens: &[TokenId], count: i64) {
         if tokens.len() < 2 {
             return;
@@ -100,7 +102,7 @@ impl Row {
         self.slots.push(Slot::BARRIER);
     }
 
-    /// The number of slots, barriers included.
+    /// The number of slots, including barriers.
     pub(super) fn n_slots(&self) -> usize {
         self.slots.len()
     }
@@ -111,14 +113,14 @@ impl Row {
         self.slots[slot].token()
     }
 
-    /// The token that ends before `slot`, where a token begins; or a barrier.
+    /// The token that ends before `slot`, where a token begins, or a barrier.
     #[inline]
     pub(super) fn token_before(&self, slot: usize) -> TokenId {
         self.slots[slot - 1].token()
     }
 
-    /// Prefetches the slot before each where a token begins, and that which is so far after it: with what is between, which
-    /// mostly lies in the same lines of the cache, it is there when places are looked at one by one.
+    /// For each slot where a token begins, prefetches the slot before it and the slot `reach` after it. What is in
+    /// between is mostly in the same cache lines, so all of it has arrived when the places are visited one by one.
     pub(super) fn prefetch<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
         for &slot in slots {
             let (before, behind) = ((slot as usize).wrapping_sub(1), slot as usize + reach);
@@ -127,7 +129,7 @@ impl Row {
         }
     }
 
-    /// How often the piece occurs that `slot` belongs to.
+    /// The count of the piece that `slot` belongs to.
     #[inline]
     pub(super) fn weight_at(&self, slot: usize) -> i64 {
         match self.slots[slot].weight() {
@@ -136,8 +138,8 @@ impl Row {
         }
     }
 
-    /// Whether `left`, covering `left_len` slots, begins at `slot`, where it began at some time, and `right`
-    /// follows it.
+    /// Whether `left`, covering `left_len` slots, begins at `slot`, where it began at some time, and `right` follows
+    /// it.
     #[inline]
     pub(super) fn has_pair(
         &self,
@@ -146,16 +148,16 @@ impl Row {
         left_len: usize,
         right: TokenId,
     ) -> bool {
-        // Both are read whatever the first says: a wrong guess would keep the next ones from being fetched.
+        // Both slots are always read: a mispredicted branch would keep the next ones from being fetched.
         let (one, other) = (self.slots[slot].token(), self.slots[slot + left_len].token());
         (one ^ left) | (other ^ right) == 0
     }
 
-    /// Puts `result` in the place of two tokens, the first of which begins at `slot`.
+    /// Replaces two tokens, the first of which begins at `slot`, by `result`.
     ///
-    /// The slot where the second began keeps no token that began there: it becomes a hole or, where the second covers one
-    /// slot, the last slot of `result`, which covers more than one. Later it can only become the inside or the end of
-    /// longer tokens still, never again one that began there.
+    /// The slot where the second token began does not keep its id: it becomes a hole or, if the second token covers one
+    /// slot, the last slot of `result`, which covers more than one. Later it can only be inside or at the end of even
+    /// longer tokens, never where one begins.
     #[inline]
     pub(super) fn merge_at(
         &mut self,
@@ -175,9 +177,9 @@ impl Row {
         self.slots[slot] = self.slots[slot].with_token(token);
     }
 
-    /// Makes the row anew, one slot for each token; leaves out what is one token between barriers.
+    /// Compacts the row: one slot for each token. Drops pieces that are one token between barriers.
     ///
-    /// `lengths` says by token id how many slots each covers.
+    /// `lengths` has the number of slots of each token, by id.
     pub(super) fn compact(&mut self, lengths: &[u32]) {
         if !std::mem::take(&mut self.has_merged) {
             return;
@@ -211,7 +213,7 @@ impl Row {
         self.heavy = heavy;
     }
 
-    /// Visits all neighbouring pairs, in the order of their slots. Every token must take one slot.
+    /// Visits all adjacent pairs, in the order of their slots. Every token must take one slot.
     #[inline]
     pub(super) fn for_each_pair(&self, mut visit: impl FnMut(Neighbours)) {
         let mut counts = self.heavy.ascending();
@@ -228,11 +230,11 @@ impl Row {
     }
 }
 
-/// The pieces whose count does not fit a slot, in the order of the row.
+/// The pieces whose counts do not fit a slot, in the order of the row.
 #[derive(Default)]
 struct HeavyPieces {
     pieces: Vec<HeavyPiece>,
-    /// For every block of slots up to the last heavy piece: how many of them begin before it.
+    /// For every block of slots up to the last heavy piece: how many heavy pieces begin before it.
     n_before: Vec<u32>,
 }
 
@@ -247,18 +249,18 @@ struct HeavyPiece {
 const BLOCK_LEN: usize = if crate::SMALL { 4 } else { 64 };
 
 impl HeavyPieces {
-    /// Adds a piece after the others.
+    /// Appends a piece.
     fn push(&mut self, start: usize, count: i64) {
         self.n_before.resize(start / BLOCK_LEN + 1, index_of(self.pieces.len()));
         self.pieces.push(HeavyPiece { start: index_of(start), count });
     }
 
-    /// To look up slots in ascending order.
+    /// Looks up slots in ascending order.
     fn ascending(&self) -> Ascending<'_> {
         Ascending { rest: &self.pieces, count: 0 }
     }
 
-    /// The count of the piece that a slot belongs to. It must be a heavy one.
+    /// The count of the heavy piece that a slot belongs to.
     fn count_at(&self, slot: usize) -> i64 {
         let block = (slot / BLOCK_LEN).min(self.n_before.len().saturating_sub(1));
         let n_before = self.n_before.get(block).map_or(0, |&n| n as usize);
@@ -269,7 +271,7 @@ impl HeavyPieces {
     }
 }
 
-/// Finds counts of heavy pieces one after the other.
+/// Finds counts of heavy pieces in ascending order of slots.
 struct Ascending<'r> {
     /// The pieces that begin after the last slot that was looked up.
     rest: &'r [HeavyPiece],
@@ -277,7 +279,7 @@ struct Ascending<'r> {
 }
 
 impl Ascending<'_> {
-    /// The count of the piece that a slot belongs to, which must be a heavy one.
+    /// The count of the heavy piece that a slot belongs to.
     fn at(&mut self, slot: usize) -> i64 {
         while let [piece, rest @ ..] = self.rest
             && piece.start as usize <= slot

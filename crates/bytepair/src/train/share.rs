@@ -1,7 +1,7 @@
-//! What one thread does with its share of the corpus: survey it, and merge in it.
+//! What one thread does with its share of the corpus: it surveys pairs and makes merges.
 //!
-//! A survey makes the row anew and finds where the pairs occur that are frequent in the whole corpus (`survey`). A
-//! batch of merges takes two steps, since only the counts of all shares say which new pairs are frequent:
+//! A survey compacts the row and finds the places of the pairs that are frequent in the whole corpus (`survey`). A
+//! batch of merges takes two steps, since only the counts of all shares tell which new pairs are frequent:
 //!
 //! ```text
 //! apply, for each merge (a, b) → c of the batch:
@@ -15,15 +15,16 @@
 //!     for each place kept: append it to the list of (x, c) and of (c, y), if that pair is frequent
 //! ```
 //!
-//! So (x, a) and (b, y) each lose what (x, c) and (c, y) win. Where places touch, one (b, a) goes and one (c, c) comes.
-//! Changes are summed by neighbour, so the table of pairs is asked once for each distinct neighbour, not for each place.
+//! So (x, a) and (b, y) each lose what (x, c) and (c, y) gain. Where two places touch, one (b, a) disappears and one
+//! (c, c) appears. Changes are summed by neighbour, so the table of pairs is accessed once for each distinct neighbour,
+//! not for each place.
 //!
-//! *Invariants:* a list holds every place where its pair begins, in ascending order, and perhaps places where it no longer
-//! does; `Row::has_pair` tells these by two slots. A place that was kept can be changed no more by its own merge, so its
-//! neighbours are final as soon as the place after it is decided.
+//! *Invariants:* a list has every place where its pair begins, in ascending order, and perhaps places where it no
+//! longer does; `Row::has_pair` tells them apart by two slots. A place that was kept is not changed again by its own
+//! merge, so its neighbours are final as soon as the next place is decided.
 //!
-//! Takes time linear in slots for a survey, and in places for a batch. What limits the speed is memory: the slots around
-//! places are prefetched, a thousand places at a time.
+//! Takes time linear in the slots for a survey, and linear in the places for a batch. Memory limits the speed, so the
+//! slots around places are prefetched, a thousand places at a time.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -44,22 +45,22 @@ pub(super) struct Share {
     sums: Sides<Sums>,
 }
 
-/// What merging one pair did here.
+/// What the merge of one pair did in this share.
 #[derive(Default)]
 pub(super) struct Outcome {
-    /// Where it was merged.
+    /// The places where the pair was merged.
     merged: List,
-    /// By how much pairs with a neighbour changed.
+    /// The changes of the pairs with a neighbour.
     pub(super) changes: Sides<Vec<Change>>,
     /// How often two places touch, so that the new token follows itself.
     pub(super) touching: Change,
-    /// How many tokens fewer there are.
+    /// By how much the number of tokens fell.
     pub(super) n_fewer: i64,
 }
 
-/// The slots around this many places are prefetched before these are merged: this many fit the nearer caches.
+/// The slots around this many places are prefetched before these are merged. They fit the nearer caches.
 const N_AT_ONCE: usize = if crate::SMALL { 3 } else { 1024 };
-/// Lists of this many places are short.
+/// Lists of up to this many places are short.
 const SHORT_LIST_LEN: usize = if crate::SMALL { 1 } else { 32 };
 
 impl Share {
@@ -102,21 +103,22 @@ impl Share {
         self.row.n_slots()
     }
 
-    /// The first slot where a pair does begin.
+    /// The first slot where a pair really begins.
     pub(super) fn first_place(&mut self, pair: PairIndex, plan: &Plan) -> Option<u32> {
         let (left, right) = plan.pairs.tokens(pair);
         let (row, left_len) = (&self.row, plan.length(left));
         self.places.first(pair, |slot| row.has_pair(slot as usize, left, left_len, right))
     }
 
-    /// Prefetches what is around the places of pairs with few of them, of all these pairs at once.
+    /// Prefetches the slots around the places of all pairs that have few of them.
     fn prefetch_short(&self, jobs: &[Job]) {
         let lists = jobs.iter().map(|job| self.places.slots(self.places.list(job.pair)));
         let short = lists.filter(|slots| slots.len() <= SHORT_LIST_LEN).flatten();
         self.row.prefetch(short, 1);
     }
 
-    /// Merges one pair wherever it still is, some places at a time, so that the slots around them stay in the cache.
+    /// Merges one pair wherever it still occurs, some places at a time, so that the slots around them stay in the
+    /// cache.
     fn apply(&mut self, plan: &Plan, index: usize) {
         let job = &plan.jobs[index];
         let list = self.places.take(job.pair);
@@ -129,7 +131,7 @@ impl Share {
         for start in (0..list.len()).step_by(N_AT_ONCE) {
             let part = list.part(start, list.len().min(start + N_AT_ONCE));
             self.merge(job, part, index);
-            // What is after the last place may be merged with the next part.
+            // The token after the last place may be merged with the next part.
             let n_final = self.outcomes[index].merged.len().saturating_sub(1).max(n_summed);
             self.sum(job, n_summed..n_final, index);
             n_summed = n_final;
@@ -140,7 +142,7 @@ impl Share {
         self.sums.right.end(&outcome.changes.right);
     }
 
-    /// Sums up what was done at some of the places that were merged.
+    /// Sums up the changes at some of the places that were merged.
     fn sum(&mut self, job: &Job, range: Range<usize>, index: usize) {
         let outcome = &mut self.outcomes[index];
         for &slot in self.places.slots(outcome.merged.part(range.start, range.end)) {
@@ -161,7 +163,7 @@ impl Share {
         }
     }
 
-    /// Rewrites some places of a pair, left to right; adds those where it was to the outcome.
+    /// Rewrites some places of a pair, left to right, and adds those where it occurred to the outcome.
     fn merge(&mut self, job: &Job, part: List, index: usize) {
         let Job { left, right, left_len, result, result_len, .. } = *job;
         if part.len() > SHORT_LIST_LEN {
@@ -176,16 +178,16 @@ impl Share {
                     .is_some()
             });
         }
-        // Places of different tokens never overlap, so all can be looked for before any is changed.
+        // Places of different tokens never overlap, so all can be checked before any is changed.
         let n_before = merged.len();
         self.places.keep(merged, part, |slot| row.has_pair(slot as usize, left, left_len, right));
         let slots = self.places.slots(merged.part(n_before, merged.len())).iter();
         slots.for_each(|&slot| row.merge_at(slot as usize, left_len, result, result_len));
     }
 
-    /// Lists the places of those pairs of a new token that are kept.
+    /// Lists the places of the pairs of a new token that are kept.
     ///
-    /// A neighbour may have been merged by a later job of the batch: then the pair is that job's.
+    /// If a later job of the batch has merged a neighbour, the pair belongs to that job.
     fn list(&mut self, plan: &Plan, index: usize) {
         let (job, created, outcome) =
             (&plan.jobs[index], &plan.created[index], &self.outcomes[index]);
@@ -219,7 +221,7 @@ impl Share {
         self.sums.right.end_lists(&created.sides.right);
     }
 
-    /// The pair that a new token makes with what is before it, where its places are wanted, and where it begins.
+    /// The pair of a new token with the token before it, and where it begins, if its places are to be listed.
     #[inline]
     fn pair_before(
         &self,
@@ -238,29 +240,29 @@ impl Share {
     }
 }
 
-/// The places next to one neighbour of the pairs that a merge took.
+/// A change at the places next to one neighbour of a merged pair.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Change {
     pub(super) neighbour: TokenId,
-    /// How many places there are in the share; not added up over shares.
+    /// The number of these places in the share. It is not summed over shares.
     pub(super) n_slots: u32,
     pub(super) weight: i64,
 }
 
-/// Changes summed up by neighbour: an array by token id says where the sums of a neighbour stand, and later which pair it
-/// makes with the new token. So a neighbour is looked up in constant time. Linear in places.
+/// Changes summed by neighbour. An array by token id has the index of the sums of a neighbour, and later the pair that
+/// it makes with the new token. So a neighbour is looked up in constant time. Linear in the places.
 #[derive(Default)]
 pub(super) struct Sums {
-    /// By token id. All empty between merges.
+    /// By token id. All are empty between merges.
     entries: Vec<Entry>,
 }
 
-/// What is known of a neighbour.
+/// The state of a neighbour.
 #[derive(Clone, Copy)]
 struct Entry {
-    /// The place of its sums among the changes.
+    /// The index of its sums in the changes.
     change: u32,
-    /// The pair that it makes, where its places are listed.
+    /// The pair that it makes, if the places of the pair are listed.
     pair: PairIndex,
 }
 
@@ -282,7 +284,7 @@ impl Sums {
         change.n_slots += 1;
     }
 
-    /// Adds changes up by neighbour, which replace those that `sums` holds.
+    /// Replaces `sums` by the sums of changes by neighbour.
     pub(super) fn add_all<'c>(
         &mut self,
         sums: &mut Vec<Change>,
@@ -293,12 +295,12 @@ impl Sums {
         self.end(sums);
     }
 
-    /// Forgets where the sums of these changes stand.
+    /// Clears the entries of these changes.
     fn end(&mut self, changes: &[Change]) {
         changes.iter().for_each(|change| self.entries[change.neighbour as usize] = EMPTY);
     }
 
-    /// Makes lists for the places of the pairs that neighbours make, as `created` says, and lets these be found.
+    /// Makes lists for the places of the pairs that neighbours make according to `created`, and enters the pairs.
     fn begin_lists(
         &mut self,
         created: &[(TokenId, PairIndex)],
@@ -313,14 +315,14 @@ impl Sums {
         }
     }
 
-    /// The pair that a neighbour makes, where its places are listed.
+    /// The pair that a neighbour makes, if the places of the pair are listed.
     #[inline]
     fn pair(&self, neighbour: TokenId) -> Option<PairIndex> {
         let pair = self.entries.get(neighbour as usize)?.pair;
         (pair != NO_PAIR).then_some(pair)
     }
 
-    /// Lets the pairs no longer be found.
+    /// Removes the pairs that were entered.
     fn end_lists(&mut self, created: &[(TokenId, PairIndex)]) {
         created.iter().for_each(|&(neighbour, _)| self.entries[neighbour as usize] = EMPTY);
     }

@@ -1,15 +1,15 @@
-//! What training begins with: a vocabulary, and the pieces as tokens of it, in shares for threads.
+//! What training begins with: a vocabulary, and the pieces as its tokens, in shares for threads.
 //!
-//! Ordinarily these are the alphabet that the pieces need, and the symbols of a piece. Training that goes on
-//! from an earlier vocabulary begins with that vocabulary as it is, holes and names included, and with each piece
-//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids after the largest. Encoding
-//! gives the segmentation that training by the same merges ends with, so going on learns the merges that training
-//! without a break learns. A unit that the earlier alphabet lacks stays apart from its neighbours and gets no id.
+//! Normally these are the alphabet that the pieces need, and the symbols of each piece. Training that continues from an
+//! earlier vocabulary begins with that vocabulary as it is, with its holes and names, and with each piece as the
+//! earlier tokenizer encodes it. Every id stays; new tokens get the ids after the largest. Encoding gives the
+//! segmentation that training by the same merges ends with, so continued training learns the same merges as
+//! uninterrupted training. A unit that the earlier alphabet lacks stays apart from its neighbours and gets no id.
 //!
-//! A vocabulary without ids of its own, as codes have one, is numbered anew, as training at once would.
+//! A vocabulary without ids of its own, such as one from a codes file, is renumbered as in uninterrupted training.
 //!
-//! Shares are about equally large in symbols, and each holds pieces that follow each other. A piece is never cut, so a
-//! corpus of one piece has one share. Pieces stand in the order of their first occurrence if the tie rule needs it.
+//! Shares have about the same number of symbols, and each consists of consecutive pieces. A piece is never divided, so
+//! a corpus of one piece has one share. Pieces are in the order of their first occurrence if the tie rule needs it.
 //! Linear in the corpus.
 
 use std::collections::HashSet;
@@ -27,7 +27,8 @@ use crate::parallel::in_parallel;
 use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// A vocabulary of the alphabet that the pieces need, within limits; and what limits leave out of it, if there are any.
+/// A vocabulary of the alphabet that the pieces need, within limits, and what the limits leave out of it, if there are
+/// any.
 pub(super) fn alphabet(
     counts: &PieceCounts,
     units: &Units,
@@ -51,20 +52,20 @@ pub(super) fn alphabet(
     Ok((vocabulary, left_out))
 }
 
-/// A vocabulary to go on from.
+/// A vocabulary to continue from.
 #[derive(Clone, Debug)]
 pub struct Earlier {
     /// Its tokens, names and merges.
     pub vocabulary: Arc<Vocabulary>,
-    /// Whether a piece that is a token as a whole is that token, whatever the merges give.
+    /// Whether a piece that is a token as a whole becomes that token, whatever the merges give.
     pub ignore_merges: bool,
-    /// Whether its ids stay. Otherwise the alphabet of the corpus joins its own and all ids are given anew, as in
-    /// training at once; then it may hold nothing but the alphabet and merges.
+    /// Whether its ids are kept. If not, the alphabet of the corpus is added to its own and all ids are assigned again,
+    /// as in uninterrupted training; then it may only consist of the alphabet and merges.
     pub keeps_ids: bool,
 }
 
 impl Earlier {
-    /// The vocabulary that these counts are merged into, and what is left out of its alphabet.
+    /// The vocabulary that training begins with, and what is left out of its alphabet.
     pub(super) fn begin(
         &self,
         counts: &PieceCounts,
@@ -79,7 +80,7 @@ impl Earlier {
     }
 }
 
-/// An alphabet together with that of a vocabulary, then its merges.
+/// The given alphabet together with that of a vocabulary, then the merges of the vocabulary.
 fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Result<Vocabulary> {
     let symbols = alphabet.iter().map(|(_, token)| (token.kind, token.bytes.to_vec()));
     let mut alphabet: Vec<_> = symbols.collect();
@@ -89,7 +90,7 @@ fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Res
     let own = own.map(|(_, token)| (token.kind, token.bytes.to_vec()));
     let missing: Vec<_> = own.filter(|symbol| !known.contains(symbol)).collect();
     if !missing.is_empty() {
-        // As the alphabet of a training that sees both.
+        // In the order of the alphabet of a training on both.
         alphabet.extend(missing);
         alphabet.sort_by_cached_key(|(kind, bytes)| {
             (bytes.is_empty(), units.written(Token { kind: *kind, bytes }).into_owned())
@@ -112,12 +113,12 @@ fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Res
 enum Segmenter {
     /// The symbols of the alphabet.
     Symbols(Box<Symbols>),
-    /// Tokens of an earlier vocabulary. By id: whether it is one of text, and stands for that text alone.
+    /// Tokens of an earlier vocabulary. By id: whether it is a text token that stands for exactly its text.
     Merged { encoder: Arc<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
 }
 
 impl Segmenter {
-    /// With the encoder of the vocabulary if training goes on from an earlier one.
+    /// Uses the encoder of the earlier vocabulary, if there is one.
     fn new(units: &Units, vocabulary: &Vocabulary, earlier: Option<&Arc<Encoder>>) -> Self {
         if let Some(encoder) = earlier {
             let mut is_text = vec![false; vocabulary.len()];
@@ -127,13 +128,13 @@ impl Segmenter {
             mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
             return Self::Merged { encoder: Arc::clone(encoder), scratch: Box::default(), is_text };
         }
-        // Nothing stands for a unit that the alphabet lacks: its neighbours stay apart.
+        // A unit that the alphabet lacks gets no token, so that its neighbours stay apart.
         let (unknown, byte_fallback, missing) = (None, false, Missing::Error);
         let units = Units { unknown, byte_fallback, missing, ..units.clone() };
         Self::Symbols(Box::new(Symbols::new(&units, &Arc::new(vocabulary.clone()))))
     }
 
-    /// Appends the tokens of a piece; a barrier for a unit that has no id.
+    /// Appends the tokens of a piece, with a barrier for each unit without an id.
     fn push_tokens(&mut self, piece: &[u8], tokens: &mut Vec<TokenId>) -> Result<()> {
         match self {
             Self::Symbols(symbols) => symbols.push_ids(piece, tokens, |_| Ok(BARRIER))?,
@@ -150,8 +151,8 @@ impl Segmenter {
     }
 }
 
-/// Takes the unknown token, and all that merges make of it, for no text: it stands for units that have no ids, even
-/// where it is also a token of text. A token across it would have other text each time.
+/// Marks the unknown token, and all that merges make of it, as no text. It stands for units without ids, even if it is
+/// also a text token. A token across it would stand for different texts.
 fn mark_unknown(vocabulary: &Vocabulary, unknown: Option<TokenId>, is_text: &mut [bool]) {
     let Some(unknown) = unknown else { return };
     let mut holds_unknown = vec![false; is_text.len()];
@@ -166,17 +167,17 @@ fn mark_unknown(vocabulary: &Vocabulary, unknown: Option<TokenId>, is_text: &mut
     }
 }
 
-/// A share that is smaller than this, in bytes, gets no thread of its own. Tests share the smallest corpora.
+/// A smaller share than this, in bytes, gets no thread of its own. In tests even the smallest corpora are shared.
 const MIN_SHARE_LEN: usize = if crate::SMALL { 8 } else { 1 << 20 };
-/// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
-/// one token, each piece two more slots.
+/// A row of more bytes of text than this might have more slots than 32 bits can index: each byte makes at most one
+/// token, and each piece adds two slots.
 const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 
-/// The corpus in shares, and the number of its tokens.
+/// The shares of the corpus, and the number of its tokens.
 ///
 /// # Errors
-/// If a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
-/// count of a pair is at most that number, so none can overflow later.
+/// If a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits. No count of a
+/// pair is more than that number, so none can overflow later.
 pub(super) fn shares(
     counts: &PieceCounts,
     units: &Units,
@@ -205,10 +206,10 @@ pub(super) fn shares(
     Ok((shares, n_tokens))
 }
 
-/// The pieces, in the order of their first occurrence if ties are decided by it.
+/// The pieces, in the order of their first occurrence if the tie rule uses it.
 struct Pieces<'c> {
     counts: &'c PieceCounts,
-    /// Their places in that order; `None` if they stand in it.
+    /// Their indices in that order; `None` if the pieces are in it already.
     order: Option<Vec<usize>>,
 }
 
@@ -223,7 +224,7 @@ impl<'c> Pieces<'c> {
     }
 }
 
-/// Cuts pieces of these lengths into ranges of about the same size in bytes, one for each thread.
+/// Divides pieces of these lengths into ranges of about the same size in bytes, one for each thread.
 fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Range<usize>> {
     let n_bytes: usize = lens.clone().map(|len| len + 1).sum();
     let n_worth = n_threads.clamp(1, n_bytes / MIN_SHARE_LEN + 1);
@@ -232,7 +233,7 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
     let (mut ranges, mut start, mut n_seen, mut n_before) = (Vec::new(), 0, 0, 0);
     let mut n_pieces = 0;
     for (index, len) in lens.enumerate() {
-        // A long piece gets a row of its own rather than one that is full of others.
+        // A long piece starts a new row if the present one would become too long.
         if start < index && n_seen - n_before + len > MAX_ROW_BYTES {
             ranges.push(start..index);
             (start, n_before) = (index, n_seen);
@@ -250,7 +251,7 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
     ranges
 }
 
-/// A row of some pieces, and the number of their tokens, weighted.
+/// The row of some pieces, and the weighted number of their tokens.
 fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);

@@ -1,21 +1,21 @@
 //! Which pairs are frequent, and where they occur: what one share of the corpus contributes to a survey.
 //!
 //! ```text
-//! ids of at most 9 bits, as those of bytes are:         more ids:
+//! ids of at most 9 bits, such as those of bytes:        more ids:
 //!   look:  tally[left, right] += weight                   look:  sketch[hash of the pair] += weight
 //!                                                                (the sketches of all shares are added up)
 //!                                                         tally: if sketch[hash of the pair] reaches the floor:
-//!                                                                    tally[pair] += weight; note the place
-//!   place: for each pair of the row:                      place: for each place noted:
+//!                                                                    tally[pair] += weight; record the place
+//!   place: for each pair of the row:                      place: for each place recorded:
 //!              append it to the list of its pair                     append it to the list of its pair
 //! ```
 //!
-//! *Invariant:* a sum of the sketch is never less than the count of a pair that falls on it ([`Sketch`]), so every pair
-//! that reaches the floor is tallied, and tallied exactly. Exact tallies need a cell for each possible pair, which only
-//! small ids leave room for.
+//! *Invariant:* a cell of the sketch is never less than the count of any pair in it ([`Sketch`]), so every pair that
+//! reaches the floor is tallied, and tallied exactly. Exact tallies need a cell for each possible pair, for which there
+//! is room only if ids are small.
 //!
-//! Each step is one pass over the slots: time linear in them. The few pairs that the sketch leaves are gathered, 512 at a
-//! time, so that their tallies are prefetched side by side.
+//! Each step is one pass over the slots, in linear time. The few pairs that pass the sketch are gathered, 512 at a
+//! time, so that their tallies are prefetched together.
 
 use super::pairs::{NO_LIST, PairCount, Places};
 use super::plan::Plan;
@@ -31,13 +31,13 @@ use crate::vocabulary::TokenId;
 pub(super) struct Survey {
     pub(super) sketch: Sketch,
     tallies: HugePageRow<Tally>,
-    /// Where tallied pairs begin. Empty where ids are small.
+    /// Where tallied pairs begin. Empty if ids are small.
     occurrences: Occurrences,
-    /// By cell of the sketch: the tally of its pair that came last, [`NONE`] or [`RARE`].
+    /// By cell of the sketch: the latest tally of a pair in it, [`NONE`] or [`RARE`].
     firsts: Vec<u32>,
 }
 
-/// How often a pair occurs here.
+/// The count of a pair in this share.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     key: u64,
@@ -52,11 +52,11 @@ struct Tally {
 struct Occurrences {
     /// By place: the tally of the pair.
     tallies: Vec<u32>,
-    /// A bit for each slot, set where a place is.
+    /// A bit for each slot, set if a place is there.
     slots: Vec<u64>,
 }
 
-/// A pair that waits for being counted, and the cell of it.
+/// A pair that waits to be counted, and its cell.
 #[derive(Clone, Copy)]
 struct Waiting {
     pair: Neighbours,
@@ -64,24 +64,24 @@ struct Waiting {
 }
 
 const WORD_BITS: usize = u64::BITS as usize;
-/// Instead of the first tally of a cell: none of its pairs is frequent.
+/// Replaces the first tally of a cell: none of its pairs is frequent.
 const RARE: u32 = u32::MAX;
-/// Instead of the first or the next tally of a cell: there is none yet.
+/// Replaces the first or the next tally of a cell: there is none yet.
 const NONE: u32 = u32::MAX - 1;
-/// Ids of this many bits are small. In tests those of bytes are not, so that both ways are taken.
+/// Ids of at most this many bits are small. In tests the ids of bytes are not, so that both ways are taken.
 const SMALL_ID_BITS: u32 = if crate::SMALL { 4 } else { 9 };
-/// Of surveys of more slots than this the memory is not kept for the next one: there may be other use for it.
+/// After a survey of more slots than this, its memory is freed: there may be other use for it until the next one.
 const MAX_KEPT: usize = if crate::SMALL { 32 } else { 1 << 21 };
-/// So many pairs that the sketch leaves are gathered before they are tallied.
+/// Pairs that pass the sketch and are gathered before they are tallied.
 const N_AT_ONCE: usize = 512;
 
-/// Whether every pair of this many ids has a cell of its own.
+/// Whether every pair of this many ids has its own cell.
 pub(super) fn is_exact(n_ids: usize) -> bool {
     n_ids <= 1 << SMALL_ID_BITS
 }
 
 impl Survey {
-    /// Looks at all pairs: counts them where ids are small, else sketches them.
+    /// Looks at all pairs: counts them if ids are small, sketches them if not.
     pub(super) fn look(&mut self, row: &Row, plan: &Plan) {
         let Self { sketch, tallies, occurrences, .. } = self;
         tallies.truncate(0);
@@ -101,7 +101,7 @@ impl Survey {
         });
     }
 
-    /// Counts the pairs that the sketch of the whole corpus leaves.
+    /// Counts the pairs that pass the sketch of the whole corpus.
     pub(super) fn tally(&mut self, row: &Row, plan: &Plan) {
         let mut firsts = std::mem::take(&mut self.firsts);
         let first = |may_reach| if may_reach { NONE } else { RARE };
@@ -111,7 +111,7 @@ impl Survey {
         let mut waiting = [Waiting { pair: nothing, cell: 0 }; N_AT_ONCE];
         let mut n_waiting = 0;
         row.for_each_pair(|pair| {
-            // Written first and counted after: no branch that could be guessed wrongly.
+            // Written first and counted after: no branch that could be mispredicted.
             let cell = plan.sketch.cell(pair.left, pair.right);
             waiting[n_waiting] = Waiting { pair, cell };
             n_waiting += usize::from(firsts[cell] != RARE);
@@ -126,7 +126,7 @@ impl Survey {
     }
 
     fn add(&mut self, waiting: &[Waiting], firsts: &mut [u32]) {
-        // Which tally it is cannot be guessed, so all that may be it are fetched side by side before.
+        // Which tally it is cannot be predicted, so all first candidates are prefetched together.
         let tallies = waiting.iter().map(|waiting| firsts[waiting.cell] as usize);
         tallies.for_each(|tally| prefetch(&self.tallies, tally));
         for &Waiting { pair, cell } in waiting {
@@ -153,7 +153,7 @@ impl Survey {
         let Self { tallies, occurrences, .. } = self;
         let is_exact = is_exact(plan.lengths.len());
         places.reserve(if is_exact { row.n_slots() } else { occurrences.tallies.len() });
-        // If there is one share, the pairs of the plan stand in the order of its tallies.
+        // If there is only one share, the pairs of the plan are in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
             let (left, right) = tally.tokens();
@@ -178,7 +178,7 @@ impl Survey {
 }
 
 impl Survey {
-    /// How often each tallied pair occurs here.
+    /// The count of each tallied pair in this share.
     pub(super) fn counts(&self) -> impl Iterator<Item = PairCount> {
         let tallies = self.tallies.iter().filter(|tally| tally.n_slots > 0);
         tallies.map(|tally| {
@@ -194,7 +194,8 @@ impl Occurrences {
         self.slots.clear();
     }
 
-    /// Makes room for a place in each of this many slots, as many as there can be: what is never filled takes no memory.
+    /// Reserves a place for each of this many slots, the most that there can be. Reserved memory that is never filled
+    /// costs nothing.
     fn reserve(&mut self, n_slots: usize) {
         huge_pages::reserve(&mut self.tallies, n_slots);
         self.slots.resize(n_slots.div_ceil(WORD_BITS), 0);
@@ -237,33 +238,33 @@ fn cell(pair: Neighbours, n_bits: u32) -> usize {
     (pair.left << n_bits | pair.right) as usize
 }
 
-/// How often pairs occur at most, in little memory: what tells the few frequent pairs from the many rare ones.
+/// Upper bounds of the counts of pairs, in little memory: they separate the few frequent pairs from the many rare ones.
 ///
-/// Each pair adds its weight to one cell, which it may share with others. So a cell never says less than a pair
-/// of it occurs, and a pair whose cell stays below a floor need not be looked at again. A cell that is full stays
-/// full, and then says nothing of its pairs. One addition for each occurrence.
+/// Each pair adds its weight to one cell, which it may share with other pairs. So a cell is never less than the count
+/// of a pair in it, and a pair whose cell stays below a floor need not be looked at again. A cell that is full stays
+/// full, and then says nothing about its pairs. Takes one addition for each occurrence.
 #[derive(Default)]
 pub(super) struct Sketch {
     /// A power of two of them.
     cells: Vec<u32>,
-    /// What makes the hash one of this process.
+    /// Makes the hash specific to this process.
     factor: u64,
 }
 
 const MIN_BITS: u32 = 8;
-/// More cells no longer fit the nearer caches.
+/// More cells than this no longer fit the nearer caches.
 const NEAR_BITS: u32 = if crate::SMALL { 8 } else { 19 };
-/// Each thread has this many cells at most, and as many numbers of tallies: 32 MiB.
+/// Each thread has at most this many cells, and as many indices of tallies: 32 MiB.
 const MAX_BITS: u32 = 22;
-/// If there are more slots for each cell there are more cells all the same: rare pairs would add up to what
-/// frequent ones have, and all would have to be tallied.
+/// With more slots than this for each cell, there are more cells all the same. If there were not, sums of rare pairs
+/// would reach those of frequent ones, and all pairs would have to be tallied.
 const MAX_SLOTS_PER_CELL: usize = if crate::SMALL { 1 } else { 96 };
 const FULL: u32 = u32::MAX;
-/// Between one power of two and the next, sums are distinguished by this many steps.
+/// Sums are distinguished by this many steps between one power of two and the next.
 const N_STEPS: u32 = 8;
 
 impl Sketch {
-    /// Forgets all, and makes room for the pairs of this many slots.
+    /// Clears the sketch, and makes room for the pairs of this many slots.
     pub(super) fn begin(&mut self, n_slots: usize) {
         let fewest = (n_slots / MAX_SLOTS_PER_CELL).max(1).ilog2() + 1;
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest).min(MAX_BITS);
@@ -281,24 +282,24 @@ impl Sketch {
         self.cells[cell] = self.cells[cell].saturating_add(weight);
     }
 
-    /// Adds all sums of a sketch of the same size.
+    /// Adds all cells of a sketch of the same size.
     pub(super) fn merge(&mut self, other: &Self) {
         let cells = self.cells.iter_mut().zip(&other.cells);
         cells.for_each(|(sum, &other)| *sum = sum.saturating_add(other));
     }
 
-    /// Says of each cell whether its pairs may occur as often as `floor` says.
+    /// For each cell, whether its pairs may reach `floor`.
     pub(super) fn may_reach(&self, floor: i64) -> impl Iterator<Item = bool> {
         self.cells.iter().map(move |&most| most == FULL || i64::from(most) >= floor)
     }
 
-    /// At most how often any pair occurs; `None` if a cell is full.
+    /// An upper bound of all counts; `None` if a cell is full.
     pub(super) fn most(&self) -> Option<i64> {
         let most = self.cells.iter().copied().max().unwrap_or(0);
         (most != FULL).then_some(most.into())
     }
 
-    /// A number that at most `n` cells exceed, and not more than a ninth above the least such number.
+    /// A number that at most `n` cells exceed, at most a ninth above the smallest such number.
     pub(super) fn exceeded_by(&self, n: usize) -> i64 {
         let mut histogram = [0_usize; (u32::BITS * N_STEPS) as usize];
         self.cells.iter().for_each(|&cell| histogram[step_of(cell)] += 1);
@@ -319,7 +320,7 @@ impl Sketch {
     }
 }
 
-/// The number of the step that a sum lies on: sums below [`N_STEPS`] have one each.
+/// The step that a sum is on: each sum below [`N_STEPS`] has its own step.
 #[inline]
 fn step_of(sum: u32) -> usize {
     let n_halvings = (sum | N_STEPS).ilog2() - N_STEPS.ilog2();
