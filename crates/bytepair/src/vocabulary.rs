@@ -1,15 +1,14 @@
-//! Ids to tokens and back, and the merges: the one type that all parts share.
+//! Tokens by id and ids by token, and the merges: the type that all parts share.
 //!
-//! A token has bytes and a kind, and both together are its identity: the end mark `_` and the
-//! character `_`, or the byte token `<0x41>` and the letter `A`, are different tokens with the same
-//! bytes on paper. What a token looks like in a file is the business of [`Units`](crate::units::Units)
-//! (marks written out) and of `format`.
+//! A token has bytes and a kind, and both together are its identity: the end mark `_` and the character `_`, or the
+//! byte token `<0x41>` and the letter `A`, are different tokens that look the same in a file. How a token is written in
+//! a file is decided by [`Units`](crate::units::Units) (for marks) and by the crate `bytepair-formats`.
 //!
-//! Where the bytes of a token lie and what kind it is takes 8 bytes: a tokenizer that is loaded touches all of them. Left out:
-//! vocabularies of more than 4 GiB, tokens of more than 512 MiB.
+//! The position and the kind of a token take 8 bytes, because loading a tokenizer touches all of them. Left out:
+//! vocabularies of more than 4 GiB, and tokens of more than 512 MiB.
 //!
-//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. If all tokens are
-//! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
+//! Look-up by id is an array access, look-up by content is one hash look-up. Ids may have holes. If all tokens are
+//! known at once, as in a compiled file, the table for look-up by content is built on first use.
 
 pub(crate) mod merge_table;
 
@@ -26,23 +25,24 @@ use crate::hash::HashKey;
 use crate::memory::ask_to_grow;
 use crate::memory::prefetch::prefetch;
 
-/// The number of a token.
+/// The id of a token.
 pub type TokenId = u32;
 
-/// Where a text token stands in its piece, as far as the dialect marks that.
+/// Where a text token may be in its piece, if the dialect marks that.
 ///
-/// One byte, in which [`TokenKind`] has its other cases too. With two flags in place of it, a kind without a form had a byte
-/// that was never written, and an optimiser compared it: byte tokens passed for text, depending on what the stack held.
+/// One byte, in which [`TokenKind`] has its other cases too. With two flags instead, a kind without a form had a byte
+/// that was never written, and an optimizer compared it: byte tokens were taken for text, depending on the contents of
+/// the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {
     /// Without marks.
     #[default]
     Unmarked,
-    /// Carries the end mark: it is the last token of its piece.
+    /// With the end mark: it is the last token of its piece.
     Ends,
-    /// Written with the continuing-subword prefix: it is not the first token of its piece.
+    /// With the continuing-subword prefix: it is not the first token of its piece.
     Continues,
-    /// Has the prefix and the end mark.
+    /// With the prefix and the end mark.
     ContinuesAndEnds,
 }
 
@@ -57,12 +57,12 @@ impl Form {
         }
     }
 
-    /// Whether it is written with the continuing-subword prefix.
+    /// Whether the token has the continuing-subword prefix.
     pub const fn continues(self) -> bool {
         matches!(self, Self::Continues | Self::ContinuesAndEnds)
     }
 
-    /// Whether it carries the end mark.
+    /// Whether the token has the end mark.
     pub const fn ends(self) -> bool {
         matches!(self, Self::Ends | Self::ContinuesAndEnds)
     }
@@ -70,14 +70,14 @@ impl Form {
 
 const _: () = assert!(size_of::<TokenKind>() == 1, "no kind has bytes that are not written");
 
-/// What kind of token it is. Part of its identity.
+/// The kind of a token. Part of its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TokenKind {
     /// Text, made from the units of a piece.
     Text(Form),
     /// One byte of a character that the alphabet lacks, written `<0x41>`.
     Byte,
-    /// Stands for a unit that the alphabet lacks. Its bytes are its name.
+    /// Replaces a unit that the alphabet lacks. Its bytes are its name.
     Unknown,
     /// An added token, special or not: found in the text by its content, never merged.
     Added,
@@ -88,16 +88,16 @@ pub enum TokenKind {
 impl TokenKind {
     /// Text without marks.
     pub const PLAIN: Self = Self::Text(Form::Unmarked);
-    /// Text that carries the end mark.
+    /// Text with the end mark.
     pub const ENDING: Self = Self::Text(Form::Ends);
 }
 
-/// A token as the vocabulary holds it.
+/// A token in the vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token<'v> {
-    /// What kind of token it is.
+    /// Its kind.
     pub kind: TokenKind,
-    /// Its bytes, without marks. Of an unknown or added token: its name.
+    /// Its bytes, without marks; for an unknown or added token, its name.
     pub bytes: &'v [u8],
 }
 
@@ -112,7 +112,7 @@ impl<'v> Token<'v> {
     }
 }
 
-/// One learned merge. Its rank is its place in [`Vocabulary::merges`], unless it has a priority.
+/// One learned merge. Its rank is its index in [`Vocabulary::merges`], unless it has a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Merge {
     /// The left part.
@@ -128,15 +128,15 @@ pub struct Merge {
 pub struct Vocabulary {
     /// The bytes of all tokens, one after the other, in the order of insertion.
     bytes: Vec<u8>,
-    /// By id: where the token's bytes lie in `bytes`, and its kind.
+    /// By id: the range of the token's bytes in `bytes`, and its kind.
     entries: Vec<Entry>,
-    /// Ids by content. Of two ids with the same content the smaller is found, if they came at once, else the
-    /// earlier one. Made of the entries where it is missing.
+    /// Ids by content. Of two ids with the same content, the smaller one is found if they were added together, and the
+    /// earlier one if not. Built from the entries if it is missing.
     index: OnceLock<HashTable<TokenId>>,
     merges: MergeList,
-    /// By place: the priority of the merge. Empty if that is its place.
+    /// By index: the priority of the merge. Empty if that is the index.
     priorities: Vec<u32>,
-    /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
+    /// By rank: how often the pair occurred when it was chosen. Empty if unknown.
     merge_counts: Vec<i64>,
 }
 
@@ -157,7 +157,7 @@ impl Vocabulary {
         }
     }
 
-    /// A vocabulary of tokens with all their bytes; `None` if these are more or fewer than the tokens have.
+    /// A vocabulary of tokens with all their bytes; `None` if the number of bytes is not that of the tokens.
     pub(crate) fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
         let fits = entries.n_bytes == bytes.len();
         fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
@@ -180,7 +180,7 @@ impl Vocabulary {
         (!entry.is_hole()).then(|| token(*entry, &self.bytes))
     }
 
-    /// Prefetches what says where the bytes of a token are.
+    /// Prefetches the entry of a token.
     #[inline]
     pub(crate) fn prefetch(&self, id: TokenId) {
         prefetch(&self.entries, id as usize);
@@ -204,14 +204,15 @@ impl Vocabulary {
         self.index().find(token.hash(), |&id| self.token(id) == Some(token)).copied()
     }
 
-    /// The only id that a token may have by its hash, or one of a few: the one to prefetch before the token is looked up.
+    /// An id that a token may have according to its hash: the only one, or one of a few. It can be prefetched before
+    /// the token is looked up.
     #[inline]
     pub(crate) fn likely_id(&self, token: Token<'_>) -> Option<TokenId> {
         self.index().find(token.hash(), |_| true).copied()
     }
 
-    /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
-    /// meanwhile.
+    /// The table for look-up by content, built on first use. Threads that come at the same time each build it and none
+    /// waits for another, because a process may be forked meanwhile.
     fn index(&self) -> &HashTable<TokenId> {
         if self.index.get().is_none() {
             drop(self.index.set(index(&self.entries, &self.bytes)));
@@ -219,7 +220,7 @@ impl Vocabulary {
         self.index.get_or_init(HashTable::new)
     }
 
-    /// By byte: the id of the token of that kind which is that byte, or `TokenId::MAX`.
+    /// For each kind, by byte: the id of the token of this kind that is this one byte, or `TokenId::MAX`.
     pub(crate) fn ids_of_bytes(&self, kinds: &[TokenKind]) -> Vec<[TokenId; 256]> {
         const MAX: TokenId = TokenId::MAX;
         if self.index.get().is_some() {
@@ -230,7 +231,7 @@ impl Vocabulary {
             };
             return kinds.iter().map(ids).collect();
         }
-        // A look at all tokens is quicker than making the table of look-up by content.
+        // A pass over all tokens is faster than building the table for look-up by content.
         let mut ids = [[MAX; 256]; N_KINDS];
         for (id, entry) in (0..).zip(&self.entries) {
             if let [byte] = self.bytes[entry.place()] {
@@ -241,12 +242,12 @@ impl Vocabulary {
         kinds.iter().map(|kind| ids[usize::from(kind.code())]).collect()
     }
 
-    /// All tokens with their ids, in the order of their ids, holes left out.
+    /// All tokens with their ids, in the order of their ids, without holes.
     pub fn iter(&self) -> impl Iterator<Item = (TokenId, Token<'_>)> {
         (0..).take(self.len()).filter_map(|id| Some((id, self.token(id)?)))
     }
 
-    /// Adds a token with the next id, or gives the id of the equal token that is there.
+    /// Adds a token with the next id, or returns the id of an equal token.
     pub fn push(&mut self, token: Token<'_>) -> Result<TokenId> {
         if let Some(id) = self.id(token) {
             return Ok(id);
@@ -256,7 +257,7 @@ impl Vocabulary {
         Ok(id)
     }
 
-    /// Puts a token at an id that is free. The ids in between become holes.
+    /// Puts a token at a free id. The ids in between become holes.
     pub fn insert(&mut self, id: TokenId, token: Token<'_>) -> Result<()> {
         if self.token(id).is_some() {
             return Err(ErrorKind::IdTaken { id }.into());
@@ -274,36 +275,36 @@ impl Vocabulary {
         Ok(())
     }
 
-    /// The merges; the place of a merge is its rank, unless there are priorities.
+    /// The merges. The index of a merge is its rank, unless there are priorities.
     ///
-    /// For a vocabulary that was read from a compiled file, the list is made at first use.
+    /// For a vocabulary that was read from a compiled file, the list is built on first use.
     pub fn merges(&self) -> &[Merge] {
         self.merges.as_slice()
     }
 
-    /// How many merges there are.
+    /// The number of merges.
     pub fn n_merges(&self) -> usize {
         self.merges.len()
     }
 
-    /// The merges by pair, where they came so.
+    /// The merges by pair, if they were read as a table.
     pub(crate) fn merge_table(&self) -> Option<&Arc<PackedMerges>> {
         self.merges.table()
     }
 
-    /// Takes these merges instead of any others.
+    /// Replaces all merges.
     pub(crate) fn set_merges(&mut self, merges: Vec<Merge>) {
         self.merges.change(|list| *list = merges);
     }
 
-    /// Takes the merges by pair instead of any others.
+    /// Replaces all merges by those of a table.
     pub(crate) fn set_merge_table(&mut self, table: PackedMerges) {
         self.merges = MergeList::of_table(table);
     }
 
-    /// By place: the priorities of the merges, the lowest first to be merged; of equal ones the leftmost.
+    /// By index: the priorities of the merges. The lowest is merged first; of equal ones, the leftmost.
     ///
-    /// Empty where the priority of each merge is its place.
+    /// Empty if the priority of each merge is its index.
     pub fn priorities(&self) -> &[u32] {
         &self.priorities
     }
@@ -313,9 +314,9 @@ impl Vocabulary {
         &self.merge_counts
     }
 
-    /// Appends a merge of two tokens; its result is added where it is missing.
+    /// Appends a merge of two tokens. Adds the resulting token if it is missing.
     ///
-    /// Of two merges of the same pair the encoder follows the later one.
+    /// If a pair has two merges, the encoder uses the later one.
     pub fn push_merge(&mut self, left: TokenId, right: TokenId) -> Result<TokenId> {
         let (kind, bytes) = self.merged(left, right)?;
         let result = self.push(Token { kind, bytes: &bytes })?;
@@ -323,11 +324,11 @@ impl Vocabulary {
         Ok(result)
     }
 
-    /// Appends merges that make new tokens, which have the next ids and are not found by their content until
-    /// [`Self::index_from`], nor merged before any other where merges have priorities.
+    /// Appends merges that make new tokens with the next ids. The tokens are not found by their content until
+    /// [`Self::index_from`] is called. If merges have priorities, the new ones come after all others.
     ///
     /// # Errors
-    /// If a part is no token. What came before it is appended.
+    /// If a part is no token. The merges before it have been appended then.
     pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
         self.index();
         let last = self.priorities.iter().max().copied();
@@ -343,7 +344,7 @@ impl Vocabulary {
         })
     }
 
-    /// Lets the tokens from `first` on be found by their content; whether none of them was there already.
+    /// Makes the tokens from `first` on findable by their content; returns whether none of them existed before.
     pub(crate) fn index_from(&mut self, first: TokenId) -> bool {
         let Self { bytes, entries, index, .. } = self;
         let Some(index) = index.get_mut() else { return true };
@@ -360,7 +361,7 @@ impl Vocabulary {
         })
     }
 
-    /// Appends the bytes of two tokens; says what token they are together.
+    /// Appends the bytes of two tokens; returns the entry of the token that they make together.
     fn append_parts(&mut self, left: TokenId, right: TokenId) -> Result<Entry> {
         let kind = merged_kind(self.expect_token(left)?.kind, self.expect_token(right)?.kind);
         let start = self.bytes.len();
@@ -370,7 +371,7 @@ impl Vocabulary {
         Entry::new(start, self.bytes.len() - start, kind)
     }
 
-    /// Lets a token be found by its content; the table of that is there.
+    /// Adds a token to the table for look-up by content, which must exist.
     fn index_new(&mut self, hash: u64, id: TokenId) {
         let Self { bytes, entries, index, .. } = self;
         if let Some(index) = index.get_mut() {
@@ -378,7 +379,7 @@ impl Vocabulary {
         }
     }
 
-    /// Appends a merge whose result is known to be `result`. Its priority is its place.
+    /// Appends a merge whose result is known. Its priority is its index.
     pub fn push_merge_to(&mut self, merge: Merge) {
         self.merges.change(|merges| merges.push(merge));
         if !self.priorities.is_empty() {
@@ -388,8 +389,7 @@ impl Vocabulary {
 
     /// Appends a merge whose result is known, with a priority that other merges may have too.
     ///
-    /// Where several neighbouring pairs have merges, that of the lowest priority goes first, the leftmost of
-    /// several.
+    /// If several adjacent pairs have merges, the one of the lowest priority comes first, the leftmost of several.
     pub fn push_merge_with_priority(&mut self, merge: Merge, priority: u32) {
         let is_its_place = self.priorities.is_empty() && priority as usize == self.merges.len();
         if !is_its_place {
@@ -401,9 +401,9 @@ impl Vocabulary {
         self.merges.change(|merges| merges.push(merge));
     }
 
-    /// Gives each merge a priority, or all of them that of their place if there are none.
+    /// Sets the priority of each merge; if `priorities` is empty, that of each merge is its index.
     ///
-    /// Whether there was one for each merge.
+    /// Returns whether there was one priority for each merge.
     pub fn set_priorities(&mut self, priorities: Vec<u32>) -> bool {
         let fits = priorities.is_empty() || priorities.len() == self.merges.len();
         if fits {
@@ -412,20 +412,20 @@ impl Vocabulary {
         fits
     }
 
-    /// Makes room for more merges, and for as many tokens.
+    /// Reserves memory for more merges, and for as many tokens.
     pub(crate) fn reserve_merges_with_tokens(&mut self, n_merges: usize) {
         self.merges.change(|merges| merges.reserve(n_merges));
         self.index();
         self.entries.reserve(n_merges);
     }
 
-    /// Records the counts of the merges, one for each.
+    /// Sets the counts of the merges, one for each.
     pub fn set_merge_counts(&mut self, counts: Vec<i64>) {
         debug_assert!(counts.is_empty() || counts.len() == self.merges.len());
         self.merge_counts = counts;
     }
 
-    /// Kind and bytes of what two text tokens make together.
+    /// The kind and the bytes of the token that two text tokens make.
     pub fn merged(&self, left: TokenId, right: TokenId) -> Result<(TokenKind, Vec<u8>)> {
         let (left, right) = (self.expect_token(left)?, self.expect_token(right)?);
         Ok((merged_kind(left.kind, right.kind), [left.bytes, right.bytes].concat()))
@@ -438,7 +438,7 @@ fn token(entry: Entry, bytes: &[u8]) -> Token<'_> {
     Token { kind: entry.kind(), bytes: &bytes[entry.place()] }
 }
 
-/// The table of look-up by content.
+/// Builds the table for look-up by content.
 fn index(entries: &[Entry], bytes: &[u8]) -> HashTable<TokenId> {
     let mut index = HashTable::with_capacity(entries.len());
     for (id, entry) in (0..).zip(entries).filter(|(_, entry)| !entry.is_hole()) {
@@ -450,7 +450,7 @@ fn index(entries: &[Entry], bytes: &[u8]) -> HashTable<TokenId> {
     index
 }
 
-/// The kind of what two text tokens make together.
+/// The kind of the token that two text tokens make.
 pub(crate) fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
     match (left, right) {
         (TokenKind::Text(first), TokenKind::Text(last)) => {
@@ -460,7 +460,7 @@ pub(crate) fn merged_kind(left: TokenKind, right: TokenKind) -> TokenKind {
     }
 }
 
-/// The place of a merge as its priority.
+/// The index of a merge as its priority.
 #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 merges in memory")]
 fn place(index: usize) -> u32 {
     index as u32
@@ -473,7 +473,7 @@ struct Entry {
     len_and_kind: u32,
 }
 
-/// The entries of tokens whose bytes stand one after the other.
+/// The entries of tokens whose bytes follow each other.
 #[derive(Debug)]
 pub struct Entries {
     entries: Vec<Entry>,
@@ -483,20 +483,20 @@ pub struct Entries {
 /// Bits of the code of a kind.
 const KIND_BITS: u32 = 3;
 
-/// One more than the largest code of a kind.
+/// The number of codes of kinds.
 const N_KINDS: usize = 1 << KIND_BITS;
 
-/// The code of an id without a token, the largest of all.
+/// The code of an id without a token: the largest code.
 const HOLE: u8 = 7;
 
 impl Entry {
     /// An id without a token.
     const HOLE: Self = Self { start: 0, len_and_kind: HOLE as u32 };
 
-    /// The entry of a token whose bytes lie there.
+    /// The entry of a token whose bytes are at `start`.
     ///
     /// # Errors
-    /// If they are too many, or begin too far behind.
+    /// If the token is too long, or begins too late.
     fn new(start: usize, len: usize, kind: TokenKind) -> Result<Self> {
         let entry = || {
             let len = u32::try_from(len).ok().filter(|len| len >> (u32::BITS - KIND_BITS) == 0)?;
@@ -508,7 +508,7 @@ impl Entry {
         entry().ok_or_else(|| ErrorKind::TooLarge { problem: problem.to_owned() }.into())
     }
 
-    /// Where its bytes lie.
+    /// The range of its bytes.
     #[inline]
     fn place(self) -> Range<usize> {
         let (start, len) = (self.start as usize, self.len_and_kind >> KIND_BITS);
@@ -532,17 +532,17 @@ impl Entry {
 }
 
 impl Entries {
-    /// None, with room for so many.
+    /// No entries, with room for this many.
     pub fn with_capacity(n_tokens: usize) -> Self {
         Self { entries: Vec::with_capacity(n_tokens), n_bytes: 0 }
     }
 
-    /// How many bytes all tokens have.
+    /// The number of bytes of all tokens.
     pub fn n_bytes(&self) -> usize {
         self.n_bytes
     }
 
-    /// Appends a token, or an id without one.
+    /// Appends a token, or a hole.
     ///
     /// # Errors
     /// If there are too many bytes or tokens.
@@ -555,7 +555,7 @@ impl Entries {
 }
 
 impl TokenKind {
-    /// The number of a kind, less than 8.
+    /// The code of a kind, less than 8.
     #[inline]
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -567,7 +567,7 @@ impl TokenKind {
         }
     }
 
-    /// The kind of a number; that of a hole for all that are none.
+    /// The kind of a code; `Hole` for all codes that are not used.
     #[inline]
     pub(crate) fn of_code(code: u8) -> Self {
         match code {

@@ -1,11 +1,11 @@
-//! The merges of a vocabulary by pair: the one table that every encoder looks pairs up in.
+//! The merges of a vocabulary by pair: the table in which every encoder looks up pairs.
 //!
-//! Most vocabularies fit a table whose slot is one word (`packed`), which files can hold as it is
-//! (`stored`). Others have a hash map of twice the size ([`WideMerges`]): those of more than some 30,000 tokens whose ids are
-//! not in the order of their ranks, and those whose merges share a priority across tokens.
+//! Most vocabularies fit a table with one word for each slot (`packed`), which files can hold as it is (`stored`).
+//! Others have a hash map of twice the size ([`WideMerges`]): those of more than some 30,000 tokens whose ids are not
+//! in the order of their ranks, and those in which merges of different tokens share a priority.
 //!
-//! Takes O(1) expected time for a look-up. The hash map has a key that nobody knows outside of the process, so that merges
-//! which were chosen to collide do not.
+//! A look-up takes O(1) expected time. The hash map has a key that is unknown outside of the process, so that merges
+//! that were chosen to collide do not.
 
 mod packed;
 mod stored;
@@ -33,7 +33,7 @@ pub(crate) enum Merges {
 /// A merge as the encoder looks it up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankedMerge {
-    /// Orders merges as their ranks do: less, equal or more where the ranks are.
+    /// Ordered as the ranks of merges are: less, equal or greater if the ranks are.
     pub(crate) rank: u32,
     pub(crate) result: TokenId,
 }
@@ -41,22 +41,22 @@ pub(crate) struct RankedMerge {
 /// An absent merge: no rank is higher. Its result means nothing.
 pub(crate) const NO_MERGE: RankedMerge = RankedMerge { rank: u32::MAX, result: 0 };
 
-/// A table that pairs are looked up in.
+/// A table for look-up of pairs.
 pub(crate) trait Lookup {
     /// The merge of a pair, or [`NO_MERGE`].
     fn get(&self, left: TokenId, right: TokenId) -> RankedMerge;
 
-    /// The merge of a pair, or [`NO_MERGE`]; sooner than [`Self::get`] where one of the ids is not small.
+    /// The merge of a pair, or [`NO_MERGE`]; faster than [`Self::get`] if one of the ids is not small.
     fn get_large(&self, left: TokenId, right: TokenId) -> RankedMerge {
         self.get(left, right)
     }
 
-    /// Prefetches what [`Self::get_large`] reads of a pair.
+    /// Prefetches what [`Self::get_large`] reads for a pair.
     fn prefetch(&self, _left: TokenId, _right: TokenId) {}
 }
 
 impl RankedMerge {
-    /// Whether there is one.
+    /// Whether this is a merge.
     #[inline]
     pub(crate) fn exists(self) -> bool {
         self.rank != NO_MERGE.rank
@@ -64,16 +64,16 @@ impl RankedMerge {
 }
 
 impl Merges {
-    /// The table that the vocabulary came with, or one made of its merges.
+    /// The table that the vocabulary was read with, or one that is built from its merges.
     pub(crate) fn new(vocabulary: &Vocabulary) -> Self {
         let packed = vocabulary.merge_table().map(Arc::clone);
         let packed = packed.or_else(|| PackedMerges::new(vocabulary).map(Arc::new));
         packed.map_or_else(|| Self::Wide(Arc::new(WideMerges::new(vocabulary))), Self::Packed)
     }
 
-    /// Whether merges are in the order of the ids that they make, and use only ids below those.
+    /// Whether merges are in the order of the ids that they make, and use only smaller ids.
     ///
-    /// Then a merge that uses a token has a higher rank than all that make it.
+    /// If so, a merge that uses a token has a higher rank than all merges that make it.
     pub(crate) fn is_ascending(&self) -> bool {
         matches!(self, Self::Packed(packed) if packed.layout.is_by_result && packed.grows)
     }
@@ -96,7 +96,7 @@ impl Lookup for Merges {
     }
 }
 
-/// Merges by pair, whatever their ids and ranks are.
+/// Merges by pair, for any ids and ranks.
 #[derive(Clone, Debug)]
 pub(crate) struct WideMerges {
     by_pair: HashTable<(u64, RankedMerge)>,
@@ -104,7 +104,7 @@ pub(crate) struct WideMerges {
 }
 
 impl WideMerges {
-    /// The merges of a vocabulary. Of two merges of a pair the later one counts.
+    /// The merges of a vocabulary. If a pair has two merges, the later one counts.
     fn new(vocabulary: &Vocabulary) -> Self {
         let ranks = ranks(vocabulary);
         let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
@@ -132,13 +132,13 @@ impl Lookup for WideMerges {
     }
 }
 
-/// Merges in the order of their ranks, made from a table if they were read as one: most users of a vocabulary look merges up by
-/// pair and never need the list, which takes some milliseconds for 400,000 merges.
+/// Merges in the order of their ranks. If they were read as a table, the list is built from it on first use: most users
+/// of a vocabulary look up merges by pair and never need the list, which takes some milliseconds for 400,000 merges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MergeList {
-    /// Made of the table where it is missing.
+    /// Built from the table if it is missing.
     list: OnceLock<Vec<Merge>>,
-    /// All merges by pair; none once the list was changed.
+    /// All merges by pair; `None` after the list was changed.
     table: Option<Arc<PackedMerges>>,
 }
 
@@ -160,8 +160,8 @@ impl MergeList {
         self.table.as_ref()
     }
 
-    /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
-    /// meanwhile.
+    /// The list, built on first use. Threads that come at the same time each build it and none waits for another,
+    /// because a process may be forked meanwhile.
     pub(super) fn as_slice(&self) -> &[Merge] {
         if self.list.get().is_none() {
             let list = self.table.as_ref().and_then(|table| table.list());
@@ -170,7 +170,7 @@ impl MergeList {
         self.list.get_or_init(Vec::new)
     }
 
-    /// Changes the list, which is all there is from then on.
+    /// Changes the list and drops the table.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut Vec<Merge>)) {
         self.as_slice();
         self.table = None;
@@ -189,7 +189,7 @@ mod tests {
     use std::collections::HashMap;
     use std::ops::Range;
 
-    /// Made-up merges, as many as `n_merges`, of ids in a range; results ascend if they are asked to.
+    /// Made-up merges of ids in a range. The results ascend if `is_ascending` is set.
     fn made_up(n_merges: u32, ids: Range<u32>, is_ascending: bool) -> Vocabulary {
         let mut vocabulary = Vocabulary::new();
         let mut state = 7_u32;
@@ -271,7 +271,7 @@ mod tests {
         const ID_BITS: u32 = 11;
         let pairs = (0..1024_u32).flat_map(|left| (0..1024).map(move |right| (left, right)));
         let hash = |left, right| pair_hash(u64::from(left) << ID_BITS | u64::from(right));
-        // All belong into the first of 512 buckets.
+        // All belong in the first of 512 buckets.
         let chosen: Vec<_> =
             pairs.filter(|&(left, right)| hash(left, right) >> 54 == 0).take(900).collect();
         assert_eq!(chosen.len(), 900);

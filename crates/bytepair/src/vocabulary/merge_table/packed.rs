@@ -1,22 +1,24 @@
-//! A table of merges whose slot is one word.
+//! A table of merges with one word for each slot.
 //!
 //! ```text
-//! slot      !(left, right, value), exact; 0 where it is free
-//! value     orders merges as their ranks do, and says what they make ([`Layout`])
+//! slot      !(left, right, value), exact; 0 if it is free
+//! value     orders merges as their ranks do, and contains the result ([`Layout`])
 //! bucket    four slots, half a cache line, compared without a branch
 //!
 //! get(left, right):
 //!     both ids are small              -> the value is in a table by both ids
-//!     the bit of the hash is not set  -> no merge, as for nearly all pairs that have none
+//!     the bit of the hash is not set  -> no merge, as for nearly all pairs without one
 //!     the bucket of the hash has it   -> its value
-//!     the bucket is full              -> look at the next one; else no merge
+//!     the bucket is full              -> continue with the next one; if it is not full: no merge
 //! ```
 //!
-//! *Invariant*: all buckets between that of a merge's hash and the one that has it are full. So a search may end at a bucket
-//! with room. Keys are exact, so no pair is ever taken for another. The bitmap is small enough for a processor's own cache.
+//! *Invariant*: all buckets between that of a merge's hash and the one that has it are full. So a search may end at a
+//! bucket that is not full. Keys are exact, so no pair is ever taken for another. The bitmap is small enough for a
+//! processor's own cache.
 //!
-//! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that a search passes many
-//! full buckets: files hold tables, so the hash is known. Takes O(1) expected time for a look-up, at most O(log n).
+//! Left out: vocabularies whose merges do not fit a word, and those whose merges were chosen so that a search passes
+//! many full buckets; files hold tables, so the hash is known. A look-up takes O(1) expected time, and at most
+//! O(log n).
 
 use std::borrow::Cow;
 
@@ -26,47 +28,48 @@ use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// So many ids from the first one that merges use are small.
+/// This many ids, from the first one that merges use, are small.
 const N_SMALL: TokenId = 256;
 
 /// Slots that are compared at once.
 pub(super) const BUCKET_LEN: usize = 4;
 
-/// Bits of the bitmap for each merge, at least: one pair in nine that has no merge is looked for in vain at most.
+/// The minimum number of bits in the bitmap for each merge: at most one in nine pairs without a merge is searched in
+/// vain.
 const N_BITS_PER_MERGE: usize = 8;
 
 /// Slots of a table that is at most half full: 512 KiB, which a processor's own cache holds beside other things.
 pub(super) const MAX_SPARSE_LEN: usize = 1 << 16;
 
-/// A table whose slot is one word.
+/// A table with one word for each slot.
 #[derive(Debug)]
 pub struct PackedMerges {
-    /// Buckets of slots, none in two cache lines. A slot is all bits of `(left, right, value)` inverted; a free one
-    /// is 0.
+    /// Buckets of slots; none spans two cache lines. A slot is `(left, right, value)` with all bits inverted; a free
+    /// one is 0.
     pub(super) slots: HugePageRow<u64>,
-    /// How far a hash is shifted to give a bucket.
+    /// Shifting a hash right by this gives a bucket.
     shift: u32,
     /// A bit for the hash of each merge.
     bitmap: Vec<u64>,
-    /// How far a hash is shifted to give a bit of the bitmap.
+    /// Shifting a hash right by this gives a bit of the bitmap.
     bitmap_shift: u32,
     pub(super) layout: Layout,
-    /// The first id that a merge uses: others stand before it where a vocabulary begins with special tokens.
+    /// The first id that a merge uses. It is not 0 if a vocabulary begins with special tokens.
     pub(super) first_small: TokenId,
-    /// By `left * N_SMALL + right`, both from the first small one on: the values of pairs of small ids, or `u32::MAX`.
-    /// In nearly all vocabularies these are the bytes, with which every piece begins.
+    /// By `left * N_SMALL + right`, both relative to the first small id: the values of pairs of small ids, or
+    /// `u32::MAX`. In nearly all vocabularies these are the bytes, which every piece starts from.
     of_small: Vec<u32>,
-    /// Of all merges, also those that others of the same pair come after.
+    /// The number of merges, including those whose pair has a later merge.
     pub n_merges: usize,
-    /// How many full buckets a search passes at most, on its way to a merge or to none. By chance they are fewer, in a
-    /// table as full as it may be.
+    /// The most full buckets that a search passes, whether or not it finds a merge. By chance alone there are fewer,
+    /// even in a table that is as full as it may be.
     pub(super) max_passed: usize,
     /// Whether merges make ids above those of their parts.
     pub(super) grows: bool,
 }
 
 impl PackedMerges {
-    /// `None` if a merge does not fit a word, or is too far from where the search for it begins.
+    /// `None` if a merge does not fit a word, or is too far from where its search begins.
     pub fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let merges = vocabulary.merges();
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
@@ -79,7 +82,7 @@ impl PackedMerges {
         Some(packed)
     }
 
-    /// A table of slots without the answers that are made of them.
+    /// A table of slots. Its bitmap and its values of small ids are not filled.
     pub(super) fn of_slots(slots: HugePageRow<u64>, n_merges: usize, layout: Layout) -> Self {
         let n_per_doubling = if n_merges * 2 <= slots.len() { 4 } else { 32 };
         let n_bits = (n_merges * N_BITS_PER_MERGE).next_power_of_two().max(64);
@@ -97,7 +100,7 @@ impl PackedMerges {
         }
     }
 
-    /// Places all merges.
+    /// Inserts all merges.
     fn insert_all(&mut self, vocabulary: &Vocabulary) -> Option<()> {
         let ranks = ranks(vocabulary);
         let rank_at = |place: u32| ranks.as_ref().map_or(place, |ranks| ranks[place as usize]);
@@ -124,7 +127,7 @@ impl PackedMerges {
         None
     }
 
-    /// Notes a merge wherever else it is looked up than in its slot.
+    /// Enters a merge wherever it is looked up besides its slot.
     #[inline]
     pub(super) fn note(&mut self, merge: Merge, hash: u64, value: u32) {
         if let Some(place) = self.place_of_small(merge.left, merge.right) {
@@ -134,7 +137,7 @@ impl PackedMerges {
         self.bitmap[word] |= bit;
     }
 
-    /// Where the value of a pair of small ids is.
+    /// The index of the value of a pair of small ids.
     #[inline]
     fn place_of_small(&self, left: TokenId, right: TokenId) -> Option<usize> {
         let [left, right] = [left, right].map(|id| id.wrapping_sub(self.first_small));
@@ -157,7 +160,7 @@ impl PackedMerges {
             };
             let [a, b, c, d] = slots.map(|slot| slot ^ wanted);
             let least = a.min(b).min(c.min(d));
-            // A slot of another pair differs above the value.
+            // A slot of another pair has other bits above the value.
             if least >> self.layout.value_bits == 0 {
                 return least as u32;
             }
@@ -174,7 +177,7 @@ impl PackedMerges {
         pair_hash(self.layout.key(left, right))
     }
 
-    /// The bit of a hash in the bitmap, and its word.
+    /// The bit of a hash in the bitmap: the index of its word, and its mask.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the shift leaves the index of a bit")]
     fn bit(&self, hash: u64) -> (usize, u64) {
@@ -182,7 +185,7 @@ impl PackedMerges {
         (bit / 64, 1 << (bit % 64))
     }
 
-    /// What the slot of a pair is, but for its value: the slot of the value 0.
+    /// The slot of a pair with the value 0.
     #[inline]
     pub(super) fn wanted(&self, left: TokenId, right: TokenId) -> u64 {
         !(self.layout.key(left, right) << self.layout.value_bits)
@@ -195,7 +198,7 @@ impl PackedMerges {
         (hash >> self.shift) as usize * BUCKET_LEN
     }
 
-    /// Where the bucket begins that has what another had no room for.
+    /// Where the next bucket begins, which has what did not fit this one.
     pub(super) fn after(&self, bucket: usize) -> usize {
         match bucket + BUCKET_LEN {
             next if next < self.slots.len() => next,
@@ -237,8 +240,8 @@ pub(super) fn grows(merge: &Merge) -> bool {
     merge.left.max(merge.right) < merge.result
 }
 
-/// How many buckets a table has, a power of two and more than it fills. A large one is up to seven eighths full: most
-/// of what is looked up in vain does not come past the bitmap, and half of the memory need not be touched.
+/// The number of buckets of a table: a power of two, and more than are filled. A large table is up to seven eighths
+/// full: the bitmap stops most look-ups of pairs without a merge, and half of the memory need not be touched.
 pub(super) fn n_buckets(n_merges: usize) -> usize {
     let n_sparse = (n_merges * 2).next_power_of_two();
     let n_slots = match n_sparse <= MAX_SPARSE_LEN {
@@ -255,15 +258,16 @@ pub(super) struct Layout {
     pub(super) id_bits: u32,
     /// Bits of a value, at most 31.
     pub(super) value_bits: u32,
-    /// How far a value is shifted to give its result, of this many bits.
+    /// Shifting a value right by this gives its result, which has `id_bits` bits.
     result_shift: u32,
-    /// Whether a value is the result and the number of the merge among those that make it; else it is the rank
-    /// and the result.
+    /// Whether a value is the result and the number of the merge among those that make it. If not, it is the rank and
+    /// the result.
     pub(super) is_by_result: bool,
 }
 
 impl Layout {
-    /// Ids in the order of ranks: every merge makes the token of the merge before, or one of a higher id.
+    /// The layout for ids in the order of ranks: every merge makes the token of the merge before, or one of a higher
+    /// id.
     pub(super) fn by_result(vocabulary: &Vocabulary) -> Option<Self> {
         if !vocabulary.priorities().is_empty() {
             return None;
@@ -278,7 +282,8 @@ impl Layout {
         layout.fits().then_some(layout)
     }
 
-    /// Any order, where the rank and the result fit side by side, and all merges of a rank make the same.
+    /// The layout for any order: the rank and the result must fit together, and all merges of a rank must have the same
+    /// result.
     pub(super) fn by_rank(vocabulary: &Vocabulary) -> Option<Self> {
         let id_bits = id_bits(vocabulary);
         let value_bits = id_bits + bits(vocabulary.merges().len());
@@ -286,8 +291,8 @@ impl Layout {
         (layout.fits() && has_one_result_for_each_rank(vocabulary)).then_some(layout)
     }
 
-    /// The layout of a table that a file holds, for ids below `n_ids`: by this many bits for merges that make the same
-    /// token, or by rank.
+    /// The layout of a table in a file, for ids below `n_ids`: by result, with this many bits for merges that make the
+    /// same token, or by rank.
     pub(super) fn stored(n_ids: usize, n_merges: usize, result_shift: Option<u32>) -> Option<Self> {
         let id_bits = bits(n_ids);
         let value_bits = id_bits.checked_add(result_shift.unwrap_or(bits(n_merges)))?;
@@ -302,14 +307,14 @@ impl Layout {
         self.is_by_result.then_some(self.result_shift)
     }
 
-    /// The merge of a slot's bits, and its value.
+    /// The merge and the value in the bits of a slot.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a value has 31 bits, and so has an id")]
     pub(super) fn unpacked(self, bits: u64) -> (Merge, u32) {
         let value = (bits & ((1 << self.value_bits) - 1)) as u32;
         let key = bits >> self.value_bits;
         let (left, right) = (key >> self.id_bits, key & ((1 << self.id_bits) - 1));
-        // What lies above the bits of an id makes one that is too large for any vocabulary.
+        // Bits above those of an id make an id that is too large for any vocabulary.
         let left = u32::try_from(left).unwrap_or(u32::MAX);
         (Merge { left, right: right as u32, result: self.result(value) }, value)
     }
@@ -348,7 +353,7 @@ impl Layout {
     }
 }
 
-/// Each merge, and how many right before it make the same token.
+/// Each merge, and how many consecutive merges before it make the same token.
 fn numbered(merges: &[Merge]) -> impl Iterator<Item = (Merge, u32)> {
     let (mut last, mut n_same) = (None, 0);
     merges.iter().map(move |&merge| {
@@ -358,14 +363,14 @@ fn numbered(merges: &[Merge]) -> impl Iterator<Item = (Merge, u32)> {
     })
 }
 
-/// Bits of an id, so that none has all of them.
+/// Bits of an id, chosen so that no id has all bits set.
 fn id_bits(vocabulary: &Vocabulary) -> u32 {
     let largest = |merge: &Merge| merge.left.max(merge.right).max(merge.result) as usize + 1;
     let n_ids = vocabulary.merges().iter().map(largest).max().unwrap_or(0);
     bits(n_ids.max(vocabulary.len()))
 }
 
-/// Bits that numbers up to this one need.
+/// The number of bits of the numbers up to this one.
 fn bits(largest: usize) -> u32 {
     largest.checked_ilog2().map_or(0, |bits| bits + 1)
 }
@@ -380,9 +385,9 @@ fn has_one_result_for_each_rank(vocabulary: &Vocabulary) -> bool {
         .all(|(&rank, merge)| *results[rank as usize].get_or_insert(merge.result) == merge.result)
 }
 
-/// By place: the ranks of merges that have priorities, all less than their number.
+/// By index: the ranks of merges that have priorities, all less than the number of merges.
 ///
-/// Merges of one priority have one rank. The order of ranks is that of the priorities.
+/// Merges of one priority have one rank. Ranks have the order of the priorities.
 pub(super) fn ranks(vocabulary: &Vocabulary) -> Option<Cow<'_, [u32]>> {
     let priorities = vocabulary.priorities();
     if priorities.is_empty() {

@@ -1,25 +1,25 @@
-//! A table of merges as files hold it: its slots, as they are in memory.
+//! A table of merges in a file: its slots, as they are in memory.
 //!
-//! Every slot of a file is checked before the table is used: it holds known ids only, each pair where it is searched for,
-//! and places that are those of a list. So the list of merges can be made from it. Takes half the time of building a
-//! table, since nothing is moved. Left out: merges with priorities, and merges of a pair that has another merge later in the
-//! list; no writer puts these into a table.
+//! Every slot of a file is checked before the table is used: ids must be known, each pair must be where it is searched
+//! for, and the places of the merges must be those of a list. So the list of merges can be built from the table. Takes
+//! half the time of building a table, since nothing is moved. Left out: merges with priorities, and merges whose pair
+//! has another merge later in the list; no writer stores these as a table.
 
 use super::packed::{BUCKET_LEN, Layout, PackedMerges, grows, n_buckets};
 use crate::memory::huge_pages::HugePageRow;
 use crate::vocabulary::{Merge, TokenId};
 
-/// How a file says what the slots of a table mean.
+/// What the slots of a table in a file mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// How many merges the table has.
+    /// The number of merges in the table.
     pub n_merges: usize,
-    /// How many bits tell merges apart that make the same token; `None` if a slot holds the rank of a merge.
+    /// How many bits distinguish merges that make the same token; `None` if a slot has the rank of its merge.
     pub result_shift: Option<u32>,
 }
 
 impl Description {
-    /// How many slots the table has; `usize::MAX`, which no table has, where they are more than there is memory.
+    /// The number of slots; `usize::MAX`, which no table has, if they do not fit in memory.
     pub fn n_slots(self) -> usize {
         // A table has at most four slots for each merge, of eight bytes each.
         if self.n_merges > usize::MAX / 32 {
@@ -30,12 +30,12 @@ impl Description {
 }
 
 impl PackedMerges {
-    /// What its slots mean.
+    /// What the slots mean.
     pub fn description(&self) -> Description {
         Description { n_merges: self.n_merges, result_shift: self.layout.stored_shift() }
     }
 
-    /// How many merges it has.
+    /// The number of merges.
     pub fn n_merges(&self) -> usize {
         self.n_merges
     }
@@ -65,8 +65,8 @@ impl PackedMerges {
         Some(packed)
     }
 
-    /// Whether [`Self::from_slots`] takes these slots for a vocabulary of this many ids. A table that came from a file
-    /// may be one for fewer.
+    /// Whether [`Self::from_slots`] accepts these slots for a vocabulary of this many ids. A table that was read from a
+    /// file may be for fewer ids.
     pub fn is_storable(&self, n_ids: usize) -> bool {
         let stored = Layout::stored(n_ids, self.n_merges, self.layout.stored_shift());
         stored == Some(self.layout) && self.list().is_some()
@@ -89,7 +89,7 @@ impl PackedMerges {
         slots.map(|slot| self.layout.unpacked(!slot))
     }
 
-    /// By id: the place of the first merge that makes it. Nothing where values are ranks.
+    /// By id: the place of the first merge that makes it. Empty if values are ranks.
     fn first_places(&self) -> Vec<u32> {
         if !self.layout.is_by_result {
             return Vec::new();
@@ -103,8 +103,8 @@ impl PackedMerges {
         places
     }
 
-    /// Notes all merges of the slots; `None` if these are not so many, an id is no token, or the search for a
-    /// pair finds something else than its slot.
+    /// Enters all merges of the slots; `None` if their number is wrong, an id is no token, or the search for a pair
+    /// finds something other than its slot.
     fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
         let mut n_found = 0;
         for place in 0..self.slots.len() {
@@ -125,7 +125,7 @@ impl PackedMerges {
         (n_found == self.n_merges).then_some(())
     }
 
-    /// Whether each merge has a place of its own among all.
+    /// Checks that each merge has its own place in the list.
     fn check_places(&self) -> Option<()> {
         let first_places = self.first_places();
         let mut taken = vec![0_u64; self.n_merges.div_ceil(64)];
