@@ -1,21 +1,21 @@
-//! Short pieces as numbers, for the tables that count and remember them, and some hundred of them made ready to be looked up.
+//! Short pieces as numbers, for tables that count or cache them, and rows of pieces that are prepared for look-up.
 //!
-//! A piece of 1 to 15 bytes fits a word of 128 bits together with its length, its *key*, so that two pieces are compared by one
-//! comparison and hashed by one multiplication. No key is 0.
+//! A piece of 1 to 15 bytes and its length fit a word of 128 bits, its *key*. So one comparison compares two pieces,
+//! and one multiplication hashes a piece. No key is 0.
 //!
-//! Where the pieces of a block start is a row of bits. A processor runs ahead of a load that is slow by some hundred
-//! instructions, which are few pieces. So the pieces of some hundred bytes of text are looked up in two rounds, of which the
-//! first waits for nothing:
+//! A bit mask says where the pieces of a block start. While a processor waits for a slow load, it runs ahead by some
+//! hundred instructions, which are only a few pieces. So the pieces of some hundred bytes of text are looked up in two
+//! passes, and the first waits for nothing:
 //!
 //! ```text
 //! for each piece of a row:  make its key, hash it, prefetch its home
-//! for each piece of a row:  compare the keys at its home, which is near by now
+//! for each piece of a row:  compare the keys at its home, which has arrived by then
 //! ```
 //!
-//! The first round is here. The second belongs to the table: [`crate::encode`]'s cache writes ids, the table that counts adds.
-//! There is no branch on what a piece is, apart from long pieces, which have no key.
+//! The first pass is here. The second belongs to the table: the cache of [`crate::encode`] writes ids, the table of
+//! counts adds. No branch depends on a piece, except for long pieces, which have no key.
 //!
-//! Cost: about 10 cycles for each piece in the first round.
+//! Cost: about 10 cycles for each piece in the first pass.
 
 use std::ops::Range;
 
@@ -24,25 +24,26 @@ use crate::hash::fold;
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
 
-/// Stands if there is no key. No piece has it, nor a slot with any kind: its length is that of no piece.
+/// Replaces a missing key. No piece has it, and no slot with a kind: no piece has this length.
 pub(crate) const NO_KEY: u128 = u128::MAX << 64;
 
-/// What the lower and the upper half of a key are multiplied by, for [`high_hash`].
+/// The factors of the lower and the upper half of a key in [`high_hash`].
 pub(crate) const FACTORS: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
 
-/// A slot of a table by key: two of them are a line of the processor's cache, and none lies in two.
+/// A slot of a table by key. Two slots are a line of the processor's cache, and no slot spans two lines.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(32))]
 pub(crate) struct Keyed<V> {
-    /// 0 where the slot is free.
+    /// 0 if the slot is free.
     pub(crate) key: u128,
     pub(crate) value: V,
 }
 
-/// Bits above those of a key, where a table may note the kind of a value. No key of a piece has one of them.
+/// The bits above those of a key, in which a table may store the kind of a value. No key of a piece has one of them
+/// set.
 pub(crate) const KIND_SHIFT: u32 = 125;
 
-/// By length: the bytes of a key that are the piece.
+/// By length: a mask of the bytes of a key that are the piece.
 const PIECE_BYTES: [u128; 16] = {
     let mut masks = [0; 16];
     let mut len = 0;
@@ -53,7 +54,7 @@ const PIECE_BYTES: [u128; 16] = {
     masks
 };
 
-/// The key of the piece `text[start..end]`, if it is short enough and not empty.
+/// The key of the piece `text[start..end]`, unless the piece is empty or too long.
 #[inline]
 pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
     if start >= end {
@@ -62,9 +63,9 @@ pub(crate) fn piece_key(text: &[u8], start: usize, end: usize) -> Option<u128> {
     Some(key_or_none(text, start, end)).filter(|&key| key != NO_KEY)
 }
 
-/// The key of the piece `text[start..end]`, which is not empty; [`NO_KEY`] if it is too long.
+/// The key of the piece `text[start..end]`, which must not be empty; [`NO_KEY`] if it is too long.
 ///
-/// Takes constant time: reads 16 bytes at once where the text has them.
+/// Takes constant time: reads 16 bytes at once if the text has them.
 #[inline]
 pub(crate) fn key_or_none(text: &[u8], start: usize, end: usize) -> u128 {
     let len = end - start;
@@ -76,7 +77,7 @@ pub(crate) fn key_or_none(text: &[u8], start: usize, end: usize) -> u128 {
     if len > MAX_KEY_LEN { NO_KEY } else { piece | (len as u128) << 120 }
 }
 
-/// The bytes from `start` on, fewer than 16, filled up with zeros.
+/// The bytes from `start` on, fewer than 16, padded with zeros.
 #[cold]
 fn last_bytes(text: &[u8], start: usize) -> u128 {
     let mut window = [0; 16];
@@ -91,7 +92,7 @@ pub(crate) fn piece_of_key(key: u128) -> ([u8; 16], usize) {
     (bytes, bytes[MAX_KEY_LEN].into())
 }
 
-/// A hash of a key, good in all its bits.
+/// A hash of a key. All its bits are good.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -101,7 +102,7 @@ pub(crate) fn key_hash(key: u128) -> usize {
     fold(key as u64, (key >> 64) as u64) as usize
 }
 
-/// A hash of a key, good in its high bits alone.
+/// A hash of a key. Only its high bits are good.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "both halves of the key are used")]
 pub(crate) fn high_hash(key: u128) -> u64 {
@@ -109,31 +110,31 @@ pub(crate) fn high_hash(key: u128) -> u64 {
     low.wrapping_mul(FACTORS[0]) ^ high.wrapping_mul(FACTORS[1])
 }
 
-/// Places in a word of bits.
+/// Positions in a word of bits.
 pub(crate) const WORD_LEN: usize = 64;
 
 /// Where the pieces of a block start.
 #[derive(Clone, Debug)]
 pub(crate) struct Starts<'b> {
-    /// A bit for each place of the block; none after its end.
+    /// A bit for each position of the block. None is set after its end.
     words: &'b [u64],
-    /// The block in the text.
+    /// The range of the block in the text.
     block: Range<usize>,
 }
 
-/// Pieces that start in 64 places, and where they lie in the text.
+/// Pieces that start at 64 positions, and where they are in the text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
     /// Not zero.
     pub(crate) bits: u64,
-    /// The place of the lowest bit.
+    /// The position of the lowest bit.
     pub(crate) start: usize,
     /// Where the last of these pieces ends.
     pub(crate) end: usize,
 }
 
 impl<'b> Starts<'b> {
-    /// The first bit stands for where the block starts.
+    /// The first bit is the start of the block.
     pub(crate) fn new(words: &'b [u64], block: Range<usize>) -> Self {
         Self { words: &words[..words.len().min(block.len().div_ceil(WORD_LEN))], block }
     }
@@ -146,7 +147,7 @@ impl<'b> Starts<'b> {
         words.map(|(index, (&bits, start))| Word { bits, start, end: self.end(index) })
     }
 
-    /// Where the last piece that starts in a word ends: at the first start behind, or with the block.
+    /// Where the last piece that starts in a word ends: at the next start after the word, or at the end of the block.
     #[inline]
     fn end(&self, index: usize) -> usize {
         let mut next = index + 1;
@@ -178,16 +179,16 @@ impl Word {
     }
 }
 
-/// Pieces that a row should hold; those of one more word fit after them.
+/// Pieces of a full row. Those of one more word fit after them.
 const ROW_LEN: usize = 128;
 
-/// More pieces than a row can hold. A power of two, so that no place in it is outside.
+/// More pieces than a row can hold. A power of two, so that a masked index is always within it.
 pub(crate) const MAX_PIECES: usize = 256;
 
 /// The bytes of the pieces that start in a word, as far as keys need them.
 const WINDOW_LEN: usize = WORD_LEN + 16;
 
-/// A piece that is ready to be looked up.
+/// A piece that is prepared for look-up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Entry {
     /// [`NO_KEY`] if it is too long for one.
@@ -201,7 +202,7 @@ pub(crate) struct Entry {
 /// Pieces in the order of the text.
 pub(crate) struct PieceRow {
     len: usize,
-    /// Behind the last is where that ends.
+    /// After the last piece there is an entry that starts where that piece ends.
     entries: [Entry; MAX_PIECES],
 }
 
@@ -211,8 +212,8 @@ impl Default for PieceRow {
     }
 }
 
-/// By length: which bytes of a window are the piece, by halves, and the length above them. Longer pieces, which have no key,
-/// are the last.
+/// By length: the masks of the bytes of a window that are the piece, by halves, and the length above them. The last row
+/// is for longer pieces, which have no key.
 static MASKS: [[u64; 4]; MAX_KEY_LEN + 2] = {
     let (mut masks, mut len) = ([[0, 0, (NO_KEY >> 64) as u64, 0]; MAX_KEY_LEN + 2], 0);
     while len <= MAX_KEY_LEN {
@@ -225,7 +226,7 @@ static MASKS: [[u64; 4]; MAX_KEY_LEN + 2] = {
 };
 
 impl PieceRow {
-    /// Takes in the pieces of the next words until the row is full. `home` gives the home of a key, and prefetches it.
+    /// Takes the pieces of the next words until the row is full. `home` returns the home of a key, and prefetches it.
     ///
     /// Empty afterwards only if no words are left.
     #[inline]
@@ -246,7 +247,7 @@ impl PieceRow {
         }
     }
 
-    /// Takes in the pieces of a word near the end of the text.
+    /// Takes the pieces of a word near the end of the text.
     #[cold]
     fn push_last(&mut self, rest: &[u8], word: Word, home: &impl Fn(u128) -> usize) {
         let mut window = [0; WINDOW_LEN];
@@ -254,9 +255,9 @@ impl PieceRow {
         self.push(&window, word, home);
     }
 
-    /// Takes in the pieces of a word; the window begins with it.
+    /// Takes the pieces of a word. The window begins at the word.
     ///
-    /// The last piece is taken apart from the others: it alone may go on after the word.
+    /// The last piece is treated separately: it alone may continue after the word.
     #[inline]
     fn push(&mut self, window: &[u8; WINDOW_LEN], word: Word, home: &impl Fn(u128) -> usize) {
         let mut start = word.bits.trailing_zeros() as usize;
@@ -273,9 +274,10 @@ impl PieceRow {
         }
     }
 
-    /// Takes in a piece of a window that starts at a place in the text.
+    /// Takes a piece of a window that starts at `window_start` in the text.
     ///
-    /// The numbers of bits and of entries are taken modulo their bounds, which changes none and spares all checks.
+    /// Bit numbers and entry numbers are taken modulo their bounds. This changes none of them and avoids all bounds
+    /// checks.
     #[inline]
     fn push_piece(
         &mut self,
@@ -300,7 +302,7 @@ impl PieceRow {
         self.len
     }
 
-    /// The piece of this number.
+    /// The range of a piece in the text.
     #[inline]
     pub(crate) fn piece(&self, number: usize) -> Range<usize> {
         self.entries[number].start..self.entries[number + 1].start
