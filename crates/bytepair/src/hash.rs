@@ -1,13 +1,14 @@
 //! The hashes of the crate: a fixed one, and one with a random key for each process.
 //!
-//! Both fold 16 bytes at a time by one wide multiplication. Anyone who knows a hash can write texts with equal hashes, and a
-//! table that puts any number of them into neighbouring slots then searches all of them each time. So such a table has a
-//! [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be the same in every
-//! process, such as the order of files, and for tables that look at a few slots only. Results depend on neither.
+//! Both fold 16 bytes at a time by one wide multiplication. Anyone who knows a hash can write texts with equal hashes,
+//! and a table that puts any number of them into adjacent slots then searches all of them each time. So such a table
+//! has a [`HashKey`], or takes one as soon as its searches become long. The fixed hash is for what must be the same in
+//! every process, such as the contents of files, and for tables that look at only a few slots. Results do not depend on
+//! either hash.
 //!
-//! A pair of token ids is one number, its key. It has two hashes, one that is the same in every process, for tables that
-//! files hold, and one by a factor, for tables that take in whatever comes ([`HashKey::factor`]). Each is one multiplication,
-//! and good in its high bits.
+//! The key of a pair of token ids is one number. It has two hashes: a fixed one for tables in files, and one by a
+//! factor for tables of arbitrary input ([`HashKey::factor`]). Each is one multiplication, and only its high bits are
+//! good.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,13 +24,13 @@ pub(crate) fn fold(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The hash of `bytes`, begun from `seed`.
+/// The hash of `bytes`, starting from `seed`.
 #[inline]
 pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     HashKey { left: 0, right: 0 }.hash_bytes(bytes, seed)
 }
 
-/// What the hashes of a process depend on, chosen by the system at first use.
+/// The key of the hashes of a process, chosen at random on first use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HashKey {
     left: u64,
@@ -37,7 +38,7 @@ pub(crate) struct HashKey {
 }
 
 impl HashKey {
-    /// The key of this process. Threads that come at the same time take the same, and nobody waits.
+    /// The key of this process. Threads that come at the same time get the same key, and none waits.
     #[inline]
     pub(crate) fn of_process() -> Self {
         static SECRET: AtomicU64 = AtomicU64::new(0);
@@ -48,7 +49,7 @@ impl HashKey {
         Self { left: secret, right: secret.rotate_left(32).wrapping_mul(SEED) }
     }
 
-    /// An odd number, for hashes that are one product.
+    /// An odd number, for hashes by one multiplication.
     pub(crate) fn factor(self) -> u64 {
         self.right | 1
     }
@@ -59,7 +60,7 @@ impl HashKey {
         fold(left ^ self.left, right ^ self.right)
     }
 
-    /// The hash of `bytes`, begun from `seed`.
+    /// The hash of `bytes`, starting from `seed`.
     #[inline]
     pub(crate) fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
         let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
@@ -72,7 +73,7 @@ impl HashKey {
     }
 }
 
-/// Chooses a number that is not 0, unless another thread has done so.
+/// Chooses a number that is not 0, unless another thread has already chosen one.
 #[cold]
 fn choose(secret: &AtomicU64) -> u64 {
     let new = RandomState::new().hash_one(SEED).max(1);
@@ -82,7 +83,7 @@ fn choose(secret: &AtomicU64) -> u64 {
     }
 }
 
-/// Up to 15 bytes as two words, which may overlap: different bytes of one length give different words.
+/// Up to 15 bytes as two words, which may overlap. Different bytes of the same length give different words.
 #[inline]
 fn words(bytes: &[u8]) -> (u64, u64) {
     if let (Some(low), Some(high)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -116,13 +117,13 @@ pub(crate) fn pair_of(key: u64) -> (u32, u32) {
     ((key >> 32) as u32, key as u32)
 }
 
-/// A hash of the key of a pair that is the same in every process.
+/// The hash of a pair's key that is the same in every process.
 #[inline]
 pub(crate) fn pair_hash(key: u64) -> u64 {
     pair_hash_by(0x9E37_79B9_7F4A_7C15, key)
 }
 
-/// A hash of the key of a pair by an odd factor, which may be that of the process.
+/// The hash of a pair's key by an odd factor, which may be that of the process.
 #[inline]
 pub(crate) fn pair_hash_by(factor: u64, key: u64) -> u64 {
     (key ^ key >> 29).wrapping_mul(factor)
@@ -139,7 +140,7 @@ mod tests {
         for (len, bit) in (0..100).flat_map(|len| (0..=len * 8).map(move |bit| (len, bit))) {
             let mut bytes = vec![7; len + 1];
             bytes[bit / 8] ^= 1 << (bit % 8);
-            // The last one changes what is not hashed.
+            // The last bit is in the byte that is not hashed.
             assert!(seen.insert(hash_bytes(&bytes[..len], 0)), "{len} {bit}");
         }
     }
