@@ -1,12 +1,13 @@
-//! Rows of values in huge pages, where the system has them and the row is large.
+//! Rows of values in huge pages, if the system has them and the row is large.
 //!
-//! A table that is read here and there over many small pages costs a second lookup each time, to find the page, and each
-//! small page interrupts the program when it is first written. So rows of 2 MiB and more begin at a multiple of a huge
-//! page and ask for huge pages. This is advice: a system that does not grant it gives small pages, and nothing else changes.
+//! Random reads of a table in many small pages cost a second look-up each time, to find the page, and each small page
+//! interrupts the program when it is first written. So rows of 2 MiB and more begin at a multiple of a huge page and
+//! ask for huge pages. This is advice: a system that does not follow it gives small pages, and nothing else changes.
 //!
-//! Left out: waiting. No clock decides whether huge pages are quick to come; `benchmarks/tried` has the figures.
+//! Left out: waiting. No measurement of time decides whether huge pages arrive soon; `benchmarks/tried` has the
+//! figures.
 //!
-//! Cost: appending is amortised constant; a row never moves within its room.
+//! Cost: appending takes amortized constant time. A row never moves within its room.
 #![expect(
     unsafe_code,
     reason = "standard vectors cannot be aligned; large tables take a third less time"
@@ -24,18 +25,18 @@ const PAGE_LEN: usize = 2 << 20;
 /// The size of a cache line, on most processors.
 const LINE_LEN: usize = 64;
 
-/// The size of a small page, on most systems. If it is larger, some advice is not taken.
+/// The size of a small page, on most systems. If pages are larger, the system ignores some of the advice.
 #[cfg(target_os = "linux")]
 const SMALL_PAGE_LEN: usize = 4 << 10;
 
-/// Smaller vectors, in bytes, contain no whole huge page, or hardly any.
+/// Smaller vectors, in bytes, contain hardly any whole huge page.
 const MIN_VECTOR_LEN: usize = 2 * PAGE_LEN;
 
-/// A row of values, which grows into the room that it has from the beginning, or moves when it needs more.
+/// A row of values. It grows in place within its room, and moves when it needs more.
 pub struct HugePageRow<T> {
     start: NonNull<T>,
     len: usize,
-    /// How many values the memory holds. The system gives a page when it is first written.
+    /// How many values the memory can hold. The system provides a page when it is first written.
     room: usize,
 }
 
@@ -52,7 +53,7 @@ impl<T> Default for HugePageRow<T> {
 }
 
 impl<T: Copy> HugePageRow<T> {
-    /// `len` times the same value, at least once.
+    /// `len` copies of a value, at least one.
     pub(crate) fn filled(value: T, len: usize) -> Self {
         let mut row = Self::with_room(len);
         row.lengthen(value, len);
@@ -62,7 +63,7 @@ impl<T: Copy> HugePageRow<T> {
     /// A row without values that has room for `room` of them.
     ///
     /// # Panics
-    /// If this many values would take more bytes than there are addresses.
+    /// If this many values take more bytes than there are addresses.
     pub fn with_room(room: usize) -> Self {
         Self::try_with_room(room).unwrap_or_else(|| match layout::<T>(room) {
             Some(layout) => handle_alloc_error(layout),
@@ -70,7 +71,7 @@ impl<T: Copy> HugePageRow<T> {
         })
     }
 
-    /// A row without values that has room for `room` of them; `None` if there is no memory for so many.
+    /// A row without values that has room for `room` of them; `None` if there is no memory for that many.
     pub(crate) fn try_with_room(room: usize) -> Option<Self> {
         let layout = layout::<T>(room)?;
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
@@ -80,12 +81,12 @@ impl<T: Copy> HugePageRow<T> {
         Some(Self { start, len: 0, room })
     }
 
-    /// How long the row can become in its place.
+    /// How many values the row can have without moving.
     pub(crate) fn room(&self) -> usize {
         self.room
     }
 
-    /// Makes room for this many values in all.
+    /// Makes room for this many values in total.
     #[inline]
     pub(crate) fn reserve(&mut self, len: usize) {
         if len > self.room {
@@ -93,7 +94,7 @@ impl<T: Copy> HugePageRow<T> {
         }
     }
 
-    /// Moves the row to if there is room for twice as many, or for a quarter more where memory is short.
+    /// Moves the row to a place with room for twice as many values, or for a quarter more if memory is short.
     #[cold]
     fn make_room(&mut self, len: usize) {
         let roomy = Self::try_with_room(len.saturating_mul(2));
@@ -113,7 +114,7 @@ impl<T: Copy> HugePageRow<T> {
         self.len += 1;
     }
 
-    /// Appends a value until there are `len`, and makes room for them if there is none.
+    /// Appends copies of a value until there are `len` values, and makes room for them if necessary.
     #[inline]
     pub(crate) fn lengthen(&mut self, value: T, len: usize) {
         self.reserve(len);
@@ -126,24 +127,24 @@ impl<T: Copy> HugePageRow<T> {
     #[inline]
     fn spare(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().wrapping_add(self.len).cast();
-        // SAFETY: the memory has room for `room` values, `len` of them come before, and nobody else has the row; whatever
-        // it holds may be called uninitialised.
+        // SAFETY: the memory has room for `room` values, of which the first `len` are in use, and the row is borrowed
+        // exclusively. Any content may be treated as uninitialized.
         unsafe { std::slice::from_raw_parts_mut(start, self.room - self.len) }
     }
 }
 
 impl<T> HugePageRow<T> {
-    /// Keeps the first `len` values, or all.
+    /// Keeps the first `len` values, or all if there are fewer.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Gives the memory of the room after the values back to the system, where it is much. The room stays.
+    /// Returns the memory of the room after the values to the system, if it is large. The room stays.
     pub(crate) fn give_back(&mut self) {
         let (n_used, n_bytes) = (self.len * size_of::<T>(), self.room * size_of::<T>());
         if n_bytes - n_used >= PAGE_LEN {
             let idle = self.start.as_ptr().cast::<u8>().wrapping_add(n_used);
-            // SAFETY: these bytes belong to the row, and hold no values; its memory ends with a huge page.
+            // SAFETY: these bytes belong to the row and hold no values. The memory of the row ends with a huge page.
             unsafe { forget(idle, n_bytes - n_used) };
         }
     }
@@ -162,7 +163,7 @@ impl<T> Deref for HugePageRow<T> {
 impl<T> DerefMut for HugePageRow<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as for shared values; nobody else has the row.
+        // SAFETY: as for shared values, and the row is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }
@@ -170,7 +171,7 @@ impl<T> DerefMut for HugePageRow<T> {
 impl<T> Drop for HugePageRow<T> {
     fn drop(&mut self) {
         let Some(layout) = layout::<T>(self.room) else { return };
-        // SAFETY: it was allocated with this layout. The values are `Copy`: there is nothing to drop of them.
+        // SAFETY: it was allocated with this layout. The values are `Copy`, so they need no drop.
         unsafe { dealloc(self.start.as_ptr().cast(), layout) };
     }
 }
@@ -181,8 +182,8 @@ impl<T: fmt::Debug> fmt::Debug for HugePageRow<T> {
     }
 }
 
-/// Large rows begin at a huge page and end with one, as [`forget`] needs; others begin at a cache line. `None` for rows
-/// without bytes, and for those that no memory could hold.
+/// Large rows begin and end at a huge page, as [`forget`] needs; others begin at a cache line. `None` for rows without
+/// bytes, and for those that do not fit in memory.
 fn layout<T>(len: usize) -> Option<Layout> {
     let layout = Layout::array::<T>(len).ok().filter(|layout| layout.size() > 0)?;
     match layout.size() {
@@ -191,8 +192,8 @@ fn layout<T>(len: usize) -> Option<Layout> {
     }
 }
 
-/// Makes room in a vector for this many more values, in huge pages where whole ones lie within. The number may be a guess:
-/// if there is no memory for so many, the vector stays as it is.
+/// Reserves room in a vector for this many more values, in huge pages if it contains whole ones. The number may be a
+/// guess: if there is no memory for that many, the vector is unchanged.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
     if values.capacity() - values.len() >= n_more || values.try_reserve_exact(n_more).is_err() {
         return;
@@ -203,28 +204,28 @@ pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
     }
 }
 
-/// Advises huge pages for this memory, the small page in which it begins included: a block of the allocator's that had
-/// two kinds of pages could not be moved when a vector grows.
+/// Advises huge pages for this memory, including the small page in which it begins: a block of the allocator with two
+/// kinds of pages could not be moved when a vector grows.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(start: *mut u8, size: usize) {
     if size >= PAGE_LEN {
         let n_before = start.addr() % SMALL_PAGE_LEN;
         let size = (size + n_before).next_multiple_of(SMALL_PAGE_LEN);
         let start = start.wrapping_sub(n_before);
-        // SAFETY: the range begins at a page, and the advice changes nothing of what is in it, whoever owns it.
+        // SAFETY: the range begins at a page. The advice does not change its content, whoever owns it.
         unsafe { libc::madvise(start.cast(), size, libc::MADV_HUGEPAGE) };
     }
 }
 
-/// Other systems take no such advice.
+/// Other systems have no such advice.
 #[cfg(not(target_os = "linux"))]
 fn advise_huge_pages(_start: *mut u8, _size: usize) {}
 
-/// Lets the system take the small pages that are all in this memory.
+/// Lets the system take back the small pages that are entirely in this memory.
 ///
 /// # Safety
-/// Nobody must need what the memory holds, nor what follows it up to the next multiple of [`PAGE_LEN`]: a system whose
-/// small pages are larger takes whole ones of these.
+/// The content of the memory must not be needed, nor what follows it up to the next multiple of [`PAGE_LEN`]: a system
+/// with larger small pages takes back whole ones of these.
 #[cfg(target_os = "linux")]
 unsafe fn forget(start: *mut u8, size: usize) {
     let n_before = start.addr().next_multiple_of(SMALL_PAGE_LEN) - start.addr();
@@ -233,7 +234,7 @@ unsafe fn forget(start: *mut u8, size: usize) {
     unsafe { libc::madvise(start.wrapping_add(n_before).cast(), len, libc::MADV_DONTNEED) };
 }
 
-/// Other systems keep them.
+/// Other systems keep the pages.
 #[cfg(not(target_os = "linux"))]
 unsafe fn forget(_start: *mut u8, _size: usize) {}
 

@@ -1,11 +1,11 @@
-//! Memory: checked allocation; rows in huge pages (`huge_pages`), and prefetching (`prefetch`).
+//! Memory: checked allocation, rows in huge pages (`huge_pages`), and prefetching (`prefetch`).
 //!
-//! Checked allocation tests memory before it is allocated, so that running out of it is an error.
+//! Checked allocation tests for memory before it is allocated, so that a lack of memory is an error.
 //!
-//! The standard library ends the process if memory runs out. So everything that grows with a text, a file or a number of
-//! pieces is tested here first: the room of a row before it grows, the work space for a long piece. Small allocations are
-//! not tested, and neither is what several threads allocate at the same moment; some more memory must remain for both. A
-//! test takes some microseconds, and nothing for small sizes.
+//! The standard library ends the process if memory runs out. So everything that grows with a text, a file or a number
+//! of pieces is tested here first, such as the room of a row before it grows, or the work space of a long piece. Small
+//! allocations are not tested, and neither is what several threads allocate at the same moment, so some more memory
+//! must remain for both. A test takes some microseconds, and no time for small sizes.
 
 pub(crate) mod huge_pages;
 pub(crate) mod prefetch;
@@ -18,20 +18,20 @@ use crate::error::{ErrorKind, Result};
 /// Smaller sizes are not tested, in bytes.
 const MIN_ASKED: usize = 1 << 20;
 
-/// What must remain besides, in bytes. This is also more than allocators keep for themselves, so the test does not change
-/// how they work.
+/// What must remain besides, in bytes. Allocators keep less than this for themselves, so the test does not change how
+/// they work.
 const SPARE: usize = 64 << 20;
 
-/// How much of a part of a file is read at once where its length is not to be believed, in bytes.
+/// The bytes that are read at once from a part of a file whose claimed length is not trusted.
 const BLOCK_LEN: usize = 64 << 10;
 
-/// For how much of such a part there is room at once, in bytes.
+/// The most bytes of such a part for which memory is reserved in advance.
 const BELIEVED_LEN: usize = 8 << 20;
 
-/// Refuses work that takes about this many bytes if there is no memory for them.
+/// Checks that about this many bytes of memory are available.
 ///
 /// # Errors
-/// [`ErrorKind::OutOfMemory`].
+/// [`ErrorKind::OutOfMemory`] if they are not.
 #[inline]
 pub fn ask(n_bytes: usize) -> Result<()> {
     if n_bytes < MIN_ASKED { Ok(()) } else { ask_for_much(n_bytes) }
@@ -41,12 +41,12 @@ pub fn ask(n_bytes: usize) -> Result<()> {
 fn ask_for_much(n_bytes: usize) -> Result<()> {
     let mut room = Vec::<u8>::new();
     let asked = room.try_reserve_exact(n_bytes.saturating_add(SPARE));
-    // Without this, a compiler may find that nobody uses the room and that it need not be there.
+    // Without this, a compiler may find that the memory is unused and remove the allocation.
     black_box(&mut room);
     asked.map_err(|_| out_of_memory(n_bytes))
 }
 
-/// Asks for what a row takes that is about to get this many more values, where it has no room for them.
+/// Checks that memory is available for this many more values in a row, unless the row has room for them.
 #[inline]
 pub(crate) fn ask_to_grow<T>(row: &Vec<T>, n_more: usize) -> Result<()> {
     if row.capacity() - row.len() >= n_more { Ok(()) } else { ask_for_room(row, n_more) }
@@ -54,20 +54,20 @@ pub(crate) fn ask_to_grow<T>(row: &Vec<T>, n_more: usize) -> Result<()> {
 
 #[cold]
 fn ask_for_room<T>(row: &Vec<T>, n_more: usize) -> Result<()> {
-    // A row that grows becomes twice as long at least.
+    // A row at least doubles when it grows.
     let n_values = row.len().saturating_add(n_more).max(row.capacity().saturating_mul(2));
     ask(n_values.saturating_mul(size_of::<T>()))
 }
 
-/// Makes room for exactly this many more values.
+/// Reserves memory for exactly this many more values.
 pub(crate) fn reserve_exact<T>(row: &mut Vec<T>, n_more: usize) -> Result<()> {
     ask_to_grow(row, n_more)?;
     row.try_reserve_exact(n_more).map_err(|_| out_of_memory(n_more.saturating_mul(size_of::<T>())))
 }
 
-/// The next `length` bytes of a file, in memory that grows as they are found; `None` if the file ends before.
+/// Reads the next `length` bytes of a file. Memory grows as bytes arrive. `None` if the file ends before.
 ///
-/// `check` sees each block as it comes, and may refuse it.
+/// `check` sees each block as it arrives, and may reject it.
 pub fn read_claimed(
     mut file: impl Read,
     length: usize,

@@ -1,7 +1,7 @@
-//! Prefetching: memory is fetched before it is read, so that several lines come at the same time.
+//! Prefetching: starts loading memory before it is read, so that several cache lines arrive at the same time.
 //!
-//! A processor runs ahead by some hundred instructions, and fetches at once only what these read. What was prefetched is
-//! there when it is read. Other processors than x86-64 and 64-bit Arm prefetch nothing.
+//! A processor runs ahead by some hundred instructions, and by itself loads only what these read. Prefetched memory has
+//! arrived by the time it is read. On processors other than x86-64 and 64-bit Arm, nothing is prefetched.
 #![cfg_attr(
     any(target_arch = "x86_64", target_arch = "aarch64"),
     expect(
@@ -10,7 +10,7 @@
     )
 )]
 
-/// Fetches the value at a place, if there is one. Nothing that can be seen changes.
+/// Prefetches the value at an index, if there is one. Has no other effect.
 #[inline]
 pub(crate) fn prefetch<T>(values: &[T], place: usize) {
     let value = values.as_ptr().wrapping_add(place);
@@ -29,14 +29,14 @@ pub(crate) fn prefetch<T>(values: &[T], place: usize) {
     let _ = value;
 }
 
-/// How much of a text is fetched, in bytes.
+/// How much of a text is prefetched, in bytes.
 const BEGINNING_LEN: usize = 4 << 10;
 
 /// The bytes of a line of the processor's cache.
 const LINE_LEN: usize = 64;
 
-/// Fetches the beginning of the text that is encoded next: the processor sees by itself how reading goes on, but not where
-/// it begins.
+/// Prefetches the beginning of the text that is encoded next. The processor predicts further reads by itself, but not
+/// where they begin.
 pub(crate) fn prefetch_beginning(text: &[u8]) {
     let n_bytes = text.len().min(BEGINNING_LEN);
     (0..n_bytes).step_by(LINE_LEN).for_each(|place| prefetch(text, place));
