@@ -1,15 +1,16 @@
-//! The longest of some texts that begins at each place of another text.
+//! Finds the longest of some patterns that begins at each place of a text.
 //!
-//! An automaton reads the text backwards. Its state at a place is the longest beginning of a reversed pattern that ends there,
-//! so the longest pattern that begins there is known at once. No place is read again after a match that came to nothing, as
-//! leftmost-longest search forwards has to.
+//! An automaton reads the text backwards. Its state at a place is the longest prefix of a reversed pattern that ends
+//! there, so the longest pattern that begins there is known at once. No place is read again after a failed match, as in
+//! a leftmost-longest search forwards.
 //!
-//! The automaton reads only blocks of text in which a pattern begins: another one finds the next place where one may, by the
-//! first bytes of patterns. If patterns have too many different beginnings, or the processor has no vectors for this, the
-//! automaton reads all blocks.
+//! The automaton reads only blocks of text in which a pattern begins: a second searcher finds the next place where one
+//! may begin, by the first bytes of the patterns. If patterns have too many different beginnings, or the processor has
+//! no vectors for this, the automaton reads all blocks.
 //!
-//! Construction takes time linear in the total length of the patterns, and sorting them. A node takes 13 bytes. The search
-//! takes time linear in the text and, as blocks are no shorter than the longest pattern, memory for the matches of one block.
+//! Construction takes time linear in the total length of the patterns, and sorts them. A node takes 13 bytes. A search
+//! takes time linear in the text, because blocks are no shorter than the longest pattern, and memory for the matches of
+//! one block.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -19,14 +20,16 @@ use memchr::memchr;
 
 use crate::error::{Error, Result};
 
-/// How many states have a row of all transitions: the root and, as a rule, all states behind one byte.
+/// How many states have a row of all transitions: the root and normally all states after one byte.
 const MAX_COMPLETE: usize = 256;
 
-/// The bytes of a block, if no pattern is longer: after a beginning of a pattern, and where beginnings are not known.
+/// The bytes of a block, if no pattern is longer: at the beginning of a pattern, and if beginnings are not searched
+/// for.
 const BLOCK_LEN_AT_BEGINNING: usize = 64;
 const BLOCK_LEN: usize = 4 << 10;
 
-/// Bytes of a pattern by which its beginning is found: the most that leave few enough different ones.
+/// How many bytes of a pattern are searched for: the first of these lengths that leaves few enough different
+/// beginnings.
 const BEGINNING_LENS: [usize; 3] = [4, 3, 2];
 const MAX_BEGINNINGS: usize = 32;
 
@@ -40,35 +43,35 @@ pub(crate) struct Occurrence {
 /// No pattern.
 const NONE: u32 = u32::MAX;
 
-/// Finds the longest of some texts at each place of another one: the automaton of the reversed patterns, its states in the
+/// Finds the longest pattern at each place of a text: the automaton of the reversed patterns, with its states in the
 /// order of their depth.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// By state; one more state ends the children of the last.
+    /// By state. One more state marks the end of the last state's children.
     states: Vec<State>,
     /// By state: the byte that leads to it.
     labels: Vec<u8>,
-    /// By state: where each byte leads, for the first states.
+    /// By state, for the first states: the next state for each byte.
     complete: Vec<[u32; 256]>,
     /// By pattern: its length.
     lens: Vec<usize>,
     longest_len: usize,
-    /// Finds where a pattern may begin, sooner than the automaton does. Present where few beginnings are different and the
-    /// processor has vectors for this.
+    /// Finds where a pattern may begin, faster than the automaton does. `None` if there are too many different
+    /// beginnings or the processor has no vectors for this.
     pub(crate) beginnings: Option<packed::Searcher>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// The first of its children, which follow each other. Those of the next state come after them.
+    /// The first of its children, which are consecutive. The children of the next state come after them.
     first_child: u32,
-    /// The state of the longest proper suffix that is one.
+    /// The state of the longest proper suffix that is a state.
     failure: u32,
     /// The longest pattern that is a suffix.
     found: u32,
 }
 
-/// Matches of a block of text that are not visited yet.
+/// Matches in a block of text that were not returned yet.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     /// Places and patterns, the last place first.
@@ -78,10 +81,10 @@ pub(crate) struct Ahead {
 }
 
 impl Search {
-    /// No pattern may be empty; of equal ones the first counts.
+    /// No pattern may be empty. Of equal patterns the first one is found.
     ///
     /// # Errors
-    /// If the patterns have 4 GB or more together.
+    /// If the patterns have 4 GB or more in total.
     pub(crate) fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self> {
         let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
         let is_too_long = |_| Error::option("special_tokens", "have 4 GB or more together");
@@ -100,9 +103,9 @@ impl Search {
         Ok(search)
     }
 
-    /// Makes the trie of the reversed patterns, level by level.
+    /// Builds the trie of the reversed patterns, level by level.
     ///
-    /// States of a level stand in the queue as the range of the patterns that share their bytes so far.
+    /// A state in the queue is the range of the patterns that share its bytes.
     fn grow(&mut self, patterns: &Reversed) {
         let mut queue = VecDeque::from([(0, 0..patterns.order.len())]);
         self.labels.push(0);
@@ -126,7 +129,7 @@ impl Search {
         self.states.push(State { first_child, failure: 0, found: NONE });
     }
 
-    /// Finds for each state that of its longest proper suffix. All of these come before it.
+    /// Sets the failure of each state: the state of its longest proper suffix. All of these come before it.
     fn link(&mut self) {
         for state in 0..as_u32(self.labels.len()) {
             let State { failure, found, .. } = self.states[state as usize];
@@ -146,7 +149,7 @@ impl Search {
         }
     }
 
-    /// The state after a state and each byte, if those before it have their rows.
+    /// The next state for each byte, if the states before this one have their rows.
     fn row(&self, state: u32) -> [u32; 256] {
         let mut row = match state {
             0 => [0; 256],
@@ -163,7 +166,7 @@ impl Search {
         first_child(state as usize)..first_child(state as usize + 1)
     }
 
-    /// The state after another and a byte.
+    /// The next state for a byte.
     #[inline]
     fn step(&self, mut state: u32, byte: u8) -> u32 {
         loop {
@@ -183,7 +186,7 @@ impl Search {
         self.longest_len
     }
 
-    /// The occurrences that do not overlap, from the left.
+    /// The occurrences from left to right, without overlap.
     pub(crate) fn find_iter(&self, text: &[u8]) -> impl Iterator<Item = Occurrence> {
         let (mut from, mut ahead) = (0, Ahead::default());
         std::iter::from_fn(move || {
@@ -193,7 +196,7 @@ impl Search {
         })
     }
 
-    /// The first occurrence from a place on, which grows from call to call with the same `ahead`.
+    /// The first occurrence at or after `from`, which must not decrease between calls with the same `ahead`.
     pub(crate) fn next(&self, text: &[u8], from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         if self.lens.is_empty() {
             return None;
@@ -219,7 +222,7 @@ impl Search {
         }
     }
 
-    /// Takes the first match of the block that begins at or after a place.
+    /// Takes the first match of the block that begins at or after `from`.
     fn take_found(&self, from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         while let Some((start, pattern)) = ahead.found.pop() {
             let pattern = pattern as usize;
@@ -247,12 +250,12 @@ impl Search {
     }
 }
 
-/// Finds the beginnings of patterns, none of them empty; `None` if they are too many.
+/// A searcher for the beginnings of patterns, none of which may be empty; `None` if there are too many.
 fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
     packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
 }
 
-/// The beginnings of a length, if they are few.
+/// The beginnings of this length, if there are few enough.
 fn few<P: AsRef<[u8]>>(patterns: &[P], len: usize) -> Option<BTreeSet<&[u8]>> {
     let mut beginnings = BTreeSet::new();
     for pattern in patterns {
@@ -265,11 +268,11 @@ fn few<P: AsRef<[u8]>>(patterns: &[P], len: usize) -> Option<BTreeSet<&[u8]>> {
     Some(beginnings)
 }
 
-/// Patterns read from their ends, sorted, one after the other.
+/// The reversed patterns, sorted, one after the other.
 struct Reversed {
-    /// By place: which pattern it is. Of equal ones the first comes first.
+    /// By position: the number of the pattern. Equal patterns are in their original order.
     order: Vec<u32>,
-    /// By place: where its bytes begin; one more ends the last.
+    /// By position: where its bytes begin. One more entry is the end of the last.
     starts: Vec<usize>,
     bytes: Vec<u8>,
 }
@@ -300,7 +303,7 @@ impl Reversed {
     }
 }
 
-/// The last eight bytes as a number, which is in the order of the reversed patterns.
+/// The last eight bytes as a number, which sorts as the reversed patterns do.
 fn key(pattern: &[u8]) -> u64 {
     let mut key = [0; 8];
     key.iter_mut().zip(pattern.iter().rev()).for_each(|(to, byte)| *to = *byte);
@@ -317,7 +320,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The first and longest match at or after a place, by comparing every pattern at every place.
+    /// The first and longest match at or after a place, found by comparing every pattern at every place.
     fn naive(patterns: &[Vec<u8>], text: &[u8], from: usize) -> Option<Occurrence> {
         (from..text.len()).find_map(|start| {
             let begins = |(_, pattern): &(usize, &Vec<u8>)| text[start..].starts_with(pattern);
