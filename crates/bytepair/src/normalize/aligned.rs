@@ -1,29 +1,28 @@
 //! A text that remembers where each of its bytes came from.
 //!
-//! The rules are those of Hugging Face's `NormalizedString`: a character that takes the place of another
-//! has its span, an added one has the span of what stands before it, and what is removed is skipped by
-//! what stands before that. A replaced match has the span of its last character throughout. So spans are
-//! what that library reports, which is not always what one would have drawn: the removed part of a match
-//! belongs to no span. Bytes that are no UTF-8 are characters of their own. Each change costs one pass.
+//! The rules are those of Hugging Face's `NormalizedString`: a character that replaces another has its span, an added
+//! one has the span of the character before it, and a removed one is skipped by the character before it. Every byte
+//! that replaces a match has the span of the last character of the match. So spans are what that library reports, which
+//! is not always what one would expect: the removed part of a match belongs to no span. Each byte that is not UTF-8 is
+//! a character of its own. Each change costs one pass.
 
 /// A normalized text and its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aligned {
     /// The text after all steps.
     pub text: Vec<u8>,
-    /// Per byte of the text the byte range of the segment from which it came: start and end.
+    /// By byte of the text: the range of bytes of the segment from which it came, as start and end.
     pub spans: Vec<(usize, usize)>,
 }
 
-/// One character of a text, or one byte that is no UTF-8.
+/// One character of a text, or one byte that is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Symbol {
     Character(char),
     Byte(u8),
 }
 
-/// A symbol of a changed text: 0 takes the place of one symbol, 1 is added, -n takes the place of one
-/// and removes the n symbols after it.
+/// A symbol of a changed text: 0 replaces one symbol, 1 is added, -n replaces one and removes the n symbols after it.
 pub(super) type Change = (Symbol, isize);
 
 impl Symbol {
@@ -57,7 +56,7 @@ pub(super) fn symbols(text: &[u8]) -> impl Iterator<Item = Symbol> {
 }
 
 impl Aligned {
-    /// A text that nothing has changed yet: each byte came from its character.
+    /// A text without changes: each byte came from its character.
     pub fn unchanged(text: &[u8]) -> Self {
         let mut spans = Vec::with_capacity(text.len());
         for symbol in symbols(text) {
@@ -68,8 +67,8 @@ impl Aligned {
         Self { text: text.to_vec(), spans }
     }
 
-    /// The spans of this text, taken as a part of it, in the text from which `self` came: what was made
-    /// of a piece of `self.text` that starts at byte `piece_start` becomes what was made of the segment.
+    /// The spans of `piece`, relative to the text from which `self` came. `piece` was made from a part of `self.text`
+    /// that starts at byte `piece_start`.
     #[must_use]
     pub fn followed_by(&self, piece_start: usize, piece: &Self) -> Self {
         let outer = |(start, end): (usize, usize)| {
@@ -81,7 +80,7 @@ impl Aligned {
         Self { text: piece.text.clone(), spans: piece.spans.iter().copied().map(outer).collect() }
     }
 
-    /// Puts the changed symbols in the place of the text, whose first `n_removed` symbols go.
+    /// Replaces the text by changed symbols. The first `n_removed` symbols of the text are removed.
     pub(super) fn change(&mut self, changes: &[Change], n_removed: usize) {
         let mut text = Vec::with_capacity(self.text.len());
         let mut spans = Vec::with_capacity(self.text.len());
@@ -102,7 +101,7 @@ impl Aligned {
         (self.text, self.spans) = (text, spans);
     }
 
-    /// Puts `to` in the place of each of these ranges, which are in order and not empty.
+    /// Replaces each of these ranges, which must be in order and not empty, by `to`.
     pub(super) fn replace(
         &mut self,
         ranges: impl IntoIterator<Item = std::ops::Range<usize>>,
@@ -123,7 +122,7 @@ impl Aligned {
         (self.text, self.spans) = (text, spans);
     }
 
-    /// Puts a text in front of what is not empty; it has the span of the first symbol.
+    /// Puts a text in front, unless this one is empty. It has the span of the first symbol.
     pub(super) fn prepend(&mut self, prefix: &str) {
         let Some(&first) = self.spans.first() else { return };
         self.text.splice(..0, prefix.bytes());

@@ -1,15 +1,15 @@
 //! The character map that SentencePiece compiles into its models.
 //!
-//! It says which text replaces which: keys lie in a double array (a trie in one row of 32-bit units,
-//! walked byte by byte), the texts after it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
-//! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key.
+//! It says which text replaces which. The keys are in a double array (a trie in one row of 32-bit units, walked byte by
+//! byte), followed by the replacements, each terminated by a NUL. Reading copies the map once and checks its sizes. If
+//! a damaged map would lead a walk out of it, the walk ends. A look-up takes one step for each byte of the key.
 //!
-//! Two libraries look different things up. SentencePiece takes the longest key that a text begins with. Hugging Face's
-//! `Precompiled` takes each grapheme cluster of less than six bytes, and each character of the others; of the keys that the
-//! looked-up text begins with, the *shortest* replaces the whole of it ([`for_each_part`]).
+//! Two libraries look up different texts. SentencePiece takes the longest key that a text begins with. Hugging Face's
+//! `Precompiled` takes each grapheme cluster of less than six bytes, and each character of the other clusters. Of the
+//! keys that this text begins with, the *shortest* replaces the whole text ([`for_each_part`]).
 //!
-//! Layout of a unit: bit 31 marks a value (the other bits hold it), bits 0-7 are the label, bit 8 says
-//! that a key ends here, bit 9 scales the offset in bits 10-30 by 256.
+//! Layout of a unit: bit 31 marks a value (in the other bits), bits 0-7 are the label, bit 8 says that a key ends here,
+//! and bit 9 multiplies the offset in bits 10-30 by 256.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use super::Growth;
 use super::aligned::{Change, Symbol};
 use crate::error::{Error, Result};
 
-/// Texts and what replaces them.
+/// Texts and their replacements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CharsMap(Arc<Map>);
 
 #[derive(PartialEq, Eq, Hash)]
 struct Map {
     units: Vec<u32>,
-    /// The replacements, each ended by a NUL.
+    /// The replacements, each terminated by a NUL.
     texts: String,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Map {
     }
 }
 
-/// How many keys that a text begins with SentencePiece keeps, the shortest ones.
+/// How many of the keys that a text begins with SentencePiece considers: the shortest ones.
 const MAX_KEYS: usize = 32;
 
 impl CharsMap {
@@ -75,7 +75,7 @@ impl CharsMap {
         n_bytes.to_le_bytes().into_iter().chain(units).chain(texts.bytes()).collect()
     }
 
-    /// The longest key that a text begins with: its length in bytes, and what replaces it.
+    /// The longest key that a text begins with: its length in bytes, and its replacement.
     #[inline]
     pub fn longest(&self, text: &[u8]) -> Option<(usize, &str)> {
         let mut longest = None;
@@ -84,7 +84,7 @@ impl CharsMap {
         Some((length, self.replacement(value)?))
     }
 
-    /// What replaces the shortest key that a text begins with, as Hugging Face's `Precompiled` looks it up.
+    /// The replacement of the shortest key that a text begins with, as Hugging Face's `Precompiled` looks it up.
     pub fn shortest(&self, text: &[u8]) -> Option<&str> {
         let mut shortest = None;
         self.walk(text, |_, value| shortest = shortest.or(Some(value)));
@@ -117,7 +117,7 @@ impl CharsMap {
         }
     }
 
-    /// Visits every two neighbouring bytes that some key has.
+    /// Visits every two adjacent bytes of any key.
     pub(super) fn for_each_joined(&self, mut visit: impl FnMut(u8, u8)) {
         let units = &self.0.units;
         let Some(&root) = units.first() else { return };
@@ -130,7 +130,7 @@ impl CharsMap {
             };
             for (byte, next) in bytes.filter(is_next) {
                 before.into_iter().for_each(|before| visit(before, byte));
-                // In a damaged map a unit may have several parents; what follows it is the same.
+                // In a damaged map a unit may have several parents. What follows it is the same.
                 let was_seen = std::mem::replace(&mut is_seen[next], true);
                 open.extend((!was_seen).then(|| (next ^ offset(units[next]), Some(byte))));
             }
@@ -152,7 +152,7 @@ fn offset(unit: u32) -> usize {
     ((unit >> 10) << ((unit & (1 << 9)) >> 6)) as usize
 }
 
-/// The byte that leads to a unit; no byte where the unit is a value.
+/// The byte that leads to a unit; no byte if the unit is a value.
 fn label(unit: u32) -> u32 {
     unit & (VALUE_BIT | 0xFF)
 }
@@ -164,7 +164,7 @@ fn ends_key(unit: u32) -> bool {
 /// Clusters of this length, in bytes, and longer ones are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
-/// Calls `visit` with each part of a text and what replaces it, in order.
+/// Calls `visit` with each part of a text and its replacement, in order.
 pub(super) fn for_each_part<'t>(
     map: &'t CharsMap,
     text: &'t str,
@@ -182,11 +182,11 @@ pub(super) fn for_each_part<'t>(
     }
 }
 
-/// The changes that put a replacement in the place of a part.
+/// Appends the changes that replace a part.
 ///
-/// What is longer adds its last characters; what is shorter lets the last character before the rest of the
-/// text skip the others, also where that character stands before an empty replacement. At the beginning of
-/// a text nothing does, and later spans lag: that is how the library counts.
+/// A longer replacement adds its last characters. For a shorter one, the last character before the rest of the text
+/// skips the missing characters, even if it comes before an empty replacement. At the beginning of a text no character
+/// skips them, and later spans lag behind: that is how the library counts.
 pub(super) fn push_changes(changes: &mut Vec<Change>, part: &str, replacement: &str) {
     let n_before = part.chars().count();
     let n_after = replacement.chars().count();
@@ -217,7 +217,7 @@ pub(crate) mod tests {
             texts.extend_from_slice(replacement.as_bytes());
             texts.push(0);
         }
-        // The root lies in unit 0, so its block is the first; a block's unit 0 holds the value of its node.
+        // The root is in unit 0, so its block is the first. Unit 0 of a block has the value of its node.
         let mut units = vec![0_u32; (nodes.len() + 1) * 256];
         let block = |index: usize| (index + 1) * 256;
         for (index, (node, value)) in nodes.iter().enumerate() {

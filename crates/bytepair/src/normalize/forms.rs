@@ -1,10 +1,11 @@
 //! The four Unicode normalization forms, of any version of Unicode.
 //!
-//! What a form does to assigned characters never changes. So the form of an older version equals that of a newer one, if
-//! characters that were assigned later are left unchanged and join nothing. Bytes that are not UTF-8 are left unchanged, too.
-//! The plain way is the crate `unicode-normalization`; the aligned way composes characters itself, to know where each of them
-//! came from. One pass; in a text that is mostly in the form already, only the surroundings of other characters are examined
-//! (`Plain`). The set that distinguishes them takes a millisecond for each form, once.
+//! A form never changes for characters that are already assigned. So the form of an older version equals that of a
+//! newer one in which the characters that were assigned later are left unchanged and join nothing. Bytes that are not
+//! UTF-8 are left unchanged, too. Without alignment the crate `unicode-normalization` does the work; with alignment,
+//! characters are composed here, so that their origin is known. One pass; if a text is mostly in the form already, only
+//! the surroundings of other characters are examined (`Plain`). The set of plain characters takes a millisecond for
+//! each form, once.
 
 use std::sync::OnceLock;
 
@@ -37,10 +38,10 @@ pub enum UnicodeForm {
 }
 
 impl UnicodeForm {
-    /// The text in this form; `None` if it is so already.
+    /// The text in this form; `None` if it is in the form already.
     ///
-    /// A text can be cut before every plain character, and plain characters stay. So what has to be looked at is each
-    /// run of others with the character before it, to which they may be joined.
+    /// A text can be cut before every plain character, and plain characters are not changed. So only each run of other
+    /// characters is examined, with the character before it, to which they may be joined.
     pub(super) fn apply(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
         if text.is_ascii() {
             return None;
@@ -70,7 +71,7 @@ impl UnicodeForm {
         Some(changed)
     }
 
-    /// Applies the form to a stretch without looking for plain characters.
+    /// Applies the form to a stretch without skipping plain characters.
     fn apply_to_stretch(self, text: &[u8], unicode: UnicodeTables) -> Option<Vec<u8>> {
         if text.utf8_chunks().all(|chunk| self.holds(chunk.valid())) {
             return None;
@@ -95,7 +96,7 @@ impl UnicodeForm {
         }
     }
 
-    /// Whether a quick look proves that the text is in this form already.
+    /// Whether a quick check proves that the text is in this form already.
     fn holds(self, text: &str) -> bool {
         let characters = text.chars();
         let verdict = match self {
@@ -107,8 +108,8 @@ impl UnicodeForm {
         verdict == IsNormalized::Yes
     }
 
-    /// The plain characters. Threads that come at the same time each make them, and nobody waits for that: a
-    /// process may be forked off meanwhile.
+    /// The plain characters, built on first use. Threads that come at the same time each build them and none waits for
+    /// another, because a process may be forked meanwhile.
     fn plain(self) -> Option<&'static Plain> {
         let plain = &PLAIN[self as usize];
         if plain.get().is_none() {
@@ -122,8 +123,8 @@ impl UnicodeForm {
         matches!(self, Self::Nfc | Self::Nfkc)
     }
 
-    /// Whether a character stays as it is, whatever stands before it, and changes nothing of that: a text can be cut
-    /// before it (UAX #15, "Stability of normalized forms").
+    /// Whether a character is never changed and never changes what is before it, so that a text can be cut before it
+    /// (UAX #15, "Stability of normalized forms").
     pub(super) fn joins_nothing_before(self, character: char) -> bool {
         let mut buffer = [0; 4];
         character.is_ascii()
@@ -172,10 +173,10 @@ impl UnicodeForm {
     }
 }
 
-/// The first code point that is not assigned in the versions carried here.
+/// The first code point that is unassigned in some version of the tables.
 const FIRST_UNASSIGNED: char = '\u{378}';
 
-/// Whether a version does not know a character, which it leaves alone.
+/// Whether a version does not know a character, and so leaves it unchanged.
 fn is_later(character: char, unicode: UnicodeTables) -> bool {
     character >= FIRST_UNASSIGNED && !unicode.is_in(TextClass::Assigned, character)
 }
@@ -186,11 +187,11 @@ struct Part {
     change: isize,
     /// Its canonical combining class.
     class: u8,
-    /// Whether the version knows it.
+    /// Whether the version knows the character.
     joins: bool,
 }
 
-/// Canonical composition. What is composed replaces as many symbols as its parts did.
+/// Canonical composition. A composed character replaces as many symbols as its parts did.
 fn composed(parts: &[Part]) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::with_capacity(parts.len());
     let mut starter: Option<usize> = None;
@@ -217,16 +218,16 @@ fn join(left: Symbol, right: Symbol) -> Option<char> {
     compose(left.character()?, right.character()?)
 }
 
-/// Codes of the basic plane.
+/// Code points of the basic plane.
 const N_CODES: usize = 1 << 16;
 
-/// The plain characters of a form: it leaves them as they are wherever they stand, and they join nothing before them.
+/// The plain characters of a form: the form never changes them, and they join nothing before them.
 ///
-/// Nearly all text is made of them, so a form only has to look for the others. Characters beyond the basic plane are not
-/// among them. Bytes that are no character are left alone by every form, and may be passed over with either kind. Takes
-/// 8 KiB for each form, a step for each character, and one for eight of ASCII.
+/// Nearly all text consists of them, so a form only has to look for the others. Characters beyond the basic plane are
+/// not plain. Invalid bytes are left unchanged by every form, and may be skipped with either kind. Takes 8 KiB for each
+/// form, one step for each character, and one step for eight ASCII characters.
 struct Plain {
-    /// By code. The 64 characters that differ in their last byte alone are one word.
+    /// By code point. The 64 characters that differ only in their last byte are one word.
     bits: Vec<u64>,
 }
 
@@ -242,7 +243,7 @@ impl Plain {
         Self { bits: (0..N_CODES / 64).map(word).collect() }
     }
 
-    /// How long the plain characters are that a text begins with.
+    /// The length of the plain characters at the beginning of a text.
     fn run_len(&self, text: &[u8]) -> usize {
         let mut rest = behind_ascii(text);
         while let Some(len) = self.len(rest) {
@@ -251,12 +252,12 @@ impl Plain {
         text.len() - rest.len()
     }
 
-    /// How long the others are, and what is no character.
+    /// The length of the other characters and invalid bytes at the beginning of a text.
     fn odd_len(&self, text: &[u8]) -> usize {
         (0..text.len()).find(|&place| self.len(&text[place..]).is_some()).unwrap_or(text.len())
     }
 
-    /// The length of the character that a text begins with, if it is plain.
+    /// The length of the first character, if it is plain.
     #[inline]
     fn len(&self, text: &[u8]) -> Option<usize> {
         let is_set = |word: u8, next: u8, last: u8| {
@@ -298,8 +299,8 @@ mod tests {
     const FORMS: [UnicodeForm; 4] =
         [UnicodeForm::Nfc, UnicodeForm::Nfd, UnicodeForm::Nfkc, UnicodeForm::Nfkd];
 
-    /// Texts in which characters are joined and change places: letters, marks of some classes, Hangul in parts,
-    /// vowel signs, ligatures, characters beyond the basic plane, and what is no character.
+    /// Texts in which characters are joined and reordered: letters, marks of some classes, Hangul in parts, vowel
+    /// signs, ligatures, characters beyond the basic plane, and invalid bytes.
     fn texts() -> impl Strategy<Value = Vec<u8>> {
         let part = prop_oneof![
             "[a-e ]{1,9}".prop_map(String::into_bytes),
@@ -354,7 +355,7 @@ mod tests {
             let mut normalized = String::new();
             form.extend(&text, &mut normalized);
             assert!(!is_plain || normalized == text, "{character:?}");
-            // At any place of a stretch that is looked at as a whole.
+            // At any place of a stretch that is examined as a whole.
             let n_before = character as usize % 66;
             let long = format!("{}{character}{}", "a".repeat(n_before), "b".repeat(80));
             let len = if is_plain { long.len() } else { n_before };

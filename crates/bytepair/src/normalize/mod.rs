@@ -1,10 +1,10 @@
-//! Text to text, before it is split.
+//! Normalizes text before it is split.
 //!
-//! A normalizer is a list of steps, applied in order to each segment between added tokens. Bytes that
-//! are not UTF-8 pass unchanged. Each step exists twice: `normalize` gives the text alone, quickly,
-//! `normalize_aligned` also where each byte came from, by the rules of Hugging Face `tokenizers`. What
-//! depends on a version of Unicode uses the tables that the normalizer was given. Costs one pass over the
-//! text for each step; a text that no step changes is not copied by `normalize`.
+//! A normalizer is a list of steps, applied in order to each segment between added tokens. Bytes that are not UTF-8
+//! pass unchanged. Each step exists twice: `normalize` gives only the text, quickly; `normalize_aligned` also gives the
+//! origin of each byte, by the rules of Hugging Face `tokenizers`. Steps that depend on a version of Unicode use the
+//! tables that the normalizer was given. Costs one pass over the text for each step. `normalize` does not copy a text
+//! that no step changes.
 
 mod aligned;
 mod charsmap;
@@ -38,53 +38,53 @@ use operation::Operation;
 /// One change of the text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum NormalizeStep {
-    /// Each code point becomes its lower case; no final sigma.
+    /// Each code point becomes its lower case, without a special final sigma.
     Lowercase,
     /// A Unicode normalization form.
     Form(UnicodeForm),
-    /// Every occurrence of a text becomes another, from left to right.
+    /// Every occurrence of a text is replaced by another, from left to right.
     Replace {
         /// What is replaced. Not empty.
         from: String,
-        /// What stands there afterwards.
+        /// The replacement.
         to: String,
     },
     /// A text is put in front.
     Prepend {
         /// What is put in front.
         text: String,
-        /// Whether only the first segment of a text gets it, or every one.
+        /// Whether only the first segment of a text gets it, or every segment.
         only_first: bool,
-        /// Whether a segment that begins with it is left as it is.
+        /// Whether a segment that already begins with it stays as it is.
         unless_there: bool,
     },
-    /// What a pattern matches becomes a text, from left to right.
+    /// Every match of a pattern is replaced by a text, from left to right.
     ReplaceMatches {
         /// What is replaced.
         pattern: TextPattern,
-        /// What stands there afterwards.
+        /// The replacement.
         to: String,
     },
-    /// White space at the ends goes.
+    /// White space at the ends is removed.
     Strip {
         /// At the beginning.
         left: bool,
         /// At the end.
         right: bool,
     },
-    /// Marks go; a text is decomposed before, by a step of its own.
+    /// Marks are removed. A separate step must decompose the text before.
     StripAccents,
-    /// What BERT's basic tokenizer does.
+    /// The rules of BERT's basic tokenizer.
     Bert(BertRules),
-    /// Hugging Face's `Nmt`: some controls go, some spaces and invisible characters become spaces.
+    /// Hugging Face's `Nmt`: some controls are removed, some spaces and invisible characters become spaces.
     Nmt,
     /// Each byte becomes the character that stands for it in byte-level vocabularies.
     ByteChars,
-    /// Each character that stands for a byte becomes that byte; others stay. Undoes [`Self::ByteChars`].
+    /// Each character that stands for a byte becomes that byte; others stay as they are. Reverses [`Self::ByteChars`].
     CharBytes,
     /// Hugging Face's `Precompiled`: a character map that is looked up by grapheme clusters.
     Precompiled(CharsMap),
-    /// What SentencePiece does to a text, all in one. It stands alone.
+    /// All that SentencePiece does to a text, in one step. It must be the only step.
     SentencePiece(SentencePiece),
 }
 
@@ -92,17 +92,17 @@ pub enum NormalizeStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BertRules {
-    /// Controls, NUL and U+FFFD go; white space becomes spaces.
+    /// Controls, NUL and U+FFFD are removed; white space becomes spaces.
     pub clean_text: bool,
     /// Ideographs get a space on both sides.
     pub handle_chinese_chars: bool,
-    /// Canonical decomposition, without its nonspacing marks; `None` is as `lowercase` is.
+    /// Canonical decomposition, then nonspacing marks are removed; `None` means the value of `lowercase`.
     pub strip_accents: Option<bool>,
     /// Lower case.
     pub lowercase: bool,
 }
 
-/// Steps that a segment goes through before it is split.
+/// The steps that are applied to a segment before it is split.
 #[derive(Clone, Debug)]
 pub struct Normalizer {
     steps: Vec<NormalizeStep>,
@@ -129,7 +129,7 @@ impl Normalizer {
         &self.steps
     }
 
-    /// The steps as far as the length of the text matters.
+    /// The growth of the text by each step.
     pub(crate) fn growths(&self) -> impl Iterator<Item = Growth> {
         self.steps.iter().map(|step| match step {
             NormalizeStep::Replace { from, to } => Growth::text(from, to),
@@ -143,7 +143,7 @@ impl Normalizer {
         })
     }
 
-    /// The version of Unicode that the steps go by.
+    /// The version of Unicode that the steps use.
     pub fn unicode(&self) -> UnicodeTables {
         self.unicode
     }
@@ -151,8 +151,8 @@ impl Normalizer {
     /// The segment after all steps.
     ///
     /// # Errors
-    /// [`ErrorKind::Split`](crate::ErrorKind::Split) where a pattern that needs backtracking gives up;
-    /// [`ErrorKind::Option`](crate::ErrorKind::Option) where the text becomes more than a thousand times longer;
+    /// [`ErrorKind::Split`](crate::ErrorKind::Split) if a pattern that needs backtracking gives up;
+    /// [`ErrorKind::Option`](crate::ErrorKind::Option) if the text becomes more than a thousand times longer;
     /// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
     pub fn normalize<'t>(&self, segment: Segment<'t>) -> Result<Cow<'t, [u8]>> {
         let mut text = Cow::Borrowed(segment.text);
@@ -166,8 +166,8 @@ impl Normalizer {
         Ok(text)
     }
 
-    /// The segment after all steps, and where each byte came from. The text is that of
-    /// [`Self::normalize`], and so are the errors.
+    /// The segment after all steps, and where each byte came from. The text and the errors are those of
+    /// [`Self::normalize`].
     ///
     /// ```
     /// use bytepair::normalize::{NormalizeStep, Normalizer};
@@ -192,12 +192,12 @@ impl Normalizer {
         Ok(aligned)
     }
 
-    /// Whether SentencePiece's own step does it, whose result is UTF-8 whatever the text is.
+    /// Whether the step of SentencePiece is used, whose result is always UTF-8.
     pub fn is_sentencepiece(&self) -> bool {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
-    /// Whether something is put after a segment.
+    /// Whether something may be added after a segment.
     pub(crate) fn adds_behind(&self) -> bool {
         self.steps.iter().any(|step| {
             let NormalizeStep::SentencePiece(step) = step else { return false };
@@ -205,18 +205,18 @@ impl Normalizer {
         })
     }
 
-    /// Whether a text can be normalized in two parts, cut before the character at `place`, whatever stands
-    /// around the characters there. The second part is the rest of a segment.
+    /// Whether a text can be normalized in two parts, cut before the character at `place`, whatever surrounds the
+    /// characters there. The second part is the rest of a segment.
     ///
-    /// Many steps look at one code point alone. A form of Unicode is cut before what joins nothing that stands before
-    /// it. A longer text that is replaced could begin before the cut.
+    /// Many steps change one code point at a time. A Unicode form can be cut before a character that joins nothing
+    /// before it. A replaced text of several characters could begin before the cut.
     pub(crate) fn can_cut(&self, text: &[u8], place: usize) -> bool {
         let prepends = self.steps.iter().any(|step| matches!(step, NormalizeStep::Prepend { .. }));
         self.is_cut(text, place) && (!prepends || self.something_is_left_before(text, place))
     }
 
-    /// Whether a text can be cut between two neighbouring characters, given as three places, and each is normalized
-    /// alone as it is there. What follows the text is not known.
+    /// Whether a text can be cut between two adjacent characters, given as three places, and each is normalized
+    /// independently. What follows the text is not known.
     pub(crate) fn can_cut_between(&self, text: &[u8], places: [usize; 3]) -> bool {
         let [_, place, after] = places;
         if after >= text.len() && !self.is_by_character() {
@@ -230,7 +230,7 @@ impl Normalizer {
         }
     }
 
-    /// Whether something is left of the character before a place, so that what is put in front is put before it.
+    /// Whether something is left of the character before a place, so that a prepended text comes before it.
     fn something_is_left_before(&self, text: &[u8], place: usize) -> bool {
         let before = text[..place].iter().rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(0);
         let segment = Segment { is_rest: true, ..Segment::inner(&text[before..place]) };
@@ -243,7 +243,7 @@ impl Normalizer {
             || matches!(self.operations.as_slice(), [Operation::SentencePiece(_)])
     }
 
-    /// Whether it can be cut between any two characters that are not removed completely.
+    /// Whether a text can be cut between any two characters that are not removed completely.
     pub(crate) fn is_by_character(&self) -> bool {
         self.operations.iter().all(Operation::is_by_character)
     }
@@ -258,7 +258,7 @@ impl Normalizer {
         if let [Operation::SentencePiece(step)] = self.operations.as_slice() {
             return step.can_cut(text, place);
         }
-        // What the rest begins with: known as long as every step changed one character alone.
+        // What the rest begins with. Known as long as every step changes characters independently.
         let mut first =
             character_length(&text[place..]).map(|len| text[place..place + len].to_vec());
         self.operations.iter().all(|operation| operation.can_cut_before(&mut first, self.unicode))
@@ -267,8 +267,8 @@ impl Normalizer {
 
 /// A pattern, compiled to find its matches in a text.
 ///
-/// One that could match the empty text is refused when it is made, since engines disagree on such matches. Costs what
-/// splitting by the pattern costs: if it needs backtracking, all matches of a text share a limit of steps.
+/// A pattern that could match the empty text is rejected, since engines disagree on such matches. Costs as much as
+/// splitting by the pattern: if it needs backtracking, all matches of a text share a limit of steps.
 #[derive(Clone, Debug)]
 pub struct TextPattern {
     pattern: Pattern,
@@ -279,7 +279,7 @@ impl TextPattern {
     /// Compiles a pattern with the character classes of one version of Unicode.
     ///
     /// # Errors
-    /// [`Split`](crate::ErrorKind::Split) for what is not understood, or could match the empty text.
+    /// [`Split`](crate::ErrorKind::Split) if the pattern is not understood, or could match the empty text.
     pub fn new(pattern: Pattern, unicode: &UnicodeTables) -> Result<Self> {
         let stage = Stage::matches(pattern.clone(), Unmatched::Drop);
         let matches = Splitter::new(vec![stage], unicode)?;
@@ -300,7 +300,7 @@ impl TextPattern {
     /// The matches, from left to right.
     ///
     /// # Errors
-    /// [`Split`](crate::ErrorKind::Split) where they need too many steps.
+    /// [`Split`](crate::ErrorKind::Split) if they need too many steps.
     fn matches(&self, text: &[u8]) -> Result<Vec<Range<usize>>> {
         let mut ranges = Vec::new();
         self.matches.for_each_piece(text, |range| -> Result<()> {
@@ -325,13 +325,13 @@ impl Hash for TextPattern {
     }
 }
 
-/// What a byte of a text takes while it is changed: the new text, a copy of a part of it, and some more bytes than before.
+/// Bytes of memory for each byte of a text during a change: the new text, a copy of a part of it, and some growth.
 const CHANGED_LEN: usize = 4;
 
-/// What a byte of a text that remembers where it came from takes while it is changed: itself, its span, and the change.
+/// Bytes of memory for each byte of an aligned text during a change: the byte, its span, and the change.
 const ALIGNED_LEN: usize = 1 + size_of::<(usize, usize)>() + size_of::<aligned::Change>();
 
-/// Refuses a text that has become so much longer that no memory may suffice.
+/// Rejects a text that has become so much longer that it may not fit in memory.
 fn check_len(len: usize, len_before: usize) -> Result<()> {
     let most = len_before.saturating_add(1).saturating_mul(usize::from(MAX_GROWTH));
     if len <= most {
@@ -343,7 +343,7 @@ fn check_len(len: usize, len_before: usize) -> Result<()> {
     Err(Error::option("normalizer", problem))
 }
 
-/// Rebuilds a text from its stretches of valid UTF-8, changed, and its other bytes, unchanged.
+/// Rebuilds a text: its stretches of valid UTF-8 changed, its other bytes unchanged.
 fn map_valid(text: &[u8], mut change: impl FnMut(&str, &mut String)) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut changed = String::new();
@@ -358,12 +358,13 @@ fn map_valid(text: &[u8], mut change: impl FnMut(&str, &mut String)) -> Vec<u8> 
 
 /// # Texts that no normalized text contains
 ///
-/// Some steps do not change their own results, nor any part of them: Unicode forms, lower case, replacing one character by
-/// another. So a text that such a step changes is in no result of it. BERT's rules are such a step except for the spaces that
-/// they put around ideographs: they are taken without these spaces. Nothing is claimed for other steps,
-/// nor for steps before such a step, unless it only replaces spaces by `▁`, which forms and lower case do not affect.
+/// Some steps do not change their own results, nor any part of them: Unicode forms, lower case, replacing one character
+/// by another. So a text that such a step changes is in none of its results. BERT's rules are such a step except for
+/// the spaces that they put around ideographs, so they are taken without these spaces. Nothing is claimed for other
+/// steps, nor for steps before such a step, unless it only replaces spaces by `▁`, which does not affect forms and
+/// lower case.
 impl Normalizer {
-    /// The steps that never give a text that they change, each alone.
+    /// The steps that never give a text that they would change, each as a normalizer of its own.
     pub(crate) fn closed_steps(&self) -> Vec<Self> {
         let mut steps = Vec::new();
         for step in self.steps.iter().rev() {
@@ -376,7 +377,7 @@ impl Normalizer {
         steps
     }
 
-    /// Whether a text is another once it is normalized.
+    /// Whether normalizing changes a text.
     ///
     /// # Errors
     /// As for [`Self::normalize`].
@@ -385,8 +386,8 @@ impl Normalizer {
     }
 }
 
-/// Whether steps only put `▁` in the place of spaces, and either in front; at the end they may put characters in the place
-/// of bytes, and the bytes back.
+/// Whether steps only replace spaces by `▁`, and put either in front. At the end they may also replace bytes by
+/// characters and back.
 pub(crate) fn add_spaces_only(steps: &[&NormalizeStep]) -> bool {
     let steps = match steps {
         [before @ .., NormalizeStep::ByteChars, NormalizeStep::CharBytes] => before,
@@ -398,7 +399,7 @@ pub(crate) fn add_spaces_only(steps: &[&NormalizeStep]) -> bool {
     })
 }
 
-/// A step that leaves all that the given one gives as it is, and every part of it: usually the step itself.
+/// A step that changes neither the results of the given step nor any part of them: usually the step itself.
 fn closed(step: &NormalizeStep) -> Option<NormalizeStep> {
     match step {
         NormalizeStep::Lowercase | NormalizeStep::Form(_) | NormalizeStep::StripAccents => {
@@ -414,22 +415,22 @@ fn closed(step: &NormalizeStep) -> Option<NormalizeStep> {
     }
 }
 
-/// Whether a step puts `▁` in the place of spaces.
+/// Whether a step replaces spaces by `▁`.
 fn is_spaces(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Replace { from, to } if from == " " && to == "▁")
 }
 
 /// How many times longer a text may become.
 ///
-/// Replacing `a` by `aa` forty times makes a terabyte of one letter. A file that does so is refused when it is read
-/// ([`growth`]), because no memory would suffice later. Unicode forms are not counted there, though each makes a text up to
-/// ten times as long: a normalizer also checks the length after each step.
+/// Replacing `a` by `aa` forty times makes a terabyte of one letter. A file with such steps is rejected when it is read
+/// ([`growth`]), because no memory would suffice later. Unicode forms are not counted there, although each makes a text
+/// up to ten times as long: a normalizer also checks the length after each step.
 pub(crate) const MAX_GROWTH: u16 = 1024;
 
-/// A change, as far as its size matters.
+/// How a change affects the length of a text.
 #[derive(Clone, Copy)]
 pub(crate) struct Growth {
-    /// The bytes of what it looks for, and of what it puts there.
+    /// The bytes of what it looks for, and of what it writes.
     reads: ByteSet,
     writes: ByteSet,
     /// How many times longer it makes what it finds.
@@ -443,16 +444,16 @@ type ByteSet = [bool; 256];
 
 #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
 impl Growth {
-    /// Anything becomes something of about its length.
+    /// Anything becomes something of about the same length.
     pub(crate) const OTHER: Self =
         Self { reads: [true; 256], writes: [true; 256], factor: 1.0, prefix_len: 0.0 };
 
-    /// Anything, at least one byte, becomes one of some texts, of which the longest has this many bytes.
+    /// Anything of at least one byte becomes one of some texts, the longest of which has this many bytes.
     pub(crate) fn any(longest: usize, texts: &str) -> Self {
         Self { writes: bytes_of(texts), factor: longest.max(1) as f64, ..Self::OTHER }
     }
 
-    /// A text becomes another.
+    /// A text is replaced by another.
     pub(crate) fn text(from: &str, to: &str) -> Self {
         let ratio = to.len() as f64 / from.len().max(1) as f64;
         Self { reads: bytes_of(from), factor: ratio.max(1.0), ..Self::any(0, to) }
@@ -464,14 +465,14 @@ impl Growth {
     }
 }
 
-/// A bound of the length of the changed text over that of the text.
+/// An upper bound of the length of the changed text relative to the original.
 ///
-/// A replacement multiplies the output of an earlier one only if it finds something in it;
-/// this is judged by the bytes that the two have in common, so the bound may be too high but never too low. A byte of the
-/// result comes from one of the text or from one that was put in front, so their growths are added, as if the text were one
-/// byte long. Takes the square of the number of steps.
+/// A replacement multiplies the output of an earlier one only if it finds something in it. This is judged by the bytes
+/// that the two have in common, so the bound may be too high but is never too low. A byte of the result comes either
+/// from the text or from a text that was put in front, so their growths are added, as if the text were one byte long.
+/// Takes time quadratic in the number of steps.
 pub(crate) fn growth(steps: &[Growth]) -> f64 {
-    // From the last step to the first: what a step reads, and how much longer steps make what it reads.
+    // From the last step to the first: what a step reads, and how many times longer the steps make it.
     let mut later: Vec<(&ByteSet, f64)> = Vec::with_capacity(steps.len());
     let mut put_in_front = 0.0;
     for step in steps.iter().rev() {

@@ -1,11 +1,11 @@
-//! What steps are made of: operations that each change a text, in two ways that agree.
+//! The operations that steps consist of. Each changes a text in two ways that agree.
 //!
-//! `apply` gives the changed text, or `None` if nothing changes; `align` changes a text that remembers
-//! where it came from. A step of several rules (BERT's, Nmt) is several operations, one pass each.
+//! `apply` gives the changed text, or `None` if nothing changes; `align` changes an aligned text. A step of several
+//! rules (BERT's, Nmt) is several operations, with one pass each.
 //!
-//! A [`CharacterRule`] looks at one character alone, which becomes none, one or several. Which characters are marks or
-//! controls depends on the library that is followed, so the tables tell. A text of ASCII that such a rule leaves as it is
-//! costs a look.
+//! A [`CharacterRule`] changes one character at a time, which becomes none, one or several. Which characters are marks
+//! or controls depends on the library that is followed, so the tables decide. An ASCII text that such a rule does not
+//! change costs only a check.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -78,7 +78,7 @@ fn of_bert(rules: BertRules) -> Vec<Operation> {
 }
 
 impl Operation {
-    /// The changed text; `None` if it stays as it is. Only a pattern can fail.
+    /// The changed text; `None` if nothing changes. Only a pattern can fail.
     pub(super) fn apply(
         &self,
         text: &[u8],
@@ -111,7 +111,7 @@ impl Operation {
         })
     }
 
-    /// Changes a text that remembers where it came from.
+    /// Changes an aligned text.
     pub(super) fn align(
         &self,
         aligned: &mut Aligned,
@@ -155,8 +155,8 @@ impl Operation {
         Ok(())
     }
 
-    /// Whether a text can be cut before a character and changed in two parts; makes of that character what the
-    /// changed rest begins with, and nothing if that is not known.
+    /// Whether a text can be cut before a character and changed in two parts. Replaces `first` by what the changed rest
+    /// begins with, or by `None` if that is not known.
     pub(super) fn can_cut_before(
         &self,
         first: &mut Option<Vec<u8>>,
@@ -178,13 +178,13 @@ impl Operation {
         }
     }
 
-    /// Whether a text can be cut and changed in two parts at some places.
+    /// Whether a text can be cut at some places and changed in two parts.
     pub(super) fn can_be_cut(&self) -> bool {
         self.is_by_character() || matches!(self, Self::Form(_))
     }
 
-    /// Whether every character is changed on its own, whatever stands beside it; or something is put in front. Bytes that
-    /// characters spell are one character again once they are beside each other.
+    /// Whether every character is changed independently of its neighbours, or a text is put in front.
+    /// [`Self::CharBytes`] is not of this kind: bytes that it makes of several characters may form one character.
     pub(super) fn is_by_character(&self) -> bool {
         match self {
             Self::Characters(_) | Self::ByteChars => true,
@@ -194,7 +194,7 @@ impl Operation {
         }
     }
 
-    /// Makes of a text what is made of it alone.
+    /// Replaces `first` by what it becomes on its own.
     fn change_first(&self, first: &mut Option<Vec<u8>>, unicode: UnicodeTables) {
         let Some(text) = first else { return };
         let place = Segment { is_rest: true, ..Segment::inner(text) };
@@ -278,7 +278,7 @@ fn align_precompiled(map: &CharsMap, aligned: &mut Aligned) {
     aligned.change(&changes, 0);
 }
 
-/// Where a text occurs, from left to right, without overlap.
+/// The occurrences of a text, from left to right, without overlap.
 fn occurrences<'t>(text: &'t [u8], from: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let places = memchr::memmem::find_iter(text, from.as_bytes());
     places.map(|start| start..start + from.len())
@@ -339,7 +339,7 @@ fn stripped(text: &[u8], left: bool, right: bool) -> Range<usize> {
     start..end
 }
 
-/// The byte that a character stands for; other symbols as they are.
+/// The byte that a character stands for; other symbols are unchanged.
 fn spelled_byte(symbol: Symbol) -> Symbol {
     let byte = symbol.character().and_then(units::byte_of_printable);
     byte.map_or(symbol, Symbol::Byte)
@@ -351,14 +351,14 @@ fn byte_character(byte: u8) -> char {
     CHARACTERS.get_or_init(|| std::array::from_fn(by_value))[usize::from(byte)]
 }
 
-/// What becomes of each character.
+/// What becomes of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CharacterRule {
     /// Its lower case.
     Lowercase,
     /// Nothing if it belongs to a class.
     Drop(TextClass),
-    /// Nothing if BERT takes it for a control, for NUL or for U+FFFD.
+    /// Nothing if BERT treats it as a control, or it is NUL or U+FFFD.
     DropBertControls,
     /// A space if it is white space.
     SpaceForWhite,
@@ -366,7 +366,7 @@ pub(super) enum CharacterRule {
     SurroundIdeographs,
     /// Nothing if it is one of the controls that Nmt names.
     DropNmtControls,
-    /// A space if Nmt takes it for one.
+    /// A space if Nmt treats it as one.
     SpaceForNmt,
 }
 
@@ -387,7 +387,7 @@ impl CharacterRule {
         }
     }
 
-    /// Whether the rule changes a text of ASCII at all.
+    /// Whether the rule changes an ASCII text.
     pub(super) fn changes_ascii(self, text: &[u8]) -> bool {
         match self {
             Self::Lowercase => text.iter().any(u8::is_ascii_uppercase),
@@ -405,7 +405,7 @@ fn is_bert_control(character: char, unicode: UnicodeTables) -> bool {
     }
 }
 
-/// The blocks that BERT calls Chinese; the gap before U+2B920 is its own.
+/// The blocks that BERT calls Chinese, including its gap before U+2B920.
 fn is_ideograph(character: char) -> bool {
     matches!(character,
         '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{20000}'..='\u{2A6DF}'

@@ -1,13 +1,13 @@
 //! What SentencePiece does to a text before it is segmented.
 //!
-//! One pass: user-defined symbols are left unchanged; elsewhere the longest matching rule of the character map replaces its
-//! text; a byte that is not UTF-8 becomes U+FFFD. Then spaces: those at both ends and all but one between words are removed
-//! (`removes_extra_spaces`), one is put before or after the text (`adds_space`), and each becomes `▁` (`escapes_spaces`).
-//! The text between two special tokens is a text of its own. Takes time linear in the text, and in the longest key of the
-//! character map at each place.
+//! One pass. User-defined symbols are left unchanged; elsewhere the longest matching rule of the character map replaces
+//! its text; a byte that is not UTF-8 becomes U+FFFD. Then spaces: those at both ends and all but one between words are
+//! removed (`removes_extra_spaces`), one is added before or after the text (`adds_space`), and each becomes `▁`
+//! (`escapes_spaces`). The text between two special tokens is a text of its own. Takes time linear in the text, and in
+//! the longest key of the character map at each place.
 //!
-//! Spans follow SentencePiece: a byte of the result covers the text from the beginning of its source to the beginning of the
-//! next byte's source, so a token has the text between its first byte's source and the next token's.
+//! Spans follow SentencePiece: a byte of the result covers the text from the start of its source to the start of the
+//! next byte's source. So a token covers the text between the source of its first byte and that of the next token.
 
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -20,20 +20,20 @@ use crate::memory::ask_to_grow;
 use crate::segment::Segment;
 use crate::segment::last_character;
 
-/// The character that stands for a space.
+/// The character that represents a space.
 pub const SPACE_SYMBOL: &str = "\u{2581}";
 
 /// The rules of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of its own in the model")]
 pub struct SentencePieceRules {
-    /// What becomes of characters.
+    /// The character map.
     pub characters: Option<CharsMap>,
-    /// Texts that stay as they are, the longest at each place.
+    /// Texts that are left unchanged, the longest at each place.
     pub verbatim: Vec<String>,
-    /// Whether a space is put before the text, or after it.
+    /// Whether a space is added before or after the text.
     pub adds_space: bool,
-    /// Whether spaces at the ends go, and all but one in between.
+    /// Whether spaces at the ends are removed, and all but one in between.
     pub removes_extra_spaces: bool,
     /// Whether each space becomes `▁`.
     pub escapes_spaces: bool,
@@ -41,7 +41,7 @@ pub struct SentencePieceRules {
     pub space_is_suffix: bool,
 }
 
-/// The rules, ready to be applied.
+/// The rules, compiled.
 #[derive(Clone, Debug)]
 pub struct SentencePiece(Arc<Compiled>);
 
@@ -51,17 +51,16 @@ struct Compiled {
     verbatim: Search,
     /// By byte: whether a verbatim text begins with it.
     begins_verbatim: [bool; 256],
-    /// By the first of two bytes and the second: whether they stand so in a text that is changed or kept as one.
-    /// Made at first use.
+    /// By two bytes: whether they are adjacent in a text that is replaced or kept as a whole. Built on first use.
     joined: OnceLock<Vec<[bool; 256]>>,
 }
 
-/// A text that is gone through from its beginning.
+/// A text that is traversed from its beginning.
 struct Walk<'t> {
     text: &'t [u8],
     ahead: Ahead,
-    /// The first verbatim text that was found after the place of the last call; an empty one at the end of the text if
-    /// there is none.
+    /// The first verbatim text that was found at or after the place of the last call; an empty one at the end of the
+    /// text if there is none.
     next: Range<usize>,
 }
 
@@ -70,7 +69,7 @@ impl<'t> Walk<'t> {
         Self { text, ahead: Ahead::default(), next: 0..0 }
     }
 
-    /// The length of the longest verbatim text that begins at a place, which is no smaller than in the last call.
+    /// The length of the longest verbatim text that begins at a place. Places must not decrease between calls.
     fn verbatim_length(&mut self, rules: &Compiled, place: usize) -> Option<usize> {
         if !rules.begins_verbatim[usize::from(*self.text.get(place)?)] {
             return None;
@@ -98,7 +97,7 @@ impl Hash for SentencePiece {
     }
 }
 
-/// A text, and for each byte of it the range of bytes that it came from.
+/// A text, and for each of its bytes the range of bytes that it came from.
 type TextWithSpans = (Vec<u8>, Vec<(usize, usize)>);
 
 impl SentencePiece {
@@ -126,7 +125,7 @@ impl SentencePiece {
         self.run(segment, &mut Unseen)
     }
 
-    /// The segment after all rules, with the range of bytes of the segment that each byte of the result came from.
+    /// The segment after all rules, with the range of bytes of the segment from which each byte of the result came.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -137,17 +136,17 @@ impl SentencePiece {
         Ok((text, spans))
     }
 
-    /// Whether a text can be changed in two parts, cut before the character at a place inside of it.
+    /// Whether a text can be changed in two parts, cut before the character at a place inside it.
     ///
-    /// No key and no verbatim text reaches across, nor to the character before, which stays as it is and is no
-    /// space, nor the symbol of one, which is taken away at the end of a text as a space is: so the rules begin anew at
-    /// the place, in the middle of a text.
+    /// This is so if no key and no verbatim text crosses the place or the start of the character before it, and that
+    /// character is not changed and is neither a space nor `▁`, which is removed at the end of a text as a space is.
+    /// Then the rules start again at the place, in the middle of a text.
     pub(super) fn can_cut(&self, text: &[u8], place: usize) -> bool {
         let Some(before) = last_character(&text[..place]).map(|last| place - last.len_utf8())
         else {
             return false;
         };
-        // Where the text goes on does not matter: nothing reaches across.
+        // How the text continues does not matter: nothing crosses the place.
         let last = &text[before..place];
         let stays = || self.next(&mut Walk::new(last), 0) == (last.len(), last);
         text[before] != b' '
@@ -158,13 +157,14 @@ impl SentencePiece {
             && stays()
     }
 
-    /// Whether nothing that is changed or kept as one reaches across a place inside of a text.
+    /// Whether nothing that is replaced or kept as a whole crosses a place inside a text.
     pub(super) fn is_changed_alone(&self, text: &[u8], place: usize) -> bool {
         let [before, after] = [text[place - 1], text[place]].map(usize::from);
         !self.joined()[before][after]
     }
 
-    /// Threads that come at the same time each make it, and nobody waits.
+    /// The pairs of joined bytes, built on first use. Threads that come at the same time each build them and none waits
+    /// for another.
     fn joined(&self) -> &[[bool; 256]] {
         if self.0.joined.get().is_none() {
             let mut joined = vec![[false; 256]; 256];
@@ -200,9 +200,9 @@ impl SentencePiece {
         let mut after_space = rules.removes_extra_spaces && begins;
         while place < segment.text.len() {
             let (length, text) = self.next(walk, place);
-            // A space may become three bytes, whose places are kept too.
+            // A space may become three bytes, whose places are also stored.
             ask_to_grow(&out, 3 * text.len())?;
-            // Other white space stays.
+            // Other white space is kept.
             let n_spaces = text.iter().take_while(|&&byte| after_space && byte == b' ').count();
             let kept = &text[n_spaces..];
             push_spaced(&mut out, starts, kept, space, place);
@@ -235,7 +235,7 @@ impl SentencePiece {
         place
     }
 
-    /// How many bytes of a text are changed together from a place on, which is not its end, and into what.
+    /// How many bytes of a text are changed together at a place before its end, and what they become.
     #[inline]
     fn next<'t>(&'t self, walk: &mut Walk<'t>, place: usize) -> (usize, &'t [u8]) {
         let text = &walk.text[place..];
@@ -253,7 +253,7 @@ impl SentencePiece {
     }
 }
 
-/// The length of the character that a text begins with; `None` if it begins with none.
+/// The length of the first character of a text; `None` if the text does not begin with a character.
 pub(crate) fn character_length(text: &[u8]) -> Option<usize> {
     let first = *text.first()?;
     let length = match first {
@@ -271,7 +271,7 @@ fn push(out: &mut Vec<u8>, starts: &mut impl Starts, bytes: &[u8], place: usize)
     starts.push(place, bytes.len());
 }
 
-/// Appends a text, its spaces written as `space`.
+/// Appends a text, with its spaces written as `space`.
 fn push_spaced(
     out: &mut Vec<u8>,
     starts: &mut impl Starts,
@@ -287,14 +287,14 @@ fn push_spaced(
     }
 }
 
-/// Notes where the source of each byte begins.
+/// Stores where the source of each byte begins.
 trait Starts {
     fn push(&mut self, place: usize, n_bytes: usize);
-    /// Forgets the bytes from `length` on; gives where the first of them began, or `otherwise`.
+    /// Removes the bytes from `length` on; returns where the first of them began, or `otherwise` if there was none.
     fn truncate(&mut self, length: usize, otherwise: usize) -> usize;
 }
 
-/// Notes nothing.
+/// Stores nothing.
 struct Unseen;
 
 impl Starts for Unseen {
