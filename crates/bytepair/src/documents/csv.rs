@@ -1,9 +1,10 @@
-//! CSV to columns of texts, block by block.
+//! Reads columns of texts from CSV, block by block.
 //!
-//! The first record names the columns; the requested ones are kept. A value may contain quotes, delimiters and line ends, and
-//! may extend over any number of blocks: the next block continues where the last one ended. Empty lines are not records. A
-//! quote that is never closed takes the rest of the file. Nothing is decoded: bytes of a value that are not UTF-8 stay.
-//! `csv-core` does the parsing; it takes one pass, and memory for a block and the longest record.
+//! The first record names the columns; the requested ones are kept. A value may contain quotes, delimiters and line
+//! ends, and may extend over any number of blocks: the next block continues where the last one ended. Empty lines are
+//! not records. A quote that is never closed extends to the end of the file. Nothing is decoded: bytes that are not
+//! UTF-8 are kept. The crate `csv-core` does the parsing. Takes one pass, and memory for a block and the longest
+//! record.
 
 use csv_core::{ReadFieldResult, ReaderBuilder};
 use memchr::memchr_iter;
@@ -14,10 +15,10 @@ use crate::memory::ask_to_grow;
 /// How much of a value is copied at once, in bytes.
 const VALUE_LEN: usize = 16 << 10;
 
-/// A first record of more values is no header.
+/// A first record of more values than this is rejected as a header.
 const MAX_COLUMNS: usize = 1 << 20;
 
-/// A column: the texts of all rows one after the other, and where each begins; after the last one, where it ends.
+/// A column: the texts of all rows one after the other, where each begins, and where the last one ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The texts.
@@ -36,12 +37,12 @@ pub struct BadRecord {
     pub problem: String,
 }
 
-/// What a block held.
+/// The rows of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rows {
     /// The requested columns, in this order.
     pub columns: Vec<Column>,
-    /// The records of another length, in order.
+    /// The records with another number of values, in order.
     pub bad: Vec<BadRecord>,
 }
 
@@ -57,30 +58,30 @@ pub struct Rows {
 pub struct Table {
     reader: csv_core::Reader,
     wanted: Vec<String>,
-    /// How many bytes a value of them may have.
+    /// The most bytes that a value of these columns may have.
     longest: usize,
-    /// Once the first record was read.
+    /// The header, after the first record was read.
     header: Option<Header>,
-    /// Values of the record that is being read: all of them of the header, else those that are wanted.
+    /// Values of the record that is being read: all of them for the header, only the wanted ones for other records.
     record: Vec<Vec<u8>>,
-    /// How many values of the record are whole.
+    /// How many values of the record are complete.
     n_values: usize,
-    /// Whether a record has begun that is not whole.
+    /// Whether a record has begun that is not complete.
     is_within: bool,
     /// The line on which it began.
     line: u64,
 }
 
-/// What the first record says.
+/// The content of the first record.
 struct Header {
     n_columns: usize,
-    /// For each column of the file: which of the wanted ones it is.
+    /// By column of the file: the index in `wanted`, if it is wanted.
     places: Vec<Option<usize>>,
 }
 
 impl Table {
-    /// A table whose columns with these names are wanted, each named once.
-    /// A value of them has at most `longest` bytes.
+    /// A table with the wanted columns of these names, each named once. A value of these columns may have at most
+    /// `longest` bytes.
     pub fn new(delimiter: u8, wanted: Vec<String>, longest: usize) -> Self {
         Self {
             longest,
@@ -97,7 +98,7 @@ impl Table {
     /// The rows that end in the next block of the file.
     ///
     /// # Errors
-    /// If the first record lacks a column that is wanted, or names it twice.
+    /// If the first record lacks a wanted column, or names it twice.
     pub fn read(&mut self, block: &[u8], is_last: bool) -> Result<Rows> {
         let column = Column { text: Vec::new(), offsets: vec![0] };
         let mut rows = Rows { columns: vec![column; self.wanted.len()], bad: Vec::new() };
@@ -124,7 +125,7 @@ impl Table {
         }
     }
 
-    /// Passes over ends of lines before a record, and notes on which line it begins.
+    /// Skips line ends before a record, and stores the line on which it begins.
     fn skip_line_ends<'b>(&mut self, block: &'b [u8]) -> &'b [u8] {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let n_ends = block.iter().take_while(|byte| is_end(byte)).count();
@@ -135,7 +136,7 @@ impl Table {
         rest
     }
 
-    /// Keeps a part of the value that is being read, where it is wanted.
+    /// Keeps a part of the value that is being read, if its column is wanted.
     fn take(&mut self, part: &[u8]) -> Result<()> {
         let place = match &self.header {
             None => Some(self.n_values),
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All rows of two columns, and the bad records, where a file is read in blocks of a length.
+    /// All rows of two columns, and the bad records, of a file that is read in blocks of this length.
     fn read(file: &[u8], block_len: usize) -> (Vec<Vec<Vec<u8>>>, Vec<BadRecord>) {
         let mut table = Table::new(b',', vec!["a".to_owned(), "c".to_owned()], usize::MAX);
         let (mut rows, mut bad) = (Vec::new(), Vec::new());

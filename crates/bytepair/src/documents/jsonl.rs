@@ -1,12 +1,14 @@
-//! JSON lines to documents: one text from each line, found by the keys that lead to it.
+//! Reads documents from JSON lines: one text from each line, found by the keys that lead to it.
 //!
-//! A block of whole lines goes in; the texts come out one after the other, unescaped, with the problems of other lines. All
-//! other values are skipped, but must be JSON, or one of the numbers that Python's `json` writes although JSON has no such
-//! numbers (`NaN`, `Infinity`, `-Infinity`). As there, the last of equal keys counts; unlike there, a lone surrogate in the text
-//! is an error, since UTF-8 has none. Left out: lists on the way to the text, and values that extend over several lines.
+//! The input is a block of whole lines; the output is the unescaped texts, one after the other, with the problems of
+//! other lines. All other values are skipped, but must be JSON, or one of the numbers that Python's `json` writes
+//! although JSON does not have them (`NaN`, `Infinity`, `-Infinity`). As in Python, the last of equal keys counts.
+//! Unlike in Python, a lone surrogate in the text is an error, since UTF-8 cannot hold one. Left out: lists on the way
+//! to the text, and values that extend over several lines.
 //!
-//! Each byte is examined by the search for the end of its line, the UTF-8 check, and a parser (`serde_json`); only the text is
-//! copied. A line with a number that only Python writes is parsed again, with other values in place of these numbers.
+//! Each byte is examined by the search for the end of its line, the UTF-8 check, and a parser (`serde_json`). Only the
+//! text is copied. A line with a number that only Python writes is parsed again, with other values in place of these
+//! numbers.
 
 use std::fmt;
 use std::iter::repeat_n;
@@ -19,9 +21,9 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 pub struct Documents {
     /// The texts, one after the other.
     pub text: Vec<u8>,
-    /// Where each text begins, and after the last one where it ends. A `null` is an empty text.
+    /// Where each text begins, and where the last one ends. A `null` is an empty text.
     pub offsets: Vec<usize>,
-    /// The lines of the block, empty ones too.
+    /// The number of lines in the block, including empty ones.
     pub n_lines: u64,
     /// How many of the texts are `null`.
     pub n_null: u64,
@@ -29,11 +31,11 @@ pub struct Documents {
     pub bad: Vec<BadLine>,
 }
 
-/// A line that holds no document.
+/// A line without a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadLine {
-    /// Its place in the block, from 0.
+    /// Its number in the block, from 0.
     pub line: u64,
     /// Where it begins, in bytes of the block.
     pub offset: usize,
@@ -41,9 +43,9 @@ pub struct BadLine {
     pub problem: String,
 }
 
-/// The documents of a block of lines, where `keys` lead from the object of a line to its text.
+/// The documents of a block of lines. `keys` lead from the object of a line to its text.
 ///
-/// Lines of white space are no documents.
+/// Lines of white space are ignored.
 ///
 /// ```
 /// let lines = b"{\"text\": \"one\\n\", \"id\": 1}\n{\"text\": null}\n{\"id\": 3}\n";
@@ -55,7 +57,7 @@ pub fn read<K: AsRef<str>>(block: &[u8], keys: &[K]) -> Documents {
     read_into(block, keys, Vec::new())
 }
 
-/// Reads a block as [`read`] does, into memory that is given.
+/// Reads a block as [`read`] does, reusing the memory of `text`.
 pub fn read_into<K: AsRef<str>>(block: &[u8], keys: &[K], mut text: Vec<u8>) -> Documents {
     text.clear();
     text.reserve(block.len());
@@ -109,7 +111,8 @@ fn read_line<K: AsRef<str>>(
     Ok(())
 }
 
-/// Appends the text that `keys` lead to in a line of JSON, or says what lies there, or why the line is no JSON.
+/// Appends the text that `keys` lead to in a line of JSON. If there is none, returns what is there, or why the line is
+/// not JSON.
 fn find<K: AsRef<str>>(line: &str, keys: &[K], text: &mut Vec<u8>) -> Result<Found, String> {
     let start = text.len();
     let mut found = Found::Nothing;
@@ -122,7 +125,7 @@ fn find<K: AsRef<str>>(line: &str, keys: &[K], text: &mut Vec<u8>) -> Result<Fou
     result.map(|()| found).map_err(|error| problem(&error))
 }
 
-/// As [`find`], for a line with numbers that Python writes and JSON does not have; `None` if it has none.
+/// Like [`find`], for a line with numbers that Python writes and JSON does not have; `None` if it has none.
 fn find_beside_non_numbers<K: AsRef<str>>(
     line: &str,
     keys: &[K],
@@ -132,7 +135,8 @@ fn find_beside_non_numbers<K: AsRef<str>>(
     if !matches!(found, Ok(Found::Other("a number"))) {
         return Some(found);
     }
-    // A number is one of them if it becomes another kind of value when only these are replaced by it.
+    // The value that the keys lead to is one of these numbers if replacing only them by other kinds of values changes
+    // its kind.
     let kinds = in_place_of_non_numbers(line, ["[]", "{}", "true"])?;
     let name = match find(&kinds, keys, text) {
         Ok(Found::Other("a list")) => NON_NUMBERS[0],
@@ -143,10 +147,11 @@ fn find_beside_non_numbers<K: AsRef<str>>(
     Some(Ok(Found::Other(name)))
 }
 
-/// How Python's `json` writes floats that are no finite number.
+/// How Python's `json` writes floats that are not finite.
 const NON_NUMBERS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The line with a value for each of [`NON_NUMBERS`] where a value stands, padded so that all places stay; `None` without any.
+/// The line with a value in place of each of [`NON_NUMBERS`] that is a value, padded so that all offsets stay; `None`
+/// if it has none.
 fn in_place_of_non_numbers(line: &str, values: [&str; 3]) -> Option<String> {
     let mut replaced = String::with_capacity(line.len());
     let mut rest = line;
@@ -175,7 +180,7 @@ fn in_place_of_non_numbers(line: &str, values: [&str; 3]) -> Option<String> {
     has_any.then_some(replaced)
 }
 
-/// The length of the string that `text` begins with, quotes included.
+/// The length of the string that `text` begins with, including quotes.
 fn string_len(text: &str) -> usize {
     let mut is_escaped = false;
     for (place, byte) in text.bytes().enumerate().skip(1) {
@@ -187,7 +192,7 @@ fn string_len(text: &str) -> usize {
     text.len()
 }
 
-/// What is wrong with a line, without the line number of the parser, which sees one line alone.
+/// The problem of a line, without the line number of the parser, which only sees one line.
 fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let reason = match message.split(" at line ").next().unwrap_or_default() {
@@ -203,7 +208,7 @@ fn named<K: AsRef<str>>(keys: &[K]) -> String {
     keys.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(".")
 }
 
-/// What lies where the keys lead.
+/// What is at the end of the keys.
 enum Found {
     Nothing,
     Text,
@@ -211,7 +216,7 @@ enum Found {
     Other(&'static str),
 }
 
-/// Goes through a value and keeps the text that `keys` lead to.
+/// Visits a value and keeps the text that `keys` lead to.
 struct Search<'s, K> {
     keys: &'s [K],
     text: &'s mut Vec<u8>,
@@ -221,7 +226,7 @@ struct Search<'s, K> {
 }
 
 impl<K: AsRef<str>> Search<'_, K> {
-    /// Notes a value that has no keys; only where no key is left to follow is it what was looked for.
+    /// Records a value without keys. It is the one that was searched for only if no key is left to follow.
     fn note(self, found: Found) {
         *self.found = match (self.keys.is_empty(), found) {
             (true, found) => found,
@@ -309,7 +314,7 @@ impl<'de, K: AsRef<str>> Visitor<'de> for Search<'_, K> {
     }
 }
 
-/// Compares a key without a copy of it.
+/// Compares a key without copying it.
 struct IsKey<'k>(&'k str);
 
 impl<'de> DeserializeSeed<'de> for IsKey<'_> {

@@ -1,8 +1,7 @@
-//! Documents from files and columns: JSON lines (`jsonl`), CSV (`csv`), and rows of texts as columns hold them, one after the
-//! other with their offsets, with the rows of their ids as files of tokens hold them.
+//! Documents in files and columns: JSON lines (`jsonl`), CSV (`csv`), rows of texts in columns, stored one after the
+//! other with offsets, and rows of their ids in files of tokens.
 //!
-//! What a column says about itself is checked once; afterwards a row is a slice. Costs a pass over the offsets, or
-//! over the ids.
+//! The offsets of a column are checked once; then a row is a slice. Costs a pass over the offsets, or over the ids.
 
 pub mod csv;
 pub mod jsonl;
@@ -15,10 +14,10 @@ use crate::sink::Number;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
-/// The rows of a column, or why it is none.
+/// The rows of a column.
 ///
 /// # Errors
-/// If offsets decrease, or do not lie in `data`.
+/// If offsets decrease, or are outside `data`.
 pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
     let wrong = || Error::option("offsets", "they must not decrease or lie outside the data");
     let row = |ends: &[i64]| {
@@ -28,13 +27,13 @@ pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
     offsets.windows(2).map(|ends| row(ends).ok_or_else(wrong)).collect()
 }
 
-/// How many texts hold a name of each group.
+/// For each group, how many texts contain one of its names.
 ///
-/// All names are looked for at once, so texts that hold none, as most do, are passed over once, however many groups there
-/// are.
+/// All names are searched for at once. So texts without any name, which are most, are searched once, however many
+/// groups there are.
 ///
 /// # Errors
-/// If the names are too many to search for.
+/// If there are too many names to search for.
 pub fn n_holding(texts: &[&[u8]], groups: &[Vec<&[u8]>]) -> Result<Vec<u64>> {
     let search = |names: &mut dyn Iterator<Item = &&[u8]>| {
         let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
@@ -56,13 +55,13 @@ pub fn n_holding(texts: &[&[u8]], groups: &[Vec<&[u8]>]) -> Result<Vec<u64>> {
 /// The ids of documents, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tokens<T> {
-    /// The ids, marks of documents among them.
+    /// The ids, including marks of documents.
     pub ids: Vec<T>,
-    /// For each row, where its ids end. A row without ids gets no mark either.
+    /// By row: where its ids end. A row without ids gets no marks.
     pub ends: Vec<i64>,
 }
 
-/// What stands around each document.
+/// The ids around each document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// An id before it.
@@ -71,18 +70,18 @@ pub struct Marks {
     pub behind: Option<TokenId>,
 }
 
-/// Lays out the ids of documents, with marks, as numbers of `N`.
+/// Stores the ids of documents, with marks, as numbers of type `N`.
 #[derive(Clone, Debug)]
 pub struct Layout<N> {
     marks: Marks,
     largest: TokenId,
-    /// Whether the document that is under way has ids.
+    /// Whether the present document has ids so far.
     is_begun: bool,
     tokens: Tokens<N>,
 }
 
 impl<N: Number> Layout<N> {
-    /// Begins with no document, in the memory of `row`.
+    /// A layout without documents, which reuses the memory of `row`.
     pub fn new(marks: Marks, row: Vec<N>) -> Self {
         let mut ids = row;
         ids.clear();
@@ -90,7 +89,7 @@ impl<N: Number> Layout<N> {
         Self { marks, largest, is_begun: false, tokens: Tokens { ids, ends: Vec::new() } }
     }
 
-    /// All documents.
+    /// The ids of all documents.
     ///
     /// # Errors
     /// If an id does not fit `N`.
