@@ -1,14 +1,14 @@
-//! Texts and readers to piece counts: in parallel, in one pass, in bounded memory.
+//! Counts the pieces of texts and readers: in parallel, in one pass, in bounded memory.
 //!
-//! `feed` turns texts into stretches that can be counted on their own, each thread counts some of them
-//! in a table of its own, and `table` adds the tables up. The calling thread reads: it may be interrupted, and may call what
-//! belongs to it alone. It hands out stretches in order and takes them back to fill them again. When enough are outstanding,
-//! it counts one itself. So no thread waits for another as long as there is text. Memory is bounded by the distinct pieces, a few
-//! stretches for each thread, and the longest stretch of text without a safe cut; or by a limit, beyond which tables are
-//! written to runs on disk (`sorter`).
+//! `feed` divides texts into stretches that can be counted independently, each thread counts some of them in its own
+//! table, and `table` sums the tables. The calling thread reads: it may be interrupted, and may call what only it may
+//! use. It hands out stretches in order and reuses them after they are counted. When enough are outstanding, it counts
+//! one itself. So no thread waits for another as long as there is text. Memory is bounded by the distinct pieces, a few
+//! stretches for each thread, and the longest text without a safe cut; or by a limit, above which tables are written to
+//! runs on disk (`sorter`).
 //!
-//! The result does not depend on the number of threads: counts add up, and of all first positions
-//! the smallest is kept.
+//! The result does not depend on the number of threads: counts are summed, and the smallest of all first positions is
+//! kept.
 
 use std::cell::{Cell, RefCell};
 use std::io::Read;
@@ -26,22 +26,21 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parallel::in_order_within;
 use bytepair_split::Boundaries;
 
-/// Stretches that there may be at once, for each thread: one is being filled.
+/// The most stretches at once, for each thread, including the one that is being filled.
 const N_STRETCHES: usize = 4;
-/// The least memory of a table that is limited, in bytes: room for the pieces of a block of text, twice
-/// while it grows.
+/// The smallest memory of a limited table, in bytes: room for the pieces of a block of text, twice while it grows.
 const LEAST_TABLE: usize = 8 << 20;
-/// Text without a place to cut it may be as long as this part of the memory limit.
+/// Text without a place to cut it may be as long as one part in this many of the memory limit.
 const LONGEST_SHARE: usize = 16;
-/// How often such text is in memory: as it was read, what is carried of it, its boundaries, and in a table.
+/// How often such text is in memory: as it was read, as it is carried over, its boundaries, and in a table.
 const N_LONGEST: usize = 4;
-/// The next pieces of all files that are merged may take this part of the limit.
+/// The next pieces of all files that are merged may take one part in this many of the limit.
 const HEADS_SHARE: usize = 8;
-/// Blocks of documents that the caller holds take this part of the limit, and this many bytes at least.
+/// Blocks of documents that the caller holds take one part in this many of the limit, and at least `MIN_BLOCKS` bytes.
 const BLOCKS_SHARE: usize = 4;
 const MIN_BLOCKS: usize = 16 << 20;
 
-/// What the memory of a limit is shared between.
+/// What shares the memory of a limit.
 #[derive(Clone, Copy)]
 struct MemoryShare {
     n_threads: usize,
@@ -49,33 +48,33 @@ struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// What is left for the table of each thread, in bytes; `None` if that is too little.
+    /// The memory that is left for the table of each thread, in bytes; `None` if it is too little.
     fn of_table(self, limit: usize) -> Option<usize> {
         let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
         let beside = sorter::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
         let for_all = limit.checked_sub(beside)?;
-        // Tables that were never written to disk stay until what is in them is one.
+        // Tables that were never written to disk stay in memory until they are merged into one.
         let for_each = for_all.min(limit / 2) / self.n_threads;
         let budget = for_each.checked_sub(N_STRETCHES * MAX_STRETCH_LEN)?;
         (budget >= LEAST_TABLE).then_some(budget)
     }
 }
 
-/// How long text without a place to cut it may be.
+/// The longest text without a place to cut it.
 fn longest(limit: usize) -> usize {
     (limit / LONGEST_SHARE).max(MAX_STRETCH_LEN)
 }
 
-/// What learning takes at most for each distinct piece, and for each byte of these, in bytes, counts among it: measured
-/// with made-up words, in which hardly any pair is frequent (`docs/explanation/limits.md`).
+/// The most memory that training takes for each distinct piece, and for each byte of these, in bytes, including the
+/// counts. Measured with artificial words in which hardly any pair is frequent (`docs/explanation/limits.md`).
 const BYTES_PER_SYMBOL: usize = 11;
 
-/// About how many bytes it takes to learn from this many distinct pieces of this many bytes.
+/// The approximate memory of training on this many distinct pieces of this many bytes.
 pub(crate) fn needed_to_learn(n_pieces: usize, n_bytes: usize) -> usize {
     n_pieces.saturating_add(n_bytes).saturating_mul(BYTES_PER_SYMBOL)
 }
 
-/// Refuses distinct pieces that take more to learn from than a limit allows.
+/// Rejects distinct pieces for which training would need more memory than a limit allows.
 fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<()> {
     let n_needed = needed_to_learn(n_pieces, n_bytes);
     match limit.filter(|&limit| n_needed > limit) {
@@ -92,20 +91,20 @@ fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<(
 
 /// Counts the pieces of one text after the other.
 ///
-/// After an error an unknown part of the text has been counted.
+/// After an error, it is unknown how much of the text was counted.
 pub struct CorpusCounter {
     cutting: Cutting,
-    /// How documents are cut that no separator stands in; `None` if there is none at all.
+    /// How documents without separators are cut; `None` if no separator is set.
     within_documents: Option<Cutting>,
     /// One for each thread.
     workers: Vec<Worker>,
-    /// How much each piece of the next sources counts.
+    /// How many times each piece of the next sources counts.
     weight: u64,
-    /// Where tables are written that exceed the memory limit, if there is one.
+    /// Where tables that exceed the memory limit are written, if there is a limit.
     runs: Option<Mutex<Runs>>,
-    /// That limit, in bytes.
+    /// The memory limit, in bytes.
     limit: Option<usize>,
-    /// For each source, the position at which it begins. Positions grow along the corpus.
+    /// By source: the position at which it begins. Positions increase along the corpus.
     source_starts: Vec<u64>,
     /// Whether the last source is a series of batches, which the next batch continues.
     in_batches: bool,
@@ -114,7 +113,7 @@ pub struct CorpusCounter {
     report: CorpusReport,
 }
 
-/// What happens to text, and what is looked for in it.
+/// How text is prepared, and the boundaries in it.
 struct Cutting {
     preparation: Preparation,
     boundaries: Search,
@@ -127,7 +126,7 @@ impl Cutting {
 }
 
 impl CorpusCounter {
-    /// A counter that works with `n_threads` threads.
+    /// A counter with `n_threads` threads.
     pub fn new(preparation: Preparation, n_threads: usize) -> Result<Self> {
         let whole = Preparation { separator: None, ..preparation.clone() };
         let has_separator = preparation.separator.is_some();
@@ -148,11 +147,10 @@ impl CorpusCounter {
         })
     }
 
-    /// Lets every piece of the sources that follow count `multiplier` times; 1 at first.
+    /// Makes every piece of the following sources count `multiplier` times. The default is 1.
     ///
     /// # Errors
-    /// If it is 0: leave the source out instead. A count that exceeds 63 bits is an error of
-    /// [`Self::finish`].
+    /// If it is 0: leave the source out instead. A count that exceeds 63 bits is an error of [`Self::finish`].
     pub fn set_weight(&mut self, multiplier: u64) -> Result<()> {
         if multiplier == 0 {
             return Err(Error::option("weight", "0 would count nothing; leave the source out"));
@@ -162,15 +160,15 @@ impl CorpusCounter {
         Ok(())
     }
 
-    /// Keeps all that counting and learning take within about `limit` bytes: what is more goes to temporary files in
-    /// `folder`, and what cannot be within is an error.
+    /// Keeps the memory of counting and training within about `limit` bytes. Counts that exceed it go to temporary
+    /// files in `folder`; what cannot be kept within the limit is an error.
     ///
-    /// The result is the same. Errors are a text without a place to cut it that is longer than a sixteenth of the limit,
-    /// and distinct pieces that take more to learn from; [`Self::finish_common`] leaves rare ones out. `reads_blocks` says
-    /// whether the caller holds blocks of documents meanwhile, which then count too.
+    /// The result is the same. It is an error if text without a place to cut it is longer than a sixteenth of the
+    /// limit, or if training on the distinct pieces needs more memory; [`Self::finish_common`] leaves out rare ones.
+    /// `reads_blocks` says whether the caller holds blocks of documents meanwhile, which then count too.
     ///
     /// # Errors
-    /// If the limit is too small to work with, or no file can be made in the folder.
+    /// If the limit is too small, or no file can be created in the folder.
     pub fn set_memory_limit(
         &mut self,
         limit: usize,
@@ -187,7 +185,7 @@ impl CorpusCounter {
             );
             return Err(Error::option("memory_limit", problem));
         };
-        // Refuses a folder where no file can be made.
+        // Fails if no file can be created in the folder.
         drop(NamedTempFile::new_in(folder)?);
         let runs = Runs::new(folder, Order::Hash, limit / HEADS_SHARE);
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(budget));
@@ -202,17 +200,17 @@ impl CorpusCounter {
         limits.find(|&limit| share.of_table(limit).is_some()).unwrap_or(usize::MAX)
     }
 
-    /// Writes tables to disk as often as can be.
+    /// Writes tables to disk as often as possible.
     #[cfg(test)]
     pub(super) fn spill_always(&mut self, folder: &Path) {
         self.runs = Some(Mutex::new(Runs::new(folder, Order::Hash, 4000)));
         self.workers.iter_mut().for_each(|worker| worker.table.set_budget(0));
     }
 
-    /// Counts a batch of whole texts. Batches that follow each other are one source.
+    /// Counts a batch of complete texts. Consecutive batches are one source.
     ///
     /// # Errors
-    /// If a text is not UTF-8 but has to be; the offset is that within the text.
+    /// If a text is not UTF-8 but has to be. The offset is relative to the text.
     pub fn count_texts(&mut self, texts: &[&[u8]]) -> Result<()> {
         if !self.in_batches {
             self.begin_source(true);
@@ -220,11 +218,11 @@ impl CorpusCounter {
         self.count(texts.iter().copied(), true, |_| Ok(()))
     }
 
-    /// Counts a batch of documents: texts in which a separator is text like any other. Batches, also of texts, that
-    /// follow each other are one source.
+    /// Counts a batch of documents: texts in which a separator is ordinary text. Consecutive batches, also of texts,
+    /// are one source.
     ///
     /// # Errors
-    /// If a document is not UTF-8 but has to be; the offset is that within the document.
+    /// If a document is not UTF-8 but has to be. The offset is relative to the document.
     pub fn count_documents(&mut self, documents: &[&[u8]]) -> Result<()> {
         if !self.in_batches {
             self.begin_source(true);
@@ -232,11 +230,11 @@ impl CorpusCounter {
         self.count(documents.iter().copied(), false, |_| Ok(()))
     }
 
-    /// Counts one text, stretch by stretch. `progress` is called, on this thread, with the bytes read so
-    /// far of this text, and may end the counting by an error.
+    /// Counts one text, stretch by stretch. `progress` is called on this thread with the number of bytes read so far of
+    /// this text, and may stop the counting by an error.
     ///
     /// # Errors
-    /// If the text is not UTF-8 but has to be, and where the reader fails. Of several errors the first in the text is
+    /// If the text is not UTF-8 but has to be, or the reader fails. Of several errors, the first in the text is
     /// returned.
     pub fn count_reader(
         &mut self,
@@ -247,9 +245,9 @@ impl CorpusCounter {
         self.count(std::iter::once(reader), true, progress)
     }
 
-    /// What was counted: the pieces and a report.
+    /// The counted pieces, and a report.
     ///
-    /// The order of the pieces is arbitrary, but depends on nothing but the pieces; [`PieceCounts::sort`] gives another.
+    /// The order of the pieces is arbitrary, but depends only on the pieces; [`PieceCounts::sort`] sorts them.
     ///
     /// # Errors
     /// If a count exceeds 63 bits.
@@ -258,9 +256,9 @@ impl CorpusCounter {
         Ok((counts, report))
     }
 
-    /// What was counted, without the pieces that occur less than `min_count` times: these are dropped before they take
-    /// memory. Also returns what was dropped, as [`PieceCounts::drop_rare`] does, and a report. First occurrences take a
-    /// third of the memory, and are left out unless `with_first` is set.
+    /// The counted pieces without those that occur less than `min_count` times, which are dropped before they take
+    /// memory. Also returns what was dropped, as [`PieceCounts::drop_rare`] does, and a report. First occurrences take
+    /// a third of the memory, and are left out unless `with_first` is set.
     ///
     /// # Errors
     /// If a count, or the sum of what was dropped, exceeds 63 bits.
@@ -281,16 +279,17 @@ impl CorpusCounter {
         check_kept(n_pieces, n_bytes, self.limit)?;
         for part in parts {
             counts.append_distinct(part.kept);
-            // The first part has become the whole.
+            // The first part has become the result.
             counts.reserve(n_pieces - counts.len(), n_bytes - counts.distinct_bytes())?;
             dropped.add(part.dropped)?;
         }
         Ok((counts, dropped, self.report))
     }
 
-    /// Ends the counting and leaves what was counted in files, for [`CountSums::add_run`](super::CountSums::add_run).
+    /// Ends the counting and writes the counts to files, for [`CountSums::add_run`](super::CountSums::add_run).
     ///
-    /// They are made in `folder`, or in that of the memory limit if there is one; who takes them removes them.
+    /// The files are created in `folder`, or in the folder of the memory limit if there is one. Whoever takes them
+    /// deletes them.
     ///
     /// # Errors
     /// If a file cannot be written or read.
@@ -301,7 +300,7 @@ impl CorpusCounter {
         Ok((runs.keep()?, self.report))
     }
 
-    /// Merges the tables, each thread some ranges of hashes.
+    /// Merges the tables. Each thread merges some ranges of hashes.
     fn gather_tables(&mut self, min_count: i64, with_first: bool) -> Result<Vec<Gathered>> {
         let n_threads = self.workers.len();
         let tables = self.workers.drain(..).map(|worker| worker.table).collect();
@@ -315,7 +314,7 @@ impl CorpusCounter {
         })
     }
 
-    /// Merges what was written to disk, with the rest of the tables.
+    /// Merges the runs on disk with what is left in the tables.
     fn gather_runs(
         &mut self,
         runs: Mutex<Runs>,
@@ -334,7 +333,7 @@ impl CorpusCounter {
         Ok(part)
     }
 
-    /// Writes what the tables hold to runs as well.
+    /// Writes the contents of the tables to runs, too.
     fn write_tables(&mut self, runs: Mutex<Runs>) -> Result<Runs> {
         self.workers.drain(..).try_for_each(|mut worker| spill(&mut worker.table, &runs))?;
         Ok(runs.into_inner().unwrap_or_else(PoisonError::into_inner))
@@ -424,7 +423,7 @@ fn first(source_starts: &[u64], position: u64) -> Result<First> {
     Ok(First { source, offset })
 }
 
-/// One thread's table and what else it counts.
+/// The table of one thread, and what else it counts.
 struct Worker {
     table: CountTable,
     n_pieces: u64,
@@ -436,7 +435,7 @@ struct Worker {
 #[derive(Clone, Copy)]
 struct Rules<'p> {
     preparation: &'p Preparation,
-    /// How much each piece counts.
+    /// How many times each piece counts.
     weight: u64,
     /// Where full tables are written, if memory is limited.
     runs: Option<&'p Mutex<Runs>>,
@@ -456,7 +455,7 @@ impl Worker {
     fn count_part(&mut self, rules: Rules<'_>, part: &Part, buffer: &[u8]) -> Result<()> {
         let Rules { preparation, weight, runs } = rules;
         let text = &buffer[part.range.clone()];
-        // Text that was changed was checked before.
+        // Text that was changed has been checked before.
         let is_raw = preparation.as_encoded.is_none() && preparation.normalizer.steps().is_empty();
         if preparation.requires_utf8 && is_raw {
             std::str::from_utf8(text).map_err(|error| {
@@ -483,7 +482,7 @@ impl Worker {
     }
 }
 
-/// Moves the contents of a table into a run. Threads write at the same time, but merge one after the other.
+/// Moves the contents of a table to a run. Threads write in parallel, but merge one after the other.
 ///
 /// # Errors
 /// If a file cannot be written or read.
@@ -503,7 +502,7 @@ fn lock(runs: &Mutex<Runs>) -> MutexGuard<'_, Runs> {
 /// Counts every stretch that `fill` fills; `fill` returns whether there may be more.
 ///
 /// # Errors
-/// The first in the text, whatever the number of threads.
+/// The first error in the text, whatever the number of threads.
 fn count_all(
     workers: &mut [Worker],
     rules: Rules<'_>,
@@ -518,7 +517,7 @@ fn count_all(
         let stretch = first.take().or_else(|| {
             let mut stretch = spares.borrow_mut().pop().unwrap_or_default();
             let filled = has_more.then(|| fill(&mut stretch)).transpose();
-            // What was read before is counted first, as its errors go before this one.
+            // Text that was read before is counted first, because its errors come before this one.
             let filled = filled.unwrap_or_else(|error| {
                 read_error = Some(error);
                 None
@@ -544,7 +543,7 @@ fn count_all(
 }
 
 impl Rules<'_> {
-    /// Whether a stretch has so much text without a place to cut that there should be no second one beside it.
+    /// Whether a stretch has so much text without a place to cut it that no second one should be in memory beside it.
     fn are_strict_about(self, stretch: &Stretch) -> bool {
         self.runs.is_some() && stretch.buffer.len() > MAX_STRETCH_LEN
     }
@@ -589,7 +588,7 @@ mod tests {
         }
     }
 
-    /// A counter within a limit whose longest part is 320 KiB.
+    /// A counter with a limit, and the longest text without a place to cut it.
     fn limited(dialect: &str, n_threads: usize) -> (CorpusCounter, usize) {
         let preparation = Dialect::named(dialect).unwrap().preparation(&[]).unwrap();
         let mut counter = CorpusCounter::new(preparation, n_threads).unwrap();
@@ -622,7 +621,7 @@ mod tests {
         let preparation = Dialect::named("gpt2").unwrap().preparation(&[]).unwrap();
         let mut free = CorpusCounter::new(preparation, 1).unwrap();
         free.count_reader(text.as_bytes(), |_| Ok(())).unwrap();
-        // Learning from so much would take more than the limit.
+        // Training on this text would need more memory than the limit.
         counter.limit = None;
         let [limited, free] =
             [counter, free].map(|counter| with_firsts(&counter.finish().unwrap().0));

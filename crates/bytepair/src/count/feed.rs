@@ -1,16 +1,16 @@
-//! Texts and readers to stretches of text whose pieces can be counted on their own.
+//! Turns texts and readers into stretches of text whose pieces can be counted independently.
 //!
-//! A text is cut at its special tokens and normalized; what is cut off goes into a stretch as soon as a
-//! cut after it changes no piece ([`Splitter::safe_cut`]), and what follows the last such place is
-//! carried over to the next stretch. A stretch is about as large as a processor's second cache, and its
-//! memory is used again, so that text is still there when it is split and counted.
+//! A text is cut at its special tokens and normalized. What is cut off is added to a stretch as soon as a cut after it
+//! changes no piece ([`Splitter::safe_cut`]), and what follows the last such cut is carried over to the next stretch. A
+//! stretch is about as large as a processor's second-level cache and its memory is reused, so that the text is still in
+//! the cache when it is split and counted.
 //!
-//! Training that goes on from a tokenizer counts what this tokenizer encodes. So the tokenizer itself finds the added tokens,
-//! changes the text between them, and says where a text can be cut ([`AsEncoded`]).
+//! Training that continues from a tokenizer counts the pieces that this tokenizer encodes. So the tokenizer itself
+//! finds the added tokens, changes the text between them, and says where a text can be cut ([`AsEncoded`]).
 //!
-//! A feeder does what must be done in order: it reads, looks for special tokens, and normalizes. It neither
-//! splits nor, unless a normalizer is set, checks. Its memory is two stretches, as they are read and as they are handed out,
-//! and the longest stretch of text without a safe cut, which may have a limit.
+//! A feeder does what must be done in order: it reads, searches for special tokens, and normalizes. It does not split,
+//! and it checks UTF-8 only if a normalizer is set. Its memory is two stretches, one as it is read and one as it is
+//! handed out, and the longest text without a safe cut, which may be limited.
 
 use std::fmt::Debug;
 use std::io::Read;
@@ -26,21 +26,21 @@ use bytepair_split::Splitter;
 
 /// How much text is handed out at once, in bytes.
 const STRETCH_LEN: usize = 256 << 10;
-/// How much of a text is read at least, in bytes.
+/// How much of a text is read at once, at least, in bytes.
 const MIN_READ_LEN: usize = 64 << 10;
-/// How long a stretch may be, unless there is no place to cut it, in bytes.
+/// The longest stretch, unless there is no place to cut it, in bytes.
 pub(super) const MAX_STRETCH_LEN: usize = STRETCH_LEN + MIN_READ_LEN;
-/// How many parts a stretch has, or a few more: of tiny texts they take more memory than these.
+/// About the most parts of a stretch: parts of tiny texts take more memory than the texts.
 const MAX_PARTS: usize = 1 << 13;
 /// Longest UTF-8 character, in bytes.
 const MAX_CHARACTER_LEN: usize = 4;
 
-/// A tokenizer that cuts texts as it does where it encodes them.
+/// A tokenizer that cuts texts as it does when it encodes them.
 pub trait AsEncoded: Debug + Send + Sync {
     /// The last place in a range of a text where a cut changes no piece, whatever follows the text.
     fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize>;
 
-    /// Visits the added tokens of a text, all special ones among them, and what stands between them, in order.
+    /// Visits the added tokens of a text, including all special ones, and the text between them, in order.
     ///
     /// # Errors
     /// If the text is not UTF-8 but has to be, and those of `visit`.
@@ -55,62 +55,62 @@ pub trait AsEncoded: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum EncodedPart<'t> {
-    /// An added token: its place in [`Preparation::special_tokens`], and how long it is in the text, in bytes.
+    /// An added token: its index in [`Preparation::special_tokens`], and its length in the text, in bytes.
     Added(usize, usize),
-    /// What the splitter cuts.
+    /// Text for the splitter.
     Text(&'t [u8]),
 }
 
 /// What happens to text before its pieces are counted.
 #[derive(Clone, Debug)]
 pub struct Preparation {
-    /// What cuts out the special tokens and changes the text, instead of the next fields, if anything does.
+    /// If set, cuts out the special tokens and changes the text, instead of the following fields.
     pub as_encoded: Option<Arc<dyn AsEncoded>>,
     /// Applied to each segment between special tokens.
     pub normalizer: Normalizer,
     /// Cuts normalized segments into pieces.
     pub splitter: Splitter,
-    /// Boundaries in the text that are not counted. The longest at a place is taken.
+    /// Boundaries in the text, which are not counted. The longest at a place is taken.
     pub special_tokens: Vec<String>,
-    /// Stands between texts, if they lie in one source; not counted either.
+    /// The separator of texts that are in one source. It is not counted either.
     pub separator: Option<String>,
     /// Whether text that is not UTF-8 is an error.
     pub requires_utf8: bool,
 }
 
-/// What was read, besides the distinct pieces.
+/// What was read, apart from the distinct pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CorpusReport {
-    /// Number of texts.
+    /// The number of texts.
     pub n_texts: u64,
-    /// Length of all texts as they were read, in bytes.
+    /// The length of all texts as they were read, in bytes.
     pub n_bytes: u64,
-    /// Length of all texts after normalization, in characters, special tokens left out, each text
-    /// times the weight of its source; `i64::MAX` where that exceeds 63 bits.
+    /// The length of all texts after normalization, in characters, without special tokens, each text multiplied by the
+    /// weight of its source; `i64::MAX` if that exceeds 63 bits.
     pub n_characters: i64,
-    /// Number of pieces, repeated ones too, whatever their weight.
+    /// The number of pieces, including repeated ones, without weights.
     pub n_pieces: u64,
-    /// Number of pieces, each times the weight of its source; `i64::MAX` where that exceeds 63 bits.
+    /// The number of pieces, each multiplied by the weight of its source; `i64::MAX` if that exceeds 63 bits.
     pub mass: i64,
-    /// For each special token of the preparation: how often it stood in the texts.
+    /// By special token of the preparation: how often it occurred in the texts.
     pub n_special: Vec<u64>,
-    /// Number of added tokens that were found as they are where texts are encoded, each times the weight of its source.
+    /// The number of added tokens that were found as in encoding, each multiplied by the weight of its source.
     pub n_added: i64,
 }
 
-/// A stretch of text: some parts of one buffer, in order.
+/// A stretch of text: parts of one buffer, in order.
 #[derive(Default)]
 pub(super) struct Stretch {
     pub(super) buffer: Vec<u8>,
     pub(super) parts: Vec<Part>,
-    /// How much of the buffer is handed out. What is after it, while a stretch is filled, is not yet.
+    /// How much of the buffer is handed out. While a stretch is filled, the rest is not.
     n_ready: usize,
 }
 
-/// Text that begins and ends where a segment does or a cut changes no piece.
+/// Text that begins and ends at a segment boundary or at a cut that changes no piece.
 pub(super) struct Part {
-    /// Where it lies in the buffer.
+    /// Its range in the buffer.
     pub(super) range: Range<usize>,
     /// The position of its first byte in the corpus.
     pub(super) position: u64,
@@ -118,7 +118,7 @@ pub(super) struct Part {
     pub(super) offset: u64,
 }
 
-/// What finds special tokens and, after them in number, the separator.
+/// A search for the special tokens and, numbered after them, the separator.
 pub(super) fn boundaries(preparation: &Preparation) -> Result<Search> {
     let special_tokens = match preparation.as_encoded {
         Some(_) => &[],
@@ -137,21 +137,21 @@ pub(super) struct Feeder<'c, T, R, P> {
     pub(super) preparation: &'c Preparation,
     pub(super) boundaries: &'c Search,
     pub(super) report: &'c mut CorpusReport,
-    /// The position of what is handed out next.
+    /// The position of the text that is handed out next.
     pub(super) position: &'c mut u64,
     pub(super) texts: T,
-    /// Is called with the number of bytes read of a text.
+    /// Called with the number of bytes read of a text.
     pub(super) progress: P,
     pub(super) text: Option<Text<R>>,
-    /// Memory of texts before, for what is read.
+    /// Memory of earlier texts, for reuse.
     pub(super) spare: Vec<u8>,
-    /// How many added tokens were found by what cuts texts as they are encoded.
+    /// How many added tokens the tokenizer found.
     pub(super) n_added: u64,
-    /// How long text without a safe cut may be, in bytes.
+    /// The longest text without a safe cut, in bytes.
     pub(super) longest: usize,
 }
 
-/// What is handed out next of a text.
+/// The part of a text that is handed out next.
 #[derive(Clone, Copy)]
 struct Cut<'r> {
     raw: &'r [u8],
@@ -161,7 +161,7 @@ struct Cut<'r> {
     ends: bool,
 }
 
-/// What to do about text without a safe cut that is longer than memory has room for.
+/// What a user can do about text without a safe cut that is too long.
 const WAY_OUT: &str =
     "raise the memory limit, of which it is a sixteenth, or choose a dialect that cuts such text";
 
@@ -169,15 +169,15 @@ const WAY_OUT: &str =
 pub(super) struct Text<R> {
     reader: R,
     n_read: u64,
-    /// What was read and is not handed out: to be normalized yet.
+    /// What was read and is still to be normalized.
     raw: Vec<u8>,
-    /// What was normalized and is not handed out.
+    /// What was normalized and is not handed out yet.
     normalized: Vec<u8>,
-    /// The offset of what is handed out next.
+    /// The offset of the text that is handed out next.
     offset: u64,
     /// Whether a part of the segment has been normalized already.
     segment_begun: bool,
-    /// Whether a special token stood before.
+    /// Whether a special token came before.
     special_before: bool,
 }
 
@@ -215,7 +215,7 @@ where
         Ok(true)
     }
 
-    /// Reads a text until there is something to hand out; gives the text back if it goes on.
+    /// Reads a text until there is something to hand out; returns the text if it continues.
     fn take(&mut self, mut text: Text<R>, stretch: &mut Stretch) -> Result<Option<Text<R>>> {
         let n_before = stretch.buffer.len();
         stretch.n_ready = n_before;
@@ -230,7 +230,7 @@ where
                 return Ok(None);
             }
             self.check_len(text.n_read - raw.len() as u64, &raw)?;
-            // About where it begins: a normalizer changes few lengths.
+            // Approximately where it begins: a normalizer changes few lengths.
             let uncut = &stretch.buffer[stretch.n_ready..];
             let end = text.n_read - raw.len() as u64;
             self.check_len(end.saturating_sub(uncut.len() as u64), uncut)?;
@@ -243,7 +243,7 @@ where
         }
     }
 
-    /// Hands out what can be decided of `raw`; returns how much that is.
+    /// Hands out the part of `raw` that is decided; returns its length.
     fn cut(
         &mut self,
         text: &mut Text<R>,
@@ -271,7 +271,7 @@ where
         Ok(end)
     }
 
-    /// Counts a special token; returns whether it is the separator, where the next text begins.
+    /// Counts a special token; returns whether it is the separator, after which the next text begins.
     fn note_boundary(&mut self, pattern: usize) -> bool {
         let Preparation { as_encoded, special_tokens, separator, .. } = self.preparation;
         let is_separator = |name: &String| separator.as_ref() == Some(name);
@@ -287,7 +287,7 @@ where
         ends_text
     }
 
-    /// Hands out what comes next of a text.
+    /// Hands out the next part of a text.
     fn push(&mut self, text: &mut Text<R>, cut: Cut<'_>, stretch: &mut Stretch) -> Result<()> {
         if let Some(tokenizer) = &self.preparation.as_encoded {
             return self.push_encoded(&**tokenizer, text, cut, stretch);
@@ -342,9 +342,9 @@ where
         Ok(())
     }
 
-    /// Appends what comes next of a text to what was read; returns whether that is the end of the text.
+    /// Appends the next bytes of a text to what was read; returns whether the text ends with them.
     ///
-    /// Reads as much as a stretch has room for, or as much as there is of the text that cannot be cut yet.
+    /// Reads as much as a stretch has room for, or as much as the text has that cannot be cut yet.
     fn read(&mut self, text: &mut Text<R>, raw: &mut Vec<u8>, stretch: &Stretch) -> Result<bool> {
         let n_uncut = raw.len() + stretch.buffer.len() - stretch.n_ready;
         let most = self.longest.saturating_sub(n_uncut);
@@ -358,7 +358,7 @@ where
         Ok(n_new < wanted)
     }
 
-    /// Refuses text without a safe cut that is too long, which begins at an offset of its text.
+    /// Rejects text without a safe cut that is too long. It begins at `offset` of its text.
     fn check_len(&self, offset: u64, uncut: &[u8]) -> Result<()> {
         match uncut.len() < self.longest {
             true => Ok(()),
@@ -366,14 +366,14 @@ where
         }
     }
 
-    /// A boundary that begins before this place lies in `raw` whole, and so does any longer one that begins
-    /// there, and a character.
+    /// A boundary that begins before this place is completely in `raw`, and so is any longer one that begins there, and
+    /// a character.
     fn decided(&self, raw: &[u8], at_end: bool) -> usize {
         let margin = if at_end { 0 } else { self.boundaries.longest() + MAX_CHARACTER_LEN };
         raw.len().saturating_sub(margin)
     }
 
-    /// The last place in a range where the text can be changed in two parts, or its start; never inside a character.
+    /// The last place in a range where the text can be changed in two parts, or its start. Never inside a character.
     fn last_cut(&self, raw: &[u8], Range { start, end }: Range<usize>) -> usize {
         let normalizer = &self.preparation.normalizer;
         if let Some(tokenizer) = &self.preparation.as_encoded {
@@ -399,8 +399,8 @@ where
         Ok(())
     }
 
-    /// Refuses text that is not UTF-8 where the dialect needs it. An incomplete character at the
-    /// end is an error only where the text is whole.
+    /// Rejects text that is not UTF-8 if the dialect requires it. An incomplete character at the end is an error only
+    /// if the text is complete.
     fn check_utf8(&self, Cut { raw, offset, ends }: Cut<'_>) -> Result<()> {
         let is_changed = !self.preparation.normalizer.steps().is_empty();
         if !self.preparation.requires_utf8 || !is_changed {
@@ -426,8 +426,8 @@ fn push_part(parts: &mut Vec<Part>, range: Range<usize>, position: &mut u64, off
     *offset += len;
 }
 
-/// A safe cut close to the end of a text: looked for in the last bytes, then further back; if `is_all` the last one of
-/// all, wherever it is.
+/// A safe cut near the end of a text: searched for in the last bytes first, and then further back. If `is_all`, any
+/// safe cut that exists is found.
 fn last_safe_cut(splitter: &Splitter, text: &[u8], is_all: bool) -> Option<usize> {
     let mut distance = 256;
     while distance < text.len() {

@@ -1,11 +1,11 @@
-//! Pieces and how often they occur: the only thing that training looks at.
+//! Counts of distinct pieces, the only input of training.
 //!
-//! [`PieceCounts`] of parts of a corpus merge commutatively and associatively into the counts of the
-//! whole, so how the work was divided never shows in the result. Counts are checked 64-bit numbers.
-//! The order of pieces is that in which they were added, until they are sorted; only training with
-//! ties decided by first occurrence, and what shows pieces to users, needs it.
+//! [`PieceCounts`] of parts of a corpus merge commutatively and associatively into the counts of the whole, so the
+//! result does not depend on how the work was divided. Counts are checked 64-bit numbers. Pieces are in the order in
+//! which they were added, until they are sorted. The order matters only for training with ties decided by first
+//! occurrence, and when pieces are shown to users.
 //!
-//! The way of a text into counts:
+//! How a text becomes counts:
 //!
 //! ```text
 //! CorpusCounter::count_reader       (`corpus`)
@@ -19,7 +19,7 @@
 //!   Runs::into_merged               if there are runs on disk, these instead
 //! ```
 //!
-//! [`CountSums`] adds up the parts of a corpus of any size, with the external sort of `sorter`.
+//! [`CountSums`] sums the parts of a corpus of any size, with the external sort of `sorter`.
 
 mod corpus;
 mod feed;
@@ -42,15 +42,15 @@ use crate::hash::HashKey;
 use crate::memory::{ask, ask_to_grow};
 use crate::segment::hexadecimal;
 
-/// What a piece takes beside its bytes: its end, its count, and where it first occurs.
+/// What a piece takes besides its bytes: its end, its count, and its first occurrence.
 const LEN_BESIDE_PIECE: usize = size_of::<usize>() + size_of::<i64>() + size_of::<First>();
 
-/// Where a piece first occurs. Ordered as the corpus is read.
+/// Where a piece first occurs, ordered as the corpus is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct First {
-    /// The place of the source (a file, a shard) in the list of sources.
+    /// The index of the source (a file, a shard) in the list of sources.
     pub source: u32,
-    /// The offset within the text of the source, in bytes: normalized, special tokens included.
+    /// The offset in the text of the source, in bytes: normalized, including special tokens.
     pub offset: u64,
 }
 
@@ -60,12 +60,12 @@ pub struct First {
 pub struct Dropped {
     /// The number of distinct pieces.
     pub n_pieces: u64,
-    /// How often they occurred, all together.
+    /// How often they occurred in total.
     pub n_occurrences: i64,
 }
 
 impl Dropped {
-    /// Adds what else was left out.
+    /// Adds more pieces that were left out.
     ///
     /// # Errors
     /// If the occurrences exceed 63 bits.
@@ -83,7 +83,7 @@ impl Dropped {
     }
 }
 
-/// Distinct pieces, each with its count and, where known, its first occurrence.
+/// Distinct pieces, each with its count and, if known, its first occurrence.
 ///
 /// ```
 /// use bytepair::count::PieceCounts;
@@ -97,12 +97,12 @@ impl Dropped {
 pub struct PieceCounts {
     /// The bytes of all pieces, one after the other.
     bytes: Vec<u8>,
-    /// For each piece, where its bytes end.
+    /// By piece: where its bytes end.
     ends: Vec<usize>,
     counts: Vec<i64>,
-    /// For each piece; `None` if one is not known.
+    /// By piece; `None` if one of them is unknown.
     firsts: Option<Vec<First>>,
-    /// Places by content. Built when first needed: counting hands over distinct pieces.
+    /// Indices of pieces by content. Built on first use, because counting delivers distinct pieces.
     index: Option<HashTable<usize>>,
 }
 
@@ -144,12 +144,12 @@ impl PieceCounts {
         self.bytes.len()
     }
 
-    /// The total length of all occurrences, in characters; `i64::MAX` where it exceeds 63 bits.
+    /// The total length of all occurrences, in characters; `i64::MAX` if it exceeds 63 bits.
     pub fn n_characters(&self) -> i64 {
         self.total(n_characters)
     }
 
-    /// The total length of all occurrences, in bytes. `i64::MAX` where it exceeds 63 bits.
+    /// The total length of all occurrences, in bytes; `i64::MAX` if it exceeds 63 bits.
     pub fn n_bytes(&self) -> i64 {
         self.total(|piece| piece.len() as u64)
     }
@@ -160,9 +160,9 @@ impl PieceCounts {
         weighted.fold(0, i64::saturating_add)
     }
 
-    /// A name for the pieces and their counts, whatever their order: 32 hexadecimal digits.
+    /// An identifier of the pieces and their counts, independent of their order: 32 hexadecimal digits.
     ///
-    /// The sum, modulo 2^128, of the first 16 bytes of the SHA-256 of each piece, its count before it.
+    /// The sum, modulo 2^128, of the first 16 bytes of the SHA-256 of each count followed by its piece.
     pub fn fingerprint(&self) -> String {
         let of_piece = |(piece, count, _): (&[u8], i64, _)| {
             let digest =
@@ -174,7 +174,7 @@ impl PieceCounts {
 
     /// Adds `count` occurrences of a piece. Empty pieces and counts of 0 add nothing.
     ///
-    /// First occurrences are known of all pieces or of none.
+    /// First occurrences are known for all pieces or for none.
     ///
     /// # Errors
     /// If `count` is negative, or the sum exceeds 63 bits.
@@ -198,15 +198,15 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Adds all counts of `other`. In which order counts are merged does not matter.
+    /// Adds all counts of `other`. The order of merging does not matter.
     pub fn merge(&mut self, other: &Self) -> Result<()> {
         other.iter().try_for_each(|(piece, count, first)| self.add(piece, count, first))
     }
 
-    /// Drops the pieces that occur less than `min_count` times and says what was dropped.
+    /// Drops the pieces that occur less than `min_count` times; returns what was dropped.
     ///
     /// # Errors
-    /// If the sum of what is dropped exceeds 63 bits. The counts are then as they were.
+    /// If the sum of what is dropped exceeds 63 bits. The counts are unchanged then.
     pub fn drop_rare(&mut self, min_count: i64) -> Result<Dropped> {
         let mut dropped = Dropped::default();
         let mut kept = Self::new();
@@ -223,10 +223,10 @@ impl PieceCounts {
         Ok(dropped)
     }
 
-    /// Puts the pieces in the order of their first occurrence; if that is unknown, by their bytes.
+    /// Sorts the pieces by their first occurrence, or by their bytes if that is unknown.
     ///
-    /// Needed only where users see the pieces. Training with [`Ties::FirstSeen`](crate::train::Ties::FirstSeen) puts pieces
-    /// in this order by itself; with other tie rules the order does not matter.
+    /// Needed only if users see the pieces. Training with [`Ties::FirstSeen`](crate::train::Ties::FirstSeen) uses this
+    /// order by itself; with other tie rules the order does not matter.
     pub fn sort(&mut self) {
         let order = match &self.firsts {
             Some(_) => self.order_of_firsts(),
@@ -251,20 +251,20 @@ impl PieceCounts {
         (0..self.len()).map(|place| (self.piece(place), self.counts[place], self.first(place)))
     }
 
-    /// The places of the pieces in the order of their first occurrence; `None` if they stand in it, or it is
-    /// unknown.
+    /// The indices of the pieces in the order of their first occurrence; `None` if the pieces are in this order
+    /// already, or it is unknown.
     pub(crate) fn order_of_firsts(&self) -> Option<Vec<usize>> {
         let firsts = self.firsts.as_ref()?;
         order_by(firsts.len(), |place| firsts[place])
     }
 
-    /// The piece at a place, with its count.
+    /// The piece at an index, with its count.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> (&[u8], i64) {
         (self.piece(place), self.counts[place])
     }
 
-    /// Makes room for this many pieces of this many bytes. What is never filled takes no memory.
+    /// Reserves memory for this many pieces of this many bytes. What is never filled takes no memory.
     fn reserve(&mut self, n_pieces: usize, n_bytes: usize) -> Result<()> {
         ask(n_bytes.saturating_add(n_pieces.saturating_mul(LEN_BESIDE_PIECE)))?;
         self.bytes.reserve(n_bytes);
@@ -276,7 +276,7 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Refuses one more piece if there is no memory for it.
+    /// Checks that there is memory for one more piece of this many bytes.
     fn ask_for_room(&self, n_bytes: usize) -> Result<()> {
         ask_to_grow(&self.bytes, n_bytes)?;
         ask_to_grow(&self.ends, 1)?;
@@ -284,7 +284,7 @@ impl PieceCounts {
         self.firsts.as_ref().map_or(Ok(()), |firsts| ask_to_grow(firsts, 1))
     }
 
-    /// Adds a piece that is known to be new.
+    /// Adds a piece that must be new.
     fn push_distinct(&mut self, piece: &[u8], count: i64, first: Option<First>) {
         let place = self.len();
         self.bytes.extend_from_slice(piece);
@@ -301,7 +301,7 @@ impl PieceCounts {
         }
     }
 
-    /// Adds pieces that are all new.
+    /// Adds pieces that must all be new.
     fn append_distinct(&mut self, other: Self) {
         if self.is_empty() {
             *self = other;
@@ -352,7 +352,7 @@ fn piece_at<'b>(bytes: &'b [u8], ends: &[usize], place: usize) -> &'b [u8] {
     &bytes[start..ends[place]]
 }
 
-/// The places 0 to `n - 1` in the order of their keys; `None` if they are in order.
+/// The indices 0 to `n - 1` in the order of their keys; `None` if they are in order already.
 fn order_by<K: Ord>(n: usize, key: impl Fn(usize) -> K) -> Option<Vec<usize>> {
     if (1..n).all(|place| key(place - 1) <= key(place)) {
         return None;
@@ -362,9 +362,9 @@ fn order_by<K: Ord>(n: usize, key: impl Fn(usize) -> K) -> Option<Vec<usize>> {
     Some(order.into_iter().map(|(_, place)| place).collect())
 }
 
-/// The number of characters of a text; stray continuation bytes are not counted.
+/// The number of characters of a text. Continuation bytes without a first byte are not counted.
 pub(crate) fn n_characters(text: &[u8]) -> u64 {
-    // Sums of few bytes fit a byte, which lets the compiler take many at once.
+    // The sum of a short chunk fits a byte, which lets the compiler process many bytes at once.
     let in_chunk =
         |chunk: &[u8]| chunk.iter().map(|&byte| u8::from(byte & 0xC0 != 0x80)).sum::<u8>();
     text.chunks(192).map(|chunk| u64::from(in_chunk(chunk))).sum()

@@ -1,13 +1,12 @@
-//! A hash table with open addressing, whose entries can be put in the order of their hashes in place.
+//! A hash table with open addressing, whose entries can be sorted by their hashes in place.
 //!
-//! An entry lies in the place that the highest bits of its hash name, or as near after it as there is room.
-//! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
-//! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
-//! or two.
+//! An entry is in the place given by the highest bits of its hash, or in the next one that is free. So the entries of a
+//! table can be sorted by their hashes by moving each a few places, and a table grows by one pass over both tables.
+//! Adding takes O(1) expected time and touches one or two cache lines.
 //!
-//! The hash is the same in every process, as the order must be. So an adversary can write pieces that all belong into one
-//! place. Where searches take many steps for long, the owner gives the table a key that nobody
-//! knows; from then on entries lie by another hash, and are sorted in the end.
+//! The hash is the same in every process, because the order must be. So an adversary can write pieces that all belong
+//! in one place. If searches take many steps for long, the owner gives the table a secret key. From then on entries are
+//! placed by another hash, and are sorted at the end.
 
 use std::cmp::Ordering;
 
@@ -17,42 +16,42 @@ use crate::memory::ask;
 use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 
-/// So many steps of a search are nothing unusual.
+/// Up to this many steps, a search is normal.
 const N_USUAL_STEPS: usize = 16;
 
-/// How many steps more, for each place of a table, searches may take before it needs a key.
+/// How many extra steps, for each place of a table, searches may take before the table needs a key.
 const N_STEPS_PER_PLACE: usize = 4;
 
-/// What a table holds. The default is a free place.
+/// An entry of a table. The default is a free place.
 pub(super) trait Entry: Copy + Default {
     fn is_free(&self) -> bool;
 
-    /// The hash that says where the entry lies in a table with this key, or without.
+    /// The hash that determines the place of the entry in a table with this key, or without one.
     fn hash(&self, key: Option<HashKey>) -> u64;
 
-    /// Computes a hash that the entry holds anew, for a table with this key, or without. `bytes` are those of long pieces.
+    /// Computes the stored hash again, for a table with this key, or without one. `bytes` are those of long pieces.
     fn renew(&mut self, _key: Option<HashKey>, _bytes: &[u8]) {}
 
     /// Compares two entries of the same hash by their pieces.
     fn compare(&self, own: &[u8], other: &Self, others: &[u8]) -> Ordering;
 }
 
-/// A smaller table, in bytes, grows without being asked whether there is memory.
+/// A smaller table, in bytes, grows without a check for memory.
 const MIN_ASKED_LEN: usize = 8 << 20;
 
 /// A table of entries.
 pub(super) struct Table<E> {
-    /// A power of two.
+    /// Their number is a power of two.
     entries: HugePageRow<E>,
     n_used: usize,
     key: Option<HashKey>,
-    /// Steps of searches beyond what is usual, less those that others did not take.
+    /// Steps of searches beyond the normal number, minus the steps that shorter searches saved.
     n_excess_steps: usize,
     #[cfg(test)]
     pub(super) n_steps: usize,
 }
 
-/// Whether an entry was there.
+/// Whether an entry was found.
 pub(super) enum Found<'t, E> {
     Used(&'t mut E),
     Free(&'t mut E),
@@ -79,28 +78,28 @@ impl<E: Entry> Table<E> {
         self.entries.len() * size_of::<E>()
     }
 
-    /// Refuses this many more entries if there is no memory for the larger table that they may need.
+    /// Checks that there is memory for the larger table that this many more entries may need.
     pub(super) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         let is_small = self.n_bytes() < MIN_ASKED_LEN;
         match is_small || (self.n_used + n_more) * 8 <= self.entries.len() * 5 {
             true => Ok(()),
-            // The larger table, and what is moved there last.
+            // The larger table, and the entries that are moved into it last.
             false => ask(3 * self.n_bytes()),
         }
     }
 
-    /// Whether another entry should find a larger table.
+    /// Whether the table should grow before another entry is added.
     #[inline]
     pub(super) fn is_well_filled(&self) -> bool {
         self.n_used * 8 > self.entries.len() * 5
     }
 
-    /// Whether another entry must find a larger table.
+    /// Whether the table must grow before another entry is added.
     pub(super) fn is_nearly_full(&self) -> bool {
         self.n_used * 8 >= self.entries.len() * 7
     }
 
-    /// What hashes depend on.
+    /// The key of the hashes.
     #[inline]
     pub(super) fn key(&self) -> Option<HashKey> {
         self.key
@@ -112,7 +111,7 @@ impl<E: Entry> Table<E> {
         self.n_excess_steps > self.entries.len() * N_STEPS_PER_PLACE && self.key.is_none()
     }
 
-    /// Lets entries lie by a key from now on.
+    /// Places entries by a key from now on.
     #[cold]
     pub(super) fn take_key(&mut self, bytes: &[u8]) {
         let used: Vec<_> = self.entries.iter().copied().filter(|entry| !entry.is_free()).collect();
@@ -124,7 +123,7 @@ impl<E: Entry> Table<E> {
         }
     }
 
-    /// Puts an entry into the first free place from that where its search begins.
+    /// Puts an entry into the first free place of its search.
     fn put(&mut self, entry: E) {
         let mask = self.entries.len() - 1;
         let mut index = self.place(entry.hash(self.key));
@@ -134,7 +133,7 @@ impl<E: Entry> Table<E> {
         self.entries[index] = entry;
     }
 
-    /// The place where the search for this hash begins, which is fetched ahead of its use.
+    /// The place where the search for this hash begins, which is prefetched.
     #[inline]
     pub(super) fn prefetched_place(&self, hash: u64) -> usize {
         let place = self.place(hash);
@@ -142,13 +141,13 @@ impl<E: Entry> Table<E> {
         place
     }
 
-    /// What is in a place, to be changed in what does not move the entry.
+    /// The entry in a place. Changes must not affect its place.
     #[inline]
     pub(super) fn entry_mut(&mut self, place: usize) -> Option<&mut E> {
         self.entries.get_mut(place)
     }
 
-    /// The entry of this hash that is the one looked for, or a free one, which the caller fills.
+    /// The entry of this hash for which `is_it` is true, or a free one, which the caller fills.
     #[inline]
     pub(super) fn find(&mut self, hash: u64, is_it: impl Fn(&E) -> bool) -> Found<'_, E> {
         let mask = self.entries.len() - 1;
@@ -178,16 +177,16 @@ impl<E: Entry> Table<E> {
         Found::Used(entry)
     }
 
-    /// Makes the table `factor` times larger, which is a power of two.
+    /// Makes the table `factor` times larger. The factor must be a power of two.
     ///
-    /// The last entry is moved first: from a place to one that is so many times as far or a little farther, where
-    /// nothing is any more. What is in the place where its search begins stays so: no two of these meet in a larger
-    /// table. These are the entries that came first, which are the frequent ones.
+    /// Entries are moved from the last to the first, each to a place at least `factor` times as far, which is free by
+    /// then. An entry that is in the first place of its search stays in the first place of its search, because no two
+    /// of these collide in a larger table. These are the entries that came first, which are the frequent ones.
     #[inline(never)] // seldom done
     pub(super) fn grow(&mut self, factor: usize) {
         let (len_before, n_bits) = (self.entries.len(), self.entries.len().trailing_zeros());
         self.entries.lengthen(E::default(), len_before * factor);
-        // Room for all, which takes no memory before it is used: growing would take twice as much.
+        // Room for all entries, which takes no memory before it is used: growing could take twice as much.
         let mut away = Vec::with_capacity(self.n_used);
         for index in (0..len_before).rev() {
             let entry = std::mem::take(&mut self.entries[index]);
@@ -205,12 +204,11 @@ impl<E: Entry> Table<E> {
         away.into_iter().rev().for_each(|entry| self.put(entry));
     }
 
-    /// The entries by hash, those of equal hash by their pieces.
+    /// The entries by hash, and those of equal hash by their pieces.
     ///
-    /// A run of used places holds the entries whose places lie in it, so runs are in order already and
-    /// only inside of each there is something to sort. The run that goes on from the last place to the
-    /// first is the exception: what belongs to the end stands at the front, before its place. A table with a key is
-    /// sorted as a whole.
+    /// A run of used places has the entries whose places are in it, so runs are in order already, and only each run
+    /// must be sorted. The exception is the run that continues from the last place to the first: entries that belong at
+    /// the end are at the front, before their places. A table with a key is sorted as a whole.
     pub(super) fn into_sorted(mut self, bytes: &[u8]) -> HugePageRow<E> {
         if self.key.is_some() {
             let used = self.entries.iter_mut().filter(|entry| !entry.is_free());
@@ -225,7 +223,7 @@ impl<E: Entry> Table<E> {
         }
         let mut n_sorted = 0;
         for index in 0..self.entries.len() {
-            // Written first and counted after: no branch that could be guessed wrongly.
+            // Written first and counted after: no branch that could be mispredicted.
             let entry = self.entries[index];
             self.entries[n_sorted] = entry;
             n_sorted += usize::from(!entry.is_free());
@@ -252,7 +250,7 @@ fn place(hash: u64, n_bits: u32) -> usize {
     (hash >> (u64::BITS - n_bits)) as usize
 }
 
-/// Sorts what is in order but for neighbours. Where hashes are bad an ordinary sort takes over.
+/// Sorts entries that are nearly in order. If hashes are bad, an ordinary sort takes over.
 fn sort_nearly_sorted<E: Copy>(entries: &mut [E], compare: impl Fn(&E, &E) -> Ordering) {
     let mut n_moves = 0;
     for index in 1..entries.len() {

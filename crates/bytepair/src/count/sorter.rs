@@ -1,20 +1,21 @@
-//! Counts of any number in order, in bounded memory: an external merge sort.
+//! Sorts any number of counts in bounded memory: an external merge sort.
 //!
-//! Records are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
-//! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs are merged in
-//! the end, and counts of equal pieces are added up on the way. If no run was needed, none is made.
+//! Records are gathered in memory. When they fill the budget, they are sorted and written to a *run*, a temporary file
+//! of sorted records. A table of counts is written to a run as it is, since it has the same order. Runs are merged at
+//! the end, and counts of equal pieces are summed on the way. If the records fit in memory, no run is written.
 //!
-//! If there are many runs, 64 of one size are merged into one of the next size, so that the number of open
-//! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
-//! often than there are sizes. Merging holds a record of each run, so where these are long it takes fewer runs at once.
-//! Runs are removed when they were read, also after an error.
+//! If there are many runs, 64 of one size are merged into one of the next size. So the number of open files, the memory
+//! of their buffers and the room on the disk stay small, and no record is copied more often than there are sizes.
+//! Merging holds a record of each run in memory, so if records are long, fewer runs are merged at once. Runs are
+//! deleted after they are read, also after an error.
 //!
-//! On disk a record is five numbers (group, count, source and offset of the first occurrence, length) and
-//! the bytes of the piece. A number has seven bits in each byte, the lowest first, and the highest bit of a byte
-//! says that more follow; so most records take some five bytes beside their piece. Such files are private:
-//! no other program reads them, and they may change at any time.
+//! On disk a record is five numbers (group, count, source and offset of the first occurrence, length) and the bytes of
+//! the piece. A number has seven bits in each byte, the lowest first, and the highest bit of a byte says that more
+//! follow. So most records take some five bytes besides their piece. The files are private: no other program reads
+//! them, and their format may change at any time.
 //!
-//! Takes O(n log n) time for n records, about 100 bytes for each in memory beside its piece, and O(k) memory to merge k runs.
+//! Takes O(n log n) time for n records, about 100 bytes of memory for each besides its piece, and O(k) memory to merge
+//! k runs.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
@@ -30,31 +31,31 @@ use crate::error::Result;
 use crate::hash::hash_bytes;
 use crate::piece::{high_hash, piece_key};
 
-/// Runs that are merged at once.
+/// The most runs that are merged at once.
 const MAX_RUNS: usize = if crate::SMALL { 3 } else { 64 };
-/// The buffer of each, in bytes.
+/// The buffer of each run, in bytes.
 const BUFFER_LEN: usize = 32 << 10;
-/// What merging takes at most besides the records, in bytes.
+/// The most memory that merging takes besides the records, in bytes.
 pub(super) const N_BYTES: usize = (MAX_RUNS + 1) * BUFFER_LEN;
-/// The records of runs that are merged may take this part of the memory of the others.
+/// The records of runs that are merged may take one part in this many of the memory of the others.
 const HEADS_SHARE: usize = 3;
-/// What the system adds to the memory of a piece, in bytes.
+/// The overhead of the allocator for a piece, in bytes.
 const ALLOCATION_LEN: usize = 24;
 /// The most bytes of a number.
 const MAX_NUMBER_LEN: usize = 10;
-/// Bytes of a piece for which there is room before they are read.
+/// Bytes of a piece for which memory is reserved before they are read.
 const MAX_RESERVED_LEN: usize = 1 << 20;
 
-/// The part of a corpus that was counted alone.
+/// A part of a corpus that was counted separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// The number of the group that its documents are of.
+    /// The number of the group that its documents belong to.
     pub group: u32,
-    /// Its place in the corpus: where pieces first occur is asked across parts.
+    /// Its place in the corpus, which orders first occurrences across parts.
     pub source: u32,
 }
 
-/// A piece with what is known of it. It compares as its order says.
+/// A piece with its occurrences. Records compare by their order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record {
     key: u128,
@@ -62,7 +63,7 @@ pub(super) struct Record {
     pub(super) occurrences: Occurrences,
 }
 
-/// What is known of a piece in a group.
+/// The occurrences of a piece in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Occurrences {
     pub(super) group: u32,
@@ -70,19 +71,19 @@ pub(super) struct Occurrences {
     pub(super) first: First,
 }
 
-/// In which order records stand. Those of one key stand in the order of their pieces, then of their groups.
+/// The order of records. Records of equal keys are ordered by their pieces, then by their groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Order {
-    /// Equal pieces beside each other, in the order of tables: short pieces by hash, then long ones by hash.
+    /// Equal pieces are adjacent, in the order of tables: short pieces by hash, then long ones by hash.
     Hash,
     /// By first occurrence.
     First,
-    /// The most frequent first; those of one count by their bytes.
+    /// The most frequent first; those of equal count by their bytes.
     Rank,
 }
 
 impl Order {
-    /// What decides before pieces are compared.
+    /// The key, which is compared before the pieces are.
     fn key(self, piece: &[u8], Occurrences { count, first, .. }: Occurrences) -> u128 {
         match self {
             Self::Hash => match piece_key(piece, 0, piece.len()) {
@@ -90,7 +91,7 @@ impl Order {
                 None => 1 << 64 | u128::from(hash_bytes(piece, 0)),
             },
             Self::First => u128::from(first.source) << 64 | u128::from(first.offset),
-            // The beginning of the piece spares most looks at the piece itself.
+            // With the beginning of the piece in the key, the piece itself is rarely compared.
             Self::Rank => u128::from(u64::MAX - count) << 64 | u128::from(beginning(piece)),
         }
     }
@@ -100,7 +101,7 @@ impl Order {
     }
 }
 
-/// The first eight bytes of a piece as a number that compares as they do.
+/// The first eight bytes of a piece as a number with the same order.
 fn beginning(piece: &[u8]) -> u64 {
     let mut bytes = [0; 8];
     let len = piece.len().min(bytes.len());
@@ -117,7 +118,7 @@ impl Record {
         self.is_of_same_piece(other) && self.occurrences.group == other.occurrences.group
     }
 
-    /// Adds another record of the piece. A sum that saturates becomes an error where it is read.
+    /// Adds another record of the piece. A sum that saturates is an error when it is read.
     fn add(&mut self, other: &Self) {
         let Occurrences { count, first, .. } = &mut self.occurrences;
         *count = count.saturating_add(other.occurrences.count);
@@ -128,10 +129,10 @@ impl Record {
 /// Sorts records.
 pub(super) struct Sorter {
     order: Order,
-    /// The memory of records, in bytes.
+    /// The memory limit of records, in bytes.
     budget: usize,
     records: Vec<Record>,
-    /// What they take, in bytes.
+    /// The memory of the present records, in bytes.
     n_bytes: usize,
     runs: Runs,
 }
@@ -152,7 +153,7 @@ impl Sorter {
         if self.n_bytes > self.budget { self.spill() } else { Ok(()) }
     }
 
-    /// Adds the records of a run, which stand in this order.
+    /// Adds the records of a run, which must be in this order.
     ///
     /// # Errors
     /// If a file cannot be written or read.
@@ -160,7 +161,7 @@ impl Sorter {
         self.runs.push(run)
     }
 
-    /// All records in order; counts of equal pieces of one group are added up.
+    /// All records in order. Counts of equal pieces of one group are summed.
     ///
     /// # Errors
     /// If a file cannot be written or read.
@@ -187,13 +188,13 @@ impl Sorter {
 pub(super) struct Runs {
     folder: PathBuf,
     order: Order,
-    /// What the records of runs that are merged at once may take, in bytes.
+    /// The memory limit of the records of runs that are merged at once, in bytes.
     max_heads: usize,
-    /// The size of a run is never larger than that of the one before.
+    /// No run has a larger size than the one before it.
     files: Vec<Run>,
 }
 
-/// A file of records, which goes with this.
+/// A file of records. Deleted when this is dropped.
 pub(super) struct Run {
     path: TempPath,
     part: Part,
@@ -204,13 +205,13 @@ pub(super) struct Run {
 }
 
 impl Runs {
-    /// No runs. Of those that are merged at once a record each is in memory: these should not take more than `max_heads`
+    /// No runs. While runs are merged, one record of each is in memory; these should not take more than `max_heads`
     /// bytes.
     pub(super) fn new(folder: &Path, order: Order, max_heads: usize) -> Self {
         Self { folder: folder.to_owned(), order, max_heads, files: Vec::new() }
     }
 
-    /// Where the files are made.
+    /// Where files are created.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -238,7 +239,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The records of all runs, and others that are in order, each piece of a group once.
+    /// The records of all runs together with others, which must be in order. Each piece of a group appears once.
     ///
     /// # Errors
     /// If files cannot be read or written.
@@ -248,15 +249,15 @@ impl Runs {
         Merged::new(self.order, self.reduced(runs)?, others)
     }
 
-    /// Lets the files stay, and gives their names.
+    /// Keeps the files on disk and returns their names.
     ///
     /// # Errors
-    /// If the system refuses.
+    /// If the system reports an error.
     pub(super) fn keep(self) -> Result<Vec<PathBuf>> {
         self.files.into_iter().map(Run::keep).collect()
     }
 
-    /// Merges runs until all that are left can be merged at once.
+    /// Merges runs until the remaining ones can be merged at once.
     fn reduced(&self, mut runs: VecDeque<Run>) -> Result<VecDeque<Run>> {
         loop {
             let n_runs = self.n_at_once(&runs);
@@ -268,7 +269,7 @@ impl Runs {
         }
     }
 
-    /// How many runs from the first on are merged at once, two at least if there are two.
+    /// How many runs, from the first on, are merged at once: at least two if there are two.
     fn n_at_once(&self, runs: &VecDeque<Run>) -> usize {
         let heads = runs.iter().scan(0_usize, |heads, run| {
             *heads = heads.saturating_add(run.longest);
@@ -287,20 +288,20 @@ impl Runs {
 }
 
 impl Run {
-    /// Takes a file over, whose name says how long its pieces are.
+    /// Takes ownership of a file. The extension of its name is the length of its longest piece.
     ///
     /// # Errors
-    /// If the system does not say where the file is.
+    /// If the system cannot resolve the path.
     pub(super) fn new(path: &Path, part: Part) -> Result<Self> {
         let longest = path.extension().and_then(|longest| longest.to_str()?.parse().ok());
         let path = TempPath::try_from_path(path)?;
         Ok(Self { path, part, longest: longest.unwrap_or(0), size: 0 })
     }
 
-    /// Writes records, which come in order.
+    /// Writes records, which must come in order.
     ///
     /// # Errors
-    /// If the file cannot be written: the error names the folder.
+    /// If the file cannot be written. The error names the folder.
     pub(super) fn write(
         folder: &Path,
         write: impl FnOnce(&mut RunWriter) -> Result<()>,
@@ -312,7 +313,7 @@ impl Run {
         Ok(Self { path, part: Part::default(), longest: writer.longest, size: 0 })
     }
 
-    /// Lets the file stay, and gives its name, which says how long its pieces are.
+    /// Keeps the file and returns its name, whose extension is the length of its longest piece.
     fn keep(self) -> Result<PathBuf> {
         let mut named = self.path.as_os_str().to_owned();
         named.push(format!(".{}", self.longest));
@@ -322,7 +323,7 @@ impl Run {
     }
 }
 
-/// The error of a file in a folder.
+/// Adds the folder to an error of a file.
 fn in_folder(folder: &Path, error: crate::Error) -> crate::Error {
     match error.kind() {
         crate::ErrorKind::Read(reason) => {
@@ -369,12 +370,12 @@ struct RunReader {
     file: BufReader<File>,
     order: Order,
     part: Part,
-    /// It goes when all is read.
+    /// The file is deleted after all is read.
     _path: TempPath,
 }
 
 impl RunReader {
-    /// Opens a file whose records are of a part, as each says for itself where it is of several.
+    /// Opens a file whose records belong to a part. The groups and sources in a file are relative to those of its part.
     fn new(Run { path, part, .. }: Run, order: Order) -> Result<Self> {
         let file = BufReader::with_capacity(BUFFER_LEN, File::open(&path)?);
         Ok(Self { file, order, part, _path: path })
@@ -394,7 +395,8 @@ impl RunReader {
         Ok(Some(self.order.record(piece, Occurrences { group, count, first })))
     }
 
-    /// The bytes of a piece. Memory for a long one is taken as they come, whatever a changed file says of their number.
+    /// Reads the bytes of a piece. Memory for a long one grows as bytes arrive, so a damaged length cannot allocate too
+    /// much.
     fn piece(&mut self, len: u64) -> Result<Box<[u8]>> {
         let mut piece = Vec::new();
         if let Ok(len @ 0..=MAX_RESERVED_LEN) = usize::try_from(len) {
@@ -406,7 +408,7 @@ impl RunReader {
         Ok(piece.into())
     }
 
-    /// A number that is counted from another one.
+    /// Reads a number that is relative to another one.
     fn number_from(&mut self, first: u32) -> Result<u32> {
         let number =
             u32::try_from(self.number()?).ok().and_then(|number| number.checked_add(first));
@@ -431,14 +433,14 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a temporary file of counts was changed")
 }
 
-/// Records in order, in which each piece of a group comes once.
+/// Records in order. Each piece of a group appears once.
 pub(super) struct Merged {
     sources: Vec<Source>,
     /// The next record of each source.
     heads: BinaryHeap<Reverse<(Record, usize)>>,
 }
 
-/// Where records come from, in order.
+/// A source of records in order.
 enum Source {
     Run(RunReader),
     Memory(std::vec::IntoIter<Record>),
@@ -465,7 +467,7 @@ impl Merged {
         Ok(Self { sources, heads })
     }
 
-    /// The first record, if it is of the piece and the group of another one, or there is no other.
+    /// The first record, if it has the piece and the group of `other`, or if there is no `other`.
     fn next_like(&mut self, other: Option<&Record>) -> Result<Option<Record>> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((first, index)) = &*head;
@@ -510,7 +512,7 @@ mod tests {
             budget in 0..4000_usize,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            // The naive twin: an ordered map of sums.
+            // The reference: an ordered map of sums.
             let mut sums: BTreeMap<(String, u32), (u64, u64)> = BTreeMap::new();
             let mut by_hash = Sorter::new(Order::Hash, folder.path(), budget);
             for (offset, (piece, group, count)) in (0..).zip(&rows) {
@@ -542,7 +544,7 @@ mod tests {
         }
     }
 
-    /// What is read of a file.
+    /// The first record of a file with these bytes.
     fn read(bytes: &[u8], part: Part) -> Result<Option<Record>> {
         let mut file = NamedTempFile::new().unwrap();
         file.write_all(bytes).unwrap();

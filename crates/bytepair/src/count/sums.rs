@@ -1,13 +1,13 @@
-//! Counts of the parts of a corpus, added up in bounded memory, whatever their number.
+//! Sums the counts of any number of parts of a corpus in bounded memory.
 //!
 //! ```text
 //! files of parts ─┐
 //! rows ───────────┴─by hash──▶ sums ──rare ones left out──▶ (by first occurrence ──numbered──▶) by rank ──▶ rows
 //! ```
 //!
-//! Each arrow is a `Sorter`, which goes through files where memory is not enough. The rows depend on the pieces
-//! and their counts alone: not on parts, nor on the order in which these are added. Takes O(n log n) time for n
-//! rows of all parts, and the room of their files on the disk, about twice.
+//! Each arrow is a `Sorter`, which uses files if memory is not sufficient. The rows depend only on the pieces and their
+//! counts, not on the parts or the order in which they are added. Takes O(n log n) time for n rows of all parts, and
+//! about twice the room of their files on the disk.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,10 @@ use super::sorter::{self, Merged, Occurrences, Order, Part, Record, Run, Sorter}
 use super::{Dropped, First};
 use crate::error::{Error, Result};
 
-/// After this many rows the caller may end the adding up.
+/// The caller can stop the summation after each of this many rows.
 const N_ROWS_BETWEEN_CALLS: u64 = 1 << 16;
 
-/// Adds counts up.
+/// Sums counts.
 ///
 /// ```
 /// use bytepair::count::{CountSums, Part};
@@ -38,15 +38,15 @@ pub struct CountSums {
 }
 
 impl CountSums {
-    /// Nothing yet. Temporary files are made in `folder`, and memory is about `budget` bytes.
+    /// Sums without any counts. Temporary files are created in `folder`, and the memory is about `budget` bytes.
     pub fn new(folder: &Path, budget: usize) -> Self {
-        // While rows go from one order to the next, both have some in memory, or files that are merged.
+        // While rows move from one order to the next, both sorters have some in memory, or files that are merged.
         let budget = (budget / 2).saturating_sub(sorter::N_BYTES) * 3 / 4;
         let by_hash = Sorter::new(Order::Hash, folder, budget);
         Self { folder: folder.to_owned(), budget, by_hash }
     }
 
-    /// Adds a piece of a part. `offset` is compared with those of the part to tell which piece comes first.
+    /// Adds a piece of a part. Offsets of the same part are compared to find which piece comes first.
     ///
     /// # Errors
     /// If the count is negative, or a file cannot be written or read.
@@ -59,8 +59,8 @@ impl CountSums {
         self.by_hash.push(piece.into(), Occurrences { group: part.group, count, first })
     }
 
-    /// Adds what [`CorpusCounter::finish_runs`](crate::count::CorpusCounter::finish_runs) left of a part in a file, and takes
-    /// the file over.
+    /// Adds the counts of a part that [`CorpusCounter::finish_runs`](crate::count::CorpusCounter::finish_runs) left in
+    /// a file, and takes ownership of the file.
     ///
     /// # Errors
     /// If a file cannot be written or read.
@@ -68,14 +68,14 @@ impl CountSums {
         self.by_hash.push_run(Run::new(file, part)?)
     }
 
-    /// Gives all rows, those of pieces left out that occur less than `min_count` times in all groups
-    /// together, and what was left out.
+    /// Returns what was left out and all rows, without the pieces that occur less than `min_count` times in all groups
+    /// together.
     ///
-    /// `places` are those of the groups in the order of rows, by their numbers. Rows are numbered by first
-    /// occurrence if `with_first`. `call` is called now and then, and may end this by an error.
+    /// `places` gives the place of each group in the order of rows, by group number. If `with_first`, rows are numbered
+    /// by first occurrence. `call` is called from time to time, and may stop the summation by an error.
     ///
     /// # Errors
-    /// If a count, or the sum of what was left out, exceeds 63 bits; where a file cannot be written or read.
+    /// If a count, or the sum of what was left out, exceeds 63 bits, or a file cannot be written or read.
     pub fn finish(
         self,
         min_count: i64,
@@ -106,10 +106,10 @@ impl CountSums {
     }
 }
 
-/// Where pieces first occur if nobody asks.
+/// The first occurrence of pieces if it is not needed.
 const NOWHERE: First = First { source: 0, offset: 0 };
 
-/// Numbers rows by their first occurrence, and adds them to those that are sorted by rank.
+/// Numbers rows by their first occurrence, and adds them to the rows that are sorted by rank.
 fn numbered(
     by_first: Sorter,
     mut by_rank: Sorter,
@@ -126,7 +126,7 @@ fn numbered(
     Ok(by_rank)
 }
 
-/// The sum over all groups. One that exceeds 63 bits is an error only where it is of one group.
+/// The sum over all groups. If it exceeds 63 bits, that is an error only if the count of one group does.
 fn total(records: &[Record]) -> Result<i64> {
     records.iter().try_fold(0_i64, |total, record| Ok(total.saturating_add(count_of(record)?)))
 }
@@ -136,7 +136,7 @@ fn count_of(record: &Record) -> Result<i64> {
     count.map_err(|_| Error::sum_of(&record.piece))
 }
 
-/// Visits the records of each piece, one for each group that has it.
+/// Visits the records of each piece, one for each group that contains it.
 fn for_each_piece(
     sums: Merged,
     call: &mut dyn FnMut() -> Result<()>,
@@ -157,7 +157,7 @@ fn for_each_piece(
     if records.is_empty() { Ok(()) } else { visit(&mut records) }
 }
 
-/// Rows, the most frequent first, those of one count by their bytes, then by the places of their groups.
+/// Rows, the most frequent first; those of equal count by their bytes, then by the places of their groups.
 pub struct SummedRows {
     sorted: Merged,
     /// A row that did not fit the last batch.
@@ -169,19 +169,19 @@ pub struct SummedRows {
 pub struct CountRows {
     /// The bytes of all pieces, one after the other.
     pub bytes: Vec<u8>,
-    /// Where each piece ends.
+    /// By row: where its piece ends.
     pub ends: Vec<usize>,
-    /// How often each occurs.
+    /// By row: how often its piece occurs.
     pub counts: Vec<i64>,
-    /// The place of the group of each.
+    /// By row: the place of its group.
     pub groups: Vec<u32>,
-    /// The number of each by first occurrence, if first occurrences are known.
+    /// By row: the number of its piece by first occurrence, if first occurrences are known.
     pub firsts: Vec<u64>,
 }
 
 impl SummedRows {
-    /// The next rows: at least one, unless it was the last, at most `max_rows`, and no more than `max_bytes` of pieces
-    /// if there are several.
+    /// The next rows: at most `max_rows`, and at most `max_bytes` of pieces if there is more than one row. Empty only
+    /// if no rows are left.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The definition: counts in memory, thinned, numbered by first occurrence, sorted.
+    /// The definition: counts in memory, without rare pieces, numbered by first occurrence, sorted.
     fn expected(mut counts: PieceCounts, min_count: i64, with_first: bool) -> (Dropped, Rows) {
         let dropped = counts.drop_rare(min_count).unwrap();
         counts.sort();
@@ -280,7 +280,7 @@ mod tests {
                 prop_assert_eq!(report.n_bytes, text.len() as u64);
                 let part = Part { group: 0, source };
                 files.iter().for_each(|file| sums.add_run(file, part).unwrap());
-                // The same by rows.
+                // The same from rows.
                 let mut counter = CorpusCounter::new(preparation(), 1).unwrap();
                 counter.count_texts(&[text]).unwrap();
                 for (piece, count, first) in counter.finish().unwrap().0.iter() {

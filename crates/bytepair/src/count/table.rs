@@ -1,26 +1,26 @@
-//! Counting pieces at full speed: the table that a thread fills, and what the tables of all threads are together.
+//! Counts pieces at full speed: the table that a thread fills, and the sum of the tables of all threads.
 //!
-//! A piece of at most 15 bytes is its own key: 15 bytes and a length in one 128-bit word, kept in the
-//! table, so that counting a piece that is there touches one cache line and compares one word. The bytes
-//! of longer pieces lie in an arena, and are compared only if all 64 bits of a hash are equal. Nothing is
-//! allocated per piece. Costs O(1) expected time for each piece, plus its length.
+//! A piece of at most 15 bytes is its own key: 15 bytes and a length in one 128-bit word in the table. So counting a
+//! piece that is in the table touches one cache line and compares one word. The bytes of longer pieces are in an arena,
+//! and are compared only if all 64 bits of their hashes are equal. Nothing is allocated per piece. Takes O(1) expected
+//! time for each piece, plus its length.
 //!
-//! To add tables up, each is put in the order of hashes, which costs little: its entries nearly lie in that order. The
-//! hashes are divided into ranges, and threads merge one range after the other. No piece is looked up again, and the
-//! order of the result depends on the pieces alone: the short ones by hash, then the long ones by hash.
+//! To sum tables, each is sorted by hash, which costs little because its entries are nearly in that order. The hashes
+//! are divided into ranges, and threads merge one range after the other. No piece is looked up again, and the order of
+//! the result depends only on the pieces: short pieces by hash, then long pieces by hash.
 //!
 //! ```text
 //! merge, for each range of hashes:
 //!     while a table has pieces left in the range:
-//!         take the least piece at the head of any table
+//!         take the smallest piece at the head of any table
 //!         for each later table with the same piece at its head: add its count, keep the smaller position
 //! ```
 //!
-//! *Invariant:* each table has a piece once, so a piece that was taken is in no table again. Ranges do not overlap, so
-//! what threads make of them is joined end to end.
+//! *Invariant:* each table contains a piece once, so no table has a piece again after it was taken. Ranges do not
+//! overlap, so the results of the threads are concatenated.
 //!
-//! Merging n pieces of k tables takes O(n k) time, divided by the number of threads: k is small, and a heap of heads would
-//! not be faster.
+//! Merging n pieces of k tables takes O(n k) time, divided by the number of threads. As k is small, a heap of heads
+//! would not be faster.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -37,19 +37,19 @@ use crate::parallel::in_parallel;
 use crate::piece::{Keyed, MAX_KEY_LEN, PieceRow, Starts, high_hash, piece_key, piece_of_key};
 use bytepair_split::Boundaries;
 
-/// Places of a new table.
+/// The number of places of a new table.
 const N_PLACES: usize = 1 << 12;
-/// If memory is not limited, tables up to these sizes, in bytes, become four times as large, or sixteen times: so
-/// they grow less often, and one that is no longer tiny is a large page.
+/// If memory is not limited, tables of up to these sizes, in bytes, become four times (small) or sixteen times (tiny)
+/// as large. So they grow less often, and a table that is no longer tiny is a large page.
 const SMALL_TABLE_LEN: usize = 2 << 20;
 const TINY_TABLE_LEN: usize = 128 << 10;
-/// Places that a table may have whatever the budget: enough for the pieces of one block of text.
+/// The size in bytes that a table may have whatever the budget: enough for the pieces of one block of text.
 const MIN_PLACES_LEN: usize = (64 << 10) * size_of::<Short>();
-/// Ranges of hashes for each thread, so that no thread is left with much more than the others.
+/// Ranges of hashes for each thread. With several, no thread is left with much more work than the others.
 const N_RANGES_PER_THREAD: usize = 4;
-/// Fewer pieces than this are merged by one thread.
+/// Fewer pieces than this for each thread are merged by fewer threads.
 const MIN_PIECES_PER_THREAD: usize = 1 << 14;
-/// About the mean length of distinct pieces, in bytes.
+/// Approximate mean length of distinct pieces, in bytes.
 const USUAL_LEN: usize = 8;
 
 /// A text whose pieces are counted.
@@ -76,11 +76,11 @@ pub(super) struct CountTable {
     long: Table<Long>,
     /// The bytes of long pieces.
     long_bytes: Vec<u8>,
-    /// The most memory that may be taken, in bytes.
+    /// The memory limit, in bytes.
     budget: usize,
 }
 
-/// A piece of the whole.
+/// A piece of the result.
 #[derive(Clone, Copy)]
 pub(super) struct Sum<'p> {
     pub(super) piece: &'p [u8],
@@ -89,7 +89,7 @@ pub(super) struct Sum<'p> {
     pub(super) position: u64,
 }
 
-/// What is known of a piece, in one run or in several.
+/// The total of a piece, in one run or in several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Total {
     pub(super) count: u64,
@@ -105,7 +105,7 @@ impl Total {
         self.first = self.first.min(other.first);
     }
 
-    /// What stands in a run, in which all is of one part.
+    /// The occurrences as a run stores them, with group and source 0.
     fn in_run(self) -> Occurrences {
         let first = First { source: 0, offset: self.first };
         Occurrences { group: 0, count: self.count, first }
@@ -125,7 +125,7 @@ type Short = Keyed<Total>;
 struct Long {
     hash: u64,
     start: usize,
-    /// 0 if there is none.
+    /// 0 if the place is free.
     len: usize,
     total: Total,
 }
@@ -176,7 +176,7 @@ impl Entry for Long {
     }
 }
 
-/// The hash that says where a long piece lies in a table with this key, or without.
+/// The hash that determines the place of a long piece in a table with this key, or without one.
 fn hash_of_long(piece: &[u8], key: Option<HashKey>) -> u64 {
     key.map_or_else(|| hash_bytes(piece, 0), |key| key.hash_bytes(piece, 0))
 }
@@ -196,7 +196,7 @@ impl CountTable {
         self.short.is_empty() && self.long.is_empty()
     }
 
-    /// Refuses a block if there is no memory for a table that its pieces may make grow, nor for their bytes.
+    /// Checks that there is memory for the pieces of a block: for larger tables, and for the bytes of long pieces.
     pub(super) fn ask_for_room(&self, block: &Boundaries) -> Result<()> {
         let n_bytes = block.block_end() - block.block_start();
         let n_pieces: usize = block.starts().iter().map(|word| word.count_ones() as usize).sum();
@@ -205,23 +205,23 @@ impl CountTable {
         ask_to_grow(&self.long_bytes, n_bytes)
     }
 
-    /// Counts each piece of a block of a text `count` times, and returns their number; `position` is that of the
-    /// text's first byte.
+    /// Counts each piece of a block of a text `count` times; returns the number of pieces. `position` is that of the
+    /// first byte of the text.
     ///
     /// ```text
     /// for each row of pieces:                      some hundred
     ///     prefetch the place where the search for each begins
     ///     for each of them:
-    ///         if it stands where its search begins: count += 1          (nearly always)
-    ///         else it is counted by a search
+    ///         if it is in the place where its search begins: count += 1         (nearly always)
+    ///         else count it by a search
     /// ```
     ///
-    /// *Invariant:* a place that was prefetched stays one of the table, which may grow meanwhile; an entry with the key of a
-    /// piece is that of the piece, wherever it is.
+    /// *Invariant:* a place that was prefetched still exists if the table grows meanwhile, and an entry with the key of
+    /// a piece belongs to that piece, wherever it is.
     ///
-    /// If some pieces are dropped, the others are counted one by one.
+    /// If some pieces of the block are dropped, the others are counted one by one.
     ///
-    /// Costs about 20 cycles for each piece that is known. The table may be larger than the processor's caches.
+    /// Costs about 20 cycles for each known piece. The table may be larger than the processor's caches.
     pub(super) fn add_block(
         &mut self,
         text: &[u8],
@@ -252,7 +252,7 @@ impl CountTable {
         }
     }
 
-    /// Counts a piece by itself.
+    /// Counts a single piece.
     #[inline]
     fn add_one(&mut self, text: Text<'_>, piece: Range<usize>) {
         let total = text.total_at(piece.start);
@@ -262,7 +262,7 @@ impl CountTable {
         }
     }
 
-    /// Counts one piece, whose own position is given.
+    /// Counts a single piece, given its own position.
     #[cfg(test)]
     pub(super) fn add(&mut self, text: &[u8], piece: Range<usize>, count: u64, position: u64) {
         let position = position.wrapping_sub(piece.start as u64);
@@ -310,13 +310,13 @@ impl CountTable {
         }
     }
 
-    /// Whether the next entry should find a larger table.
+    /// Whether the table should grow before the next entry is added.
     fn should_grow<E: Entry>(&self, table: &Table<E>) -> bool {
         table.is_well_filled() && (self.may_grow(table.n_bytes()) || table.is_nearly_full())
     }
 
-    /// Whether the table is as full as its budget lets it be. It goes on counting, if need be at the
-    /// cost of the budget.
+    /// Whether the table is as full as its budget allows. It continues to count even then, exceeding the budget if
+    /// necessary.
     pub(super) fn is_over_budget(&self) -> bool {
         let is_filled = |is_filled: bool, n_bytes: usize| is_filled && !self.may_grow(n_bytes);
         self.n_bytes() > self.budget
@@ -328,7 +328,7 @@ impl CountTable {
         self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
     }
 
-    /// Whether places of this many bytes may be doubled: for a moment both tables may be there.
+    /// Whether a table of this many bytes may double. For a moment both the old and the new one may exist.
     fn may_grow(&self, n_bytes: usize) -> bool {
         n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }
@@ -340,7 +340,7 @@ impl CountTable {
         SortedTable { short, long, long_bytes }
     }
 
-    /// Moves the contents, in order, into a run.
+    /// Moves the contents, in order, to a run.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -350,7 +350,7 @@ impl CountTable {
     }
 }
 
-/// The contents of a table by hash, pieces of equal hash by their bytes.
+/// The contents of a table by hash. Pieces of equal hash are in the order of their bytes.
 pub(super) struct SortedTable {
     short: HugePageRow<Short>,
     long: HugePageRow<Long>,
@@ -368,12 +368,12 @@ impl SortedTable {
     }
 }
 
-/// Puts each table in order, one thread for each.
+/// Sorts each table in a thread of its own.
 pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<SortedTable> {
     in_parallel(tables.len(), tables, CountTable::into_sorted)
 }
 
-/// Merges all tables and gives them, range by range, to `collect`; returns what that makes, in order.
+/// Merges all tables and passes them, range by range, to `collect`; returns the results in order.
 pub(super) fn merge<T: Send>(
     tables: &[SortedTable],
     n_threads: usize,
@@ -399,7 +399,7 @@ pub(super) struct HashRange<'r> {
 }
 
 impl<'r> HashRange<'r> {
-    /// How many pieces there are at most, and about how many bytes they have.
+    /// An upper bound of the number of pieces, and about how many bytes they have.
     pub(super) fn size(self) -> (usize, usize) {
         let n_pieces = |table: &SortedTable| match self.is_long {
             true => self.part(&table.long).len(),
@@ -432,7 +432,7 @@ impl<'r> HashRange<'r> {
         )
     }
 
-    /// The part of a table that lies in the range.
+    /// The part of a table that is in the range.
     fn part<E: Entry>(self, entries: &'r [E]) -> &'r [E] {
         let place = |index: usize| {
             let bound = ((index as u128) << 64) / self.n_ranges as u128;
@@ -442,7 +442,7 @@ impl<'r> HashRange<'r> {
     }
 }
 
-/// Merges parts of tables, each with the bytes of its long pieces; `visit` is given an entry of each piece.
+/// Merges parts of tables, each with the bytes of its long pieces. `visit` gets an entry of each piece.
 fn merge_sorted<E: Entry>(
     mut parts: Vec<(&[E], &[u8])>,
     total: impl Fn(&E) -> Total,
@@ -454,7 +454,7 @@ fn merge_sorted<E: Entry>(
                 let by_hash = head.hash(None).cmp(&next.hash(None));
                 by_hash.then_with(|| head.compare(one.1, next, other.1))
             }
-            (head, next) => next.is_some().cmp(&head.is_some()), // what is left comes first
+            (head, next) => next.is_some().cmp(&head.is_some()), // a part that is not exhausted comes first
         };
     loop {
         let least = (0..parts.len()).min_by(|&one, &other| compare(&parts[one], &parts[other]));
@@ -503,7 +503,7 @@ mod tests {
             n_more in 0..6000_u32,
             count in prop_oneof![1..5_u64, Just(u64::MAX / 2)],
         ) {
-            // So many that the table grows on the way.
+            // Enough pieces that the table grows on the way.
             let more = (0..n_more).map(|number| format!(" {number}"));
             let text = [words.concat(), more.collect(), words.concat()].concat();
             let splitter = Splitter::new(named("gpt2").unwrap(), &UnicodeTables::latest()).unwrap();
@@ -559,7 +559,7 @@ mod tests {
         }
     }
 
-    /// Pieces of 8 bytes that belong into one place of any table, and pieces of 32 bytes of one hash.
+    /// Pieces of 8 bytes that all belong in one place of any table, and pieces of 32 bytes that have the same hash.
     fn chosen_pieces(n: u64) -> Vec<Vec<u8>> {
         let mut inverse = 1_u64; // by Newton's rounds, each of which doubles the bits that are right
         for _ in 0..6 {
@@ -613,7 +613,7 @@ mod tests {
         }
     }
 
-    /// The naive twin: an ordered map of owned pieces.
+    /// The reference: an ordered map of owned pieces.
     fn naive(text: &[u8], pieces: &[(usize, usize)]) -> BTreeMap<Vec<u8>, (i64, u64)> {
         let mut counts = BTreeMap::new();
         for (position, &(start, end)) in (0..).zip(pieces) {
