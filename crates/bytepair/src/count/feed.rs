@@ -426,8 +426,8 @@ fn push_part(parts: &mut Vec<Part>, range: Range<usize>, position: &mut u64, off
     *offset += len;
 }
 
-/// A safe cut near the end of a text: searched for in the last bytes first, and then further back. If `is_all`, any
-/// safe cut that exists is found.
+/// A safe cut near the end of a text: searched for in the last bytes first, and then further back. If none is found so and
+/// `is_all` is set, the last of all safe cuts.
 fn last_safe_cut(splitter: &Splitter, text: &[u8], is_all: bool) -> Option<usize> {
     let mut distance = 256;
     while distance < text.len() {

@@ -5,7 +5,7 @@
 //! them fit. It is found by a hash in the [`Index`], and its bytes are compared.
 //!
 //! ```text
-//! place = the number of bytes written before an entry since the start, in units of eight, with those skipped at the end of a round
+//! place = the number of bytes written before an entry, in units of eight; bytes skipped at the end of a round count, too
 //!
 //! append(place, piece):
 //!     if more bytes than the ring has were written since: the entry is overwritten
@@ -41,7 +41,7 @@ const STEP_IDS: usize = 16;
 /// Entries in the order in which they were written.
 pub(super) struct Ring {
     bytes: Vec<u8>,
-    /// How many bytes were ever written, with those skipped at the end of a round.
+    /// How many bytes were ever written, including those skipped at the end of a round.
     head: u64,
     max_len: usize,
 }

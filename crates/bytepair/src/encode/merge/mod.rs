@@ -21,7 +21,7 @@
 //! | up to [`MAX_SCAN_LEN`] | [`scan`]: look at the keys of all pairs, merge, look again | O(n²) |
 //! | up to one stretch | [`tree`]: a tree of minima over the keys | O(n log n) |
 //! | more, if each token has one [length](stretches::Lengths) | [`stretches`]: trees of overlapping parts | O(n) as a rule |
-//! | more, else | [`tree`] over all symbols | O(n log n) |
+//! | more, if not | [`tree`] over all symbols | O(n log n) |
 //!
 //! Nearly all pieces of text are words, and nearly all of those are in the cache: `scan` merges the others. `tree` and
 //! `stretches` are for separator lines, base64, long identifiers, and text without spaces.

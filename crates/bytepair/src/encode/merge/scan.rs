@@ -3,7 +3,7 @@
 //! ```text
 //! the key of a place is that of the pair that begins there: rank << 6 | place, or all ones
 //! `held` has a bit for each place that holds a token
-//! 
+//!
 //! while the lowest key is that of a merge:
 //!     put the result at its place, and clear the bit of the next held place
 //!     look up the pairs of the result with its two neighbours, and set their keys
