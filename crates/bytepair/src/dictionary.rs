@@ -141,7 +141,7 @@ impl Search {
                 self.complete.push(row);
             }
             if state == 0 {
-                continue; // a state behind one byte has no shorter suffix than nothing
+                continue; // the failure of its children is the root itself
             }
             for child in self.children(state) {
                 self.states[child].failure = self.step(failure, self.labels[child]);

@@ -163,7 +163,7 @@ impl Vocabulary {
         fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
     }
 
-    /// The number of ids, holes included: one more than the largest id.
+    /// The number of ids, including holes: one more than the largest id.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -173,7 +173,7 @@ impl Vocabulary {
         self.entries.is_empty()
     }
 
-    /// The token of an id; `None` outside the vocabulary and for a hole.
+    /// The token of an id; `None` if the id is outside the vocabulary or a hole.
     #[inline]
     pub fn token(&self, id: TokenId) -> Option<Token<'_>> {
         let entry = self.entries.get(id as usize)?;
@@ -432,7 +432,7 @@ impl Vocabulary {
     }
 }
 
-/// The token of an entry that is no hole.
+/// The token of an entry, which must not be a hole.
 #[inline]
 fn token(entry: Entry, bytes: &[u8]) -> Token<'_> {
     Token { kind: entry.kind(), bytes: &bytes[entry.place()] }

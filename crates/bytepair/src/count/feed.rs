@@ -43,7 +43,7 @@ pub trait AsEncoded: Debug + Send + Sync {
     /// Visits the added tokens of a text, including all special ones, and the text between them, in order.
     ///
     /// # Errors
-    /// If the text is not UTF-8 but has to be, and those of `visit`.
+    /// If the text is not UTF-8 but has to be, or `visit` fails.
     fn for_each_part(
         &self,
         text: Segment<'_>,
@@ -404,7 +404,7 @@ where
     fn check_utf8(&self, Cut { raw, offset, ends }: Cut<'_>) -> Result<()> {
         let is_changed = !self.preparation.normalizer.steps().is_empty();
         if !self.preparation.requires_utf8 || !is_changed {
-            return Ok(()); // or checked where it is counted
+            return Ok(()); // nothing to check, or checked when it is counted
         }
         match std::str::from_utf8(raw) {
             Err(error) if ends || error.error_len().is_some() => {

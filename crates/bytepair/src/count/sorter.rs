@@ -168,7 +168,7 @@ impl Sorter {
     pub(super) fn into_sorted(mut self) -> Result<Merged> {
         if !self.runs.is_empty() {
             self.spill()?;
-            self.records = Vec::new(); // the memory is for those who take the records
+            self.records = Vec::new(); // frees the memory for the consumer of the records
         }
         self.records.sort_unstable();
         self.runs.into_merged(self.records)

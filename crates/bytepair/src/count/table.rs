@@ -412,7 +412,7 @@ impl<'r> HashRange<'r> {
     /// Visits every distinct piece once, in order.
     ///
     /// # Errors
-    /// If a count exceeds 63 bits, and those of `visit`.
+    /// If a count exceeds 63 bits, or `visit` fails.
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
             let parts =
@@ -561,13 +561,13 @@ mod tests {
 
     /// Pieces of 8 bytes that all belong in one place of any table, and pieces of 32 bytes that have the same hash.
     fn chosen_pieces(n: u64) -> Vec<Vec<u8>> {
-        let mut inverse = 1_u64; // by Newton's rounds, each of which doubles the bits that are right
+        let mut inverse = 1_u64; // by Newton's method: each round doubles the number of correct bits
         for _ in 0..6 {
             inverse = inverse
                 .wrapping_mul(2_u64.wrapping_sub(crate::piece::FACTORS[0].wrapping_mul(inverse)));
         }
         let short = (1..=n).map(|number| number.wrapping_mul(inverse).to_le_bytes().to_vec());
-        let zero = 0xD6E8_FEB8_6659_FD93_u64; // makes one factor of the hash nothing
+        let zero = 0xD6E8_FEB8_6659_FD93_u64; // makes one factor of the hash 0
         let long =
             (1..=n).map(|number| [number, zero, number, zero].map(u64::to_le_bytes).concat());
         short.chain(long).collect()

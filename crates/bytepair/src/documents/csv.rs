@@ -27,7 +27,7 @@ pub struct Column {
     pub offsets: Vec<usize>,
 }
 
-/// A record that is no row of the table.
+/// A record that is not a row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BadRecord {

@@ -305,7 +305,7 @@ impl<'de, K: AsRef<str>> Visitor<'de> for Search<'_, K> {
                 entries.next_value::<IgnoredAny>()?;
                 continue;
             }
-            self.text.truncate(self.start); // of an equal key before
+            self.text.truncate(self.start); // of an earlier equal key
             *self.found = Found::Nothing;
             let (text, start, found) = (&mut *self.text, self.start, &mut *self.found);
             entries.next_value_seed(Search { keys, text, start, found })?;

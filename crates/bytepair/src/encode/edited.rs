@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::vocabulary::merge_table::{Lookup, Merges, NO_MERGE, RankedMerge};
 use crate::vocabulary::{Merge, TokenId};
 
-/// What is changed about the merges of an encoder.
+/// Changes of the merges of an encoder.
 #[derive(Debug, Default)]
 pub(crate) struct EditedMerges {
     /// By id: whether the token is removed, with all merges that make it. Ids after the end are kept.

@@ -42,7 +42,7 @@ pub struct HugePageRow<T> {
 
 // SAFETY: the row owns its values, as a vector does.
 unsafe impl<T: Send> Send for HugePageRow<T> {}
-// SAFETY: a shared row gives out only shared values.
+// SAFETY: a shared row only gives shared access to its values.
 unsafe impl<T: Sync> Sync for HugePageRow<T> {}
 
 impl<T> Default for HugePageRow<T> {
@@ -74,7 +74,7 @@ impl<T: Copy> HugePageRow<T> {
     /// A row without values that has room for `room` of them; `None` if there is no memory for that many.
     pub(crate) fn try_with_room(room: usize) -> Option<Self> {
         let layout = layout::<T>(room)?;
-        // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
+        // SAFETY: the layout has a size, since neither `room` nor the size of the type is 0 (`layout` checks both).
         let start = unsafe { alloc(layout) };
         let start = NonNull::new(start.cast::<T>())?;
         advise_huge_pages(start.as_ptr().cast(), layout.size());

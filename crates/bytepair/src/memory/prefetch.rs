@@ -15,13 +15,13 @@
 pub(crate) fn prefetch<T>(values: &[T], place: usize) {
     let value = values.as_ptr().wrapping_add(place);
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: what is prefetched is not read: any address will do.
+    // SAFETY: prefetching does not read the value, so any address is allowed.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(value.cast());
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: what is prefetched is not read: any address will do. No register, flag or stack is changed.
+    // SAFETY: prefetching does not read the value, so any address is allowed. No register, flag or stack is changed.
     unsafe {
         std::arch::asm!("prfm pldl1keep, [{value}]", value = in(reg) value, options(nostack, preserves_flags, readonly));
     }

@@ -111,7 +111,7 @@ pub struct Normalizer {
 }
 
 impl Default for Normalizer {
-    /// Changes nothing.
+    /// A normalizer that changes nothing.
     fn default() -> Self {
         Self::new(Vec::new(), UnicodeTables::latest())
     }

@@ -1,4 +1,4 @@
-//! What SentencePiece does to a text before it is segmented.
+//! Normalization as SentencePiece does it before segmentation.
 //!
 //! One pass. User-defined symbols are left unchanged; elsewhere the longest matching rule of the character map replaces
 //! its text; a byte that is not UTF-8 becomes U+FFFD. Then spaces: those at both ends and all but one between words are

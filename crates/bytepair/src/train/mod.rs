@@ -77,7 +77,7 @@ pub enum Ties {
     SmallestIds,
     /// The pair that occurs first in the text as it is segmented at that step.
     FirstSeen,
-    /// The pair with the larger (left text, right text), by code points, marks written out.
+    /// The pair with the larger (left text, right text), by code points, with marks written out.
     LargestText,
 }
 

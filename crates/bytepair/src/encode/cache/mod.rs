@@ -8,8 +8,8 @@
 //! |---|---|---|
 //! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, up to seven if they are small, more in the [`Ring`] |
 //! | longer, up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], after its bytes |
-//! | empty, or longer than that | | not remembered |
-//! | a part of a long piece | | not remembered: hardly any comes again |
+//! | empty, or longer than that | | not cached |
+//! | a part of a long piece | | not cached: hardly any recurs |
 //!
 //! Single characters of text without spaces have their ids by code point ([`characters`]). Whole texts of up to 15
 //! bytes are cached by the caller (`tokenizer/worker.rs`).

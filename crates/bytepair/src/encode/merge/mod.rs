@@ -3,8 +3,8 @@
 //! # The definition
 //!
 //! ```text
-//! while some pair of neighbours has a merge:
 //! while some adjacent pair has a merge:
+//!     take the pair whose merge has the lowest rank, the leftmost of several
 //!     replace the two tokens by the result of the merge
 //! ```
 //!

@@ -32,7 +32,7 @@ pub(crate) struct Symbols {
 /// A token with the bytes of the piece that it stands for.
 type Spanned = (TokenId, Range<usize>);
 
-/// Stands for a missing token. No token has this id.
+/// Marks a missing token. No token has this id.
 const NO_ID: TokenId = TokenId::MAX;
 
 impl Symbols {
@@ -108,7 +108,7 @@ impl Symbols {
         self.unknown.is_none() && !(has_all && self.has_mark())
     }
 
-    /// Whether some token may stand for units that are not in the vocabulary.
+    /// Whether a token may replace units that are not in the vocabulary.
     pub(in crate::encode) fn has_stand_in(&self) -> bool {
         self.unknown.is_some() || self.fallback.iter().any(|&id| id != NO_ID)
     }
