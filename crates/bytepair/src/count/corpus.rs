@@ -94,7 +94,7 @@ fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<(
 /// After an error, it is unknown how much of the text was counted.
 pub struct CorpusCounter {
     cutting: Cutting,
-    /// How documents without separators are cut; `None` if no separator is set.
+    /// How documents are cut, in which the separator is ordinary text; `None` if no separator is set.
     within_documents: Option<Cutting>,
     /// One for each thread.
     workers: Vec<Worker>,
