@@ -1,9 +1,9 @@
-//! A `tokenizer.json`, put together for files that say less than one, and the merges of such files.
+//! Builds a `tokenizer.json` for formats that say less than one, and reads the merges of such formats.
 //!
-//! Older models are published as a vocabulary and merges; the rest of their pipeline is known from their programs and
-//! stands in `pipelines.json`, once for each. What a format has of its own is filled in by its reader. Merges are a pair of
-//! tokens on each line, as they are written, the earliest first; what the names mean is their format's business. Linear in
-//! the files; whether merges are missing takes the square of the length of a token, up to a limit.
+//! Older models are published as a vocabulary and merges. The rest of their pipeline is known from their programs and is
+//! listed in `pipelines.json`, once for each. The reader of a format fills in what is specific to it. Each line of merges
+//! holds a pair of token names, the earliest merge first; the reader of the format knows what the names mean. Takes time
+//! linear in the files. The check for missing merges takes the square of the length of a token, up to a limit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,13 +15,13 @@ use super::json;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
-/// How a text becomes pieces, and ids a text (`pipelines.json`).
+/// How a text becomes pieces, and how ids become text (`pipelines.json`).
 ///
-/// `bytes` is GPT-2's. `falcon` cuts digits among the characters that stand for bytes, which cuts through characters such as
-/// `²`; the first models cut them three at a time.
+/// `bytes` is GPT-2's. `falcon` cuts digits among the characters that stand for bytes, which also splits characters such
+/// as `²`; the first models cut digits three at a time.
 #[derive(Default, Deserialize)]
 pub(super) struct Pipeline {
-    /// What marks the end of a word; often nothing.
+    /// The mark at the end of a word; often empty.
     #[serde(default)]
     pub(super) suffix: String,
     #[serde(default)]
@@ -31,7 +31,8 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    /// The pipeline of a name, with a space put before texts that begin without one if it can have that.
+    /// The pipeline with this name. `prefix_space` puts a space before texts that do not begin with one, if the pipeline
+    /// supports it.
     pub(super) fn named(name: &str, prefix_space: bool) -> Self {
         let mut all = include_str!("pipelines.json")
             .replace("\"prefix space\"", if prefix_space { "true" } else { "false" });
@@ -46,7 +47,8 @@ impl Pipeline {
     }
 }
 
-/// Two special tokens, each with its id, around a text, and between two.
+/// RoBERTa's special tokens, each with its id: `first` before a text, `last` after it, and `last` twice between two
+/// texts.
 pub(super) fn roberta(
     first: (&str, TokenId),
     last: (&str, TokenId),
@@ -59,7 +61,7 @@ pub(super) fn roberta(
     })
 }
 
-/// What a reader fills in.
+/// The parts that a reader fills in.
 pub(super) struct Document<'f> {
     pub(super) pipeline: Pipeline,
     pub(super) added_tokens: Vec<Added>,
@@ -92,18 +94,18 @@ impl Document<'_> {
     }
 }
 
-/// Tokens that are longer, in bytes, are not looked through for the two that would make them: that takes the
-/// square of their length.
+/// Longer tokens, in bytes, are not searched for two tokens that would make them: the search takes the square of their
+/// length.
 const MAX_CHECKED_LEN: usize = 256;
 
-/// A merge, and the number of its line.
+/// A merge and its line number.
 pub(super) struct NumberedMerge<'f> {
     pub(super) line: usize,
     pub(super) left: &'f str,
     pub(super) right: &'f str,
 }
 
-/// The merges of a `merges.txt`. Only the first line may be a header: `#` is also a token. Empty lines are none.
+/// The merges of a `merges.txt`. Only the first line may be a header, since `#` is also a token. Empty lines are skipped.
 pub(super) fn numbered_merges<'f>(
     format: &'static str,
     file: &'f [u8],
@@ -118,18 +120,18 @@ pub(super) fn numbered_merges<'f>(
         .collect()
 }
 
-/// What stands before the name of a split pattern in the first line of a `merges.txt`.
+/// The text before the name of a split pattern in the first line of a `merges.txt`.
 pub(super) const PATTERN_NAME: &str = " - pattern: ";
 
-/// The split pattern that the first line of a `merges.txt` names, which we write there.
+/// The name of the split pattern in the first line of a `merges.txt`, where this crate writes it.
 pub(super) fn named_pattern(file: &[u8]) -> Option<&str> {
     let line = file.split(|&byte| byte == b'\n').next()?;
     let (version, name) = std::str::from_utf8(line).ok()?.split_once(PATTERN_NAME)?;
     version.starts_with("#version").then_some(name.trim_end())
 }
 
-/// The first `n_merges` merges of a file as GPT-1 and CLIP are published. The first line may be a header; no line may
-/// be empty.
+/// The first `n_merges` merges of a file in the form in which GPT-1 and CLIP are published. The first line may be a
+/// header; no line may be empty.
 pub(super) fn merge_lines<'f>(
     format: &'static str,
     part: &str,
@@ -167,9 +169,9 @@ fn merge<'f>(
     Ok(NumberedMerge { line, left, right })
 }
 
-/// Refuses names that two others make but no merge does: `merges.txt` was cut off. Names in brackets may be
-/// special, and a name that no two tokens make was put there by hand; so were those that `is_listed`. Names may end
-/// in a mark, within which none is cut.
+/// Refuses a name that two other names make but no merge does: then `merges.txt` was cut off. Exempt are names in
+/// brackets, which may be special tokens, names that no two tokens make, which were added by hand, and names for which
+/// `is_listed` holds. Names may end in a mark, which is never cut.
 pub(super) fn check_made<'v>(
     format: &'static str,
     names: impl Iterator<Item = &'v str>,

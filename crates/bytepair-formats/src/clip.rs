@@ -1,13 +1,13 @@
-//! CLIP's one file: `bpe_simple_vocab_16e6.txt.gz`, a list of merges from which all else follows.
+//! CLIP's one file: `bpe_simple_vocab_16e6.txt.gz`, a list of merges that determines everything else.
 //!
-//! The vocabulary is the 256 bytes, the same with the end mark `</w>`, the first 48,894 merges, and
-//! `<|startoftext|>` and `<|endoftext|>`, which stand around a text on request. A text becomes words as in the
-//! `tokenizer.json` that is published for CLIP, and the file is read as that one: NFC, white space made one
-//! space, lower case, then CLIP's pattern. CLIP's own program repairs a text first (ftfy) and resolves HTML's
-//! `&amp;`; do that beforehand where it matters. The rest of the file, more merges than CLIP uses, is left
-//! out.
+//! The vocabulary is the 256 bytes, the same bytes with the end mark `</w>`, the first 48,894 merges, and
+//! `<|startoftext|>` and `<|endoftext|>`, which are put around a text on request. The file is read as the
+//! `tokenizer.json` that is published for CLIP, so a text becomes words as it does there: NFC, runs of white space
+//! replaced by one space, lower case, then CLIP's pattern. CLIP's own program first repairs a text (ftfy) and resolves
+//! HTML entities such as `&amp;`; do that beforehand if it matters. The rest of the file, which holds more merges than
+//! CLIP uses, is ignored.
 //!
-//! Unpacking stops at sixteen times the size of the file. Linear in what is unpacked.
+//! Unpacking stops at sixteen times the size of the file. Takes time linear in the unpacked size.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -25,19 +25,19 @@ use bytepair::{Error, Result};
 /// The name of the format in messages.
 const FORMAT: &str = "bpe_simple_vocab_16e6.txt.gz";
 
-/// How many merges CLIP uses.
+/// The number of merges that CLIP uses.
 const N_MERGES: usize = 49_152 - 256 - 2;
 
-/// What a gzip file begins with.
+/// The first bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// How many times its size a file may unpack to.
+/// The largest ratio of the unpacked size of a file to its packed size.
 const MAX_RATIO: usize = 16;
 
 const BEGIN: &str = "<|startoftext|>";
 const END: &str = "<|endoftext|>";
 
-/// The tokenizer of the file, packed or unpacked.
+/// Reads the tokenizer of a file, packed or unpacked.
 ///
 /// # Errors
 /// If the file is damaged, or unpacks to far more than its size.
@@ -45,7 +45,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     huggingface::read(&tokenizer_json(file)?)
 }
 
-/// The `tokenizer.json` of the tokenizer that the file holds.
+/// The `tokenizer.json` that is equal to the file.
 fn tokenizer_json(file: &[u8]) -> Result<Vec<u8>> {
     let text = unpacked(file)?;
     let merges = pairs(&merge_lines(FORMAT, "the file", &text, N_MERGES)?);

@@ -1,19 +1,19 @@
-//! Codes: merge operations as files of segmenters hold them, two symbols, written with their end mark, in order.
+//! Codes: lists of merge operations in files of segmenters. An operation is two symbols, with their end marks, in order.
 //!
-//! subword-nmt has a merge on each line: two symbols and a space between them. Version 0.2 says so in its first line and joins
-//! the end mark `</w>` to the last character; in 0.1, which may say nothing, it is a symbol of its own. A vocabulary of
-//! subword-nmt is a line for each token: the token, a space or a tabulator, and how often it occurs. fastBPE's lines have a count
-//! too, and mean what those of version 0.2 mean. If a vocabulary is given and two merges make one symbol, subword-nmt undoes
-//! the first, fastBPE the last. Left out: the third version of another program (`v3;…`), which is refused.
+//! In subword-nmt, each line holds a merge: two symbols with a space between them. Version 0.2 is stated in the first
+//! line, and joins the end mark `</w>` to the last character. In version 0.1, which need not be stated, the end mark is a
+//! symbol of its own. A vocabulary of subword-nmt has a line for each token: the token, a space or a tab, and its count.
+//! Lines of fastBPE also have a count, and mean the same as those of version 0.2. If a vocabulary is given and two merges
+//! make the same symbol, subword-nmt undoes the first, fastBPE the last. Not supported: the third version, of another
+//! program (`v3;…`), which is refused.
 //!
-//! [`Codes`] become a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
-//! points and then the merges, or a [`Segmenter`](crate::segmentation::Segmenter), which writes text with its
-//! words cut apart.
+//! [`Codes`] become a [`Tokenizer`] or a [`Segmenter`](crate::segmentation::Segmenter). The ids of the tokenizer are the
+//! single characters of all symbols in the order of their code points, then the merges. The segmenter writes text with
+//! its words cut apart.
 //!
-//! The programs that read such files join, at each step, every occurrence of the best pair in a word, where a
-//! tokenizer joins the leftmost one. Both do the same unless a symbol is made by a later merge than one that
-//! needs it; then there is a segmenter but no tokenizer. Learned codes never have such merges. Linear in the
-//! file.
+//! The programs that read such files join every occurrence of the best pair in a word at each step, while a tokenizer
+//! joins the leftmost one. Both give the same result unless a symbol is made by a later merge than one that needs it.
+//! Such codes have a segmenter but no tokenizer. Learned codes never contain such merges. Takes time linear in the file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -37,39 +37,39 @@ const VOCABULARY: &str = "subword-nmt vocabulary";
 /// The name of fastBPE's format in messages.
 const FASTBPE: &str = "fastBPE codes";
 
-/// How these programs mark the end of a word.
+/// The mark at the end of a word in these programs.
 pub(crate) const END_OF_WORD: &str = "</w>";
 
-/// The name of the pattern of words: what stands between spaces and ends of lines.
+/// The name of the pattern of words, which are the text between spaces and line ends.
 const WORDS: &str = "subword-nmt";
 
-/// Simpler patterns, which cut the same words of texts in which no other line ends.
+/// Simpler patterns. They cut the same words if a text has no other line ends.
 const BETWEEN_SPACES: &str = "[^ ]+";
 const BETWEEN_SPACES_AND_LINE_FEEDS: &str = r"[^\r\n ]+";
 
 /// Merge operations in their order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Codes {
-    /// Left and right part of each, end marks written out. No pair appears twice.
+    /// The left and right part of each merge, with end marks written out. No pair appears twice.
     pub merges: Vec<(String, String)>,
     /// Whether the end of a word is a symbol of its own or part of the last character.
     pub end_mark: EndMarkKind,
-    /// Which merge is undone where two make the same symbol.
+    /// Which merge is undone if two make the same symbol.
     pub(crate) undone: Undone,
 }
 
-/// Which of several merges that make one symbol a program undoes.
+/// Which merge a program undoes if several make the same symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Undone {
-    /// The one that stands first.
+    /// The first one.
     First,
-    /// The one that stands last.
+    /// The last one.
     Last,
 }
 
-/// The name of a format of codes, recognised by the first line of a file.
+/// The name of the format of codes, recognised by the first line of a file.
 ///
-/// It gives a version, or is the first merge, which can only join single characters.
+/// That line states a version, or is the first merge, which can only join single characters.
 ///
 /// ```
 /// use bytepair_formats::codes::codes_format;
@@ -98,10 +98,10 @@ pub fn codes_format(file: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What some editors put before UTF-8. The programs take it for a part of the first symbol.
+/// A byte order mark, which some editors put before UTF-8. The programs read it as part of the first symbol.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The text of a file, which must hold something.
+/// The text of a file, which must not be empty.
 fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
     if file.starts_with(BYTE_ORDER_MARK) {
         let problem = "begins with a byte order mark (EF BB BF), which the program takes for a part of the first \
@@ -118,11 +118,10 @@ fn text<'f>(format: &'static str, file: &'f [u8]) -> Result<&'f str> {
 }
 
 impl Codes {
-    /// The codes of a file of either program, or the first `n_merges` of them.
+    /// Reads the codes of a file of either program, or the first `n_merges` of them.
     ///
     /// # Errors
-    /// If the first line is neither a version nor a merge of two characters; otherwise as the readers of both
-    /// formats.
+    /// If the first line is neither a version nor a merge of two characters, and as for the readers of both formats.
     pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Self> {
         const FORMAT: &str = "codes";
         match codes_format(file) {
@@ -140,7 +139,7 @@ impl Codes {
         }
     }
 
-    /// Codes of these pairs; of equal ones the first counts.
+    /// Codes of these pairs. Of equal pairs, the first counts.
     fn new(
         format: &'static str,
         lines: Vec<NumberedMerge<'_>>,
@@ -167,7 +166,7 @@ impl Codes {
         Units { end_mark: Some(EndMark { text, kind: self.end_mark }), ..Units::characters() }
     }
 
-    /// The place of the first merge with a part that a later merge makes.
+    /// The index of the first merge with a part that a later merge makes.
     pub(crate) fn first_disordered(&self) -> Option<usize> {
         let mut last_made = HashMap::new();
         for (rank, (left, right)) in self.merges.iter().enumerate() {
@@ -195,7 +194,7 @@ impl Codes {
         Ok(vocabulary)
     }
 
-    /// The symbols of one character, sorted, the end mark as a symbol of its own last.
+    /// The symbols of one character, sorted. If the end mark is a symbol of its own, it comes last.
     fn alphabet(&self, units: &Units) -> Vec<&str> {
         let is_single = |symbol: &&str| {
             let Token { bytes, .. } = units.parse(symbol.as_bytes());
@@ -212,8 +211,8 @@ impl Codes {
     /// The tokenizer of these merges.
     ///
     /// # Errors
-    /// If a merge needs a symbol that a later merge makes, so that joining the leftmost pair first and
-    /// joining all equal pairs at once could differ.
+    /// If a merge needs a symbol that a later merge makes. Joining the leftmost pair first could then differ from joining
+    /// all equal pairs at once.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         if let Some(rank) = self.first_disordered() {
             let (left, right) = &self.merges[rank];
@@ -229,9 +228,9 @@ impl Codes {
         })
     }
 
-    /// The codes of a tokenizer that cuts words as the reading program does.
+    /// The codes of a tokenizer that cuts texts into the same words as the program that reads the codes.
     ///
-    /// Ids are not part of codes; what is kept is how words are cut apart.
+    /// Ids are not part of codes; only how words are cut apart is kept.
     fn of(format: &'static str, tokenizer: &Tokenizer, undone: Undone) -> Result<Self> {
         let parts = tokenizer.parts();
         let end_mark = checked_end_mark(format, parts)?;
@@ -285,10 +284,11 @@ fn checked_end_mark(format: &'static str, parts: &Parts) -> Result<EndMarkKind> 
     }
 }
 
-/// Words must be those of the reading program in every text that the tokenizer has ids for.
+/// Refuses a tokenizer unless its words are those of the reading program in every text that it has ids for.
 ///
-/// By a simpler pattern they are, if an end of a line that it does not know is an error: no token has it,
-/// and there is no unknown token. Words between any white space are not: a tab is no part of a word then.
+/// A simpler pattern is accepted if a line end that it does not know is an error, that is, if no token contains it and
+/// there is no unknown token. Words between any white space are refused: such a word never contains a tab, while a word
+/// of the program may.
 fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
     let splitter = parts.pre_tokenizer.only_splitter().unwrap_or_else(Splitter::whole);
     if bytepair_split::named(WORDS).is_some_and(|words| words == splitter.stages()) {
@@ -316,7 +316,7 @@ fn check_words(format: &'static str, parts: &Parts) -> Result<()> {
     }
 }
 
-/// Whether `str.splitlines` of Python, with which these programs read files, ends a line at a character.
+/// Whether `str.splitlines` of Python, with which these programs read files, ends a line at this character.
 pub(crate) fn ends_line(character: char) -> bool {
     matches!(character, '\n'..='\r' | '\x1C'..='\x1E' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -341,7 +341,7 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
     require(format, &checks)
 }
 
-/// The codes of a file of subword-nmt, or the first `n_merges` of them.
+/// Reads the codes of a file of subword-nmt, or the first `n_merges` of them.
 ///
 /// ```
 /// use bytepair_formats::codes;
@@ -353,7 +353,7 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// If the version is not known, or a line is not two symbols.
+/// If the version is unknown, or a line is not two symbols.
 pub fn read_subword_nmt(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let text = text(SUBWORD_NMT, file)?;
     let (end_mark, n_header_lines) = version(text.lines().next().unwrap_or(""))?;
@@ -371,12 +371,12 @@ pub fn read_subword_nmt(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     Codes::new(SUBWORD_NMT, pairs, end_mark, Undone::First)
 }
 
-/// The file of subword-nmt of a tokenizer: version 0.2 where the end mark is a suffix, 0.1 where it is a unit.
+/// Writes a tokenizer as a file of subword-nmt: version 0.2 if the end mark is a suffix, 0.1 if it is a unit.
 ///
-/// What is kept is how words are cut apart; ids are no part of codes.
+/// Only how words are cut apart is kept; ids are not part of codes.
 ///
 /// # Errors
-/// If the tokenizer does anything but merge the characters of words; the error names the part.
+/// If the tokenizer does anything other than merge the characters of words. The error names the part.
 pub fn write_subword_nmt(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let codes = Codes::of(SUBWORD_NMT, tokenizer, Undone::First)?;
     let version = if codes.end_mark == EndMarkKind::Suffix { "0.2" } else { "0.1" };
@@ -408,7 +408,7 @@ pub fn read_vocabulary(file: &[u8], threshold: Option<i64>) -> Result<Vec<String
     Ok(tokens)
 }
 
-/// What the first line says, and whether it is a line of its own.
+/// The kind of end mark that the first line states, and how many lines the version takes up (0 or 1).
 fn version(line: &str) -> Result<(EndMarkKind, usize)> {
     if line.starts_with("v3;") {
         let problem = "codes of OpenNMT's learner are not supported, only those of subword-nmt";
@@ -429,7 +429,7 @@ fn version(line: &str) -> Result<(EndMarkKind, usize)> {
     }
 }
 
-/// The codes of a file of fastBPE, or the first `n_merges` of them.
+/// Reads the codes of a file of fastBPE, or the first `n_merges` of them.
 ///
 /// ```
 /// use bytepair_formats::codes;
@@ -462,11 +462,11 @@ pub fn read_fastbpe(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     }
 }
 
-/// fastBPE's file of a tokenizer; counts that are not known are 0.
+/// Writes a tokenizer as a file of fastBPE. Unknown counts are 0.
 ///
 /// # Errors
-/// If the tokenizer does anything but merge the characters of words, the last of them joined to the end
-/// mark; the error names the part.
+/// If the tokenizer does anything other than merge the characters of words, with the end mark joined to the last of them.
+/// The error names the part.
 pub fn write_fastbpe(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let codes = Codes::of(FASTBPE, tokenizer, Undone::Last)?;
     if codes.end_mark != EndMarkKind::Suffix {

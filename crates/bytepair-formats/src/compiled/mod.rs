@@ -1,24 +1,25 @@
-//! A compiled tokenizer: the same as a `.bytepair` file, for programs that start often.
+//! A compiled tokenizer: the same content as a `.bytepair` file, for programs that start often.
 //!
-//! It holds the head of a `.bytepair` file, which says all but tokens and merges, and these as tables that are
-//! read without being parsed. If possible, merges are the table that encoders use, as it is in memory, and their list is
-//! made from it at first use. Otherwise (merges with priorities, very large vocabularies) they are the list. What can be
-//! built quickly (the automaton of the split pattern, the look-up of tokens by content) is not stored. Most of the time
-//! goes into memory that is touched for the first time, so the file is read block by block into its final form. Left out:
-//! any promise that another version of this library can read it; keep a `.bytepair` or a `tokenizer.json` as the original.
+//! A file holds the head of a `.bytepair` file, which has everything but tokens and merges, and tables of tokens and
+//! merges that are read without parsing. If possible, merges are stored as the table that encoders use, exactly as it is
+//! in memory, and their list is made from it at first use. Merges with priorities and those of very large vocabularies
+//! are stored as the list. What can be built quickly (the automaton of the split pattern, the look-up of tokens by
+//! content) is not stored. Most of the time goes into touching memory for the first time, so the file is read block by
+//! block into its final form. There is no promise that another version of this library can read a file; keep a
+//! `.bytepair` or a `tokenizer.json` as the original.
 //!
-//! The file, all numbers little-endian: 8 bytes `MAGIC`; `u32` version; `u32` zero; `u64` checksum of the table of
-//! sections; that table, for each section a `u64` length and a `u64` checksum; the sections. A file with a
-//! changed bit is an error, never other ids.
+//! The file, with all numbers little-endian: 8 bytes `MAGIC`; `u32` version; `u32` zero; `u64` checksum of the table of
+//! sections; that table, with a `u64` length and a `u64` checksum for each section; the sections. A file with a changed
+//! bit is an error, never other ids.
 //!
-//! Sections are read one after the other, each in blocks that fit a processor's cache: one copy of each byte, and memory for
-//! one block. No length is believed before the sum of all is that of the file. A section whose checksum is false is damaged,
-//! whatever its content was taken for.
+//! Sections are read one after the other, in blocks that fit a processor's cache. Each byte is copied once, and only one
+//! block is in memory. No length is trusted before the sum of all lengths equals that of the file. A section with a wrong
+//! checksum is reported as damaged, even if its content was refused for another reason.
 //!
-//! Every length and every id is checked, whatever the checksums say, so that no file, not even a forged one, does more than
-//! fail. Memory grows as bytes are found, and what a file claims to hold is bounded by what was found before:
-//! a file may be sparse and read as zeros for any length. What was written is read again and compared before it is given
-//! out, so that a part that the tables have no place for is an error; that takes as long as writing two `.bytepair` files.
+//! Every length and every id is checked, whatever the checksums say, so even a forged file can do no more than fail.
+//! Memory grows as bytes are found, and the size that a file claims is bounded by what was found before: a file may be
+//! sparse and read as zeros for any length. The writer reads its result again and compares it before it returns it, so a
+//! part that the tables have no place for is an error. That takes as long as writing two `.bytepair` files.
 
 #[cfg(test)]
 mod tests;
@@ -37,40 +38,41 @@ use bytepair::{Error, Result, Tokenizer};
 /// The name of the format in messages.
 const FORMAT: &str = "a compiled tokenizer";
 
-/// What every file begins with: no text, and nothing that survives a change of line ends.
+/// The first bytes of every file: not text, and damaged by any conversion of line ends.
 const MAGIC: [u8; 8] = *b"\x8Fbpc\r\n\x1A\n";
 
 /// The version that is written and read.
 const VERSION: u32 = 3;
 
-/// Where the table of sections begins.
+/// The offset of the table of sections.
 const TABLE_AT: usize = 24;
 
-/// The head; lengths and kinds of tokens; their bytes; the list of merges, and their priorities, if any are not their
-/// places; or what the slots of their table mean, and these; how often each occurred.
+/// The head; lengths and kinds of tokens; their bytes; the list of merges, and their priorities if these are not their
+/// indices; or, instead of the list, what the slots of the merge table mean, and the slots; the counts of the merges.
 const N_SECTIONS: usize = 8;
 
-/// Where the sections begin.
+/// The offset of the first section.
 const SECTIONS_AT: usize = TABLE_AT + 16 * N_SECTIONS;
 
-/// Says that a slot holds the rank of a merge instead of the bits for merges that make the same token.
+/// Means that a slot holds the rank of a merge instead of the bits for merges that make the same token.
 const BY_RANK: u32 = u32::MAX;
 
-/// Bits of the kind in the length of a token.
+/// The number of bits for the kind in the length of a token.
 const KIND_BITS: u32 = 3;
 
-/// Whether a file begins as one of these.
+/// Whether a file begins as a compiled tokenizer.
 pub fn is_compiled(file: &[u8]) -> bool {
     file.starts_with(&MAGIC)
 }
 
-/// For how many records there is room at once.
+/// The largest number of records for which memory is reserved at once.
 const N_BELIEVED: usize = 1 << 20;
 
-/// The most merges for each id, and some more. Vocabularies with all ways to make each token have about two.
+/// The most merges per id that a file may have, with a wide margin. Vocabularies with all ways to make each token have
+/// about two.
 const N_MERGES_PER_ID: usize = 64;
 
-/// The tokenizer of a file.
+/// Reads the tokenizer of a file.
 ///
 /// # Errors
 /// If the file is damaged, or of another version.
@@ -78,7 +80,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
     read_from(file, file.len() as u64)
 }
 
-/// The tokenizer of a file of `n_bytes` bytes; no more than a part of it is in memory at once.
+/// Reads the tokenizer of a file of `n_bytes` bytes. Only a part of the file is in memory at once.
 ///
 /// # Errors
 /// If the file is damaged, of another version, or cannot be read.
@@ -121,7 +123,7 @@ fn tokens(sections: &mut Sections<impl Read>) -> Result<Vocabulary> {
     vocabulary_of(entries, sections.whole(|_| Ok(()))?).ok_or_else(unsound)
 }
 
-/// Refuses more merges than a vocabulary has.
+/// Refuses more merges than a vocabulary can have.
 fn check_n_merges(n_merges: usize, vocabulary: &Vocabulary) -> Result<()> {
     let n_ids = vocabulary.len();
     if n_merges <= n_ids.saturating_mul(N_MERGES_PER_ID).saturating_add(N_BELIEVED) {
@@ -130,7 +132,7 @@ fn check_n_merges(n_merges: usize, vocabulary: &Vocabulary) -> Result<()> {
     Err(problem("the merges", format!("{n_merges}, too many for {n_ids} ids")))
 }
 
-/// The merges as a list or as a table; one of them is empty.
+/// Reads the merges as a list or as a table; one of the two is empty.
 fn read_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -> Result<()> {
     push_merges(sections, vocabulary)?;
     let part = "the priorities";
@@ -144,7 +146,7 @@ fn read_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) 
     Ok(())
 }
 
-/// Whether ids have tokens. Tokens are only looked up from the first hole on.
+/// Whether an id has a token. Tokens are only looked up from the first hole on.
 fn known_ids(vocabulary: &Vocabulary) -> impl Fn(TokenId) -> bool {
     let mut ids = 0..TokenId::MAX;
     let first_hole = ids.find(|&id| vocabulary.token(id).is_none()).unwrap_or_default();
@@ -170,7 +172,7 @@ fn push_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) 
     Ok(())
 }
 
-/// The next section as numbers of `N` bytes, one for each merge or none.
+/// The next section as numbers of `N` bytes. It has one for each merge, or none.
 fn one_for_each_merge<const N: usize, T>(
     sections: &mut Sections<impl Read>,
     vocabulary: &Vocabulary,
@@ -219,10 +221,10 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
     Ok(())
 }
 
-/// The content of a file for a tokenizer.
+/// Writes a tokenizer.
 ///
 /// # Errors
-/// If a token or the vocabulary is longer than 4 GB, or a part is lost.
+/// If a token or the vocabulary is longer than 4 GB, or a part would be lost.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let file = content(tokenizer)?;
     match native::write(&read(&file)?) == native::write(tokenizer) {
@@ -270,7 +272,7 @@ fn sections(tokenizer: &Tokenizer) -> Result<[Vec<u8>; N_SECTIONS]> {
     Ok([head, tokens, bytes, merges, priorities, description, slots, counts])
 }
 
-/// The merges, and their priorities.
+/// The merges and their priorities.
 fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
     let merges = vocabulary.merges().iter();
     let merges = merges.flat_map(|merge| [merge.left, merge.right, merge.result]);
@@ -281,7 +283,7 @@ fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
     ]
 }
 
-/// What the slots of the table of merges mean, and these; `None` if the list cannot be made of them.
+/// What the slots of the merge table mean, and the slots; `None` if the list cannot be made from them.
 fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
         return None;
@@ -295,18 +297,18 @@ fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     Some([words.into_iter().flat_map(u32::to_le_bytes).collect(), slots])
 }
 
-/// What is left of a file.
+/// The rest of a file.
 struct Sections<R> {
     file: R,
-    /// The length and the checksum of each section that is left.
+    /// The length and the checksum of each remaining section.
     left: std::array::IntoIter<(usize, u64), N_SECTIONS>,
     block: Vec<u8>,
 }
 
-/// How much of a section is read after a part of it was refused, in bytes.
+/// How many bytes of a section are still read after a part of it was refused.
 const MAX_READ_ON: usize = 16 << 20;
 
-/// The length of a block, a multiple of the records of all sections and of the steps of the checksum.
+/// The length of a block, a multiple of the record lengths of all sections and of the step of the checksum.
 const BLOCK_LEN: usize = 96 << 10;
 
 impl<R: Read> Sections<R> {
@@ -338,10 +340,10 @@ impl<R: Read> Sections<R> {
         self.left.as_slice().first().map_or(0, |section| section.0)
     }
 
-    /// Hands the next section over in blocks.
+    /// Passes the next section to `take` in blocks.
     ///
     /// # Errors
-    /// If the section is damaged; else what `take` says of it.
+    /// If the section is damaged, or if `take` fails.
     fn for_each_block(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut n_left, said) = self.left.next().unwrap_or_default();
         let (mut sum, mut taken) = (Checksum::new(), Ok(()));
@@ -351,7 +353,7 @@ impl<R: Read> Sections<R> {
             sum.update(block);
             n_left -= block.len();
             taken = taken.and_then(|()| take(block));
-            // Damage is reported if finding it does not take long: the file may be sparse.
+            // Report damage if finding it does not take long. The file may be sparse.
             if taken.is_err() && n_left > MAX_READ_ON {
                 return taken;
             }
@@ -359,14 +361,14 @@ impl<R: Read> Sections<R> {
         check_sum(sum.value(), said).and(taken)
     }
 
-    /// The next section as a whole, in memory that grows as its bytes are found. `check` sees each part as it comes.
+    /// The next section as a whole, in memory that grows as its bytes are found. `check` gets each part as it is read.
     fn whole(&mut self, check: impl FnMut(&[u8]) -> Result<()>) -> Result<Vec<u8>> {
         let (length, said) = self.left.next().unwrap_or_default();
         let bytes = read_claimed(&mut self.file, length, check)?.ok_or_else(cut_off)?;
         check_sum(checksum(&bytes), said).map(|()| bytes)
     }
 
-    /// The next section as words in memory of their own; `None` if it has another length.
+    /// The next section as words in memory of their own; `None` if its length is different.
     fn words(&mut self, n_words: usize) -> Result<Option<HugePageRow<u64>>> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);
@@ -381,7 +383,7 @@ impl<R: Read> Sections<R> {
         Ok(Some(words))
     }
 
-    /// The next section, which holds records of `N` bytes.
+    /// Passes the records of the next section, of `N` bytes each, to a function.
     fn for_each_record<const N: usize>(
         &mut self,
         unsound: impl Fn() -> Error,
@@ -399,7 +401,7 @@ fn problem(part: &str, problem: impl Into<String>) -> Error {
     Error::format(FORMAT, part, problem)
 }
 
-/// Checks what stands before the sections.
+/// Checks the bytes before the sections.
 fn check_start(head: &[u8], table: &[u8]) -> Result<()> {
     let Some(rest) = head.strip_prefix(&MAGIC) else {
         return Err(problem("the file", "does not start like one"));
@@ -434,14 +436,14 @@ fn damaged() -> Error {
 /// An odd number whose multiples spread over all bits.
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Bytes that are taken at once.
+/// The number of bytes that are taken at once.
 const STEP_LEN: usize = 32;
 
-/// A quick checksum of bytes that come in blocks, so that each is in a cache still: four running hashes, each of every
-/// fourth word.
+/// A fast checksum of bytes that come in blocks, so that each block is still in a cache: four running hashes, each over
+/// every fourth word.
 ///
-/// Every step is a bijection of the hash for a given word and of the word for a given hash, so one changed word always
-/// shows. It guards against damage, not against malice. About 10 GB a second.
+/// Each step is a bijection of the hash for a given word, and of the word for a given hash, so a single changed word
+/// always shows. It guards against damage, not against malice. About 10 GB a second.
 struct Checksum {
     lanes: [u64; 4],
     n_bytes: u64,
@@ -459,7 +461,7 @@ impl Checksum {
         Self { lanes: [1, 2, 3, 4], n_bytes: 0 }
     }
 
-    /// Takes the next block. The length of all but the last is a multiple of 32.
+    /// Adds the next block. The length of every block but the last is a multiple of 32.
     fn update(&mut self, block: &[u8]) {
         debug_assert!(self.n_bytes.is_multiple_of(STEP_LEN as u64));
         let lanes = &mut self.lanes;

@@ -1,14 +1,15 @@
 //! The published encodings whose files hold only ranks: their patterns and special tokens.
 //!
-//! This module has what the publisher's program adds to a file of ranks, and how the file is recognised: by the number of its
-//! lines, by the last of them, and by the SHA-256 of all. A part of such a file is refused, and so is one in which lines were
-//! changed. If several encodings share a file, the one of its name is meant, or the one that has the special tokens of
-//! settings beside it; else the caller decides. Left out: the special tokens that these programs put around a text on
-//! request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
+//! This module holds what the publisher's program adds to a file of ranks, and how to recognise the file: by its number
+//! of lines, its last line, and the SHA-256 of all lines. A part of such a file is refused, and so is a file with changed
+//! lines. If several encodings share a file, the one with its file name is meant, or the one that has the special tokens
+//! of the settings beside it. If neither decides, the caller does. Left out: the special tokens that these programs put
+//! around a text on request, and the pieces into which some of them cut very long texts (400,000 characters) beforehand.
 //!
-//! What is known of each is data (`published.json`); patterns and tokens are facts about those models. There, special tokens
-//! are rows of ids that follow each other from `first` on: `names` apart by spaces, or the `numbers` from one to before
-//! another, each in the place of `{}`, or Whisper's `times`, 50 for each second. Recognising a file costs a few passes over it.
+//! The data of each encoding is in `published.json`; patterns and tokens are facts about those models. Special tokens are
+//! listed there as rows of consecutive ids from `first` on: `names` separated by spaces, or the `numbers` from one up to
+//! but not including another, each in the place of `{}`, or Whisper's `times`, 50 for each second. Recognising a file
+//! takes a few passes over it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -34,13 +35,13 @@ const FIRST_LINE: &[u8] = b"IQ== 0";
 /// A published encoding.
 #[derive(Debug, Deserialize)]
 struct Encoding {
-    /// The name under which it is known.
+    /// Its name.
     name: String,
-    /// Its file, among those that are known.
+    /// The name of its file, among the known files.
     file: String,
     /// The name of a pattern, or a pattern.
     pattern: String,
-    /// Special tokens. Of several with one id the first names it.
+    /// Special tokens. If several have the same id, the first is its name.
     special_tokens: Vec<Specials>,
 }
 
@@ -49,14 +50,14 @@ struct Encoding {
 struct KnownFile {
     n_tokens: usize,
     last_line: String,
-    /// Of the lines, each with a line feed at its end, in hexadecimal digits.
+    /// The SHA-256 of the lines, each with a line feed at its end, in hexadecimal digits.
     sha256: String,
-    /// Other lines, whose ranks lie ever further apart, by which a file that was cut off is known. Empty where they are
-    /// not known here.
+    /// Other lines, at increasing distances between their ranks, which identify a file that was cut off. Empty if they
+    /// are not known here.
     lines: Vec<String>,
 }
 
-/// Special tokens whose ids follow each other.
+/// Special tokens with consecutive ids.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Specials {
@@ -87,11 +88,12 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     encodings().map(|encoding| encoding.name.as_str())
 }
 
-/// The names of the published encodings that a file of ranks may belong to: none, one, or several that share the file.
+/// The names of the published encodings that a file of ranks may belong to: none, one, or several if they share the file.
 ///
-/// `file_name` is the name of the file without its ending, and may be empty: a file with the name of an encoding is of
-/// that one. `renamed` are special tokens of settings beside the file, as for [`read`]: where some encodings have all of
-/// these, it is one of them, and encodings that do not differ then count as one.
+/// `file_name` is the name of the file without its extension, and may be empty. A file with the name of an encoding
+/// belongs to that encoding. `renamed` are the special tokens of settings beside the file, as for [`read`]. If some
+/// encodings have all of these tokens, the file belongs to one of them. Encodings that do not differ with these tokens
+/// count as one.
 #[must_use]
 pub fn recognise(file: &[u8], file_name: &str, renamed: &[(TokenId, String)]) -> Vec<&'static str> {
     let candidates: Vec<_> = encodings().filter(|encoding| encoding.is_in(file)).collect();
@@ -117,13 +119,12 @@ pub fn recognise(file: &[u8], file_name: &str, renamed: &[(TokenId, String)]) ->
     found.into_iter().map(|encoding| encoding.name.as_str()).collect()
 }
 
-/// The tokenizer of a file of ranks, with pattern and special tokens of a named encoding.
+/// Reads the tokenizer of a file of ranks, with the pattern and the special tokens of a named encoding.
 ///
-/// `renamed` are the special tokens of some ids, where the publisher keeps them in a file of their own.
+/// `renamed` are the special tokens of some ids, if the publisher keeps them in a separate file.
 ///
 /// # Errors
-/// If no encoding has the name, or the file is not the one of this encoding; otherwise as
-/// [`tiktoken::read`].
+/// If no encoding has the name, or the file is not that of the encoding, and as [`tiktoken::read`].
 pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<Tokenizer> {
     let Some(encoding) = encodings().find(|encoding| encoding.name == name) else {
         let known: Vec<_> = names().collect();
@@ -138,15 +139,15 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
     tiktoken::read(file, encoding.split(), &encoding.renamed(renamed))
 }
 
-/// Refuses a part of a published file.
+/// Refuses a part of a published file, or a changed one.
 ///
-/// It is known by lines of it, or, where it is shorter than the 256 bytes with which every published file begins,
-/// by these. `file_name` is the name of the file without its ending; it decides where published files begin
-/// alike, and may be empty. Vocabularies that somebody trained may begin like a published one for a few lines:
-/// where the caller says how the ranks are split (`has_split`), more lines have to be the same.
+/// A part is recognised by known lines. A part shorter than the 256 bytes with which every published file begins is
+/// recognised by those bytes. `file_name` is the name of the file without its extension, and may be empty; it decides if
+/// published files begin alike. A vocabulary trained by somebody else may begin like a published one for a few lines, so
+/// more lines have to be equal if the caller says how the ranks are split (`has_split`).
 ///
 /// # Errors
-/// If lines are missing, at the end, at the beginning or within.
+/// If lines are missing at the end, at the beginning or within; without `has_split`, also if lines were changed.
 pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> {
     let part = Part::new(file);
     if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
@@ -196,13 +197,13 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     Err(Error::format(tiktoken::FORMAT, "the file", problem))
 }
 
-/// This many of the known lines, that is the first 65 merges, are not the same by chance.
+/// This many equal lines, which cover the first 65 merges, are no coincidence.
 const N_LINES_NO_CHANCE: usize = 8;
 
-/// What is left of a file, line by line.
+/// The rest of a file, line by line.
 struct Part<'f> {
     lines: Vec<&'f [u8]>,
-    /// The rank of the first line that is whole.
+    /// The rank of the first complete line.
     first_rank: usize,
     is_last_broken: bool,
 }
@@ -228,7 +229,8 @@ impl<'f> Part<'f> {
         Self { lines, first_rank, is_last_broken }
     }
 
-    /// Whether all that is known of a file's lines is there or cut off, and enough of it there.
+    /// Whether this is a part of a known file: it is shorter or cut off, and it ends with the last line of that file or
+    /// contains at least `n_wanted` of the known lines, all of them equal.
     fn is_of(&self, known: &KnownFile, n_wanted: usize) -> bool {
         let n_known = known.n_tokens;
         if self.lines.len() > n_known || (self.lines.len() == n_known && !self.is_last_broken) {
@@ -264,7 +266,8 @@ fn without_mark(file: &[u8]) -> &[u8] {
     file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file)
 }
 
-/// A file as publishers write it: without a byte order mark, and with a line feed alone at the end of every line.
+/// A file in the form in which it is published: without a byte order mark, and with a line feed alone at the end of every
+/// line.
 fn plain_lines(file: &[u8]) -> Cow<'_, [u8]> {
     let file = without_mark(file);
     if file.ends_with(b"\n") && !file.ends_with(b"\n\n") && memchr(b'\r', file).is_none() {
@@ -292,7 +295,7 @@ impl Encoding {
         self.special_tokens.iter().flat_map(Specials::tokens).collect()
     }
 
-    /// Its special tokens, some of them with other names.
+    /// Its special tokens, with some of them renamed.
     fn renamed(&self, renamed: &[(TokenId, String)]) -> Vec<(String, TokenId)> {
         let mut special_tokens = self.special_tokens();
         for (content, id) in &mut special_tokens {
@@ -345,7 +348,7 @@ impl KnownFile {
         self.has_ends_of(file) && hexadecimal(&Sha256::digest(plain_lines(file))) == self.sha256
     }
 
-    /// Whether a file has as many lines as this one, and the same last one.
+    /// Whether a file has the same number of lines as this one, and the same last line.
     fn has_ends_of(&self, file: &[u8]) -> bool {
         let file = file.trim_ascii_end();
         let last_line = file.rsplit(|&byte| byte == b'\n').next();
@@ -413,7 +416,7 @@ mod tests {
 
     #[test]
     fn a_file_is_recognised_by_what_it_holds() {
-        // What it has of r50k stands in p50k too, of which it is no part.
+        // The lines of r50k that are known here are in p50k too, but r50k is no part of p50k.
         let known = &published_lines("r50k_base");
         let filling = "IQ== 0\n".repeat(50_255 - known.len());
         let changed = format!("{}\n{filling}IGdhemVk 50255\n", known.join("\n"));
