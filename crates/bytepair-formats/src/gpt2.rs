@@ -1,9 +1,9 @@
-//! GPT-2's pair of files: `vocab.json` with the ids, `merges.txt` with the merges.
+//! GPT-2's pair of files: `vocab.json` with the ids and `merges.txt` with the merges.
 //!
-//! They stand for one pipeline only: bytes, a pattern, no normalizer, and `<|endoftext|>` as the one special token. Tokens are
-//! written with one printable character for each byte (`Ġthe`). A tokenizer with any other part is not written, nor one with
-//! another pattern than GPT-2's, which most programs that read the files take for granted. The first line, which they pass
-//! over, names it. Linear in the size of the files.
+//! The pair can express only one pipeline: bytes, a pattern, no normalizer, and `<|endoftext|>` as the one special token.
+//! Tokens are written with one printable character for each byte (`Ġthe`). A tokenizer with any other part is not
+//! written, nor is one with another pattern than GPT-2's, which most programs that read the files assume. The first line
+//! of `merges.txt` names the pattern; those programs ignore it. Takes time linear in the size of the files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use bytepair_split::{Flavour, Splitter, Stage};
 /// The name of the format in messages.
 const FORMAT: &str = "vocab.json and merges.txt";
 
-/// The special token that GPT-2 knows.
+/// GPT-2's only special token.
 pub(super) const END_OF_TEXT: &str = "<|endoftext|>";
 
-/// Ways to write GPT-2's pattern, each the same to both engines except for the first, which is Rust's.
+/// Spellings of GPT-2's pattern. Both engines read each in the same way, except for the first, which is Rust's.
 const SPELLINGS: [&str; 4] = [
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
     super::huggingface::BYTE_LEVEL_PATTERN,
@@ -35,16 +35,16 @@ const SPELLINGS: [&str; 4] = [
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++\z|\s+(?!\S)|\s",
 ];
 
-/// What is written for one tokenizer.
+/// The files of one tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpt2Files {
-    /// Tokens and ids.
+    /// The tokens and their ids.
     pub vocab_json: Vec<u8>,
-    /// The merges in their order.
+    /// The merges, in order.
     pub merges_txt: Vec<u8>,
 }
 
-/// The tokenizer of the two files, as GPT-2's own.
+/// Reads the tokenizer of the two files, split by GPT-2's pattern.
 ///
 /// # Errors
 /// If a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
@@ -52,7 +52,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     read_split(vocab_json, merges_txt, bytepair_split::named("gpt2").unwrap_or_default())
 }
 
-/// The tokenizer of the two files, split by these stages.
+/// Reads the tokenizer of the two files, split by these stages.
 ///
 /// # Errors
 /// As [`read`], and if a pattern is not understood.
@@ -90,10 +90,10 @@ pub fn read_split(vocab_json: &[u8], merges_txt: &[u8], stages: Vec<Stage>) -> R
     })
 }
 
-/// The two files of a tokenizer.
+/// Writes the two files of a tokenizer.
 ///
 /// # Errors
-/// If the tokenizer is anything but GPT-2's pipeline; the error names the part.
+/// If the tokenizer differs from GPT-2's pipeline. The error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     let parts = tokenizer.parts();
     check_pipeline(parts)?;
@@ -118,12 +118,12 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     Ok(Gpt2Files { vocab_json, merges_txt: merges_txt.into_bytes() })
 }
 
-/// Refuses a tokenizer because of this part.
+/// Refuses a tokenizer because of a part.
 fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-/// Whether a splitter is GPT-2's, by how it is written.
+/// Whether the stages are one of the known spellings of GPT-2's pattern.
 pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
     let [Stage { pattern, .. }] = stages else { return false };
     match SPELLINGS.iter().position(|spelling| *spelling == pattern.source) {
@@ -132,7 +132,7 @@ pub(super) fn is_gpt2_split(stages: &[Stage]) -> bool {
     }
 }
 
-/// Bytes. One without a token is left out of the ids, as by the libraries that read the pair.
+/// The units, which are bytes. A byte without a token is left out of the ids, as in the libraries that read the pair.
 fn units(vocabulary: &Vocabulary) -> Units {
     let is_complete = (0..=255).all(|byte| vocabulary.id(Token::plain(&[byte])).is_some());
     let missing = if is_complete { Missing::Error } else { Missing::Drop };
@@ -153,7 +153,7 @@ fn insert(vocabulary: &mut Vocabulary, name: &str, id: TokenId) -> Result<()> {
     vocabulary.insert(id, Token { kind, bytes: &bytes.ok_or_else(not_bytes)? }).map_err(taken)
 }
 
-/// The merges by ids. A merge that names a token without an id is refused.
+/// The merges as ids. An error if a merge names a token without an id.
 fn merges(numbered: &[NumberedMerge<'_>], ids: &HashMap<&str, TokenId>) -> Result<Vec<Merge>> {
     let merge = |&NumberedMerge { line, left, right }: &NumberedMerge<'_>| {
         let id = |name: &str| {
@@ -190,7 +190,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
     }
 }
 
-/// Ids and names, in the order of the ids.
+/// The ids and names, in the order of the ids.
 fn names(vocabulary: &Vocabulary) -> Result<Vec<(TokenId, String)>> {
     vocabulary
         .iter()

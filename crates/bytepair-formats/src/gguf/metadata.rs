@@ -1,8 +1,8 @@
-//! The key-values at the beginning of a GGUF file, as far as they belong to the tokenizer.
+//! The key-value pairs at the beginning of a GGUF file, as far as they belong to the tokenizer.
 //!
-//! Versions 2 and 3, little-endian. Values of other keys are read and dropped, and nothing after the key-values is read.
-//! Memory grows as bytes are found, never with a length that the file merely states. A file may be nothing but a hole on
-//! the disk, which reads as zeros for as long as it says, so all values together have a limit.
+//! Versions 2 and 3, little-endian. Values of other keys are read and dropped, and nothing after the key-value pairs is
+//! read. Memory grows as bytes are found, never by a length that the file merely states. A file may be nothing but a hole
+//! on the disk, which reads as zeros up to any stated length, so all values together have a limit.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
@@ -25,22 +25,22 @@ enum Value {
     Texts(Vec<String>),
     Numbers(Vec<i64>),
     Floats(Vec<f32>),
-    /// An array without elements; their type does not matter.
+    /// An array without elements, whose type does not matter.
     Nothing,
-    /// No key of a tokenizer has it.
+    /// A value that no key of a tokenizer has.
     Other,
 }
 
-/// The beginning of the keys that are kept.
+/// The prefix of the keys that are kept.
 const PREFIX: &str = "tokenizer.";
 
-/// Arrays of arrays are not nested deeper than this.
+/// The deepest nesting of arrays.
 const MAX_DEPTH: u32 = 8;
 
-/// All values together take no more memory, in bytes; the largest vocabularies take a tenth of it.
+/// The most memory that all values together may take, in bytes. The largest vocabularies take a tenth of it.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// The memory that an element of an array takes besides its text or its own elements.
+/// The memory that an element of an array takes in addition to its text or its own elements.
 const ELEMENT_LEN: u64 = 32;
 
 impl Metadata {
@@ -68,7 +68,7 @@ impl Metadata {
         Ok(Self { values })
     }
 
-    /// What stands under a key, if anything does and is as it is `wanted`.
+    /// The value of a key, converted by `wanted`; `None` if the key is missing.
     fn get<'m, T>(
         &'m self,
         key: &str,
@@ -140,7 +140,7 @@ const DOUBLE: u32 = 12;
 
 struct Source<F> {
     file: F,
-    /// How many bytes of memory values may still take.
+    /// How many bytes of memory the remaining values may take.
     n_left: u64,
 }
 
@@ -154,7 +154,7 @@ impl<F: Read> Source<F> {
         Ok(bytes)
     }
 
-    /// A whole number of any type.
+    /// An integer of any type.
     fn number(&mut self, kind: u32, part: &str) -> Result<i64> {
         let too_large = |_| Error::format(FORMAT, part, "a number that is too large");
         Ok(match kind {
@@ -170,7 +170,7 @@ impl<F: Read> Source<F> {
         })
     }
 
-    /// A length, of a text in bytes or of an array in elements, for whose `unit`s there is room.
+    /// The length of a text in bytes or of an array in elements. An error if there is no room for that many `unit`s.
     fn length(&mut self, part: &str, what: &str, unit: u64) -> Result<u64> {
         let length = self.number(U64, part)?.unsigned_abs();
         let left = length.checked_mul(unit).and_then(|n_bytes| self.n_left.checked_sub(n_bytes));
@@ -208,7 +208,7 @@ impl<F: Read> Source<F> {
         })
     }
 
-    /// The elements of an array. Collecting results sets no memory aside for a length that is not trusted.
+    /// The elements of an array. Collecting results reserves no memory for a length that is not trusted.
     fn elements(&mut self, key: &str, depth: u32) -> Result<Value> {
         let kind = self.kind(key)?;
         let mut places = 0..self.length(key, "an array", ELEMENT_LEN)?;

@@ -1,22 +1,22 @@
-//! The vocabularies in llama.cpp's `.gguf` files, read only.
+//! The vocabularies in llama.cpp's `.gguf` files. These are only read.
 //!
-//! Two kinds: `gpt2`, bytes with merges, whose split pattern has a name (`tokenizer.ggml.pre`), and
-//! `llama`, SentencePiece's merging by score. `pre_tokenizers.json` has the names; for one that it lacks the caller
-//! can give the pattern. The other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing after
-//! the key-value pairs is read.
+//! There are two kinds: `gpt2`, which is bytes with merges and a named split pattern (`tokenizer.ggml.pre`), and `llama`,
+//! which is SentencePiece's merging by score. `pre_tokenizers.json` lists the names; the caller can give the pattern for
+//! a name that is missing there. Other kinds (WordPiece, Unigram, RWKV, PLaMo) are refused by name. Nothing after the
+//! key-value pairs is read.
 //!
-//! Where llama.cpp differs from the publisher's library, this follows the publisher:
+//! If llama.cpp differs from the publisher's library, this module follows the publisher:
 //!
-//! - Patterns are the publishers'; llama.cpp runs approximations of some (its own character classes, no
-//!   possessive repetition).
-//! - Of several special tokens that overlap in a text the leftmost is found; llama.cpp looks for the longest
-//!   one in the whole text first.
-//! - A pair has the rank of its merge; llama.cpp takes neighbours whose texts joined are equal, so that bytes
-//!   without a token vanish.
+//! - The patterns are the publishers'. llama.cpp runs approximations of some (its own character classes, no possessive
+//!   repetition).
+//! - If several special tokens overlap in a text, the leftmost is found. llama.cpp first looks for the longest one in the
+//!   whole text.
+//! - A pair has the rank of its merge. llama.cpp accepts all neighbours whose joined texts are equal, so bytes without a
+//!   token vanish.
 //!
-//! It follows llama.cpp where only that defines the meaning: a `llama` vocabulary has no normalizer but
-//! `▁` for spaces, with one put before each stretch of text between special tokens (`add_space_prefix`).
-//! Special tokens are found if a call allows them (`parse_special`); user-defined ones always.
+//! It follows llama.cpp where only llama.cpp defines the meaning: a `llama` vocabulary has no normalizer except for `▁`
+//! in place of spaces, with one put before each stretch of text between special tokens (`add_space_prefix`). Special
+//! tokens are found if a call allows them (`parse_special`); user-defined ones are always found.
 
 mod metadata;
 #[cfg(test)]
@@ -60,21 +60,21 @@ const TYPES: &str = "tokenizer.ggml.token_type";
 const SCORES: &str = "tokenizer.ggml.scores";
 const MERGES: &str = "tokenizer.ggml.merges";
 
-/// What a name of a split pattern means (`pre_tokenizers.json`).
+/// The meaning of a name of a split pattern (`pre_tokenizers.json`).
 ///
 /// A name stands for the model that it was made for, and is read as that model's publisher reads it: with the published
-/// pattern, in its flavour, and with Unicode composition where the publisher composes, which no file says. Whether a piece
-/// that is a token is taken whole, and whether a text gets a mark at its beginning unless the file says otherwise, are
-/// llama.cpp's own rules for a name. `default` is llama.cpp's own pattern. A file without a name, which llama.cpp reads with
-/// that one too, is refused: it was made before there were names, and says nothing of its model's pattern.
+/// pattern in its flavour, and with Unicode composition if the publisher composes, which no file says. Two rules for a
+/// name are llama.cpp's own: whether a piece that is a token is taken whole, and whether a text gets a mark at its
+/// beginning unless the file says otherwise. `default` is llama.cpp's own pattern. llama.cpp also uses it for files
+/// without a name; these are refused here, since they are older than the names and say nothing of the model's pattern.
 /// Left out: `falcon-h1`, whose published pattern is not known here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PreTokenizer {
-    /// The names that llama.cpp knows it by.
+    /// Its names in llama.cpp.
     names: Vec<String>,
     split: Split,
-    /// Whether the publisher's library composes characters first, which llama.cpp leaves out.
+    /// Whether the publisher's library composes characters first, which llama.cpp does not do.
     #[serde(default)]
     composes: bool,
     /// Whether a piece that is a token is taken whole.
@@ -89,29 +89,30 @@ struct PreTokenizer {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Split {
-    /// By the stages of this name.
+    /// By the stages with this name.
     Named(String),
-    /// By these patterns, one after the other.
+    /// By these patterns, in order.
     Patterns(Vec<String>),
-    /// By a pipeline of this name, whose last cutters see characters that stand for bytes.
+    /// By the pipeline with this name, whose last cutters see the characters that stand for bytes.
     Pipeline(String),
 }
 
 static PRE_TOKENIZERS: LazyLock<Vec<PreTokenizer>> =
     LazyLock::new(|| serde_json::from_str(include_str!("pre_tokenizers.json")).unwrap_or_default());
 
-/// Vocabularies that merge characters, though their kind is that of bytes.
+/// Pre-tokenizers of vocabularies that merge characters, although their kind is that of bytes.
 const OF_CHARACTERS: &[&str] = &["gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"];
 
-/// The tokenizer in a GGUF file; only the beginning of the file is read.
+/// Reads the tokenizer of a GGUF file. Only the beginning of the file is read.
 ///
 /// # Errors
-/// If the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
+/// If the file is damaged, holds no BPE vocabulary, or names an unknown pattern.
 pub fn read(file: impl Read) -> Result<Tokenizer> {
     read_split(file, None)
 }
 
-/// The tokenizer in a GGUF file, split by these stages, if any are given, instead of those that the file names.
+/// Reads the tokenizer of a GGUF file. If stages are given, they split the text instead of the pattern that the file
+/// names.
 ///
 /// # Errors
 /// As [`read`], and if the file has a vocabulary that merges without splitting.
@@ -134,7 +135,7 @@ pub fn read_split(file: impl Read, stages: Option<Vec<Stage>>) -> Result<Tokeniz
     }
 }
 
-/// A token as it is listed.
+/// A token of the list.
 #[derive(Clone, Copy)]
 struct Listed<'m> {
     id: TokenId,
@@ -142,7 +143,7 @@ struct Listed<'m> {
     kind: PieceKind,
 }
 
-/// Texts and kinds of the tokens.
+/// The texts and kinds of the tokens.
 struct Tokens<'m> {
     texts: Cow<'m, [String]>,
     kinds: Vec<PieceKind>,
@@ -176,7 +177,7 @@ impl<'m> Tokens<'m> {
         self.iter().filter(|token| kinds.contains(&token.kind))
     }
 
-    /// Special tokens, and those that are always found.
+    /// The special tokens and the user-defined ones, which are always found.
     fn added(&self) -> Vec<AddedToken> {
         let added = |token: Listed<'_>| AddedToken {
             id: token.id,
@@ -188,11 +189,11 @@ impl<'m> Tokens<'m> {
     }
 }
 
-/// The texts, told apart: no text gives an unused row, so one that is written like another, as padding may be, gets the name by
-/// which converters fill up a vocabulary.
+/// The texts, with those of unused rows made unique. No text gives an unused row. If its text equals another, as that of
+/// padding may, it gets the name that converters use to fill up a vocabulary.
 ///
 /// # Errors
-/// If two tokens that are used have the same text, or one has the name of padding.
+/// If two used tokens have the same text, or a token already has the name that a row of padding would get.
 fn told_apart<'m>(texts: &'m [String], kinds: &[PieceKind]) -> Result<Cow<'m, [String]>> {
     let same = |one: usize, other: usize| {
         let problem = format!("the ids {one} and {other} have the same text");
@@ -206,7 +207,7 @@ fn told_apart<'m>(texts: &'m [String], kinds: &[PieceKind]) -> Result<Cow<'m, [S
             return Err(same(other, id));
         }
     }
-    // A token of text may be written like an unused row.
+    // A token of text may have the same text as an unused row.
     ids.retain(|_, id| matches!(kinds.get(*id), Some(&(Control | UserDefined))));
     let all: HashSet<&String> = texts.iter().collect();
     let mut apart = Cow::Borrowed(texts);
@@ -264,7 +265,7 @@ fn read_bytes(
         let (kind, bytes) = match kind {
             Control | UserDefined | Unused => as_it_stands,
             Unknown => (TokenKind::Unknown, as_it_stands.1),
-            // Characters that stand for no byte: no text is written so, and the token is only ever decoded.
+            // Some of the characters stand for no byte. No text contains such a token, so it is only ever decoded.
             _ => bytes_of_text().unwrap_or(as_it_stands),
         };
         vocabulary.insert(id, Token { kind, bytes: &bytes })?;
@@ -286,7 +287,7 @@ fn stage(source: &str) -> Stage {
     Stage::matches(pattern, Unmatched::Keep)
 }
 
-/// A vocabulary whose published pre-tokenizer cuts between the characters that stand for bytes.
+/// Reads a vocabulary whose published pre-tokenizer cuts between the characters that stand for bytes.
 fn read_byte_characters(
     metadata: &Metadata,
     tokens: &Tokens<'_>,
@@ -424,7 +425,7 @@ fn scored_vocabulary(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Vocabul
     sentencepiece::vocabulary(FORMAT, pieces)
 }
 
-/// The marks of the beginning and the end of a text.
+/// The special tokens at the beginning and the end of a text.
 fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Result<Template> {
     let mark = |add: &str, id: &str, default: bool| -> Result<Vec<TokenId>> {
         if !metadata.flag(add)?.unwrap_or(default) {
@@ -445,7 +446,7 @@ fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Resu
     if between.is_empty() {
         return Ok(template);
     }
-    // The second text gets no mark of a beginning; all types are 0, as those of RoBERTa.
+    // The second text gets no beginning mark. All type ids are 0, as in RoBERTa.
     let special = |ids: Vec<TokenId>| (!ids.is_empty()).then(|| TemplatePiece::special(ids, 0));
     let pair = [
         special(before),

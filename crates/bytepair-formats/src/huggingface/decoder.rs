@@ -1,10 +1,10 @@
-//! The decoder of a `tokenizer.json`: our rules where they give the same text, else its own list of steps.
+//! The decoder of a `tokenizer.json`: our rules if they give the same text, else the file's own list of steps.
 //!
-//! Rules are fast. They say the same as a list of known shape if each token that is no plain text is
-//! changed by neither or by both: an added token with a `▁` in its name, or letters that stand for bytes,
-//! makes the difference. What cannot be shown to be equal is run step by step. Before `ByteLevel` a step may
-//! spell the name of an added token in letters that stand for its bytes, as writing does where it must.
-//! Cost: one look at each token that is not plain text.
+//! Rules are fast. They are equal to a list of known shape if each token that is not plain text is changed by both or by
+//! neither. An added token with a `▁` in its name, or with letters that stand for bytes, makes the difference. If rules
+//! cannot be shown to be equal, the steps run one by one. A step before `ByteLevel` may spell the name of an added token
+//! in letters that stand for its bytes; writing adds such steps where they are needed. Each token that is not plain text
+//! is examined once.
 
 use std::collections::HashMap;
 
@@ -83,7 +83,7 @@ fn replace(placed: &PlacedValue<'_>) -> Result<DecodeStep> {
     }
 }
 
-/// The type that the library finds for a decoder without one.
+/// The type that the library infers for a decoder without one.
 fn decoder_by_fields(placed: &PlacedValue<'_>) -> Option<&'static str> {
     let is_text = |field: &str| owned(placed, field).is_ok();
     let cleans = flag(placed, "cleanup").is_ok();
@@ -97,7 +97,7 @@ fn decoder_by_fields(placed: &PlacedValue<'_>) -> Option<&'static str> {
     shapes.into_iter().find(|(_, is_this)| *is_this).map(|(kind, _)| kind)
 }
 
-/// What the equality of rules and steps depends on.
+/// The parts that decide whether rules and steps are equal.
 pub(super) struct Context<'c> {
     pub(super) units: &'c Units,
     pub(super) vocabulary: &'c Vocabulary,
@@ -105,7 +105,7 @@ pub(super) struct Context<'c> {
     pub(super) normalizer: &'c Normalizer,
 }
 
-/// The rules that a list of known shape stands for, as far as plain text goes.
+/// The rules that are equal to a list of known shape, at least for plain text.
 fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
     let units = context.units;
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
@@ -140,7 +140,7 @@ fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
     };
     let mut written = steps_of(&rules, units).ok()?;
     if n_leading_spaces == 0 && !steps.contains(&DecodeStep::Fuse) {
-        // At the end it changes nothing.
+        // At the end, `Fuse` changes nothing.
         written.pop();
     }
     let keeps_spaces =
@@ -149,7 +149,7 @@ fn rules(steps: &[DecodeStep], context: &Context<'_>) -> Option<DecodeRules> {
 }
 
 impl Context<'_> {
-    /// The decoder of a file that has these steps, or none.
+    /// The decoder of a file with these steps; `None` means that the file has no decoder.
     pub(super) fn decode(&self, steps: Option<Vec<DecodeStep>>) -> Decode {
         let Some(steps) = steps else {
             let separator = " ".to_owned();
@@ -177,8 +177,8 @@ impl Context<'_> {
         agree && self.skips_the_same()
     }
 
-    /// By name: what steps before `ByteLevel` make of a token that is shown by its name, where each of them makes
-    /// something of one such token and of nothing else.
+    /// What the steps before `ByteLevel` make of tokens that are shown by their names, keyed by name. `None` unless each
+    /// step changes exactly one such token and nothing else.
     fn renamed<'s>(&self, steps: &'s [DecodeStep]) -> Option<HashMap<&str, &'s str>> {
         if steps.is_empty() {
             return Some(HashMap::new());
@@ -189,7 +189,7 @@ impl Context<'_> {
         for step in steps.iter().rev() {
             let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
             let name = *names.get(pattern)?;
-            // What it makes would be seen by the steps after it.
+            // A later step would change the result of this one.
             if renamed.contains_key(to.as_str()) || renamed.insert(name, to.as_str()).is_some() {
                 return None;
             }
@@ -197,12 +197,12 @@ impl Context<'_> {
         Some(renamed)
     }
 
-    /// Whether each token that is shown by its name comes out of `ByteLevel` as that name.
+    /// Whether each token that is shown by its name is the same name after `ByteLevel`.
     fn names_come_back(&self, steps: &[DecodeStep]) -> bool {
         let before = steps.split_last().map_or(steps, |(_, before)| before);
         let Some(renamed) = self.renamed(before) else { return false };
         let comes_back = |name: &str| {
-            // These stand for themselves.
+            // These characters stand for themselves.
             if renamed.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return true;
             }
@@ -213,7 +213,7 @@ impl Context<'_> {
         shown_names(self.vocabulary).all(|name| name.is_some_and(comes_back))
     }
 
-    /// A mark must be found where it stands, and nowhere else.
+    /// Whether the mark of a token is found at its place and nowhere else.
     fn agrees_on_marks(&self, token: Token<'_>) -> bool {
         let TokenKind::Text(form) = token.kind else { return true };
         let text = token.bytes;
@@ -226,7 +226,7 @@ impl Context<'_> {
         !looks_continued && place == form.ends().then(|| written.len() - mark.len())
     }
 
-    /// Whether a token that is shown by its name here is shown so there.
+    /// Whether the steps leave a token unchanged that is shown by its name here.
     fn agrees_on_name(&self, name: &[u8], steps: &[DecodeStep]) -> bool {
         let Ok(name) = std::str::from_utf8(name) else { return false };
         steps.iter().all(|step| match step {
@@ -243,7 +243,7 @@ impl Context<'_> {
         })
     }
 
-    /// Whether the tokens that are left out on request are the same, and none is shown normalized.
+    /// Whether the same tokens are left out on request, and no added token is shown normalized.
     fn skips_the_same(&self) -> bool {
         let is_special = |id| self.added.iter().any(|token| token.id == id && token.special);
         let unknown = self.vocabulary.iter().find(|(_, token)| token.kind == TokenKind::Unknown);
@@ -257,14 +257,14 @@ impl Context<'_> {
     }
 }
 
-/// The names of tokens that are no text; nothing for one that is not UTF-8.
+/// The names of tokens that are not text; `None` for a name that is not UTF-8.
 fn shown_names(vocabulary: &Vocabulary) -> impl Iterator<Item = Option<&str>> {
     let is_shown = |token: &Token<'_>| matches!(token.kind, TokenKind::Added | TokenKind::Unknown);
     let tokens = vocabulary.iter().map(|(_, token)| token).filter(is_shown);
     tokens.map(|token| std::str::from_utf8(token.bytes).ok())
 }
 
-/// The decoder of a tokenizer, as the library runs it.
+/// The decoder of a tokenizer, in the form in which the library runs it.
 fn chain(parts: &Parts) -> Result<DecodeChain> {
     let steps = match &parts.decode {
         Decode::Chain(chain) => return Ok(chain.clone()),
@@ -274,7 +274,7 @@ fn chain(parts: &Parts) -> Result<DecodeChain> {
     Ok(DecodeChain { steps, separator: String::new() })
 }
 
-/// The decoder of a tokenizer, as a file has it.
+/// The decoder of a tokenizer as a JSON value.
 pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     let DecodeChain { steps, separator } = chain(parts)?;
     match (separator.as_str(), steps.as_slice()) {
@@ -288,10 +288,10 @@ pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     }
 }
 
-/// The most added tokens that get a decoding step of their own. Each step looks at every token.
+/// The most added tokens that get a decoding step of their own. Each step examines every token.
 const MAX_RESPELLED: usize = 64;
 
-/// A step for each token whose name `ByteLevel` would take for bytes: it spells the name in letters that stand for
+/// A step for each token whose name `ByteLevel` would read as bytes. The step spells the name in letters that stand for
 /// the bytes of that name.
 fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
     let is_other = |name: &&str| {
@@ -306,7 +306,7 @@ fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
             names[0]
         ));
     }
-    // What a step makes is longer than the name, so no later step takes it for a name.
+    // The result of a step is longer than the name, so no later step takes it for a name.
     names.sort_by_key(|name| std::cmp::Reverse(name.chars().count()));
     let step = |name: &str| DecodeStep::ReplacePattern {
         pattern: name_pattern(name),
@@ -315,14 +315,14 @@ fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
     Ok(names.into_iter().map(step).collect())
 }
 
-/// The steps that do what rules do to every token.
+/// The steps that do the same as the rules to every token.
 fn all_steps(rules: &DecodeRules, parts: &Parts) -> Result<Vec<DecodeStep>> {
     let mut all = if parts.units.is_bytes() { respelled(parts)? } else { Vec::new() };
     all.extend(steps_of(rules, &parts.units)?);
     Ok(all)
 }
 
-/// The steps that do what rules do to text.
+/// The steps that do the same as the rules to text.
 fn steps_of(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
     let DecodeRules { replacements, n_leading_spaces, first_without, whole_byte_runs: _ } = rules;
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
@@ -354,7 +354,7 @@ fn steps_of(rules: &DecodeRules, units: &Units) -> Result<Vec<DecodeStep>> {
     Ok(steps)
 }
 
-/// The one step for a text that is left out of the first token and a space in the others.
+/// The single step for a text that is dropped from the first token and becomes a space in the others.
 fn metaspace_step(first: &str, rules: &DecodeRules, has_more: bool) -> Result<Vec<DecodeStep>> {
     let mut characters = first.chars();
     let is_space =

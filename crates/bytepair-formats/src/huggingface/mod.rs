@@ -1,22 +1,24 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
-//! Each part of the file has a module with what stands there, how it is read and how it is written: `normalizer`,
-//! `pre_tokenizer`, `model`, `decoder` and `post_processor`. This file and `write` put the parts together. Reading takes the
-//! tokens of the model and the added ones to a `vocabulary`; writing names them, spells out what only
-//! `sentencepiece` has, and reads the file again. Both refuse what the other side has no equal part for, by name.
+//! Each part of the file has a module that defines it, reads it and writes it: `normalizer`, `pre_tokenizer`, `model`,
+//! `decoder` and `post_processor`. This file and `write` put the parts together. When reading, `vocabulary` merges the
+//! tokens of the model with the added tokens. When writing, `write` names the tokens, `sentencepiece` expresses rules
+//! that only SentencePiece has in other terms, and the file is read again. Both refuse, by name, any part that has no
+//! equal on the other side.
 //!
-//! The special tokens of a file always count there; here a call must allow them (`allowed_special=all`), and template,
-//! truncation and padding are only applied on request (`add_special_tokens`).
+//! In the library, special tokens of a file are always found. Here a call must allow them (`allowed_special=all`), and
+//! template, truncation and padding are only applied on request (`add_special_tokens`).
 //!
-//! Each part is read on its own, and an error names the value that it is about by its path. What the library
-//! looks at is either taken over exactly or refused; what it passes over is passed over: a field that it never looks at
-//! may hold anything, and one that appears twice is refused or counts as it last stands there. An added token has the
-//! id that the library gives it: that of the vocabulary, or the next one, whatever its own entry says.
+//! Each part is read on its own, and an error names the value that it is about by its path. Fields that the library reads
+//! are kept exactly or refused. Fields that it ignores are ignored and may hold anything. A repeated field is refused, or
+//! the last one wins, as in the library. An added token has the id that the library gives it: its id in the vocabulary,
+//! or the next free one, whatever its own entry says.
 //!
-//! The long parts (vocabulary, merges, added tokens) are read straight into their types. Where that fails, and for all
-//! other parts, a tree of values (`placed_value`) is read, which knows its place in the file. Linear in the file.
+//! The long parts (vocabulary, merges, added tokens) are parsed directly into their types. If that fails, and for all
+//! other parts, a tree of values (`placed_value`) is parsed, which knows its place in the file. Takes time linear in the
+//! file.
 //!
-//! Left out: replacements of what a pattern with backtracking matches, files in which two tokens have one id.
+//! Left out: replacing matches of a pattern with backtracking, and files in which two tokens have the same id.
 
 mod decoder;
 mod model;
@@ -61,12 +63,12 @@ const FORMAT: &str = "tokenizer.json";
 pub(super) const BYTE_LEVEL_PATTERN: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
 
-/// The decoder pattern that finds a prefix at the beginning of a token.
+/// The decoder pattern that matches a prefix at the beginning of a token.
 fn prefix_pattern(prefix: &str) -> String {
     format!(r"\A{}", escaped(prefix))
 }
 
-/// The decoder pattern that finds a token of this name, and nothing else.
+/// The decoder pattern that matches a token with this name and nothing else.
 fn name_pattern(name: &str) -> String {
     format!(r"\A{}\z", escaped(name))
 }
@@ -79,7 +81,7 @@ fn escaped(text: &str) -> String {
     characters.collect()
 }
 
-/// The tokenizer of a file.
+/// Reads the tokenizer of a file.
 ///
 /// # Errors
 /// If the file is damaged, or has a part that is not understood or has no equal here.
@@ -143,7 +145,7 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
     })
 }
 
-/// A part that may be missing or null. Of one that appears twice the last counts, and all must be sound.
+/// Reads a part that may be missing or null. If it appears twice, the last one counts, but all must be valid.
 fn part<T>(
     file: &File<'_>,
     name: &str,
@@ -189,7 +191,7 @@ fn units(model: &Model<'_>, cutting: &Cutting) -> Units {
     }
 }
 
-/// The units, with the order in which the bytes stand; where all are there, none can be missing.
+/// The units, with the order of the ids of the bytes. If all bytes have tokens, none can be missing.
 fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
     let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
     if !units.is_bytes() || has_marks {
@@ -206,29 +208,30 @@ fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
     }
 }
 
-/// The fields of a file; the library looks at no others.
+/// The fields of a file. The library refuses others.
 const FIELDS: &str = "version, truncation, padding, added_tokens, normalizer, pre_tokenizer, post_processor, decoder, model";
 
 /// The parts of a file.
 struct File<'f> {
     parts: Vec<(Cow<'f, str>, &'f RawValue)>,
-    /// The model, where it was read with the file; else it is one of the parts.
+    /// The model, if it was parsed with the file; otherwise it is one of the parts.
     model: Option<Model<'f>>,
 }
 
 impl<'f> File<'f> {
-    /// The parts, the model among them unless it is read, which fails if it has not the shape that files are written in.
+    /// Splits a file into its parts. With `reads_model`, the model is parsed at once, which fails unless it has the shape
+    /// in which files are written. Otherwise it is one of the parts.
     fn read(file: &'f [u8], reads_model: bool) -> Result<Self> {
         json::parse_seed(FORMAT, "the file", file, FileVisitor { reads_model })
     }
 
-    /// What stands under a name, each time.
+    /// Every value with this name.
     fn all(&self, name: &str) -> impl Iterator<Item = &'f RawValue> {
         self.parts.iter().filter(move |(known, _)| known == name).map(|(_, value)| *value)
     }
 
     /// # Errors
-    /// If there is a field that the format does not have: the library fails on those.
+    /// If there is a field that the format does not have. The library fails on such a field, too.
     fn check_fields(&self) -> Result<()> {
         match self.parts.iter().find(|(name, _)| !FIELDS.split(", ").any(|known| known == name)) {
             None => Ok(()),

@@ -1,7 +1,7 @@
-//! The model of a `tokenizer.json`: its fields, vocabulary and merges. What they mean is read in `vocabulary`.
+//! The model of a `tokenizer.json`: its fields, vocabulary and merges. `vocabulary` interprets them.
 //!
-//! A model is read straight into its types. Where that fails, a tree of values is read, which knows the place of what is
-//! wrong.
+//! A model is parsed directly into its types. If that fails, a tree of values is parsed, which knows the place of the
+//! error.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use bytepair::{Parts, Result};
 /// The names of the two tokens that a merge joins.
 pub(super) type Pair<'f> = (Cow<'f, str>, Cow<'f, str>);
 
-/// What a model has to be.
+/// The only supported type of model.
 #[derive(Default, Deserialize)]
 enum ModelType {
     #[default]
@@ -53,7 +53,7 @@ pub(super) struct Model<'f> {
 }
 
 impl<'f> Model<'f> {
-    /// The model at a place, before anything of it is known.
+    /// Reads the model at a place, from a tree of values.
     pub(super) fn of(placed: &PlacedValue<'f>) -> Result<Self> {
         check_type(placed)?;
         let text = |field: &str| -> Result<Option<String>> {
@@ -75,7 +75,7 @@ impl<'f> Model<'f> {
     }
 }
 
-/// Refuses models other than BPE. Older files name no type; there the fields tell.
+/// Refuses models other than BPE. Older files name no type, so the fields decide.
 fn check_type(placed: &PlacedValue<'_>) -> Result<()> {
     let kind = PlacedValue { repeated: Repeated::Refused, ..placed.clone() }.get("type")?;
     if let Some(kind) = kind {
@@ -151,7 +151,8 @@ fn merges_of<'t>(merges: &PlacedValue<'t>) -> Result<Vec<Pair<'t>>> {
     Ok(pairs)
 }
 
-/// Reads a list of merges straight from the file: two tokens in a list each, or all in one string with a space between.
+/// Parses a list of merges directly from the file. Each is a list of two tokens, or a string of two tokens separated by a
+/// space.
 fn merges<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<Vec<Pair<'de>>, D::Error> {

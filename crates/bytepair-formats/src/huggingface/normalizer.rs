@@ -78,7 +78,7 @@ fn replace(placed: &PlacedValue<'_>) -> Result<NormalizeStep> {
     }
 }
 
-/// The type that the library finds for a normalizer without one.
+/// The type that the library infers for a normalizer without one.
 fn normalizer_by_fields(placed: &PlacedValue<'_>) -> Option<&'static str> {
     let is_text = |field: &str| owned(placed, field).is_ok();
     let is_strip = flag(placed, "strip_left").is_ok() && flag(placed, "strip_right").is_ok();
@@ -113,16 +113,16 @@ pub(super) fn normalizing(placed: &PlacedValue<'_>) -> Result<Vec<NormalizeStep>
     check_steps(FORMAT, &placed.path, steps.len()).map(|()| steps)
 }
 
-/// The steps but for the last `n_moved`.
+/// The normalizer of a tokenizer, without its last `n_moved` steps.
 pub(super) fn normalizer(parts: &Parts, n_moved: usize) -> Result<Value> {
     let steps = parts.normalizer.steps();
     let values = steps[..steps.len() - n_moved].iter().map(value_of);
     Ok(sequence(values.collect::<Result<_>>()?, "normalizers"))
 }
 
-/// The steps at the end of a normalizer that stand in the pre-tokenizer there.
+/// The steps at the end of the normalizer that belong to the pre-tokenizer in the file.
 ///
-/// They look at what is there already, and at whether the segment is the first.
+/// They depend on the text that is already there, and on whether the segment is the first.
 pub(super) fn moved(parts: &Parts) -> Result<&[NormalizeStep]> {
     let steps = parts.normalizer.steps();
     let n_moved = match steps {

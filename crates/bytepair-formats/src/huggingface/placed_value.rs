@@ -1,12 +1,12 @@
-//! JSON values with their places in the file, so that an error says which one is meant, and what components of a
+//! JSON values with their places in the file, so that an error names the value. Also what the components of a
 //! `tokenizer.json` have in common.
 //!
-//! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that no reader requests are ignored: the library
-//! does the same, so they cannot change anything. Costs a copy of every text; the vocabulary and the added tokens, which
-//! are long, are read without a copy.
+//! A place is a path such as `pre_tokenizer.pretokenizers[0].pattern`. Fields that no reader requests are ignored. The
+//! library ignores them too, so they cannot change anything. Every text is copied; the vocabulary and the added tokens,
+//! which are long, are read without a copy.
 //!
-//! A list of components is read flat, since a sequence inside a sequence means the same as one. Older files have
-//! components without a type; these are recognised by their fields, in the library's order.
+//! A list of components is flattened, since a sequence inside a sequence means the same as one. Older files have
+//! components without a type. These are recognised by their fields, in the library's order.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::{inexpressible, quoted};
 use bytepair::{Error, Result};
 use bytepair_split::{Flavour, Pattern};
 
-/// What the library makes of a field that appears twice.
+/// How the library treats a field that appears twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repeated {
     LastCounts,
@@ -53,7 +53,7 @@ impl<'t> PlacedValue<'t> {
         problem(&self.path, what)
     }
 
-    /// An error about this value, which is not what the format has there.
+    /// An error about this value, which has a different form than the format requires.
     fn expected(&self, what: &str) -> Error {
         self.problem(format!("expected {what}, found {}", self.tree))
     }
@@ -65,13 +65,13 @@ impl<'t> PlacedValue<'t> {
         }
     }
 
-    /// How often a field stands there.
+    /// How often a field appears.
     pub(super) fn count(&self, name: &str) -> usize {
         let fields = self.fields().unwrap_or_default();
         fields.iter().filter(|(known, _)| known == name).count()
     }
 
-    /// The field of a name, if it is there.
+    /// The field with this name, if there is one.
     pub(super) fn get(&self, name: &str) -> Result<Option<Self>> {
         let mut found = self.fields()?.iter().rev().filter(|(known, _)| known == name);
         let Some((_, tree)) = found.next() else { return Ok(None) };
@@ -82,13 +82,13 @@ impl<'t> PlacedValue<'t> {
         }
     }
 
-    /// The field of a name, which must be there.
+    /// The field with this name. An error if it is missing.
     pub(super) fn required(&self, name: &str) -> Result<Self> {
         let missing = || problem(&format!("{}{}", self.path, step(name)), "missing");
         self.get(name)?.ok_or_else(missing)
     }
 
-    /// The field of a name, unless it is missing or null.
+    /// The field with this name, unless it is missing or null.
     pub(super) fn optional(&self, name: &str) -> Result<Option<Self>> {
         Ok(self.get(name)?.filter(|field| *field.tree != Tree::Null))
     }
@@ -107,7 +107,7 @@ impl<'t> PlacedValue<'t> {
         }
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     pub(super) fn whole<N: TryFrom<u64>>(&self) -> Result<N> {
         let Tree::Number(number) = self.tree else { return Err(self.expected("a whole number")) };
         let whole = number.as_u64().and_then(|number| N::try_from(number).ok());
@@ -136,7 +136,7 @@ impl<'t> PlacedValue<'t> {
         Ok(items.iter().enumerate().map(item).collect())
     }
 
-    /// Names and values of an object, in its order.
+    /// The names and values of an object, in its order.
     pub(super) fn entries(&self) -> Result<Vec<(&'t str, Self)>> {
         let entry = |(name, tree): &'t (String, Tree)| {
             (name.as_str(), self.at(format!("{}{}", self.path, step(name)), tree))
@@ -144,7 +144,7 @@ impl<'t> PlacedValue<'t> {
         Ok(self.fields()?.iter().map(entry).collect())
     }
 
-    /// One of several shapes: its name alone, or an object whose only field has that name.
+    /// One of several variants: its name alone, or an object whose only field has that name.
     pub(super) fn variant(&self) -> Result<(&'t str, Option<Self>)> {
         if let Tree::Text(name) = self.tree {
             return Ok((name, None));
@@ -171,10 +171,10 @@ impl<'t> PlacedValue<'t> {
         found.map(|(_, value)| *value).ok_or_else(expected)
     }
 
-    /// The type of a component, where it has one. The names of those that are known have commas between them.
+    /// The type of a component, if it has one. `known` are the names of the known types, separated by commas.
     ///
     /// # Errors
-    /// If it is none of those that are known.
+    /// If the type is not one of those.
     pub(super) fn kind(&self, known: &'static str) -> Result<Option<&'static str>> {
         let of_last = Self { repeated: Repeated::LastCounts, ..self.clone() };
         let Some(field) = of_last.optional("type")? else { return Ok(None) };
@@ -184,7 +184,7 @@ impl<'t> PlacedValue<'t> {
     }
 }
 
-/// A field in a path.
+/// A field as a step of a path.
 pub(super) fn step(name: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '_';
     match !name.is_empty() && name.chars().all(is_plain) {
@@ -193,7 +193,7 @@ pub(super) fn step(name: &str) -> String {
     }
 }
 
-/// As messages show it.
+/// The form that messages show.
 impl fmt::Display for Tree {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -212,16 +212,16 @@ impl fmt::Display for Tree {
     }
 }
 
-/// The values of a part.
+/// Parses the values of a part.
 pub(super) fn tree(name: &str, value: &RawValue) -> Result<Tree> {
     serde_json::from_str(value.get()).map_err(|error| {
-        // Its place is one in this part, not in the file.
+        // The place in the message is one in this part, not in the file.
         let message = error.to_string();
         problem(name, message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what))
     })
 }
 
-/// The form of what is looked for.
+/// A pattern: a plain text or a regular expression.
 #[derive(Debug)]
 pub(super) enum Wanted {
     String(String),
@@ -268,7 +268,7 @@ pub(super) struct ByteLevel {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metaspace {
     pub(super) replacement: char,
-    /// Whether only the first piece gets a space before it; nothing where none does.
+    /// Whether only the first piece gets a space before it; `None` if no piece does.
     pub(super) only_first: Option<bool>,
     pub(super) split: bool,
 }
@@ -302,12 +302,12 @@ pub(super) fn metaspace(placed: &PlacedValue<'_>) -> Result<Metaspace> {
     })
 }
 
-/// Refuses what the format has no words for.
+/// Refuses a part that the format cannot express.
 pub(super) fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-/// A pattern in the words of Oniguruma.
+/// A pattern translated for Oniguruma.
 pub(super) fn translated(written: &Pattern) -> Result<String> {
     match bytepair_split::translated(written, Flavour::Oniguruma) {
         Ok(pattern) => Ok(pattern.source),
@@ -323,7 +323,7 @@ pub(super) fn name_of<T: PartialEq>(names: &[(&'static str, T)], value: &T) -> &
     names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
 }
 
-/// Nothing, the one value, or a sequence of them.
+/// Null, the single value, or a sequence of the values.
 pub(super) fn sequence(mut values: Vec<Value>, field: &str) -> Value {
     match values.len() {
         0 => Value::Null,

@@ -1,8 +1,8 @@
-//! What stands around texts in a `tokenizer.json`: its post-processor, that is special tokens and how spans are reported,
-//! and truncation and padding.
+//! What a `tokenizer.json` puts around texts: its post-processor (special tokens, and how spans are reported), truncation
+//! and padding.
 //!
-//! A post-processor is always told by its fields, whatever its type says: one that calls itself `BertProcessing` and
-//! has the fields of `RobertaProcessing` is the latter.
+//! A post-processor is always recognised by its fields, whatever its type says: one with the type `BertProcessing` and
+//! the fields of `RobertaProcessing` is a `RobertaProcessing`.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,10 @@ use bytepair::{Parts, Result};
 const POST_PROCESSORS: &str =
     "Sequence, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing";
 
-/// The most texts and ids of a template. Every text that is encoded gets all of them, and a name may stand for
-/// many ids.
+/// The most texts and ids of a template. Every encoded text gets all of them, and a name may stand for many ids.
 const MAX_PARTS: usize = 1000;
 
-/// What a post-processor does. In the template each id has a name.
+/// The effect of a post-processor. In its template each id has a name.
 #[derive(Default)]
 pub(super) struct Finishing {
     template: Option<Template>,
@@ -42,10 +41,10 @@ pub(super) fn finishing(placed: &PlacedValue<'_>) -> Result<Finishing> {
 }
 
 impl Finishing {
-    /// The template, with the names by which the vocabulary does not know its ids.
+    /// The template. It keeps only the names of ids that differ from those in the vocabulary.
     ///
     /// # Errors
-    /// If it has an id that no token has.
+    /// If the template has an id that no token has.
     pub(super) fn template(&mut self, units: &Units, vocabulary: &Vocabulary) -> Result<Template> {
         let mut template = self.template.take().unwrap_or_default();
         for (id, name) in template.named_ids() {
@@ -82,7 +81,7 @@ impl Finishing {
         self.push_sequence(placed, kind)
     }
 
-    /// Takes the members of a sequence, or says what the post-processor that a value calls itself lacks.
+    /// Reads the members of a sequence, or returns an error that says what a post-processor of this type lacks.
     fn push_sequence(&mut self, placed: &PlacedValue<'_>, kind: Option<&str>) -> Result<()> {
         match kind {
             Some("RobertaProcessing") => {
@@ -125,7 +124,7 @@ fn roberta_offsets(placed: &PlacedValue<'_>) -> Result<OffsetRules> {
     Ok(OffsetRules { trim, prefix_space: flag(placed, "add_prefix_space")? })
 }
 
-/// A token before each text, and one after it. `RoBERTa` has type 0 for all, and two separators between two texts.
+/// A token before each text, and one after it. `RoBERTa` has type 0 everywhere, and two separators between two texts.
 fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
     let token = |field: &str, type_id: u32| -> Result<TemplatePiece> {
         let token = placed.required(field)?;
@@ -145,21 +144,21 @@ fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
     Ok(Template { pair: single.iter().cloned().chain(second).collect(), single })
 }
 
-/// A template as the file has it.
+/// A template in the form of the file.
 struct Draft {
     single: Vec<Piece>,
     pair: Vec<Piece>,
     special_tokens: HashMap<String, SpecialToken>,
 }
 
-/// A part of a template, and its place.
+/// A piece of a template, and its place.
 struct Piece {
     path: String,
-    /// A special token has no ids yet, and the name under which the file lists it.
+    /// A special token has no ids yet. Its name is the one under which the file lists it.
     is: TemplatePiece,
 }
 
-/// What the name of a special token in a template stands for.
+/// The special tokens that a name in a template stands for.
 struct SpecialToken {
     path: String,
     ids: Vec<TokenId>,
@@ -172,7 +171,7 @@ impl Draft {
             placed.required(field)?.items()?.iter().map(piece).collect()
         };
         let (single, pair) = (pieces("single")?, pieces("pair")?);
-        // Of a name that appears twice the last counts, and both must be sound.
+        // If a name appears twice, the last one counts, but both must be valid.
         let entries = placed.required("special_tokens")?.entries()?;
         let token = |(name, token): (&str, PlacedValue<'_>)| -> Result<(String, SpecialToken)> {
             token.required("id")?.text()?;
@@ -264,7 +263,7 @@ pub(super) fn post_processor(parts: &Parts, names: &Names) -> Result<Value> {
     })
 }
 
-/// A template as the file has it. `name` gives the special tokens that the template does not name.
+/// A template in the form of the file. `name` gives the names of special tokens that the template does not name.
 pub(crate) fn template_value<'n>(
     template: &Template,
     name: impl Fn(TokenId) -> Result<&'n str>,
@@ -300,9 +299,10 @@ pub(crate) fn template_value<'n>(
     }))
 }
 
-/// Enters special tokens, and gives the name under which they stand.
+/// Adds special tokens to the list, and returns the name of their entry.
 ///
-/// Several together are named by their names, and if another row has that name, with a `+` at the end.
+/// The name of several tokens is the concatenation of their names. If another row already has that name, a `+` is
+/// appended.
 fn entered_name(ids: &[TokenId], names: &[&str], entered: &mut Map<String, Value>) -> String {
     let mut name = names.concat();
     loop {
@@ -347,7 +347,7 @@ pub(super) fn padding(placed: &PlacedValue<'_>) -> Result<Padding> {
     })
 }
 
-/// A length, or `None` for that of the longest text.
+/// A fixed length, or `None` for that of the longest text.
 fn length(strategy: &PlacedValue<'_>) -> Result<Option<usize>> {
     match strategy.variant()? {
         ("BatchLongest", None) => Ok(None),
@@ -356,7 +356,7 @@ fn length(strategy: &PlacedValue<'_>) -> Result<Option<usize>> {
     }
 }
 
-/// A truncation as the file has it.
+/// A truncation in the form of the file.
 pub(super) fn truncation_value(truncation: &Truncation) -> Value {
     let Truncation { max_length, stride, strategy, side } = truncation;
     json!({
@@ -367,7 +367,7 @@ pub(super) fn truncation_value(truncation: &Truncation) -> Value {
     })
 }
 
-/// A padding as the file has it.
+/// A padding in the form of the file.
 pub(super) fn padding_value(padding: &Padding) -> Value {
     let Padding { length, multiple_of, side, id, type_id, token } = padding;
     json!({

@@ -1,18 +1,19 @@
-//! The pre-tokenizer of a `tokenizer.json`: rounds of changing and cutting.
+//! The pre-tokenizer of a `tokenizer.json`: rounds of changing and cutting text.
 //!
-//! The order of the file is kept. `Metaspace` and the prefix space of `ByteLevel` change pieces, so they
-//! begin a new round once something has been cut. A `ByteLevel` at the end of the row means units of
-//! bytes. One before the end, or at the end of the normalizer, means that cutters see the characters that stand for bytes:
-//! these are put in place of the bytes. If nothing else changes them, the last round puts the bytes back, and units are
-//! bytes here too: both directions are one to one, so pieces and merges are the same. Else units are characters.
+//! The order of the file is kept. `Metaspace` and the prefix space of `ByteLevel` change pieces, so they begin a new
+//! round if something was cut before. If the last component is a `ByteLevel`, units are bytes. A `ByteLevel` before the
+//! end, or at the end of the normalizer, means that cutters see the characters that stand for bytes, so the bytes are
+//! replaced by these characters. If nothing else changes the characters afterwards, the last round turns them back into
+//! bytes, and units are bytes here too: both directions are one to one, so pieces and merges are the same. Otherwise
+//! units are characters.
 //!
-//! Each of the library's own cutters (`Digits`, `Punctuation`, `Whitespace` and their kin) is one stage with a pattern of
-//! the characters that the library's version of Unicode takes for digits and so on. Reading and writing share these
-//! stages, so what was read is written back as it was.
+//! Each of the library's own cutters (`Digits`, `Punctuation`, `Whitespace` and the like) is one stage, with a pattern of
+//! the characters that the library's version of Unicode considers digits and so on. Reading and writing share these
+//! stages, so a file is written as it was read.
 //!
-//! To be written, the rounds are one row of changes and stages, from which the library's own pre-tokenizers are taken
-//! one by one. A stage that is none of them becomes a `Split` with a pattern for Oniguruma; a change that is
-//! none is refused.
+//! To write the rounds, they are lined up as one row of changes and stages, from which the library's own pre-tokenizers
+//! are taken one by one. A stage that is none of them becomes a `Split` with a pattern for Oniguruma. Any other change is
+//! refused.
 
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ const WORD: &str = r"\S+";
 /// The pieces of `Whitespace`.
 const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";
 
-/// All five behaviours by name.
+/// The names of all five behaviours.
 const BEHAVIOURS: &[(&str, Behaviour)] = &[
     ("Isolated", Behaviour::Isolated),
     ("Removed", Behaviour::Removed),
@@ -50,32 +51,32 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
 const PRE_TOKENIZERS: &str = "Sequence, Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Digits, Punctuation, \
     BertPreTokenizer, CharDelimiterSplit, FixedLength, UnicodeScripts";
 
-/// How many characters are a piece if a file does not say so.
+/// The number of characters in a piece if a file does not give it.
 const FIXED_LENGTH: usize = 5;
 
-/// The longest pieces of a fixed length: as often as a pattern may repeat.
+/// The largest length of `FixedLength` pieces, which is how often a pattern may repeat.
 const MAX_FIXED: usize = 1000;
 
-/// What a pre-tokenizer does.
+/// The effect of a pre-tokenizer.
 #[derive(Default)]
 pub(super) struct Cutting {
     pub(super) rounds: Vec<Draft>,
-    /// Whether the last of the row makes bytes of the text, or they are put back.
+    /// Whether the last component turns the text into bytes, or the bytes are put back at the end.
     pub(super) is_byte_level: bool,
     n_read: usize,
 }
 
-/// A round that is not compiled.
+/// A round that is not compiled yet.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) steps: Vec<NormalizeStep>,
     pub(super) stages: Vec<Stage>,
-    /// For each stage, where the file has its pattern.
+    /// For each stage, the path of its pattern in the file.
     paths: Vec<String>,
 }
 
 impl Draft {
-    /// The error of the first stage that cannot be compiled alone, at its place in the file.
+    /// The error of the first stage that does not compile alone, at its place in the file.
     fn problem(&self, whole: &Error, unicode: &UnicodeTables) -> Error {
         let mut stages = self.paths.iter().zip(&self.stages);
         let of_stage = stages.find_map(|(path, stage)| {
@@ -94,7 +95,7 @@ pub(super) fn cutting(placed: &PlacedValue<'_>) -> Result<Cutting> {
 }
 
 impl Cutting {
-    /// The stages, if there is one round that changes nothing.
+    /// The stages, if there is only one round and it changes nothing.
     pub(super) fn only_stages(&self) -> Option<&[Stage]> {
         match self.rounds.as_slice() {
             [] => Some(&[]),
@@ -103,7 +104,7 @@ impl Cutting {
         }
     }
 
-    /// Puts back the bytes that characters stand for, also if the normalizer has put these characters there.
+    /// Turns characters that stand for bytes back into bytes, also if the normalizer put these characters there.
     pub(super) fn put_bytes_back(&mut self, normalizer_spells: bool) {
         let last = self.rounds.iter().flat_map(|round| &round.steps).last();
         let is_spelled = last.map_or(normalizer_spells, |step| *step == NormalizeStep::ByteChars);
@@ -197,7 +198,7 @@ impl Cutting {
         last.paths.push(path.to_owned());
     }
 
-    /// Changes all pieces that there are.
+    /// Changes all current pieces.
     fn change(&mut self, step: NormalizeStep) {
         if !self.last().stages.is_empty() {
             self.rounds.push(Draft::default());
@@ -231,7 +232,7 @@ impl Cutting {
     }
 }
 
-/// What a `Split` looks for, and where that stands in the file.
+/// The pattern of a `Split`, and its path in the file.
 fn pattern(placed: &PlacedValue<'_>) -> Result<(Pattern, String)> {
     let source = match wanted(placed)? {
         Wanted::Regex(source) => source,
@@ -240,7 +241,7 @@ fn pattern(placed: &PlacedValue<'_>) -> Result<(Pattern, String)> {
     Ok((Pattern { source, flavour: Flavour::Oniguruma }, placed.path.clone()))
 }
 
-/// The number of characters of a piece of a `FixedLength`.
+/// The number of characters in a piece of a `FixedLength`.
 fn length(placed: &PlacedValue<'_>) -> Result<usize> {
     let Some(length) = placed.get("length")? else { return Ok(FIXED_LENGTH) };
     match length.whole()? {
@@ -256,7 +257,7 @@ enum Act<'p> {
     Cut(&'p Stage),
 }
 
-/// The pre-tokenizer, after changes that stand at the end of the normalizer here.
+/// The pre-tokenizer of a tokenizer. It begins with the changes that are at the end of the normalizer here.
 pub(super) fn pre_tokenizer(parts: &Parts, moved: &[NormalizeStep]) -> Result<Value> {
     let mut row: Vec<Act<'_>> = moved.iter().map(Act::Change).collect();
     for round in parts.pre_tokenizer.rounds() {
@@ -278,7 +279,7 @@ pub(super) fn pre_tokenizer(parts: &Parts, moved: &[NormalizeStep]) -> Result<Va
 struct Writer<'w> {
     rest: &'w [Act<'w>],
     values: Vec<Value>,
-    /// Whether a last `ByteLevel` must still be written.
+    /// Whether a final `ByteLevel` must still be written.
     needs_bytes: bool,
     parts: &'w Parts,
 }
@@ -294,7 +295,7 @@ impl Writer<'_> {
             return Ok(());
         }
         match self.rest[0] {
-            // What put the characters there says so.
+            // The step that put these characters there is written as a `ByteLevel`, which implies this one.
             Act::Change(NormalizeStep::CharBytes) if self.needs_bytes && self.rest.len() == 1 => {
                 (self.needs_bytes, self.rest) = (false, &[]);
                 Ok(())
@@ -318,7 +319,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A `Metaspace` at the beginning of the rest.
+    /// The `Metaspace` at the beginning of the rest, if there is one, and the number of acts that it stands for.
     fn metaspace(&self) -> Option<(Value, usize)> {
         let [Act::Change(NormalizeStep::Replace { from, to }), ..] = self.rest else { return None };
         let mut characters = to.chars();
@@ -342,7 +343,7 @@ impl Writer<'_> {
         Some((value, n_taken + usize::from(splits)))
     }
 
-    /// Takes a `ByteLevel` from the beginning of the rest, if there is one.
+    /// Takes a `ByteLevel` from the beginning of the rest. Returns whether there was one.
     fn byte_level(&mut self) -> bool {
         let is_space = |act: &Act<'_>| {
             matches!(act, Act::Change(NormalizeStep::Prepend { text, only_first: false, unless_there: true })
@@ -388,12 +389,12 @@ fn rust(source: &str) -> Pattern {
     Pattern { source: source.to_owned(), flavour: Flavour::Rust }
 }
 
-/// The matches of a pattern in Rust's flavour.
+/// A stage whose pieces are the matches of a pattern in Rust's flavour.
 fn matches(source: &str, unmatched: Unmatched) -> Stage {
     Stage::matches(rust(source), unmatched)
 }
 
-/// The pieces of `ByteLevel` with `use_regex`.
+/// The stage of a `ByteLevel` with `use_regex`.
 fn gpt2_pieces() -> Stage {
     let pattern = Pattern { source: BYTE_LEVEL_PATTERN.to_owned(), flavour: Flavour::Oniguruma };
     Stage::matches(pattern, Unmatched::Keep)
@@ -403,8 +404,8 @@ fn punctuation(behaviour: Behaviour) -> Stage {
     Stage { pattern: rust(&published_class(TextClass::Punctuation)), behaviour, invert: false }
 }
 
-/// The cutter that a row of stages begins with, if it is one of the library's own, and how many it takes: the first whose
-/// stages, when it is read, are these.
+/// The library's own cutter at the beginning of a row of stages, if there is one, and the number of stages that it stands
+/// for. It is the first cutter that is read as exactly these stages.
 fn published(stages: &[&Stage]) -> Option<(Value, usize)> {
     let fixed = [
         json!({"type": "BertPreTokenizer"}),
@@ -429,7 +430,7 @@ fn published(stages: &[&Stage]) -> Option<(Value, usize)> {
     })
 }
 
-/// A cutter with a number or a character of its own, if this may be its pattern.
+/// The cutter with a number or a character of its own that may have this pattern.
 fn numbered(source: &str) -> Option<Value> {
     let between = |start, end| source.strip_prefix(start)?.strip_suffix(end);
     if let Some(length) = between("(?s:.{1,", "})") {

@@ -1,14 +1,15 @@
-//! What SentencePiece does, in the words of a `tokenizer.json`.
+//! Expresses the rules of SentencePiece in terms of a `tokenizer.json`.
 //!
-//! Its normalizer becomes replacements and a prefix, as published files of Llama have them. Merges become the list of
-//! those that can happen (`live_merges`). The library would look for added tokens of normalized text with the
-//! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
-//! (`Split`, `ignore_merges`). Left out, and refused by name: white space as a suffix.
+//! Its normalizer becomes replacements and a prefix, as in published files of Llama. Its merges become the list of those
+//! that can happen (`live_merges`). The library would search normalized text, with the prefix in front, for added tokens.
+//! With a prefix, user-defined symbols therefore become pieces of their own that are taken whole (`Split`,
+//! `ignore_merges`). Not supported, and refused by name: white space as a suffix.
 //!
-//! A character map becomes `Precompiled`, which reads it in another way: SentencePiece replaces the longest key at each
-//! place, while the library looks up clusters. One of less than six bytes becomes what the shortest key that it begins with
-//! becomes, and in others each character does. So a file with a map is only written if the caller accepts the difference.
-//! Whether a map shows one is not examined; a few known texts are tried for an example.
+//! A character map becomes `Precompiled`, which reads it differently: SentencePiece replaces the longest key at each
+//! place, while the library looks up clusters. A cluster of less than six bytes becomes the replacement of the shortest
+//! key that it begins with; in others, this is done for each character. A file with a map is therefore only written if
+//! the caller accepts the difference. Whether a given map shows the difference is not examined; a few known texts are
+//! tried for an example.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -33,7 +34,8 @@ use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 /// More spaces than any text begins with.
 const ALL: usize = 1_000_000;
 
-/// The parts, with those that only SentencePiece has spelled out as others, and which texts that changes.
+/// The parts, with those that only SentencePiece has replaced by others, and the kinds of texts that get other ids as a
+/// result.
 pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)> {
     let mut parts = Cow::Borrowed(parts);
     let is_scored = !parts.vocabulary.priorities().is_empty();
@@ -59,8 +61,8 @@ pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)
 
 /// The vocabulary with a list of merges.
 ///
-/// A token that is neither found nor merged is an ordinary one there, and so is one of one character that is found
-/// wherever the character stands.
+/// In the file, a token that is neither found nor merged is an ordinary one. So is a token of one character that is found
+/// wherever the character occurs.
 fn listed(parts: &Parts) -> Result<Vocabulary> {
     let vocabulary = &parts.vocabulary;
     let merges = live_merges(FORMAT, vocabulary)?;
@@ -98,10 +100,10 @@ fn check(rules: &SentencePieceRules) -> Result<()> {
     }
 }
 
-/// Makes of user-defined symbols pieces that are taken as a whole, whatever the merges are.
+/// Turns user-defined symbols into pieces that are taken whole, whatever the merges are.
 ///
-/// Other pieces must not be tokens that merging would not give. Those are the names of bytes and of the unknown token,
-/// of which one can be a piece between two symbols: it is cut where that changes nothing.
+/// No other piece may be a token that merging would not give. Such tokens are the names of bytes and of the unknown
+/// token. Between two symbols, a piece can be such a name, so the name is cut at a place where a cut changes nothing.
 fn take_symbols_as_pieces(parts: &mut Parts) -> Result<()> {
     let vocabulary = &parts.vocabulary;
     let cut_names = cut_names(parts)?;
@@ -164,9 +166,9 @@ fn take_symbols_as_pieces(parts: &mut Parts) -> Result<()> {
     Ok(())
 }
 
-/// For each kind of name that no text becomes: the pattern of what stands before a cut of such a name.
+/// For each kind of name that merging never gives, a pattern for the text before a cut in such a name.
 ///
-/// No token reaches across the cut, and beside it are no two units that would become one unknown token. A name of
+/// No token spans the cut, and the units beside it are not two that would become one unknown token. A name made of
 /// unknown units alone needs no cut, as it becomes that token.
 fn cut_names(parts: &Parts) -> Result<Vec<String>> {
     let plain = || parts.vocabulary.iter().filter(|(_, token)| token.kind == TokenKind::PLAIN);
@@ -206,7 +208,7 @@ fn cut_names(parts: &Parts) -> Result<Vec<String>> {
     Ok(patterns)
 }
 
-/// The steps on each text between special tokens.
+/// The steps for each text between special tokens.
 fn normalizer(rules: &SentencePieceRules) -> Result<Vec<NormalizeStep>> {
     let replace = |source: &str, to: &str| {
         let pattern = Pattern { source: source.to_owned(), flavour: Flavour::Oniguruma };
@@ -230,8 +232,8 @@ fn normalizer(rules: &SentencePieceRules) -> Result<Vec<NormalizeStep>> {
 
 /// The steps that decode as SentencePiece does.
 ///
-/// A `▁` that a token begins with is a space first, so that spaces can be taken off the beginning: it is the only
-/// kind of space until then.
+/// A `▁` at the beginning of a token becomes a space first, so that spaces can be stripped from the beginning. Until then
+/// there are no other spaces.
 pub(super) fn decoding(rules: &SentencePieceDecode, parts: &Parts) -> Result<Vec<DecodeStep>> {
     let SentencePieceDecode { leading, unknown, controls } = rules;
     let has_symbol = parts.vocabulary.id(Token::plain(SPACE_SYMBOL.as_bytes())).is_some();
@@ -257,7 +259,7 @@ pub(super) fn decoding(rules: &SentencePieceDecode, parts: &Parts) -> Result<Vec
         steps.push(DecodeStep::ReplacePattern { pattern, to: " ".to_owned() });
     }
     if n_leading > 0 && parts.units.byte_fallback {
-        // A space that is spelled as a byte stays.
+        // A space that is spelled as a byte is kept.
         let to = SPACE_SYMBOL.to_owned();
         steps.push(DecodeStep::ReplacePattern { pattern: name_pattern(&byte_name(b' ')), to });
     }
@@ -274,14 +276,14 @@ pub(super) fn decoding(rules: &SentencePieceDecode, parts: &Parts) -> Result<Vec
     Ok(steps)
 }
 
-/// Texts with clusters that many maps change in one of the libraries alone.
+/// Texts with clusters that many maps change in only one of the two libraries.
 const KNOWN: [&str; 5] =
     ["か\u{3099}", "\u{1100}\u{1161}", "ﬁ\u{301}", "a\u{323}\u{302}", "①\u{20DD}"];
 
-/// The texts that a character map changes in another way than it does in SentencePiece, if there is a map.
+/// The kind of texts that a character map changes differently than in SentencePiece; `None` if there is no map.
 ///
 /// # Errors
-/// If a user-defined symbol would be changed, since the library would look for something else then.
+/// If the map would change a user-defined symbol, since the library would then search for something else.
 fn change_of(step: &SentencePiece, spelled: &Normalizer) -> Result<Option<Change>> {
     let Some(map) = &step.rules().characters else { return Ok(None) };
     let own = |step| Normalizer::new(vec![step], spelled.unicode());

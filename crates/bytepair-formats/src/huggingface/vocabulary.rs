@@ -1,10 +1,9 @@
-//! Vocabulary, merges and added tokens of a `tokenizer.json`: what stands there, and what it means.
+//! The vocabulary, merges and added tokens of a `tokenizer.json`, and how they are interpreted.
 //!
-//! A name in the file does not say what kind of token it is. It is text if a merge knows it or it is one
-//! character long; else it may be the unknown token or an added one. A name that no text can spell (it is
-//! empty, or has characters that stand for no byte) is a token that is only ever decoded.
-//! Of a name that appears twice the last id counts, as in the library. Cost: linear in the file; names
-//! are looked up, not copied.
+//! A name in the file does not say what kind of token it is. It is text if a merge uses it or if it is one character
+//! long. Otherwise it may be the unknown token or an added one. A name that no text can spell (it is empty, or has
+//! characters that stand for no byte) is a token that is only ever decoded. If a name appears twice, its last id counts,
+//! as in the library. Takes time linear in the file; names are looked up, not copied.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -22,7 +21,7 @@ use bytepair::units::{Units, bytes_of_printable};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Result};
 
-/// An added token as it is listed.
+/// An entry of the added tokens.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "the fields of the format")]
 pub(crate) struct Added {
@@ -36,7 +35,7 @@ pub(crate) struct Added {
 }
 
 impl Added {
-    /// The added token at a place.
+    /// Reads the added token at a place.
     fn of(placed: &PlacedValue<'_>) -> Result<Self> {
         let flag = |field: &str| placed.required(field)?.flag();
         Ok(Self {
@@ -51,7 +50,7 @@ impl Added {
     }
 }
 
-/// The entries of the added tokens, which may be many.
+/// Reads the entries of the added tokens, which may be many.
 pub(super) fn listed<'f>(values: impl Iterator<Item = &'f RawValue>) -> Result<Vec<Added>> {
     let mut listed = Vec::new();
     for value in values {
@@ -82,7 +81,7 @@ pub(super) fn added_tokens(parts: &Parts) -> Vec<Added> {
     added.into_iter().map(listed).collect()
 }
 
-/// Ids by name; of a name that comes twice the last counts.
+/// Ids by name. If a name appears twice, the last id counts.
 type Ids<'m> = HashMap<&'m str, TokenId>;
 
 /// Tokens, merges and added tokens.
@@ -97,8 +96,8 @@ pub(super) fn vocabulary(
     let ids: Ids<'_> = vocab.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
     check_marks(units, &ids)?;
     let merges = merges(model, units, &ids)?;
-    // If a whole piece may be a token, it may be an added one too; never a special one, whose characters
-    // are plain text unless a call allows it.
+    // If a whole piece may be a token, it may also be an added token, but never a special one: the characters of special
+    // tokens are plain text unless a call allows them.
     let ignores_merges = model.ignore_merges == Some(true);
     let is_no_text = |token: &&Added| token.special || !ignores_merges;
     let is_added = listed.iter().filter(is_no_text).map(|token| token.content.as_str()).collect();
@@ -155,7 +154,7 @@ fn merges(model: &Model<'_>, units: &Units, ids: &Ids<'_>) -> Result<Vec<Merge>>
     Ok(merges)
 }
 
-/// What decides the kind of a token.
+/// The facts that determine the kind of a token.
 struct Kinds<'m> {
     units: &'m Units,
     is_added: HashSet<&'m str>,
@@ -226,8 +225,8 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
     }
 }
 
-/// Refuses a token that is one character with the prefix and another, or the same, with the suffix, such as `▁▁` where both
-/// are `▁`: the library takes it for both, and here a token is one of them.
+/// Refuses a token that is both one character with the prefix and one with the suffix, such as `▁▁` if both are `▁`. The
+/// library uses it as both; here a token is only one of them.
 fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
     let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), &units.end_mark) else {
         return Ok(());
@@ -247,10 +246,10 @@ fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
     Err(problem("model.vocab", problem_is))
 }
 
-/// The added tokens; those that are not in the vocabulary get the next ids, as in the library.
+/// The added tokens. Those that are missing in the vocabulary get the next ids, as in the library.
 ///
-/// Of a content that appears twice the last entry counts, and it is special if one entry says so. They
-/// come in the order of their ids, in which they are written.
+/// If a content appears twice, the last entry counts, and the token is special if any entry says so. Tokens are returned
+/// in the order of their ids, in which they are also written.
 fn added(
     vocabulary: &mut Vocabulary,
     ids: &Ids<'_>,

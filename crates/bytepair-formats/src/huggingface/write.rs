@@ -1,16 +1,17 @@
-//! Our parts to a `tokenizer.json`, and the proof that it says what they do.
+//! Writes our parts as a `tokenizer.json`, and proves that the file means the same.
 //!
-//! Every part is checked before it is written: names must be unique, merges must give the token of the joined names,
-//! added tokens must get the ids that they have here. Patterns are those that Oniguruma reads alike, or published ones in its words. An
-//! end mark that is a unit of its own is refused: the format only knows marks that belong to the last unit.
+//! Every part is checked before it is written: names must be unique, a merge must give the token of the joined names, and
+//! added tokens must get the ids that they have here. Patterns are those that Oniguruma reads in the same way, or
+//! published ones translated for it. An end mark that is a unit of its own is refused, since the format only has marks
+//! that belong to the last unit.
 //!
-//! Then the file is read again and compared, part by part: tokens, merges, added tokens, special tokens around a text and
-//! lengths, and what each token is decoded to. Left out: normalizer and split patterns, and what becomes of units without a token, which the format cannot say
-//! (`docs/explanation/formats.md`). The proof costs about what writing the file does; every token is decoded only where
-//! the steps are not the same.
+//! Then the file is read again and compared part by part: tokens, merges, added tokens, special tokens around a text,
+//! lengths, and the text of each decoded token. Not compared: the normalizer, split patterns, and the treatment of units
+//! without a token, which the format cannot express (`docs/explanation/formats.md`). The proof costs about as much as
+//! writing the file. Tokens are only decoded if the decoding steps differ.
 //!
-//! Tokens must have unique names. A row that no text gives, such as the padding of a matrix, stands in the vocabulary of the
-//! model, where no merge makes it; if its name is taken, it gets one of its own, such as `[PAD300]`.
+//! Tokens must have unique names. A row that no text gives, such as the padding of a matrix, is in the vocabulary of the
+//! model, where no merge makes it. If its name is taken, it gets a new one, such as `[PAD300]`.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -34,18 +35,18 @@ use bytepair::units::{EndMarkKind, Units, bytes_of_printable, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Parts, Result, Tokenizer};
 
-/// The file of a tokenizer, from which every text gets the same ids.
+/// Writes the file of a tokenizer. Every text gets the same ids from it.
 ///
 /// # Errors
-/// If the library could not give the same ids; the error names the part.
+/// If the library could not give the same ids. The error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     write_with_changes(tokenizer)?.exact(FORMAT)
 }
 
-/// The file of a tokenizer, also where the library normalizes some texts otherwise.
+/// Writes the file of a tokenizer, even if the library normalizes some texts differently.
 ///
 /// # Errors
-/// If the library could not give the same ids for another reason; the error names the part.
+/// If the library could not give the same ids for another reason. The error names the part.
 pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let own;
     let (parts, changes) = spelled_out(tokenizer.parts())?;
@@ -77,7 +78,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     Ok(Written { file: bytes, changes })
 }
 
-/// Refuses an end mark that is a unit: the format joins marks to the last unit of a piece.
+/// Refuses an end mark that is a unit, since the format joins marks to the last unit of a piece.
 fn check_units(units: &Units) -> Result<()> {
     match &units.end_mark {
         Some(mark) if mark.kind == EndMarkKind::Unit => {
@@ -87,7 +88,7 @@ fn check_units(units: &Units) -> Result<()> {
     }
 }
 
-/// Refuses a file that does not hold these parts, with these names, by which merges are ignored or need not be.
+/// Refuses a file that does not have the same parts, with these names and this choice of `ignore_merges`.
 fn prove(tokenizer: &Tokenizer, names: &Names, file: &[u8]) -> Result<()> {
     let parts = tokenizer.parts();
     let unreadable = |error: Error| inexpressible(FORMAT, format!("this tokenizer: {error}"));
@@ -109,8 +110,8 @@ fn prove(tokenizer: &Tokenizer, names: &Names, file: &[u8]) -> Result<()> {
     check_decoding(parts, again)
 }
 
-/// The added tokens, but for what says nothing about ids: whether they stand in the vocabulary too, and whether a piece is one
-/// that no piece can be.
+/// The added tokens without properties that do not affect ids: whether a token is also in the vocabulary, and whether it
+/// is found as a whole piece if no piece can be that token.
 fn found<'t>(
     tokenizer: &'t Tokenizer,
     added: &[AddedToken],
@@ -123,8 +124,9 @@ fn found<'t>(
     })
 }
 
-/// An empty token without marks is the same whatever its kind: no text gives it, and it is decoded to nothing. The
-/// format reads it as an added token, rank files (Whisper's has one) as a text token.
+/// Whether a token is the same after reading. An empty token without marks is the same whatever its kind: no text gives
+/// it, and it is decoded to nothing. The format reads it as an added token; in rank files (Whisper's has one) it is a
+/// text token.
 fn is_same(token: Option<Token<'_>>, again: Option<Token<'_>>) -> bool {
     let is_blank = |token: Token<'_>| {
         token.bytes.is_empty() && matches!(token.kind, TokenKind::PLAIN | TokenKind::Added)
@@ -132,8 +134,8 @@ fn is_same(token: Option<Token<'_>>, again: Option<Token<'_>>) -> bool {
     token == again || token.is_some_and(is_blank) && again.is_some_and(is_blank)
 }
 
-/// Whether a row that no text gives is the one of this name there, whether that is a text or not: no merge makes it,
-/// and where merges are ignored no row is unused.
+/// Whether the row of an unused id is read with the same name. It may be read as text: no merge makes it, and if merges
+/// are ignored, no row is unused.
 fn is_unused(names: &Names, id: TokenId, again: Option<Token<'_>>) -> bool {
     let is_named = |token: Token<'_>| {
         matches!(token.kind, TokenKind::PLAIN | TokenKind::Added)
@@ -161,10 +163,10 @@ fn check_tokens(vocabulary: &Vocabulary, names: &Names, again: &Vocabulary) -> R
 /// How many tokens are decoded together.
 const N_TOGETHER: usize = 64;
 
-/// Refuses a file with which a token would become other text.
+/// Refuses a file with which a token would be decoded to a different text.
 ///
-/// Where tokens and decoder are the same, so is the text. Tokens that are no text are looked at alone and three in a
-/// row, as a decoder may treat the first or the last otherwise; ordinary ones together.
+/// If tokens and decoder are the same, so is the text. Tokens that are not text are decoded alone and three in a row,
+/// since a decoder may treat the first or the last differently. Ordinary tokens are decoded together.
 fn check_decoding(parts: &Parts, again: Parts) -> Result<()> {
     if parts.decode == again.decode {
         return Ok(());
@@ -186,7 +188,7 @@ fn check_decoding(parts: &Parts, again: Parts) -> Result<()> {
     Ok(())
 }
 
-/// A tokenizer, and what its file is read as.
+/// A tokenizer, and the one that is read from its file.
 struct Both {
     here: Tokenizer,
     there: Tokenizer,
@@ -207,15 +209,15 @@ impl Both {
     }
 }
 
-/// How tokens are named in the file.
+/// The names of the tokens in the file.
 pub(super) struct Names {
     /// `None` if an id has no token.
     by_id: Vec<Option<String>>,
-    /// Ids of added tokens that get their id by their place after the vocabulary.
+    /// The number of added tokens that get their ids by their order after the vocabulary.
     n_behind: usize,
-    /// The rows that no text gives, in order.
+    /// The ids that no text gives, in order.
     unused: Vec<TokenId>,
-    /// Whether a piece that is a token as a whole is that token there.
+    /// Whether a piece that equals a token becomes that token in the file, whatever the merges are.
     pub(super) ignore_merges: bool,
 }
 
@@ -252,12 +254,12 @@ impl Names {
         name.ok_or_else(|| inexpressible(FORMAT, format!("the id {id}, which has no token")))
     }
 
-    /// Whether no text gives an id.
+    /// Whether an id is one that no text gives.
     pub(super) fn is_unused(&self, id: TokenId) -> bool {
         self.unused.binary_search(&id).is_ok()
     }
 
-    /// The tokens that stand in the vocabulary of the model, with their ids.
+    /// The tokens that are in the vocabulary of the model, with their ids.
     pub(super) fn in_model(&self) -> impl Iterator<Item = (&str, TokenId)> {
         let names = &self.by_id[..self.by_id.len() - self.n_behind];
         (0..).zip(names).filter_map(|(id, name)| Some((name.as_deref()?, id)))
@@ -274,7 +276,7 @@ impl Names {
         Ok(())
     }
 
-    /// Refuses tokens that are no text here but would be units there.
+    /// Refuses tokens that are not text here but would be units in the file.
     fn check_units(&self, parts: &Parts) -> Result<()> {
         let is_bytes = parts.units.is_bytes();
         let is_unit = |name: &str| {
@@ -293,8 +295,8 @@ impl Names {
     }
 }
 
-/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None if units have
-/// marks: with these, more than one character may be a unit.
+/// The tokens that are not found in any text, not even as added ones, and that no merge makes or takes. Empty if units
+/// have marks, since more than one character may then be a unit.
 fn unused(parts: &Parts) -> Vec<TokenId> {
     if parts.units.end_mark.is_some() || parts.units.continuing_prefix.is_some() {
         return Vec::new();
@@ -331,12 +333,14 @@ fn name(units: &Units, token: Token<'_>) -> Result<String> {
     }
 }
 
-/// How many added tokens follow the vocabulary of the model without a gap, in the order of their ids.
+/// How many added tokens follow the vocabulary of the model without a gap, in the order of their ids, and whether merges
+/// are ignored.
 ///
-/// Those that stand in the vocabulary of the model here do so there. Of the others, either all follow it or none:
-/// then they stand in it too, which fixes their ids. There a whole piece could be one of them where merges are ignored;
-/// so they cannot stand there unless they do here, no piece is one of them ([`may_be_piece`]), or merging gives every
-/// token anyway and need not be ignored. The same holds for `unused` rows. Also says whether merges are ignored.
+/// Added tokens that are in the vocabulary of the model here are in it in the file, too. Of the others, either all follow
+/// the vocabulary or none does; in the latter case they are in it as well, which fixes their ids. If merges are ignored
+/// in the file, a whole piece could then be one of them. So they may only be in it if no piece is one of them
+/// ([`may_be_piece`]), or if merging gives every token anyway, so that merges need not be ignored. The same holds for
+/// `unused` rows.
 fn n_behind(
     tokenizer: &Tokenizer,
     names: &[Option<String>],
@@ -374,7 +378,8 @@ fn n_behind(
     }
 }
 
-/// Whether a piece may be the name of a token: nothing proves that the normalizer changes or the pattern cuts it.
+/// Whether a piece may be the name of a token: it cannot be proven that the normalizer changes the name or that the
+/// pattern cuts it.
 fn may_be_piece(tokenizer: &Tokenizer, name: &str) -> bool {
     let Some(text) = text_of_name(&tokenizer.parts().units, name) else { return false };
     let is_never = |never: Vec<bool>| never.contains(&true);
@@ -384,7 +389,7 @@ fn may_be_piece(tokenizer: &Tokenizer, name: &str) -> bool {
             && !tokenizer.never_normalized(&[&text]).is_ok_and(is_never)
 }
 
-/// Whether the ids of a piece that is a token are those of its merges too.
+/// Whether merging turns each piece that is a token into that token.
 fn is_made_by_merges(tokenizer: &Tokenizer) -> bool {
     let Parts { units, vocabulary, added, .. } = tokenizer.parts();
     let is_text_or_added =
