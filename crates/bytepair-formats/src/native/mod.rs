@@ -1,20 +1,21 @@
-//! The project's own format, `.bytepair`: every tokenizer, whole.
+//! The project's own format, `.bytepair`, which holds every tokenizer completely.
 //!
-//! One JSON object, with one token and one merge on each line, so that two tokenizers can be compared
-//! by `diff`. The same tokenizer gives the same bytes. A token is a string where it is plain text, an
-//! object where it has a kind or is not UTF-8, and `null` for an id without a token. Reading checks
-//! every id, and refuses fields, versions and Unicode tables that this version of the program lacks.
+//! A file is one JSON object with one token and one merge on each line, so two tokenizers can be compared with `diff`.
+//! The same tokenizer always gives the same bytes. A token is a string if it is plain text, an object if it has a kind or
+//! is not UTF-8, and `null` for an id without a token. Reading checks every id, and refuses fields, versions and Unicode
+//! tables that this version of the program does not know.
 //!
-//! [`fingerprint`] is the SHA-256 of what decides ids and text: all but the counts of the merges.
+//! [`fingerprint`] is the SHA-256 of everything that affects ids and text, which is all but the counts of the merges.
 //!
-//! Parts that are plain data are read and written by their own `serde` attributes; `records` has the others as they stand
-//! on disk, both ways. The file of a tokenizer is made here: its fields one by one, lists with one entry on each line.
+//! Parts that are plain data are read and written by their own `serde` attributes; `records` defines how the others look
+//! on disk, in both directions. This module writes the file of a tokenizer field by field, and lists with one entry on
+//! each line.
 //!
-//! Reading checks what the types of the schema cannot say: the version, the Unicode tables, and what added tokens, kinds and
-//! steps have to be; `records` checks the tables. Of what can be said in several ways, one is the way of the format, so
-//! that what is read is written as it was. A parser of the whole file says where it stopped, not in which field; so the
-//! fields of a file that is refused are read one by one once more. Left out: whether the parts fit each other, which
-//! [`Tokenizer::new`] checks. Linear in the file, which is held in memory once.
+//! Reading checks what the types of the schema cannot express: the version, the Unicode tables, and the constraints on
+//! added tokens, kinds and steps. `records` checks the tables. If something can be written in several ways, only one of
+//! them is valid, so a file is written as it was read. The parser of the whole file reports where it stopped, not in
+//! which field, so the fields of a refused file are read again one by one. Whether the parts fit together is not checked
+//! here but in [`Tokenizer::new`]. Takes time linear in the file, which is held in memory once.
 
 mod records;
 
@@ -44,11 +45,11 @@ const FORMAT: &str = ".bytepair";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
 
-/// Why a field of earlier files is refused.
+/// Why a field of older files is refused.
 const SCAFFOLD: &str = "tokens that are merged through and never emitted are no longer supported; delete the field and \
                         these tokens are emitted, or remove them afterwards";
 
-/// The content of a file for a tokenizer.
+/// Writes a tokenizer as a file.
 ///
 /// ```
 /// use bytepair_formats::native;
@@ -68,12 +69,12 @@ pub fn write(tokenizer: &Tokenizer) -> Vec<u8> {
     content(tokenizer, Tables::All)
 }
 
-/// The content of a file whose tokens and merges are kept elsewhere.
+/// Writes a file without tokens and merges, which are stored elsewhere.
 pub(crate) fn write_head(tokenizer: &Tokenizer) -> Vec<u8> {
     content(tokenizer, Tables::None)
 }
 
-/// A name for the content: two tokenizers have the same if they give the same ids and the same text.
+/// A name for the content: two tokenizers have the same fingerprint if they give the same ids and the same text.
 ///
 /// The SHA-256, in hexadecimal, of the file without the counts of the merges.
 pub fn fingerprint(tokenizer: &Tokenizer) -> String {
@@ -146,7 +147,7 @@ impl Lines {
     }
 
     fn value(&mut self, value: &impl Serialize) {
-        // Writing to memory cannot fail, and none of the records has keys that are no strings.
+        // Writing to memory cannot fail, and every key of a record is a string.
         let _ = serde_json::to_writer(&mut self.bytes, value);
     }
 
@@ -168,17 +169,17 @@ impl Lines {
     }
 }
 
-/// The tokenizer of a file.
+/// Reads the tokenizer of a file.
 ///
 /// # Errors
-/// If the file is damaged, or holds what this version does not know.
+/// If the file is damaged, or contains something that this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file = parse("the file", file)?;
     let vocabulary = vocabulary(&file)?;
     assemble(file, vocabulary)
 }
 
-/// The tokenizer of a file whose tokens and merges are kept elsewhere.
+/// Reads the tokenizer of a file whose tokens and merges are stored elsewhere.
 pub(crate) fn read_head(head: &[u8], vocabulary: Vocabulary) -> Result<Tokenizer> {
     let head = parse("the head", head)?;
     match head.tokens.is_empty()
@@ -248,7 +249,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
     }
 }
 
-/// The fields that can be said in several ways, as they are written.
+/// The fields that could be written in several ways, in the form in which they are written.
 fn written(parts: &Parts) -> [Value; 5] {
     let Parts { normalizer, pre_tokenizer, units, template, decode, .. } = parts;
     [
@@ -260,13 +261,13 @@ fn written(parts: &Parts) -> [Value; 5] {
     ]
 }
 
-/// A record as a value; none of them has keys that are no strings.
+/// A record as a value. Every key of a record is a string.
 fn value(record: &impl Serialize) -> Value {
     serde_json::to_value(record).unwrap_or_default()
 }
 
-/// Refuses an added token without content, which would stand everywhere, and contents that appear twice. Two tokens may have
-/// one id.
+/// Refuses an added token without content, which would match everywhere, and repeated contents. Two tokens may have the
+/// same id.
 fn check_added(tokens: &[AddedToken]) -> Result<()> {
     let mut contents = HashSet::new();
     for AddedToken { id, content, .. } in tokens {
@@ -309,7 +310,7 @@ fn steps(decode: &Decode) -> &[DecodeStep] {
     }
 }
 
-/// Sorts what has no order.
+/// Sorts lists whose order has no meaning.
 fn sorted(mut decode: Decode) -> Decode {
     if let Decode::SentencePiece(rules) = &mut decode {
         rules.controls.sort();
@@ -317,8 +318,8 @@ fn sorted(mut decode: Decode) -> Decode {
     decode
 }
 
-/// The error of the first field whose value is not what it should be. Fields that are missing, unknown, or there twice the
-/// parser names itself.
+/// The error of the first field with an invalid value. Fields that are missing, unknown or repeated are named by the
+/// parser itself.
 fn bad_field(file: &[u8]) -> Option<Error> {
     let Ok(Value::Object(fields)) = serde_json::from_slice(file) else { return None };
     fields.into_iter().find_map(|(name, value)| {

@@ -1,14 +1,14 @@
-//! A `.bytepair` file as it stands on disk: the fields of version 2, and no others.
+//! A `.bytepair` file as it is on disk: the fields of version 2, and no others.
 //!
-//! Parts that are plain data say by their own `serde` attributes how they are written. Records stand here for what a
-//! tokenizer holds in another form: patterns and character maps, which are compiled, and tokens, which are bytes. The names
-//! and the order of the fields of parts and records are the format: a change changes files and fingerprints. [`File`] itself
-//! is only read; its fields are written one by one, under the same names.
+//! Parts that are plain data define by their own `serde` attributes how they are written. The records here are for what a
+//! tokenizer holds in another form: patterns and character maps, which are compiled, and tokens, which are bytes. The
+//! names and the order of the fields of parts and records are the format, so changing them changes files and
+//! fingerprints. [`File`] itself is only read; its fields are written one by one, under the same names.
 //!
-//! Each pair of conversions stands together, and takes its value apart field by field, so that a field that is added and
-//! forgotten here does not compile. Reading compiles patterns and character maps, and checks the bytes and the kind of each
-//! token, that no token appears twice, that every id of a merge has a token and that priorities and counts, if any, are one
-//! for each merge. Linear in the file.
+//! The two conversions of a pair are next to each other. They destructure their value field by field, so a field that is
+//! added but forgotten here does not compile. Reading compiles patterns and character maps. It checks the bytes and the
+//! kind of each token, that no token is repeated, that every id of a merge has a token, and that there is one priority
+//! and one count for each merge, if any. Takes time linear in the file.
 
 use std::borrow::Cow;
 
@@ -201,7 +201,7 @@ impl TryFrom<StepRecord> for NormalizeStep {
     }
 }
 
-/// Writes a character map in base64; none is an empty text.
+/// Writes a character map in base64. No map is an empty text.
 #[expect(clippy::ref_option, reason = "the form that serde calls")]
 fn put_charsmap<S: Serializer>(
     map: &Option<CharsMap>,
@@ -217,7 +217,7 @@ fn charsmap<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<Ch
     map.transpose().map_err(D::Error::custom)
 }
 
-/// The character map that a file has in base64.
+/// The character map of a base64 text.
 fn characters(charsmap: &str) -> Result<CharsMap> {
     let problem = |_| Error::format(FORMAT, "normalizer", "charsmap is not base64");
     CharsMap::parse(&STANDARD.decode(charsmap).map_err(problem)?)
@@ -262,7 +262,7 @@ impl From<StageRecord> for Stage {
     }
 }
 
-/// A plain text, or a token that needs more words.
+/// A plain text, or a token that needs more fields.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum TokenRecord {
@@ -274,10 +274,10 @@ pub(super) enum TokenRecord {
 #[serde(deny_unknown_fields)]
 pub(super) struct MarkedRecord {
     kind: Cow<'static, str>,
-    /// The bytes, where they are UTF-8.
+    /// The bytes, if they are UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// The bytes in hexadecimal, where they are not.
+    /// The bytes in hexadecimal, if they are not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hex: Option<String>,
 }
@@ -285,7 +285,7 @@ pub(super) struct MarkedRecord {
 /// The vocabulary of a file.
 ///
 /// # Errors
-/// If a token or a merge is not as the format has it, or what belongs to the merges is not one for each.
+/// If a token or a merge is not in the form of the format, or priorities or counts are not one for each merge.
 pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
     let mut vocabulary = Vocabulary::new();
     for (id, record) in (0..).zip(&file.tokens) {
@@ -339,7 +339,7 @@ pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
     Ok(vocabulary)
 }
 
-/// Refuses what is written in another way.
+/// Refuses a token that is not in the form in which it is written.
 fn check_form(id: TokenId, marked: &MarkedRecord, bytes: &[u8]) -> Result<()> {
     let problem = match (&marked.hex, &*marked.kind) {
         (None, "plain") => "needs no kind: it is plain text",
@@ -398,7 +398,7 @@ fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|start| u8::from_str_radix(&digits[start..start + 2], 16).ok()).collect()
 }
 
-/// The kinds of tokens that are written with their kind, by name.
+/// The kinds of tokens that are written with their kind, with their names.
 const KINDS: [(&str, TokenKind); 7] = [
     ("plain", TokenKind::PLAIN),
     ("ending", TokenKind::ENDING),

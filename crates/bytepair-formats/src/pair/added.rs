@@ -1,8 +1,8 @@
-//! The added tokens that settings name, in the order of their ids, and which of them has which role.
+//! The added tokens that settings name, in the order of their ids, and their roles.
 //!
-//! `tokenizer_config.json` goes before `special_tokens_map.json`; a role that neither mentions is the class's. A token
-//! that the vocabulary lacks gets the next free id; settings that list it with another id are refused. Takes O(n log n)
-//! time for n tokens.
+//! `tokenizer_config.json` takes precedence over `special_tokens_map.json`. The class provides roles that neither
+//! mentions. A token that the vocabulary lacks gets the next free id; settings that list it with another id are refused.
+//! Takes O(n log n) time for n tokens.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,10 +19,10 @@ use bytepair::{Error, Result};
 /// The ids of tokens by their names.
 pub(super) type Ids<'n> = HashMap<&'n str, TokenId>;
 
-/// Roles in the order in which their tokens get ids.
+/// The roles, in the order in which their tokens get ids.
 const ROLES: [&str; 7] = ["bos", "eos", "unk", "sep", "pad", "cls", "mask"];
 
-/// A token as settings describe it, where they give more than its content.
+/// A token in settings that give more than its content.
 #[derive(Deserialize)]
 struct Described {
     content: String,
@@ -33,19 +33,19 @@ struct Described {
     special: Option<bool>,
 }
 
-/// The tokens of one tokenizer. Their ids are given last.
+/// The added tokens of a tokenizer. Their ids are assigned last.
 pub(super) struct AddedTokens {
     tokens: Vec<Added>,
     places: HashMap<String, usize>,
     roles: HashMap<&'static str, String>,
-    /// The ids that settings give, and the file that gives them.
+    /// The ids that settings list, by content, and the file that lists them.
     listed: HashMap<String, u64>,
     listed_in: &'static str,
 }
 
 impl AddedTokens {
-    /// The tokens that the settings of a pair and its class name. A class without roles has GPT-2's special token, if the
-    /// vocabulary has it.
+    /// The tokens that the class and the settings of a pair name. If a class has no roles, GPT-2's special token is added
+    /// if the vocabulary has it.
     pub(super) fn of(
         pair: &Pair<'_>,
         config: &Map<String, Value>,
@@ -102,7 +102,7 @@ impl AddedTokens {
         Ok(added)
     }
 
-    /// Whether there is a token of this name.
+    /// Whether there is a token with this name.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.places.contains_key(name)
     }
@@ -112,10 +112,10 @@ impl AddedTokens {
         self.roles.get(role).map(String::as_str)
     }
 
-    /// Gives the next ids to tokens that have none.
+    /// Assigns the next ids to tokens that have none.
     ///
     /// # Errors
-    /// If no ids are left, or a token is listed with another id than it has.
+    /// If no ids are left, or a token is listed with an id other than its own.
     pub(super) fn number<'n>(&'n self, ids: &mut Ids<'n>) -> Result<()> {
         let no_ids = || Error::format(FORMAT, "vocab.json", "leaves no id for an added token");
         let mut next = ids.values().max().map_or(Some(0), |last| last.checked_add(1));
@@ -140,13 +140,13 @@ impl AddedTokens {
         Ok(())
     }
 
-    /// The list of a `tokenizer.json`, with ids that [`Self::number`] gave.
+    /// The list for a `tokenizer.json`, with the ids that [`Self::number`] assigned.
     pub(super) fn written(&self, ids: &Ids<'_>) -> Vec<Added> {
         let id = |token: &Added| ids.get(token.content.as_str()).copied().unwrap_or_default();
         self.tokens.iter().map(|token| Added { id: id(token), ..token.clone() }).collect()
     }
 
-    /// Puts a token in the place of the one of its name, or after all.
+    /// Replaces the token with the same name, or appends this one.
     fn replace(&mut self, token: Added) {
         if let Some(&place) = self.places.get(&token.content) {
             self.tokens[place] = token;
@@ -156,7 +156,7 @@ impl AddedTokens {
         self.tokens.push(token);
     }
 
-    /// Makes the token of this name special, or puts this one after all.
+    /// Makes the token with the same name special, or appends this one.
     fn make_special(&mut self, token: Added) {
         match self.places.get(&token.content) {
             Some(&place) => self.tokens[place].special = true,
@@ -165,7 +165,7 @@ impl AddedTokens {
     }
 }
 
-/// The list of a setting. `extra_special_tokens` may also be an object, which names the tokens' roles.
+/// The list of a setting. `extra_special_tokens` may also be an object whose keys are the roles of the tokens.
 fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<Vec<&'s Value>> {
     match settings.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
@@ -180,7 +180,7 @@ fn list_of<'s>(settings: &'s Map<String, Value>, name: &str) -> Result<Vec<&'s V
     }
 }
 
-/// A token, which is special if `special` and it does not say otherwise.
+/// A token. It is special if `special` is true, unless it says otherwise itself.
 fn listed_token(token: &Value, special: bool) -> Result<Added> {
     let problem = || {
         let problem =

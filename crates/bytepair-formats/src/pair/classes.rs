@@ -1,10 +1,10 @@
-//! The classes of transformers that read a pair, what each of them adds to it, and the special tokens that it puts around a
-//! text, as a `tokenizer.json` writes them.
+//! The classes of transformers that read a pair, what each of them adds to it, and the special tokens that it puts around
+//! a text, in the form of a `tokenizer.json`.
 //!
-//! A class is recognised by its name, or by the kind of its model, or by the merges of the published vocabulary that it was
-//! made for. An unknown class is refused: what it would do is not guessed. So is a pair with marks at the ends of words that
-//! names no class. Left out: the language and the task of Whisper's prefix, which a call chooses. Reads the merges if there
-//! is nothing else to go by.
+//! A class is recognised by its name, by the kind of its model, or by the merges of the published vocabulary that it was
+//! made for. An unknown class is refused, since its behaviour would be a guess. A pair that has end-of-word marks but
+//! names no class is refused too. Left out: the language and the task in Whisper's prefix, which a call chooses. The
+//! merges are read if nothing else identifies the class.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -22,37 +22,37 @@ use bytepair::template::{Template, TemplatePiece};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
-/// What a class makes of a pair (`classes.json`).
+/// What a class adds to a pair (`classes.json`).
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Class {
-    /// Its name, without `Tokenizer` and `Fast`.
+    /// Its name without `Tokenizer` and `Fast`.
     pub(super) name: String,
-    /// The kinds of models that have it.
+    /// The kinds of models that use it.
     pub(super) models: Vec<String>,
-    /// SHA-256 of published merges, each as two tokens, a space between and a line feed after them.
+    /// The SHA-256 of published merges. Each merge is two tokens with a space between them and a line feed after them.
     #[serde(default)]
     merges: Vec<String>,
-    /// Tokens that a vocabulary with these merges has too.
+    /// Tokens that a vocabulary with these merges also has.
     #[serde(default)]
     tokens: Vec<String>,
     /// The name of its pipeline.
     pub(super) pipeline: String,
     pub(super) template: Around,
-    /// Special tokens by what they are for, where settings name none.
+    /// Special tokens by role, used if settings name none.
     pub(super) roles: HashMap<String, String>,
     #[serde(default)]
     puts_space: bool,
-    /// Whether the white space before the mask belongs to it.
+    /// Whether the white space before the mask is part of it.
     #[serde(default)]
     pub(super) mask_takes_space: bool,
 }
 
-/// What stands around a text.
+/// The special tokens around a text.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Around {
-    /// What `add_bos_token` and `add_eos_token` request.
+    /// Those that `add_bos_token` and `add_eos_token` request.
     #[default]
     AsAsked,
     Roberta,
@@ -65,10 +65,10 @@ pub(super) static CLASSES: LazyLock<Vec<Class>> =
     LazyLock::new(|| serde_json::from_str(include_str!("classes.json")).unwrap_or_default());
 
 impl Class {
-    /// The class that `tokenizer_config.json` names, else that of the model, else that of published merges.
+    /// The class that `tokenizer_config.json` names, or else that of the model, or else that of published merges.
     ///
     /// # Errors
-    /// If a class that is not known is named. One without rules of its own says nothing.
+    /// If the settings name an unknown class. A class without rules of its own counts as no name.
     pub(super) fn of(
         config: &Map<String, Value>,
         model: &Map<String, Value>,
@@ -83,7 +83,7 @@ impl Class {
         Ok(Self::of_model(model).or_else(|| Self::of_published(ids, merges)))
     }
 
-    /// The class of a published vocabulary, by its merges.
+    /// The class of a published vocabulary, identified by its merges.
     fn of_published(ids: &Ids<'_>, merges: &[NumberedMerge<'_>]) -> Option<&'static Self> {
         let mut digest = Sha256::new();
         for merge in merges {
@@ -99,7 +99,7 @@ impl Class {
         CLASSES.iter().filter(has).max_by_key(|class| class.tokens.len())
     }
 
-    /// What is made of a pair of bytes of which only the pattern is known.
+    /// The class for a pair of bytes of which only the pattern is known.
     pub(super) fn of_bytes() -> Self {
         Self { name: "GPT2".to_owned(), pipeline: "bytes".to_owned(), ..Self::default() }
     }
@@ -115,7 +115,7 @@ impl Class {
         CLASSES.iter().find(|class| class.name == name).ok_or_else(|| unknown(named))
     }
 
-    /// The pattern of its texts, where these are bytes cut by one.
+    /// The name of the split pattern, if texts are bytes that are cut by a single pattern.
     pub(super) fn pattern(&self) -> Option<&'static str> {
         match self.pipeline.as_str() {
             "bytes" => Some("gpt2"),
@@ -124,16 +124,16 @@ impl Class {
         }
     }
 
-    /// Whether a space is put before a text: as the settings say, else as the class does.
+    /// Whether a space is put before a text: the settings decide, or else the class.
     pub(super) fn prefix_space(&self, config: &Map<String, Value>) -> Result<bool> {
         Ok(switch(config, "add_prefix_space")?.unwrap_or(self.puts_space))
     }
 }
 
-/// Classes without rules of their own, by what is left of their names.
+/// Classes without rules of their own, by what remains of their names.
 const RULELESS: [&str; 3] = ["PreTrained", "TokenizersBackend", "PythonBackend"];
 
-/// The name of a class, without `Tokenizer` and `Fast`.
+/// The name of a class without `Tokenizer` and `Fast`.
 fn class_name(named: &Value) -> &str {
     let text = named.as_str().unwrap_or_default();
     let name = text.strip_suffix("Fast").unwrap_or(text);
@@ -150,20 +150,20 @@ fn unknown(named: impl std::fmt::Display) -> Error {
     Error::format(FORMAT, CONFIG, problem)
 }
 
-/// What Whisper's texts begin with.
+/// The first token of Whisper's texts.
 const START: &str = "<|startoftranscript|>";
 
-/// What follows if no time stamps are requested.
+/// The token that follows if no time stamps are requested.
 const NO_TIMESTAMPS: &str = "<|notimestamps|>";
 
-/// The tokens that settings name, and the ids of all.
+/// The tokens that settings name, and the ids of all tokens.
 pub(super) struct Tokens<'t> {
     pub(super) added: &'t AddedTokens,
     pub(super) ids: &'t Ids<'t>,
 }
 
 impl<'t> Tokens<'t> {
-    /// The token of a role, which must be there.
+    /// The token of a role. An error if there is none.
     fn role(&self, role: &str) -> Result<&'t str> {
         let missing = || Error::format(FORMAT, CONFIG, format!("{role}_token is missing"));
         self.added.of_role(role).ok_or_else(missing)
@@ -188,7 +188,7 @@ impl<'t> Tokens<'t> {
         names.iter().map(piece).collect()
     }
 
-    /// A template, by the names of its special tokens.
+    /// A template, given by the names of its special tokens.
     fn written(&self, around: &Names<'_>) -> Result<Value> {
         let Names { begin, end, between } = around;
         let first = vec![TemplatePiece::First { type_id: 0 }];
@@ -207,14 +207,15 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// The names of special tokens before and after one text or two, and between two: after the first and before the second.
+/// The names of the special tokens before and after one text or two, and between two texts: after the first and before
+/// the second.
 struct Names<'n> {
     begin: &'n [&'n str],
     end: &'n [&'n str],
     between: (&'n [&'n str], &'n [&'n str]),
 }
 
-/// The `post_processor` of a class; nothing where it puts nothing around a text.
+/// The `post_processor` of a class; null if it puts nothing around a text.
 pub(super) fn post_processor(
     class: &Class,
     config: &Map<String, Value>,

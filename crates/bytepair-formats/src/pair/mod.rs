@@ -1,14 +1,15 @@
-//! `vocab.json` and `merges.txt` with the settings that lie beside them.
+//! `vocab.json` and `merges.txt`, with the settings in the files beside them.
 //!
-//! The pair says nothing of how a text becomes words. `tokenizer_config.json` names a class of transformers; what that
-//! class makes of a pair is put together as a `tokenizer.json` and read as that. `special_tokens_map.json` and
-//! `added_tokens.json` count where the config lists no `added_tokens_decoder`; without a class, the `model_type` of
-//! `config.json` names it, or the merges do, where they are published ones. Otherwise the first line of `merges.txt` names
-//! the pattern, as `gpt2` writes it, or the caller gives it: vocabularies of one shape are split in many ways.
+//! The pair does not say how a text becomes words. `tokenizer_config.json` names a class of transformers. What that class
+//! makes of a pair is put together as a `tokenizer.json`, and read as one. `special_tokens_map.json` and
+//! `added_tokens.json` count if the config lists no `added_tokens_decoder`. If no class is named, the `model_type` of
+//! `config.json` decides, or the merges do if they are published ones. If these do not decide either, the first line of
+//! `merges.txt` names the pattern, as `gpt2` writes it, or the caller gives it, since vocabularies of the same shape are
+//! split in many ways.
 //!
-//! `classes` are the classes that are known and what a class puts around a text; `added` are the tokens that settings
-//! name. Left out: settings of calls (lengths, sides, chat templates), and the language of Whisper's prefix.
-//! Linear in the size of the files.
+//! `classes` holds the known classes and what each puts around a text; `added` holds the tokens that settings name. Left
+//! out: settings of calls (lengths, sides, chat templates), and the language in Whisper's prefix. Takes time linear in
+//! the size of the files.
 
 mod added;
 mod classes;
@@ -46,21 +47,21 @@ pub struct Pair<'f> {
     pub vocab_json: &'f [u8],
     /// The merges.
     pub merges_txt: &'f [u8],
-    /// The files of [`SETTINGS`] that are there, each with its name.
+    /// The existing files of [`SETTINGS`], each with its name.
     pub settings: &'f [(&'f str, &'f [u8])],
 }
 
-/// The tokenizer of the files.
+/// Reads the tokenizer of the files.
 ///
 /// # Errors
-/// If a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
+/// If a file is damaged, names an unknown class, or no file says how texts are split. The error says which.
 pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     read_split(pair, None)
 }
 
-/// The tokenizer of GPT-1's own pair, `encoder_bpe_40000.json` and `vocab_40000.bpe`, as `transformers` reads it.
+/// Reads the tokenizer of GPT-1's own pair, `encoder_bpe_40000.json` and `vocab_40000.bpe`, as `transformers` reads it.
 ///
-/// The program that GPT-1 was trained with repaired the text (ftfy) and cut it with spaCy; its ids differ where Bert's words
+/// The program that GPT-1 was trained with repaired the text (ftfy) and cut it with spaCy. Its ids differ if Bert's words
 /// do.
 ///
 /// # Errors
@@ -70,10 +71,10 @@ pub fn read_gpt1(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
     read(&Pair { vocab_json: encoder_json, merges_txt: vocab_bpe, settings: &[(CONFIG, config)] })
 }
 
-/// The tokenizer of the files, split by these stages, if any are given, instead of those that the files name.
+/// Reads the tokenizer of the files. If stages are given, they split the text instead of those that the files name.
 ///
 /// # Errors
-/// As [`read`], and if stages are given for words that end in a mark.
+/// As [`read`], and if stages are given although words end in a mark.
 pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let class = pair.class(stages.is_some())?;
     if !pair.has_settings()? && class.name == "GPT2" {
@@ -94,7 +95,7 @@ pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokeniz
     Tokenizer::new(Parts { pre_tokenizer: splitter.into(), ..parts.clone() })
 }
 
-/// The `tokenizer.json` of the tokenizer that a class makes of the files.
+/// The `tokenizer.json` that a class makes of the files.
 fn tokenizer_json(pair: &Pair<'_>, class: &Class) -> Result<Vec<u8>> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", pair.vocab_json)?;
     let mut ids = ids(&entries)?;
@@ -128,7 +129,7 @@ fn ids<'e>(entries: &'e [(Cow<'_, str>, TokenId)]) -> Result<Ids<'e>> {
     }
 }
 
-/// What `tokenizer_config.json` says of a switch, if it says anything.
+/// The value of a switch in `tokenizer_config.json`, if it is there.
 fn switch(config: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
     match config.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -141,7 +142,7 @@ fn switch(config: &Map<String, Value>, name: &str) -> Result<Option<bool>> {
 }
 
 impl Pair<'_> {
-    /// The class that the files name, or that of a pair of bytes whose pattern is known or given.
+    /// The class that the files name, or that for a pair of bytes if the pattern is known or given.
     fn class(&self, is_split: bool) -> Result<Cow<'static, Class>> {
         let Entries(entries) = json::parse(FORMAT, "vocab.json", self.vocab_json)?;
         let ids = ids(&entries)?;
@@ -180,7 +181,7 @@ impl Pair<'_> {
         Err(Error::format(FORMAT, "merges.txt", problem))
     }
 
-    /// The object in a file of settings; an empty one if there is no such file.
+    /// The object in a file of settings. Empty if there is no such file.
     fn object(&self, name: &str) -> Result<Map<String, Value>> {
         let Some((_, file)) = self.settings.iter().find(|(other, _)| *other == name) else {
             return Ok(Map::new());
@@ -191,7 +192,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Whether something lies beside the two files that says how they are meant.
+    /// Whether a file beside the pair says how it is meant.
     fn has_settings(&self) -> Result<bool> {
         let is_own = |name: &str| [CONFIG, SPECIAL_TOKENS, ADDED_TOKENS].contains(&name);
         if self.settings.iter().any(|(name, _)| is_own(name)) {
@@ -236,7 +237,7 @@ mod tests {
         with_pair(&json!({"a": 0, "b": 1, "ab": 2, "<m>": 3}), settings, read_as_gpt2)
     }
 
-    /// An added token as settings make it.
+    /// An added token, as settings define it.
     fn added_token(settings: &[(&str, Value)], content: &str) -> Value {
         let file = with_pair(&json!({"a": 0, "b": 1, "ab": 2}), settings, |pair| {
             tokenizer_json(pair, &*pair.class(true)?)
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(added_token(&more, "<more>")["special"], true);
         let named = [(CONFIG, json!({"extra_special_tokens": {"image_token": "<image>"}}))];
         assert_eq!(added_token(&named, "<image>")["special"], true);
-        // One that settings list needs no merge.
+        // A token that settings list needs no merge.
         let vocab = json!({"a": 0, "b": 1, "ab": 2, "ba": 3});
         assert!(with_pair(&vocab, &[(ADDED_TOKENS, json!({"ba": 3}))], read_as_gpt2).is_ok());
     }

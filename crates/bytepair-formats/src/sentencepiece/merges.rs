@@ -1,32 +1,33 @@
-//! Pieces with scores to merges: the meaning of a SentencePiece vocabulary, and a list of merges that means the same.
+//! Pieces with scores to merges: the meaning of a SentencePiece vocabulary, and an equal list of merges.
 //!
-//! Two neighbours are merged whenever what they make is a piece, the highest score first, the leftmost of
-//! equal ones. So a piece has a merge for each of its cuts whose sides are pieces, all of the same priority.
-//! Single characters that are no pieces merge there too, and become unknown only in the end; a vocabulary
-//! where that can happen is refused, as units outside the alphabet merge with nothing here.
+//! Two neighbours are merged if their joined text is a piece, the highest score first, and the leftmost of equal ones. So
+//! a piece has a merge for each cut into two pieces, all with the same priority. In SentencePiece, single characters that
+//! are not pieces merge too, and become unknown only at the end. A vocabulary in which that can happen is refused, since
+//! units outside the alphabet never merge here.
 //!
-//! In sorted order a piece comes after those that it begins with, so one pass finds them for all pieces, and another
-//! over the reversed texts finds those that it ends with. Takes time linear in the text of the pieces, and sorting
-//! them.
+//! In sorted order, a piece comes after the pieces that it begins with, so one pass finds these for all pieces. Another
+//! pass, over the reversed texts, finds the pieces that each ends with. Takes time linear in the text of the pieces, plus
+//! sorting.
 //!
-//! Formats that list merges in order cannot say that the leftmost of several goes first, and need not:
-//! **at most one cut of a piece ever happens.** Take a stretch of a text whose ends no merge has crossed so far. The merges
-//! inside it were, one after the other, those of the stretch alone, since the best of all is the best of those inside. So two
-//! neighbours are what their joined text, alone, becomes just before its last merge. That is one pair for each text, and
-//! [`live_merges`] leaves the other cuts out.
+//! Formats that list merges in order cannot express that the leftmost of equal ones goes first, and need not: **at most
+//! one cut of a piece ever happens.** Take a range of a text whose bounds no merge has crossed so far. The merges inside
+//! it were, one after the other, those of the range alone, since the best of all merges is also the best of those inside.
+//! So two neighbours are what their joined text, alone, becomes just before its last merge. That is one pair for each
+//! text, and [`live_merges`] leaves out the other cuts.
 //!
 //! The remaining merges of different pieces may still share a priority. Then their order in the list must not matter: no
-//! piece of such a group may be part of a merge that is not after the group, and of two merges that overlap (`a b c`, with
-//! `ab` and `bc` of one priority) the left one must come first. Otherwise the vocabulary is refused.
+//! piece of such a group may be part of a merge that does not come after the group, and if two merges overlap (`a b c`,
+//! with `ab` and `bc` of one priority), the left one must come first. Otherwise the vocabulary is refused.
 //!
 //! One kind of group builds on itself and occurs in published models: all repeats of a character, such as two to sixteen
 //! spaces. In a run of the character the leftmost pair goes first, so there are finished tokens, one growing token, and
-//! single characters. The last finished token may take in the growing one, the growing one may take in a character, or the
-//! next two characters may begin a token: in this order by place, and also by the length of the result. So the longest are
-//! listed first. Other merges may make longer repeats if they come after the group, whose own merges have no such part: when
-//! one happens, the group has no merge left, and what it makes is no part of one.
+//! single characters. The last finished token may absorb the growing one, the growing one may absorb a character, or the
+//! next two characters may begin a token. This is their order by place, and also by descending length of the result. So
+//! the longest are listed first. Other merges may make longer repeats if they come after the group, whose own merges do
+//! not use them as parts: when one happens, the group has no merge left, and its result is not a part of any merge of the
+//! group.
 //!
-//! The list costs for each token the square of its length.
+//! The list takes time quadratic in the length of each token.
 
 use std::collections::{HashMap, HashSet};
 
@@ -44,10 +45,10 @@ pub(crate) struct Scored<'p> {
     pub(crate) score: f32,
 }
 
-/// Appends the merges of these pieces, which are different from each other.
+/// Appends the merges of these pieces, which must be distinct.
 ///
 /// # Errors
-/// If a piece could be made of a character that is no piece.
+/// If a piece could be made from a character that is not a piece.
 pub(crate) fn push_merges(
     format: &'static str,
     vocabulary: &mut Vocabulary,
@@ -90,9 +91,9 @@ pub(crate) fn push_merges(
     Ok(())
 }
 
-/// Where the text is cut before merging: between parts of it that no piece spans.
+/// The stages that cut a text before merging, at places that no piece spans.
 ///
-/// Neighbouring unknown characters that become one must stay together too, so `▁` has to be known.
+/// Adjacent unknown characters that become one token must stay together too, so `▁` has to be known.
 pub(crate) fn cut_stages<'p, P: Iterator<Item = &'p str>>(
     pieces: impl Fn() -> P,
     fuses_unknown: bool,
@@ -118,12 +119,12 @@ fn is_one_character(text: &str) -> bool {
     text.chars().nth(1).is_none()
 }
 
-/// A part that a piece begins or ends with: its length, and its id unless it is a character that is no piece.
+/// A part at the beginning or the end of a piece: its length, and its id, or `None` for a character that is not a piece.
 type Part = (usize, Option<TokenId>);
 
-/// By place of a text: the place of the longest other text that it begins with.
+/// For each text, the index of the longest other text that it begins with.
 fn longest_beginnings(texts: &[impl AsRef<[u8]>]) -> Vec<Option<usize>> {
-    // The first eight bytes are compared as a number of the same order.
+    // The first eight bytes are compared as an integer, which gives the same order.
     let key = |text: &[u8]| {
         let mut key = [0; 8];
         key.iter_mut().zip(text).for_each(|(to, byte)| *to = *byte);
@@ -144,7 +145,7 @@ fn longest_beginnings(texts: &[impl AsRef<[u8]>]) -> Vec<Option<usize>> {
     longest
 }
 
-/// The parts on one side of a piece, the longest first; the last is a character of `character_len` bytes.
+/// The parts on one side of a piece, longest first. The last is a character of `character_len` bytes.
 fn parts(
     pieces: &[Scored<'_>],
     longest: &[Option<usize>],
@@ -160,13 +161,13 @@ fn parts(
     parts
 }
 
-/// The most pairs of merges of one priority that are looked at.
+/// The most pairs of merges of one priority that are examined.
 const MAX_PAIRS: usize = 1 << 20;
 
 /// The merges that can happen, in an order that gives the same tokens as the priorities of the vocabulary.
 ///
 /// # Errors
-/// If there is no such order; the message says why.
+/// If there is no such order. The message says why.
 pub(crate) fn live_merges(format: &'static str, vocabulary: &Vocabulary) -> Result<Vec<Merge>> {
     let rules = Rules::new(format, vocabulary)?;
     let mut live: Vec<(u32, Merge)> = vocabulary
@@ -212,14 +213,15 @@ impl<'v> Rules<'v> {
         Ok(Self { format, vocabulary, by_pair })
     }
 
-    /// The last merge of a token's own text, if that makes the token.
+    /// The last merge of a token's own text, if it makes the token.
     fn last_merge(&self, id: TokenId, token: Token<'_>) -> Option<(u32, Merge)> {
         let [left, right] = *self.merged(token.bytes, 2)? else { return None };
         let &(priority, result) = self.by_pair.get(&(left, right))?;
         (result == id).then_some((priority, Merge { left, right, result }))
     }
 
-    /// What a text, alone, becomes when `n_left` tokens are left of it; `None` if it stops before, or has fewer.
+    /// The tokens that a text, alone, is merged to when `n_left` are left; `None` if merging stops before that, or if
+    /// there are fewer.
     fn merged(&self, text: &[u8], n_left: usize) -> Option<Vec<TokenId>> {
         let text = std::str::from_utf8(text).ok()?;
         let mut buffer = [0; 4];
@@ -239,7 +241,7 @@ impl<'v> Rules<'v> {
         (tokens.len() == n_left).then_some(tokens)
     }
 
-    /// Merges of one priority in an order that does not show.
+    /// Merges of one priority, in an order that gives the same tokens as that priority.
     fn in_order(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> Result<Vec<Merge>> {
         let priority = group[0].0;
         let made: HashSet<TokenId> = group.iter().map(|(_, merge)| merge.result).collect();
@@ -261,7 +263,7 @@ impl<'v> Rules<'v> {
             merges.sort_by_key(|merge| std::cmp::Reverse(self.bytes(merge.result).len()));
             return Ok(merges);
         }
-        // By merge: those that must come after it, and how many must come before it.
+        // For each merge: those that must come after it, and how many must come before it.
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
         let mut n_before = vec![0_usize; group.len()];
         for (place, other) in self.competing(group)? {
@@ -289,7 +291,7 @@ impl<'v> Rules<'v> {
         }
     }
 
-    /// Pairs of merges that compete for a token in some text, the one on the left first.
+    /// Pairs of merges that compete for a token in some text, the left one first.
     fn competing(&self, group: &[(u32, Merge)]) -> Result<Vec<(usize, usize)>> {
         let mut by_left: HashMap<TokenId, Vec<usize>> = HashMap::new();
         for (place, (_, merge)) in group.iter().enumerate() {
@@ -311,8 +313,8 @@ impl<'v> Rules<'v> {
         Ok(pairs)
     }
 
-    /// Whether these merges make the repeats of a character of each other alone, and all other merges that make such
-    /// repeats come after them.
+    /// Whether these merges make repeats of one character from parts that no later merge makes, and all other merges that
+    /// make such repeats come after them.
     fn are_all_repeats(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> bool {
         let Some(repeated) = self.repeated(group[0].1.result) else { return false };
         let is_repeat = |merge: &Merge| self.repeated(merge.result) == Some(repeated);
@@ -335,7 +337,7 @@ impl<'v> Rules<'v> {
         characters.all(|character| character == first).then_some(first)
     }
 
-    /// Whether tokens are ever neighbours before anything is merged across them.
+    /// Whether these tokens are ever adjacent before a merge crosses their bounds.
     fn can_stand_so(&self, tokens: [TokenId; 3]) -> bool {
         let text = tokens.map(|id| self.bytes(id)).concat();
         self.merged(&text, tokens.len()).is_some_and(|merged| merged == tokens)
@@ -360,7 +362,7 @@ mod tests {
     use bytepair::units::Units;
     use bytepair::{Parts, Tokenizer};
 
-    /// Merges by trying every cut, or the piece that is made of a character that is none.
+    /// Merges found by trying every cut, or the piece that is made from a character that is not a piece.
     fn naive(pieces: &[Scored<'_>]) -> std::result::Result<Vec<Merge>, TokenId> {
         let ids: HashMap<_, _> = pieces.iter().map(|piece| (piece.text, piece.id)).collect();
         let mut order: Vec<_> = pieces.iter().collect();
@@ -449,7 +451,7 @@ mod tests {
         listed
     }
 
-    /// Pieces with scores; or repeats of one score, with longer ones and perhaps another piece after them.
+    /// Pieces with scores, or repeats with one score, with longer ones and perhaps another piece after them.
     fn scores() -> impl Strategy<Value = Vec<(String, u32)>> {
         let repeats = (
             prop::collection::btree_set(2_usize..10, 1..8),

@@ -1,14 +1,14 @@
-//! SentencePiece's `.model` files of the type BPE.
+//! SentencePiece's `.model` files of type BPE.
 //!
-//! A tokenizer that is read gives the ids, pieces, spans and text that `sentencepiece` gives with its
-//! defaults. Text may be any bytes: those that are no UTF-8 become U+FFFD. SentencePiece never finds control
-//! symbols (`<s>`) and the unknown token in a text, so they are special tokens, which a call has to allow; it puts none
-//! around a text unless asked, so the template is empty. User-defined symbols are always found, in the normalized
-//! text, and merge with nothing. Pieces merge by score (`merges`); where no piece has a space after something else, the text is
-//! cut before spaces first, which changes nothing and is quicker.
+//! A tokenizer that is read gives the ids, pieces, spans and text that `sentencepiece` gives by default. Text may be any
+//! bytes; those that are not UTF-8 become U+FFFD. SentencePiece never finds control symbols (`<s>`) or the unknown token
+//! in a text, so they are special tokens, which a call has to allow. It puts none around a text by default, so the
+//! template is empty. User-defined symbols are always found, in the normalized text, and merge with nothing. Pieces merge
+//! by score (`merges`). If no piece has a space after another character, the text is cut before spaces first, which is
+//! faster and does not change the result.
 //!
-//! Refused by name: models of other types, a denormalizer, pieces that are switched off (`UNUSED`) and of
-//! more than one character, pieces made of characters that are no pieces. The self-test in a file is not run.
+//! Refused by name: models of other types, denormalizers, unused pieces (`UNUSED`) of more than one character, and pieces
+//! made of characters that are not pieces. The self-test in a file is not run.
 
 pub(crate) mod merges;
 mod model;
@@ -37,10 +37,10 @@ use bytepair_split::{Splitter, Stage};
 /// The name of the format in messages.
 const FORMAT: &str = "SentencePiece model";
 
-/// The tokenizer of a model file.
+/// Reads the tokenizer of a model file.
 ///
 /// # Errors
-/// If the file is damaged, its type is not BPE, or it asks for something that is not supported.
+/// If the file is damaged, its type is not BPE, or it requires something that is not supported.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let model = Model::parse(file)?;
     check_type(&model)?;
@@ -142,8 +142,8 @@ fn stages(model: &Model) -> Vec<Stage> {
     cut_stages(pieces, fuses_unknown)
 }
 
-/// Control symbols and the unknown token, which are special, and user-defined symbols, which are always found in the
-/// normalized text. One of these with a space in it never stands there once spaces became `▁`.
+/// The control symbols and the unknown token, which are special, and the user-defined symbols, which are always found in
+/// the normalized text. A user-defined symbol with a space never occurs there if spaces become `▁`, so it is left out.
 fn added(model: &Model) -> Vec<AddedToken> {
     let escapes = model.normalizer.escapes_whitespaces;
     let added = (0..).zip(&model.pieces).filter_map(|(id, piece)| {
@@ -178,7 +178,7 @@ fn decode(model: &Model) -> SentencePieceDecode {
     }
 }
 
-/// The vocabulary of pieces with their kinds, texts and scores, in the order of their ids, and their merges.
+/// The vocabulary of pieces with kinds, texts and scores, in the order of their ids, and its merges.
 pub(crate) fn vocabulary<'p>(
     format: &'static str,
     pieces: impl Iterator<Item = (PieceKind, &'p str, f32)>,
@@ -274,7 +274,7 @@ mod tests {
         fn cutting_before_spaces_changes_no_ids(text in "[ab x▁]{0,40}") {
             let cut = tokenizer(&model(&NORMAL));
             let mut crossing = model(&NORMAL);
-            // A piece that no text has keeps the text whole.
+            // A piece that never occurs in a text keeps the text whole.
             crossing.pieces.push(piece("b▁", -1000.0, PieceKind::Normal));
             crossing.pieces.push(piece("▁b", -1001.0, PieceKind::Normal));
             let whole = tokenizer(&crossing);
@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Merges the neighbours whose text is the piece of the highest score, the leftmost of several.
+    /// Merges the neighbours whose joined text is the piece with the highest score, the leftmost of equal ones.
     fn by_definition(pieces: &[(&str, f32)], text: &str) -> Vec<String> {
         let mut symbols: Vec<String> = text.chars().map(String::from).collect();
         let score = |pair: &[String]| {

@@ -1,17 +1,16 @@
-//! A SentencePiece model file as it stands on disk: the fields that matter, checked one by one.
+//! A SentencePiece model file as it is on disk: the relevant fields, checked one by one.
 //!
-//! What was only for training (`trainer_spec`, but for a few fields) is left out, and so is
-//! `self_test_data`. Other fields that are not known are refused, since they could change what the model
-//! means.
+//! Settings that only matter for training (most of `trainer_spec`) and `self_test_data` are ignored. Other unknown fields
+//! are refused, since they could change the meaning of the model.
 //!
-//! The file is a message of protocol buffers; as much of that format is read as model files use. Fields are read in place:
-//! nothing is copied or set aside by a length that a file states. Groups, which nobody writes any more, are refused. Takes
-//! one pass.
+//! The file is a Protocol Buffers message; only the part of that format that model files use is supported. Fields are
+//! read in place: nothing is copied or allocated by a length that a file states. Groups, which are obsolete, are refused.
+//! Takes one pass.
 
 use super::FORMAT;
 use bytepair::{Error, Result};
 
-/// What a model file says.
+/// The content of a model file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Model {
     pub(super) pieces: Vec<Piece>,
@@ -19,7 +18,7 @@ pub(super) struct Model {
     pub(super) normalizer: Normalizer,
 }
 
-/// One entry of the vocabulary; its place is its id.
+/// An entry of the vocabulary. Its index is its id.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Piece {
     pub(super) text: String,
@@ -37,7 +36,7 @@ pub(crate) enum PieceKind {
     Byte = 6,
 }
 
-/// What of the training settings bears on the use of the model.
+/// The training settings that affect the use of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Trainer {
     pub(super) model_type: u64,
@@ -55,7 +54,7 @@ pub(super) struct Normalizer {
     pub(super) escapes_whitespaces: bool,
 }
 
-/// The model type that is byte-pair encoding.
+/// The number of the model type BPE.
 pub(super) const BPE: u64 = 2;
 
 impl Default for Trainer {
@@ -80,9 +79,9 @@ impl Default for Normalizer {
     }
 }
 
-/// Whether a file begins with a piece and another field of a model.
+/// Whether a file begins with a piece followed by another field of a model.
 ///
-/// The line feed with which all models begin is also an empty line of a text.
+/// The first byte of a model is a line feed, which could also be an empty line of a text.
 pub(crate) fn begins_one(file: &[u8]) -> bool {
     let mut fields = Fields::new("the model", file);
     let mut next = || fields.next().ok().flatten();
@@ -161,7 +160,7 @@ impl Piece {
 }
 
 impl PieceKind {
-    /// The kind of a number, which `.gguf` files have too.
+    /// The kind with this number. `.gguf` files use the same numbers.
     pub(crate) fn of(number: u64) -> Option<Self> {
         use PieceKind::{Byte, Control, Normal, Unknown, Unused, UserDefined};
         let all = [Normal, Unknown, Control, UserDefined, Unused, Byte];
@@ -228,12 +227,12 @@ impl Normalizer {
     }
 }
 
-/// The value of a field as it lies in the file.
+/// The value of a field, as it is encoded in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value<'f> {
-    /// Whole numbers, truth values, choices.
+    /// Integers, booleans, enums.
     Varint(u64),
-    /// Four bytes, mostly a floating-point number.
+    /// Four bytes, usually a floating-point number.
     Fixed32([u8; 4]),
     /// Eight bytes.
     Fixed64([u8; 8]),
@@ -241,7 +240,7 @@ enum Value<'f> {
     Bytes(&'f [u8]),
 }
 
-/// The fields of a message, in the order in which they lie there.
+/// The fields of a message, in the order of the file.
 struct Fields<'f> {
     rest: &'f [u8],
     /// The name of the message in errors.
@@ -335,7 +334,7 @@ impl<'f> Field<'f> {
         }
     }
 
-    /// An error about a field that is not known.
+    /// The error for an unknown field.
     fn unknown(&self) -> Error {
         Error::format(FORMAT, self.part(), "not a field that is known")
     }

@@ -1,15 +1,16 @@
-//! A tokenizer to a model file.
+//! Writes a tokenizer as a model file.
 //!
-//! The file is read again before it is returned, and refused unless every part is as it was: a model cannot express merges
+//! The file is read again before it is returned, and refused unless every part is the same. A model cannot express merges
 //! that differ from the meaning of its scores.
 //!
-//! What is trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
-//! a list of merges. A model gives the same ids if no token reaches across a cut of the pattern, and if of the cuts of a
-//! token only the listed merge ever happens (`live_merges`). Special tokens become control symbols, so decoding leaves them out.
-//! A model has to have an unknown token; if there is none, and no special token `<unk>`, one is added after the last id.
+//! A tokenizer trained in the dialect `sentencepiece` has other parts than a model: steps that replace spaces, a pattern,
+//! a list of merges. A model gives the same ids if no token spans a cut of the pattern, and if the listed merge is the
+//! only cut of a token that ever happens (`live_merges`). Special tokens become control symbols, so decoding leaves them
+//! out. A model must have an unknown token. If there is none, and no special token `<unk>`, one is added after the last
+//! id.
 //!
-//! Refused by name: changes of the text other than `▁` for spaces and a space before the text, as this crate writes no
-//! character map but the one that was read; added tokens that are not special.
+//! Refused by name: changes of the text other than `▁` for spaces and a space before the text, since this crate writes no
+//! character map except one that was read; added tokens that are not special.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -33,10 +34,10 @@ use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::{Stage, each_begins, first_begins};
 
-/// The model file of a tokenizer, from which every text gets the same ids.
+/// Writes the model file of a tokenizer. Every text gets the same ids from it.
 ///
 /// # Errors
-/// If the tokenizer has a part that a model cannot say; the error names it.
+/// If the tokenizer has a part that a model cannot express. The error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let own = tokenizer.parts();
     if own.normalizer.is_sentencepiece() {
@@ -58,7 +59,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     }
 }
 
-/// The file, and what it is read as.
+/// The file, and the parts that are read from it.
 fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
     let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() else {
         return refuse("a normalizer other than SentencePiece's");
@@ -125,7 +126,8 @@ fn text(token: Token<'_>) -> Option<String> {
     }
 }
 
-/// By id: the earlier a token is made, the higher; what no merge makes is lowest, in the order of ids.
+/// The score of each id. The earlier a token is made, the higher its score. Tokens that no merge makes have the lowest
+/// scores, in the order of their ids.
 #[expect(clippy::cast_precision_loss, reason = "the file is read again and compared")]
 fn scores(vocabulary: &Vocabulary) -> Vec<f32> {
     let ranks = ranks(vocabulary);
@@ -137,7 +139,7 @@ fn scores(vocabulary: &Vocabulary) -> Vec<f32> {
     scores
 }
 
-/// By merge: how many priorities are before its own.
+/// For each merge, the number of distinct priorities before its own.
 fn ranks(vocabulary: &Vocabulary) -> Vec<usize> {
     let priorities = vocabulary.priorities();
     let mut distinct = priorities.to_vec();
@@ -168,7 +170,7 @@ fn difference(parts: &Parts, again: &Parts) -> Option<&'static str> {
     is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
 }
 
-/// The first added token that is something else in the model, in words.
+/// A description of the first added token that would be something else in the model.
 fn other_symbol(own: &Parts, again: &Parts) -> Option<String> {
     let [mine, theirs] = [own, again].map(found_as_they_are);
     let (tokens, symbols) = (by_id(&own.added), by_id(&again.added));
@@ -200,7 +202,7 @@ fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
     let stages = |parts: &Parts| {
         parts.pre_tokenizer.only_splitter().map(|splitter| splitter.stages().to_vec())
     };
-    // What was learned on top of a model has one merge for each token; that is the one of its cuts that can happen.
+    // A tokenizer trained on top of a model has one merge for each token, for the only cut that can happen.
     let are_alike = || {
         let [own, again] = [parts, again].map(|parts| live_merges(FORMAT, &parts.vocabulary).ok());
         own.is_some() && own == again
@@ -215,7 +217,7 @@ fn difference_of_merges(parts: &Parts, again: &Parts) -> Option<&'static str> {
     is_same.into_iter().find(|(same, _)| !same).map(|(_, part)| part)
 }
 
-/// All merges with their ranks, in an order that says nothing.
+/// All merges with their ranks, sorted so that two lists can be compared.
 fn merges(vocabulary: &Vocabulary) -> Vec<([TokenId; 3], usize)> {
     let merges = vocabulary.merges().iter().map(|merge| [merge.left, merge.right, merge.result]);
     let mut all: Vec<_> = merges.zip(ranks(vocabulary)).collect();
@@ -226,13 +228,13 @@ fn merges(vocabulary: &Vocabulary) -> Vec<([TokenId; 3], usize)> {
 /// The name of the unknown token if a tokenizer has none.
 const UNKNOWN: &str = "<unk>";
 
-/// What the unknown token is decoded to where the model does not say.
+/// The text that the unknown token is decoded to if the model does not specify one.
 const UNKNOWN_TEXT: &str = " \u{2047} ";
 
-/// The parts as a model has them.
+/// The parts in the form of a model.
 ///
 /// # Errors
-/// If a model cannot say a part; the error names it.
+/// If a model cannot express a part. The error names it.
 fn as_model(parts: &Parts) -> Result<Parts> {
     let rules = rules(parts)?;
     check_units(&parts.units)?;
@@ -260,7 +262,7 @@ fn as_model(parts: &Parts) -> Result<Parts> {
     })
 }
 
-/// Refuses a model whose merges, one for each cut of a piece, would make other tokens.
+/// Refuses a model if its merges, one for each cut of a piece, would make other tokens.
 fn check_merges(vocabulary: &Vocabulary, model: &Vocabulary) -> Result<()> {
     let live = live_merges(FORMAT, model)?;
     let merges = vocabulary.merges();
@@ -295,7 +297,7 @@ fn rules(parts: &Parts) -> Result<SentencePieceRules> {
     })
 }
 
-/// Whether a step writes spaces as `▁`.
+/// Whether a step replaces spaces with `▁`.
 fn is_escape(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Replace { from, to } if from == " " && to == SPACE_SYMBOL)
 }
@@ -304,7 +306,7 @@ fn is_prefix(step: &NormalizeStep) -> bool {
     matches!(step, NormalizeStep::Prepend { .. })
 }
 
-/// Whether a space is put before the text, as a model can.
+/// Whether a space is put before the text, in the way of a model.
 fn adds_space(parts: &Parts) -> Result<bool> {
     let steps = parts.normalizer.steps();
     let Some(place) = steps.iter().position(is_prefix) else { return Ok(false) };
@@ -367,9 +369,9 @@ fn check_others(parts: &Parts) -> Result<()> {
     require(FORMAT, &checks)
 }
 
-/// Refuses cuts that a token reaches across, as nothing is cut in a model.
+/// Refuses cuts that a token spans, since a model cuts nothing.
 ///
-/// Known patterns alone: for these the characters beside a place say whether a piece ends there.
+/// Only known patterns are accepted. With these, the characters next to a place decide whether a piece ends there.
 fn check_stages(parts: &Parts) -> Result<()> {
     let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
         return refuse("a pre-tokenizer that changes the text");
@@ -437,7 +439,7 @@ fn decode(parts: &Parts, rules: &SentencePieceRules) -> Result<SentencePieceDeco
     })
 }
 
-/// The vocabulary with an unknown token, the added tokens, and the name of that token.
+/// The vocabulary with an unknown token, the added tokens, and the name of the unknown token.
 fn vocabulary(parts: &Parts) -> Result<(Vocabulary, Vec<AddedToken>, String)> {
     let (mut vocabulary, mut added) = ((*parts.vocabulary).clone(), parts.added.clone());
     let unknown = parts.units.unknown.clone().unwrap_or_else(|| UNKNOWN.to_owned());
