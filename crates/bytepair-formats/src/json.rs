@@ -1,8 +1,8 @@
 //! JSON of a known shape, with errors that say which part of a file is meant.
 //!
-//! Field names that a shape lacks are errors wherever the shape says `deny_unknown_fields`. Maps keep the order of the
-//! file; where each name may stand once only, the reader of the format checks that. Parsing is linear in the text, and
-//! nesting deeper than 128 is refused.
+//! Unknown field names are errors if the shape has `deny_unknown_fields`. Maps keep the order of the file. If names must
+//! not be repeated, the reader of the format checks that. Parsing is linear in the text, and nesting deeper than 128 is
+//! refused.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use serde_json::{Number, Value};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
-/// What some editors put before UTF-8. The libraries that own these formats refuse it too.
+/// A byte order mark, which some editors put before UTF-8. The libraries that own these formats refuse it too.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Reads one value that takes up the whole text.
@@ -29,7 +29,7 @@ pub(super) fn parse<'j, T: Deserialize<'j>>(
     parse_seed(format, part, json, PhantomData)
 }
 
-/// Reads one value that takes up the whole text, in the way of `seed`.
+/// Reads one value that takes up the whole text, by means of `seed`.
 pub(super) fn parse_seed<'j, S: DeserializeSeed<'j>>(
     format: &'static str,
     part: &str,
@@ -52,14 +52,14 @@ pub(super) fn parse_seed<'j, S: DeserializeSeed<'j>>(
     Ok(value)
 }
 
-/// What a parser complained about, as an error of the format.
+/// The problem that a parser reports, as an error of the format.
 pub(super) fn problem(format: &'static str, part: &str, error: &serde_json::Error) -> Error {
     let message = error.to_string();
     let (what, _) = message.rsplit_once(" at line ").unwrap_or((&message, ""));
     if error.is_eof() {
         return Error::format(format, part, "the file ends too early; it may be cut off");
     }
-    // A value that was read already has no place.
+    // A value that was parsed before has no place.
     if error.line() == 0 {
         return Error::format(format, part, what);
     }
@@ -67,7 +67,7 @@ pub(super) fn problem(format: &'static str, part: &str, error: &serde_json::Erro
     Error::format(format, part, place)
 }
 
-/// Refuses `\ud83d` without the other half of its character, also in fields that are not read.
+/// Refuses `\ud83d` without the other half of its character, even in fields that are not read.
 fn check_surrogates(format: &'static str, part: &str, json: &[u8]) -> Result<()> {
     let Some(place) = lone_surrogate(json) else { return Ok(()) };
     let before = &json[..place];
@@ -84,7 +84,7 @@ fn check_surrogates(format: &'static str, part: &str, json: &[u8]) -> Result<()>
 /// The length of an escape such as `\u00e9`.
 const N_ESCAPE: usize = 6;
 
-/// Where the first escape stands that is half of a character.
+/// The offset of the first escape that is half of a character.
 fn lone_surrogate(json: &[u8]) -> Option<usize> {
     let mut place = 0;
     while let Some(found) = memchr(b'\\', json.get(place..)?) {
@@ -102,18 +102,18 @@ fn lone_surrogate(json: &[u8]) -> Option<usize> {
     None
 }
 
-/// The code unit of UTF-16 that an escape at a place stands for.
+/// The UTF-16 code unit of the escape at a place.
 fn code_unit(json: &[u8], place: usize) -> Option<u16> {
     let escape = json.get(place..place + N_ESCAPE)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
     u16::from_str_radix(digits, 16).ok()
 }
 
-/// The most steps of a normalizer, a pre-tokenizer or a decoder. Published ones have a few dozen; each takes a
-/// pass over every text and may hold tables of a pattern, and steps are nested calls.
+/// The most steps of a normalizer, a pre-tokenizer or a decoder. Published ones have a few dozen. Each step takes a pass
+/// over every text and may hold the tables of a pattern, and steps are nested calls.
 const MAX_STEPS: usize = 1000;
 
-/// Refuses rows of steps that no published file has.
+/// Refuses more steps than any published file has.
 pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> Result<()> {
     match n_steps > MAX_STEPS {
         true => {
@@ -123,7 +123,7 @@ pub(super) fn check_steps(format: &'static str, part: &str, n_steps: usize) -> R
     }
 }
 
-/// A string that is part of the file, or had to be put together.
+/// A string that is borrowed from the file, or owned if it had to be unescaped.
 #[derive(Deserialize)]
 pub(super) struct Name<'f>(#[serde(borrow)] pub(super) Cow<'f, str>);
 
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     }
 }
 
-/// Any value. Objects keep all of their fields, also those whose names appear twice.
+/// Any value. Objects keep all of their fields, including repeated ones.
 #[derive(Debug, PartialEq)]
 pub(super) enum Tree {
     Null,
@@ -171,7 +171,7 @@ pub(super) enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
-/// Any value. A key that stands twice in an object is an error.
+/// Parses any value. A repeated key in an object is an error.
 pub(super) fn parse_unique(format: &'static str, part: &str, json: &[u8]) -> Result<Value> {
     parse_seed(format, part, json, TreeSeed { refuses_repeated: true }).map(Value::from)
 }
@@ -263,7 +263,7 @@ impl<'de> Visitor<'de> for TreeSeed {
     }
 }
 
-/// The two tokens of a line, which have exactly one space between them.
+/// The two tokens of a line that contains exactly one space, between them.
 pub(super) fn two_parts(line: &str) -> Option<(&str, &str)> {
     let (left, right) = line.split_once(' ')?;
     let is_pair = !left.is_empty() && !right.is_empty() && !right.contains(' ');

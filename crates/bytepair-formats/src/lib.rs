@@ -1,12 +1,11 @@
-//! Files to tokenizers and back, one format per file.
+//! Reads tokenizers from files and writes them to files. Each format has a module.
 //!
-//! Readers take bytes and writers give bytes: where they lie is the caller's business. A reader refuses
-//! what it does not fully understand ([`ErrorKind::Format`] names the part),
-//! and a writer what its format cannot say
-//! ([`ErrorKind::Inexpressible`] names that part). [`native`] holds
-//! every tokenizer; the others are those of published models.
+//! Readers take bytes and writers return bytes; the caller decides where they are stored. A reader refuses what it does
+//! not fully understand ([`ErrorKind::Format`] names the part), and a writer refuses what its format cannot express
+//! ([`ErrorKind::Inexpressible`] names the part). [`native`] holds every tokenizer; the other formats are those of
+//! published models.
 //!
-//! Reading takes time and memory linear in the file; no number in a file makes more than the file is long.
+//! Reading takes time and memory linear in the file. No number in a file makes it take more.
 
 mod assembly;
 pub mod clip;
@@ -39,10 +38,10 @@ use bytepair::units::byte_name;
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, ErrorKind, Parts, Result, Tokenizer};
 
-/// Reads a file of a format that is one file and needs no option.
+/// Reads a file of a format that consists of one file and needs no option.
 ///
 /// # Errors
-/// If the file is not of the format, and if no such format has this name.
+/// If the file does not have this format, or no such format has this name.
 pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
     match format {
         "bytepair" => native::read(file),
@@ -60,7 +59,7 @@ pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
 /// Writes the files of a format, each with its usual name.
 ///
 /// # Errors
-/// If the format cannot express the tokenizer, and if no format that is written has this name.
+/// If the format cannot express the tokenizer, or no format with this name is written.
 pub fn write(format: &str, tokenizer: &Tokenizer) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let (name, file) = match format {
         "bytepair" => ("tokenizer.bytepair", native::write(tokenizer)),
@@ -86,7 +85,7 @@ fn no_format(name: &str) -> Error {
     Error::option("format", format!("{name:?} names no format of such files"))
 }
 
-/// Refuses ids that lie so far apart that the table of ids would dwarf the file.
+/// Refuses ids so far apart that the table of ids would dwarf the file.
 fn check_id_range(
     format: &'static str,
     ids: impl Iterator<Item = TokenId>,
@@ -101,17 +100,17 @@ fn check_id_range(
     }
 }
 
-/// How many ids a vocabulary of `n_tokens` tokens may have, most of them without a token.
+/// The largest number of ids, most of them without a token, that a vocabulary of `n_tokens` tokens may have.
 fn most_ids(n_tokens: usize) -> usize {
     n_tokens.saturating_mul(16).saturating_add(1_000_000)
 }
 
-/// A part of a tokenizer that a format has no words for.
+/// The error for a part of a tokenizer that a format cannot express.
 fn inexpressible(format: &'static str, part: impl Into<String>) -> Error {
     ErrorKind::Inexpressible { format, part: part.into() }.into()
 }
 
-/// Refuses a tokenizer in which one of these does not hold, by the name of that part.
+/// Refuses a tokenizer if one of these conditions does not hold, by the name of that part.
 fn require(format: &'static str, parts: &[(bool, &str)]) -> Result<()> {
     match parts.iter().find(|(holds, _)| !holds) {
         Some((_, part)) => Err(inexpressible(format, *part)),
@@ -119,12 +118,12 @@ fn require(format: &'static str, parts: &[(bool, &str)]) -> Result<()> {
     }
 }
 
-/// The byte of a token such as `<0x4A>`, with digits as they are written.
+/// The byte of a token such as `<0x4A>`, if its digits are written in this form.
 fn byte_of_name(name: &str) -> Option<u8> {
     byte_of(name.as_bytes()).filter(|&byte| byte_name(byte) == name)
 }
 
-/// Refuses what formats of ids and merges alone have no words for.
+/// Refuses parts that formats with nothing but ids and merges cannot express.
 fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
     require(
         format,
@@ -146,13 +145,13 @@ fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
     }
 }
 
-/// A file, and which texts get other ids from it than from the tokenizer.
+/// A file, and the kinds of texts that get different ids from it than from the tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Written {
     /// The content of the file.
     pub file: Vec<u8>,
-    /// Kinds of texts; all others get the same ids.
+    /// The kinds of texts that get other ids. All other texts get the same ids.
     pub changes: Vec<Change>,
 }
 
@@ -160,9 +159,9 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Change {
-    /// The kind, in words.
+    /// A description of the kind.
     pub what: String,
-    /// A text of the kind, normalized otherwise.
+    /// A text of the kind that is normalized differently.
     pub text: String,
 }
 

@@ -1,17 +1,16 @@
-//! Ranks to a tokenizer: what tiktoken's rule does, in the words of a merge list.
+//! Ranks to a tokenizer: the result of tiktoken's rule as a list of merges.
 //!
-//! tiktoken joins the neighbouring parts whose joined bytes have the lowest rank, the leftmost of
-//! several. Run on the bytes of one token alone, with that rule, the last step joins two parts into the
-//! token, or the token is never made. Inside any longer text, as long as nothing crosses the token's
-//! borders, the same steps happen in the same order; so these two parts are the only ones that are ever
-//! joined into it. The list of these pairs, in the order of the ranks, therefore gives tiktoken's ids for
-//! every table of ranks, whether or not it was trained. Tokens that are never made are only found as whole
-//! pieces.
+//! tiktoken joins the adjacent parts whose joined bytes have the lowest rank, and the leftmost of equal ones. If the rule
+//! runs on the bytes of one token alone, either the last step joins two parts into the token, or the token is never made.
+//! Inside any longer text, the same steps happen in the same order as long as no part crosses the bounds of the token. So
+//! these two parts are the only ones that are ever joined into it. The list of these pairs in the order of the ranks
+//! therefore gives tiktoken's ids for every table of ranks, trained or not. Tokens that are never made are only found as
+//! whole pieces.
 //!
-//! Ids are ranks, or ranks and a constant: only their order counts. Costs O(n log n) for a token of n bytes, and what
-//! looking up its parts takes: for each two that come to stand side by side anywhere their bytes once. Short tokens are
-//! searched again for each step. In long ones the pairs wait in a heap, and the token that two parts make is remembered:
-//! parts are tokens of the file, so the look-ups are bounded by the length of the file.
+//! Ids are ranks, or ranks plus a constant: only their order matters. A token of n bytes takes O(n log n) time, plus the
+//! time to look up its parts: the bytes of each two parts that are ever adjacent, once. Short tokens are searched again
+//! for each step. In long tokens the pairs wait in a heap, and the token that two parts make is cached. Since parts are
+//! tokens of the file, the number of look-ups is bounded by the length of the file.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -26,15 +25,15 @@ use bytepair::{Error, Result};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Splitter, Stage};
 
-/// Tokens of more bytes are not derived.
+/// The longest token, in bytes, whose merge is derived.
 pub(super) const MAX_TOKEN_LEN: usize = 1 << 16;
 
-/// Ids, in the order of the ranks, by the bytes of the token.
+/// The ids by the bytes of their tokens, in the order of the ranks.
 pub(super) type Ranks<'v> = HashMap<&'v [u8], TokenId>;
 
-/// The tokenizer of tokens with their ids, and special tokens with theirs.
+/// The parts of a tokenizer with these tokens and special tokens, each with its id.
 ///
-/// Errors name the token or the id that appears twice.
+/// Errors name the token or the id that is repeated.
 pub(super) fn parts(
     format: &'static str,
     entries: &[(Vec<u8>, TokenId)],
@@ -81,7 +80,7 @@ fn insert(
     vocabulary.insert(id, token).map_err(is_taken)
 }
 
-/// Appends the merges that the ranks stand for; whether they make every token.
+/// Appends the merges that the ranks imply. Returns whether they make every token.
 fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> bool {
     let by_bytes: Ranks<'_> = entries.iter().map(|(bytes, id)| (bytes.as_slice(), *id)).collect();
     let mut longer: Vec<_> = entries.iter().filter(|(bytes, _)| bytes.len() > 1).collect();
@@ -96,7 +95,7 @@ fn push_merges(vocabulary: &mut Vocabulary, entries: &[(Vec<u8>, TokenId)]) -> b
     is_complete
 }
 
-/// Which of the two orders the bytes have, if they have one.
+/// Which of the two orders of single bytes the vocabulary has, if it has one.
 fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
     let by_value = byte_order(ByteIds::Value);
     let is_by_value =
@@ -104,33 +103,33 @@ fn byte_ids(vocabulary: &Vocabulary) -> ByteIds {
     if is_by_value { ByteIds::Value } else { ByteIds::Printable }
 }
 
-/// Shorter tokens need no heap.
+/// The length from which tokens use a heap.
 const MIN_LONG: usize = 64;
 
-/// The steps by some ranks.
+/// Runs tiktoken's rule for a table of ranks.
 pub(super) struct Steps<'r, 'v> {
     ranks: &'r Ranks<'v>,
-    /// The tokens that two parts of long tokens make.
+    /// A cache of the tokens that two parts of long tokens make.
     joined: HashMap<[Part; 2], Option<TokenId>>,
 }
 
-/// A part of a long token: a token, or a byte that is none.
+/// A part of a long token: a token, or a byte without a token.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Token(TokenId),
     Byte(u8),
 }
 
-/// The parts of a long token, by the place where each begins.
+/// The parts of a long token, by the offset at which each begins.
 struct Row<'t> {
     token: &'t [u8],
     parts: Vec<Part>,
-    /// Where the next part begins, or the token ends, and the part before.
+    /// By part: the offset of the next part (or of the end of the token), and that of the previous part.
     ends: Vec<usize>,
     befores: Vec<usize>,
-    /// What a part makes with the next one.
+    /// By part: the token that it makes with the next one.
     results: Vec<Option<TokenId>>,
-    /// Results with their places; some are no longer so.
+    /// Results with their offsets, some of which are outdated.
     waiting: BinaryHeap<Reverse<(TokenId, usize)>>,
 }
 
@@ -170,7 +169,7 @@ impl<'r, 'v> Steps<'r, 'v> {
         }
     }
 
-    /// Finds what a part makes with the next one.
+    /// Looks up the token that a part makes with the next one.
     fn look(&mut self, row: &mut Row<'_>, place: usize) {
         let next = row.ends[place];
         let result = match row.parts.get(next) {
@@ -187,7 +186,7 @@ impl<'r, 'v> Steps<'r, 'v> {
 }
 
 impl Row<'_> {
-    /// Joins the pair of the lowest rank, the leftmost of several, and says where it is.
+    /// Joins the pair with the lowest rank, the leftmost of equal ones, and returns its offset.
     fn join_lowest(&mut self) -> Option<usize> {
         let (result, place) = loop {
             let Reverse((result, place)) = self.waiting.pop()?;
@@ -206,7 +205,7 @@ impl Row<'_> {
     }
 }
 
-/// The last pair that a short token is merged from, found by the definition: merge after merge over its bytes.
+/// The last pair that a short token is merged from, found by the definition: one merge after another over its bytes.
 fn last_pair_of_short(token: &[u8], ranks: &Ranks<'_>) -> Option<(TokenId, TokenId)> {
     let mut starts: Vec<usize> = (0..=token.len()).collect();
     let rank = |starts: &[usize], part: usize| -> Option<TokenId> {

@@ -1,19 +1,19 @@
-//! Which format a file is of, told by what it holds.
+//! Recognises the format of a file by its content.
 //!
-//! A vocabulary and its merges can be two files; [`half_of_pair`] finds one that came without the other. Left out: what other
-//! names of files say. Looks at the first bytes and lines. The whole file is searched once if it is a JSON object that none
-//! of its first keys gives away, or merges in which no word ends.
+//! A vocabulary and its merges can be two files; [`half_of_pair`] detects one without the other. Other file names are not
+//! considered. Only the first bytes and lines are read, with two exceptions: a JSON object that none of its first keys
+//! identifies, and merges without end-of-word marks, are searched once as a whole.
 
 use crate::codes::{END_OF_WORD, codes_format};
 use crate::{compiled, sentencepiece, tiktoken};
 
-/// How much of a file is searched for its first keys.
+/// How many bytes of a file are searched for its first keys.
 const FIRST_KEYS_LEN: usize = 4096;
 
-/// How much of a file shows whether its second line begins another object.
+/// How many bytes of a file are searched for a second line that begins another object.
 const FIRST_LINES_LEN: usize = 1 << 16;
 
-/// Keys that only a `tokenizer.json` has, and has at its beginning: its vocabulary need not be searched.
+/// Keys that only a `tokenizer.json` has, at its beginning, so its vocabulary need not be searched.
 const HUGGINGFACE_KEYS: [&[u8]; 3] = [b"\"truncation\"", b"\"padding\"", b"\"added_tokens\""];
 
 /// The names of vocabularies that need a file of merges, each with the name of that file.
@@ -23,12 +23,14 @@ pub const PAIRS: [(&str, &str); 3] = [
     ("encoder_bpe_40000.json", "vocab_40000.bpe"),
 ];
 
-/// Marks that begin a token after a space: in GPT-2's letters for bytes, and in SentencePiece's characters.
+/// Marks at the beginning of a token that follows a space: in GPT-2's letters for bytes, and in SentencePiece's
+/// characters.
 const SPACES: [&str; 2] = ["\u{120}", "\u{2581}"];
 
-/// The name of the format that a file is of; `None` if it is none of those known.
+/// The name of the format of a file; `None` if it is none of the known ones.
 ///
-/// Names are those of the modules here; what begins like a JSON object, and is nothing else, counts as `"huggingface"`.
+/// The names are those of the modules here. A file that begins like a JSON object and is nothing else counts as
+/// `"huggingface"`.
 ///
 /// ```
 /// use bytepair_formats::recognise;
@@ -51,7 +53,7 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
     }
     match file {
         [0x1F, 0x8B, ..] => return Some("clip"),
-        // The version, of which there are few, in either order of bytes.
+        // The version, a small number, in either byte order.
         [b'G', b'G', b'U', b'F', 1..=15, 0, ..] | [b'G', b'G', b'U', b'F', 0, 0, 0, ..] => {
             return Some("gguf");
         }
@@ -69,9 +71,9 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
 
 /// Says what is missing if a file is half of a tokenizer; `None` for any other file.
 ///
-/// A vocabulary is recognised by its content, and so are merges with tokens that begin with a space, such as GPT-2's. Other
-/// merges look like codes of subword-nmt, which need no second file; they count as half of a tokenizer only if the file has
-/// a name in [`PAIRS`].
+/// A vocabulary is recognised by its content, and so are merges with tokens that begin with a space, such as GPT-2's.
+/// Other merges look like codes of subword-nmt, which need no second file. They count as half of a tokenizer only if the
+/// name of the file is in [`PAIRS`].
 ///
 /// ```
 /// use bytepair_formats::half_of_pair;
@@ -99,7 +101,7 @@ pub fn half_of_pair(name: &str, file: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether a file holds merges with tokens that begin with a space, and without end-of-word marks, which codes have.
+/// Whether a file holds merges with tokens that begin with a space, and has no end-of-word marks, which codes have.
 fn is_merges_with_spaces(file: &[u8]) -> bool {
     let begins_line = |space: &&str| {
         file.starts_with(space.as_bytes()) || holds(file, format!("\n{space}").as_bytes())
@@ -109,7 +111,7 @@ fn is_merges_with_spaces(file: &[u8]) -> bool {
         && !holds(file, END_OF_WORD.as_bytes())
 }
 
-/// Whether a file is a JSON object that begins with the id of a token.
+/// Whether a file is a JSON object whose first field is a number, such as the id of a token.
 fn is_vocabulary(file: &[u8]) -> bool {
     let text = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file).trim_ascii_start();
     let first = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
@@ -120,7 +122,7 @@ fn is_vocabulary(file: &[u8]) -> bool {
     value.first().is_some_and(u8::is_ascii_digit) && json_format(file) == Some("huggingface")
 }
 
-/// The length of a JSON string up to the quote that ends it.
+/// The length of a JSON string up to its closing quote.
 fn key_len(text: &[u8]) -> usize {
     let mut is_escaped = false;
     let ends = |&byte: &u8| {
@@ -131,7 +133,7 @@ fn key_len(text: &[u8]) -> usize {
     text.iter().position(ends).unwrap_or(text.len())
 }
 
-/// The format of a JSON object; of several on lines of their own, which are a corpus, none.
+/// The format of a JSON object; `None` for several objects on separate lines, which are a corpus.
 fn json_format(file: &[u8]) -> Option<&'static str> {
     let start = |len: usize| &file[..file.len().min(len)];
     if holds(start(200), b"\"bytepair\"") {
@@ -154,7 +156,7 @@ fn holds(file: &[u8], text: &[u8]) -> bool {
     memchr::memmem::find(file, text).is_some()
 }
 
-/// Whether a key is there, which a colon follows.
+/// Whether the file contains a key that is followed by a colon.
 fn holds_key(file: &[u8], key: &[u8]) -> bool {
     memchr::memmem::find_iter(file, key)
         .any(|place| file[place + key.len()..].trim_ascii_start().starts_with(b":"))

@@ -1,17 +1,18 @@
-//! Text to text with its words cut apart, as subword-nmt and fastBPE write it: `lo@@ w`.
+//! Text to text with its words cut apart, in the form of subword-nmt and fastBPE: `lo@@ w`.
 //!
-//! Each line keeps the spaces around it; words are what stands between spaces, and runs of spaces become one.
-//! A word is merged by [`Codes`]; with a vocabulary, parts that it lacks are taken apart again. A
-//! separator follows every part but the last. Left out: glossaries, which are words of the caller, and
-//! ids, which a [`Tokenizer`](bytepair::Tokenizer) of the same codes gives.
+//! Each line keeps the spaces around it. Words are the text between spaces, and runs of spaces become one. A word is
+//! merged by [`Codes`]. If a vocabulary is given, parts that it lacks are taken apart again. A separator follows every
+//! part but the last. Left out: glossaries, which are words given by the caller, and ids, which a
+//! [`Tokenizer`](bytepair::Tokenizer) of the same codes gives.
 //!
-//! Codes in which every merge builds on earlier ones are executed by the encoder; others, and all with dropout, in rounds,
-//! as the programs do from which such codes come. The best pair of a round is the one whose merge comes first, among those
-//! that chance does not leave out. Its occurrences are joined from left to right, except those that overlap with one just
-//! joined. A round without any pair ends the word.
+//! The encoder executes codes in which every merge builds on earlier ones. Other codes, and all codes with dropout, are
+//! executed in rounds, as in the programs that such codes come from. The best pair of a round is the one whose merge
+//! comes first, among those that dropout keeps. Its occurrences are joined from left to right, except those that overlap
+//! one just joined. A round without any pair ends the word.
 //!
-//! Both take O(n log n) for a word of n characters, as pairs wait by rank and place; rounds, times 1 / (1 - p) if pairs are
-//! left out with probability p. The definition, which looks at all pairs in each round, is in the tests.
+//! Both take O(n log n) for a word of n characters, since pairs wait by rank and place. Rounds take 1 / (1 - p) times as
+//! long if pairs are left out with probability p. The definition, which looks at all pairs in each round, is in the
+//! tests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -37,17 +38,17 @@ use bytepair::vocabulary::{TokenId, Vocabulary};
 pub struct Segmenter {
     units: Units,
     vocabulary: Arc<Vocabulary>,
-    /// For words without dropout, where every merge builds on earlier ones.
+    /// For words without dropout, if every merge builds on earlier ones.
     encoder: Option<Box<Encoder>>,
     rounds: Rounds,
     separator: String,
     limit: Option<Limit>,
 }
 
-/// How a text is cut apart.
+/// Options for cutting a text apart.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SegmentOptions {
-    /// Leaves merges out by chance. The seed and the number of a line decide which.
+    /// Leaves out merges at random. The seed and the line number decide which.
     pub dropout: Option<Dropout>,
     /// The number of the first line of the text.
     pub first_line: u64,
@@ -66,7 +67,8 @@ pub enum LineEnds {
 }
 
 impl Segmenter {
-    /// A segmenter by these codes. Without `allowed` tokens, separators included, all are allowed.
+    /// A segmenter for these codes. `allowed` are the allowed tokens, separators included; if it is empty, all tokens are
+    /// allowed.
     ///
     /// # Errors
     /// If there are more symbols than ids.
@@ -85,7 +87,7 @@ impl Segmenter {
     /// A text of any number of lines with its words cut apart.
     ///
     /// # Errors
-    /// If the probability of dropout is not from 0 to 1.
+    /// If the probability of dropout is not between 0 and 1.
     pub fn segment(&self, text: &str, options: SegmentOptions) -> Result<String> {
         let dropout = checked(options.dropout)?;
         let mut words =
@@ -99,7 +101,8 @@ impl Segmenter {
         Ok(out)
     }
 
-    /// The parts of one word, without separators; with dropout those of this word of this line.
+    /// The parts of one word, without separators. With dropout, these depend on the line and the number of the word in
+    /// it.
     ///
     /// # Errors
     /// As for [`Segmenter::segment`].
@@ -149,13 +152,13 @@ impl Segmenter {
     }
 }
 
-/// Dropout that leaves anything out.
+/// The dropout, unless it leaves nothing out.
 fn checked(dropout: Option<Dropout>) -> Result<Option<Dropout>> {
     dropout.as_ref().map_or(Ok(()), Dropout::check)?;
     Ok(dropout.filter(|dropout| dropout.probability > 0.0))
 }
 
-/// The lines of a text, ends included.
+/// The lines of a text, line ends included.
 struct Lines<'t> {
     rest: &'t str,
     ends: LineEnds,
@@ -180,7 +183,7 @@ impl<'t> Iterator for Lines<'t> {
     }
 }
 
-/// The length of the end of a line that a text begins with.
+/// The length of the line end at the beginning of a text.
 fn end_len(text: &str) -> usize {
     match text.starts_with("\r\n") {
         true => 2,
@@ -188,11 +191,11 @@ fn end_len(text: &str) -> usize {
     }
 }
 
-/// The words of one text.
+/// The words of a text.
 struct Words<'w> {
     segmenter: &'w Segmenter,
     dropout: Option<Dropout>,
-    /// Words that were cut already without dropout, with their separators.
+    /// Words that were already cut without dropout, with their separators.
     known: HashMap<&'w str, String>,
     scratch: Scratch,
 }
@@ -230,17 +233,17 @@ impl<'w> Words<'w> {
     }
 }
 
-/// Takes apart again what a vocabulary does not allow.
+/// Takes apart parts that a vocabulary does not allow.
 ///
-/// A part that the vocabulary lacks is undone to the two parts of its merge, and so on until each part is allowed or is not
-/// the result of a merge. All parts except the last of a word are looked up with the separator after them. Costs one look-up
-/// for each part that is tried; a part leads to at most as many as it has characters.
+/// A part that the vocabulary lacks is replaced by the two parts of its merge, and so on until each part is allowed or is
+/// not the result of a merge. All parts except the last of a word are looked up with the separator after them. Each part
+/// that is tried takes one look-up; a part leads to at most as many parts as it has characters.
 #[derive(Debug)]
 struct Limit {
-    /// Separators included.
+    /// With separators.
     allowed: HashSet<String>,
     separator: String,
-    /// By the symbol that a merge makes, end mark included: its parts.
+    /// The two parts of each symbol that a merge makes, end mark included.
     parts: HashMap<String, (String, String)>,
 }
 
@@ -256,7 +259,7 @@ impl Limit {
         Self { allowed, separator: separator.to_owned(), parts }
     }
 
-    /// The parts of a word, each allowed or a single character.
+    /// The parts of a word, each of which is allowed or is not made by a merge.
     fn apply(&self, word: &[String]) -> Vec<String> {
         let mut out = Vec::with_capacity(word.len());
         for (place, part) in (1..).zip(word) {
@@ -292,14 +295,14 @@ impl Limit {
     }
 }
 
-/// The number of a symbol that is in no merge.
+/// The number of a symbol that no merge contains.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The merges by the numbers of their symbols.
+/// The merges, by the numbers of their symbols.
 #[derive(Debug)]
 struct Rounds {
     symbols: HashMap<String, u32>,
-    /// By left and right symbol: the place of the merge, and the symbol that it makes.
+    /// By left and right symbol: the rank of the merge, and the symbol that it makes.
     merges: HashMap<(u32, u32), (usize, u32)>,
     end_mark: EndMarkKind,
 }
@@ -334,7 +337,7 @@ impl Rounds {
         parts.filter(|part| !part.is_empty()).collect()
     }
 
-    /// The symbols of a word: where each begins, and its number.
+    /// The symbols of a word, each with its offset and number.
     fn symbols_of(&self, word: &str) -> Vec<(usize, u32)> {
         let number = |symbol: &str| self.symbols.get(symbol).copied().unwrap_or(UNKNOWN);
         let mut symbols: Vec<_> = word
@@ -352,22 +355,22 @@ impl Rounds {
     }
 }
 
-/// A symbol of a word in its row.
+/// A symbol of a word, linked to its neighbours.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     start: usize,
     symbol: u32,
-    /// The neighbours; the number of symbols if there is none.
+    /// The indices of the neighbours, or the number of symbols if there is none.
     previous: usize,
     next: usize,
     is_joined: bool,
 }
 
-/// A word while it is merged.
+/// A word that is being merged.
 struct Merging<'r> {
     rounds: &'r Rounds,
     links: Vec<Link>,
-    /// Places of pairs, by their left symbol, under the rank of their merge.
+    /// By rank of a merge: the indices of the left symbols of its pairs.
     waiting: BTreeMap<usize, BTreeSet<usize>>,
 }
 
@@ -387,7 +390,7 @@ impl<'r> Merging<'r> {
         merging
     }
 
-    /// The places of the best pair that are not left out.
+    /// The places of the best pair, without those that are left out.
     fn best(&self, chance: Option<Chance>) -> Vec<usize> {
         let is_kept = |place: &usize| !chance.is_some_and(|chance| chance.leaves_out(*place));
         let kept_of = |places: &BTreeSet<usize>| -> Vec<usize> {
@@ -396,7 +399,7 @@ impl<'r> Merging<'r> {
         self.waiting.values().map(kept_of).find(|places| !places.is_empty()).unwrap_or_default()
     }
 
-    /// Joins the pair at each of these places, unless the one before it took its symbol.
+    /// Joins the pair at each of these places, unless the previous join took its symbol.
     fn join(&mut self, places: &[usize]) {
         for &left in places {
             if self.links[left].is_joined {
@@ -418,7 +421,7 @@ impl<'r> Merging<'r> {
         }
     }
 
-    /// The merge of the pair that begins at a place.
+    /// The merge of the pair at a place.
     fn merge(&self, place: usize) -> Option<(usize, u32)> {
         let left = self.links.get(place)?;
         let right = self.links.get(left.next)?;
@@ -445,29 +448,30 @@ impl<'r> Merging<'r> {
     }
 }
 
-/// Which pairs of a word are left out by chance (BPE-dropout), in a way that a seed decides.
+/// Which pairs of a word are left out at random (BPE-dropout), as determined by a seed.
 ///
-/// Each round of merging draws for each pair of a word. A draw depends on the seed, the line, the word, the round and the
-/// place of the pair, and on nothing else: neither threads nor the order in which pairs are looked at change it.
+/// Each round of merging draws a number for each pair of a word. A draw depends on the seed, the line, the word, the
+/// round and the place of the pair, and on nothing else: neither threads nor the order in which pairs are examined change
+/// it.
 ///
-/// Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). The numbers are not those of Python's generator, so one
-/// seed gives other cuts than in subword-nmt, as probable as there.
+/// Source: Provilkov, Emelianenko and Voita, "BPE-Dropout" (2020). The numbers are not those of Python's generator, so
+/// the same seed gives other cuts than in subword-nmt, with the same probabilities.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
-    /// A draw below it leaves a pair out; of 2^53.
+    /// A draw, out of 2^53, that is lower than this leaves a pair out.
     bound: f64,
     state: u64,
 }
 
 impl Chance {
-    /// For one word of a line.
+    /// The chance for one word of a line.
     #[expect(clippy::cast_precision_loss, reason = "2^53 is exact")]
     fn new(dropout: Dropout, line: u64, word: u64) -> Self {
         let bound = dropout.probability * (1_u64 << 53) as f64;
         Self { bound, state: mixed(mixed(mixed(dropout.seed) ^ line) ^ word) }
     }
 
-    /// The chance of the pairs of one round.
+    /// The chance for the pairs of one round.
     fn of_round(self, round: u64) -> Self {
         Self { state: mixed(self.state ^ round), ..self }
     }
@@ -479,7 +483,7 @@ impl Chance {
     }
 }
 
-/// Mixes a number: each of its 64 bits comes to depend on all others.
+/// Mixes a number so that each of its 64 bits depends on all others.
 ///
 /// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014), with the constants
 /// of Stafford's thirteenth variant.
@@ -545,7 +549,7 @@ mod tests {
         assert!(cut(line, 1, 1).starts_with(&first));
     }
 
-    /// The definition: all pairs are looked at in each round.
+    /// The definition, which looks at all pairs in each round.
     fn by_definition(codes: &Codes, word: &str, chance: Option<Chance>) -> Vec<String> {
         let mut symbols: Vec<(usize, String)> =
             word.chars().map(String::from).enumerate().collect();
@@ -573,7 +577,7 @@ mod tests {
         texts.chain([last]).filter(|text| !text.is_empty()).collect()
     }
 
-    /// The symbols with those that are kept joined to the next one, from left to right.
+    /// The symbols, with each kept one joined to the next, from left to right.
     fn joined(
         symbols: &[(usize, String)],
         is_kept: impl Fn(usize) -> bool,
@@ -591,7 +595,7 @@ mod tests {
         joined
     }
 
-    /// Codes of merges of earlier symbols, in any order, from pairs of numbers.
+    /// Codes from pairs of numbers. Each merge uses earlier symbols, in any order.
     fn codes_of(version: &str, picks: &[(u8, u8)]) -> Codes {
         let mut symbols: Vec<String> =
             ["a", "b", "a</w>", "b</w>", "</w>"].map(String::from).into();

@@ -1,15 +1,13 @@
-//! `tekken.json`: Mistral's ranks with their pattern and special tokens in one file.
+//! `tekken.json`: Mistral's ranks, with their pattern and special tokens in one file.
 //!
-//! The ids of the special tokens come first, then the ranks, cut off where `default_vocab_size` is reached.
-//! Old files leave the special tokens out; then they are those that Mistral's program knows, and further
-//! ids are filled with `<SPECIAL_20>` and so on. That program finds no special token in a text: here they are
-//! plain text unless a call allows them. `<s>` is put before a text on request. Settings for pictures, audio
-//! and prompts (`multimodal`, `image`, `audio`, `model_settings_builder`) say nothing about text and are
-//! passed over; every other field that is not known is an error.
+//! The ids of the special tokens come first, then those of the ranks, up to `default_vocab_size`. Older files do not list
+//! special tokens; they have those that Mistral's program knows, and the remaining ids are filled with `<SPECIAL_20>` and
+//! so on. That program does not find special tokens in a text; here they are plain text unless a call allows them. `<s>`
+//! is put before a text on request. Settings for images, audio and prompts (`multimodal`, `image`, `audio`,
+//! `model_settings_builder`) do not affect text and are ignored. Any other unknown field is an error.
 //!
-//! Decoding joins the bytes of all tokens; Mistral's program decodes what stands between special tokens
-//! alone, so that half a character before one and half after it give two U+FFFD there and one character
-//! here.
+//! Decoding joins the bytes of all tokens. Mistral's program decodes the text between special tokens separately. If a
+//! special token splits a character, that program gives two U+FFFD, while here the two halves become one character.
 
 use std::collections::HashSet;
 
@@ -29,13 +27,13 @@ use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 /// The name of the format in messages.
 const FORMAT: &str = "tekken.json";
 
-/// Versions that are understood. What they differ in is how chats become text.
+/// The supported versions. They differ in how chats become text.
 const VERSIONS: [&str; 8] = ["v1", "v2", "v3", "v7", "v11", "v13", "v14", "v15"];
 
-/// Versions whose files may leave out the special tokens.
+/// Versions whose files need not list special tokens.
 const VERSIONS_WITH_DEFAULTS: [&str; 4] = ["v1", "v2", "v3", "v7"];
 
-/// The special tokens of files that list none, apart by spaces.
+/// The special tokens of files that list none, separated by spaces.
 const DEFAULT_SPECIALS: &str = "<unk> <s> </s> [INST] [/INST] [AVAILABLE_TOOLS] [/AVAILABLE_TOOLS] [TOOL_RESULTS] \
     [/TOOL_RESULTS] [TOOL_CALLS] [IMG] <pad> [IMG_BREAK] [IMG_END] [PREFIX] [MIDDLE] \
     [SUFFIX] [SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CONTENT]";
@@ -92,10 +90,10 @@ struct SpecialRecord {
     _is_control: Option<IgnoredAny>,
 }
 
-/// The tokenizer of a file.
+/// Reads the tokenizer of a file.
 ///
 /// # Errors
-/// If the file is damaged, of an unknown version, or its numbers do not fit each other.
+/// If the file is damaged, of an unknown version, or its numbers do not fit together.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file: File = json::parse(FORMAT, "the file", file)?;
     if !VERSIONS.contains(&file.config.version.as_str()) {
@@ -123,7 +121,7 @@ fn problem_in(part: &str, problem: impl Into<String>) -> Error {
     Error::format(FORMAT, part, problem)
 }
 
-/// How many of the ranks are used.
+/// The number of ranks that are used.
 fn n_ranks(file: &File) -> Result<usize> {
     let Config { default_vocab_size, default_num_special_tokens, .. } = file.config;
     let n_ranks = default_vocab_size.checked_sub(default_num_special_tokens);
@@ -137,7 +135,7 @@ fn n_ranks(file: &File) -> Result<usize> {
     })
 }
 
-/// The special tokens, those that fill the row included.
+/// The special tokens, including those that fill the remaining ids.
 fn special_tokens(file: &File) -> Result<Vec<(String, TokenId)>> {
     let mut contents = match &file.special_tokens {
         Some(listed) => listed_specials(listed)?,

@@ -1,9 +1,9 @@
-//! `.tiktoken`: base64 of a token and its rank, line by line; the rank is the id.
+//! `.tiktoken`: a token in base64 and its rank on each line. The rank is the id.
 //!
-//! The file holds neither pattern nor special tokens. Writing gives a sidecar beside it, a JSON object
-//! with both; reading takes them from there or from the caller. Written are tokenizers of bytes, without
-//! normalizer, whose ids are proven to be those of tiktoken's rule (see `ranks`): merges in the order of
-//! their ids, each token made by the pair that tiktoken joins, and a pattern that matches everything.
+//! The file holds neither the pattern nor the special tokens. Writing also returns a sidecar, a JSON object with both;
+//! reading takes them from the sidecar or from the caller. Only tokenizers of bytes without normalizer are written, and
+//! only if their ids are proven to be those of tiktoken's rule (see `ranks`): merges are in the order of their ids, each
+//! token is made from the pair that tiktoken joins, and the pattern matches everything.
 //!
 //! Reading o200k (200,000 tokens) takes well under a second.
 
@@ -28,22 +28,22 @@ use bytepair_split::{Flavour, Pattern, Stage, Unmatched};
 /// The name of the format in messages.
 pub(super) const FORMAT: &str = ".tiktoken";
 
-/// The pattern for which a text is one piece.
+/// The pattern with which a text is one piece.
 const WHOLE_TEXT: &str = "(?s:.+)";
 
-/// How published files write a token of no bytes.
+/// The form of a token without bytes in published files.
 const EMPTY_TOKEN: &[u8] = b"=";
 
-/// What is written for one tokenizer.
+/// The files of one tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TiktokenFiles {
     /// The ranks, for a file whose name ends in `.tiktoken`.
     pub ranks: Vec<u8>,
-    /// Pattern and special tokens, for a `.json` file beside it.
+    /// The pattern and the special tokens, for a `.json` file beside it.
     pub sidecar: Vec<u8>,
 }
 
-/// What a `.tiktoken` file leaves out. tiktoken leaves out the text that the pattern does not match.
+/// The data that a `.tiktoken` file lacks. tiktoken drops text that the pattern does not match.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SidecarRecord<'f> {
@@ -54,7 +54,7 @@ struct SidecarRecord<'f> {
     flavour: FlavourRecord,
     #[serde(borrow)]
     special_tokens: Entries<'f>,
-    /// How many tokens the file holds: one that was cut off holds fewer.
+    /// How many tokens the file holds. A file that was cut off holds fewer.
     #[serde(default)]
     n_tokens: Option<usize>,
 }
@@ -67,13 +67,13 @@ enum FlavourRecord {
     Oniguruma,
 }
 
-/// The tokenizer of a file of ranks.
+/// Reads the tokenizer of a file of ranks.
 ///
-/// Of several special tokens with one id all are found, and the id is written as the first.
+/// If several special tokens have the same id, all are found, and the id is decoded to the first.
 ///
 /// # Errors
-/// If a line is not a token and its rank, a rank or token appears twice, a special token has the
-/// id of another token, or the pattern is not understood.
+/// If a line is not a token and its rank, a rank or token is repeated, a special token has the id of another token, or
+/// the pattern is not understood.
 pub fn read(
     file: &[u8],
     split: Vec<Stage>,
@@ -88,10 +88,10 @@ pub fn read(
     Tokenizer::new(parts)
 }
 
-/// The tokenizer of a file of ranks and its sidecar.
+/// Reads the tokenizer of a file of ranks and its sidecar.
 ///
 /// # Errors
-/// As [`read`], and if the file holds another number of tokens than the sidecar says.
+/// As [`read`], and if the number of tokens in the file is not the one that the sidecar states.
 pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
     let sidecar: SidecarRecord<'_> = json::parse(FORMAT, "the sidecar", sidecar)?;
     let lines = file.split(|&byte| byte == b'\n' || byte == b'\r');
@@ -118,10 +118,10 @@ pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
     read(file, split, &special_tokens)
 }
 
-/// The files of a tokenizer.
+/// Writes the files of a tokenizer.
 ///
 /// # Errors
-/// If tiktoken could not give the same ids; the error names the part.
+/// If tiktoken could not give the same ids. The error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     let parts = tokenizer.parts();
     check_pipeline(parts)?;
@@ -145,14 +145,14 @@ pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     Ok(TiktokenFiles { ranks, sidecar: format!("{sidecar:#}\n").into_bytes() })
 }
 
-/// Refuses a tokenizer because of this part.
+/// Refuses a tokenizer because of a part.
 fn refuse<T>(part: impl Into<String>) -> Result<T> {
     Err(inexpressible(FORMAT, part))
 }
 
-/// Tokens and ids, in the order of the file.
+/// The tokens and ids, in the order of the file.
 fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
-    // Some editors put a byte order mark there, which no line of base64 can begin with.
+    // Some editors put a byte order mark there, with which no line of base64 can begin.
     let file = file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file);
     let lines = (1_usize..).zip(file.split(|&byte| byte == b'\n'));
     let lines = lines.map(|(number, line)| (number, line.strip_suffix(b"\r").unwrap_or(line)));
@@ -196,7 +196,7 @@ fn check_pipeline(parts: &Parts) -> Result<()> {
     require(FORMAT, &checks)
 }
 
-/// The one pattern, in the flavour that tiktoken reads.
+/// The single pattern, in the flavour that tiktoken reads.
 fn pattern_of(parts: &Parts) -> Result<String> {
     let Some(splitter) = parts.pre_tokenizer.only_splitter() else {
         return refuse("a pre-tokenizer that changes the text");
@@ -246,10 +246,10 @@ fn checked_entries(vocabulary: &Vocabulary) -> Result<Vec<(&[u8], TokenId)>> {
     }
 }
 
-/// Proves that the merges do what tiktoken does with the ranks.
+/// Proves that the merges give the same result as tiktoken does with the ranks.
 ///
-/// Merges that tiktoken's rule never comes to (see `ranks`) change nothing as long as each of them gives
-/// the token of its joined bytes, and all are in the order of their ids.
+/// Merges that tiktoken's rule never uses (see `ranks`) change nothing as long as each of them gives the token of its
+/// joined bytes and all are in the order of their ids.
 fn check_merges(parts: &Parts, entries: &[(&[u8], TokenId)]) -> Result<()> {
     let vocabulary = &parts.vocabulary;
     let by_bytes: Ranks<'_> = entries.iter().copied().collect();
@@ -309,7 +309,7 @@ fn checked_specials(parts: &Parts) -> Result<serde_json::Map<String, serde_json:
     }
 }
 
-/// Refuses special tokens with which others begin: in sorted order, the next one does.
+/// Refuses a special token that is a prefix of another. In sorted order, the next one begins with it.
 fn check_prefixes(added: &[AddedToken]) -> Result<()> {
     let mut contents: Vec<_> = added.iter().map(|token| token.content.as_str()).collect();
     contents.sort_unstable();
