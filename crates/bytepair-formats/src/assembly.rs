@@ -1,9 +1,9 @@
 //! Builds a `tokenizer.json` for formats that say less than one, and reads the merges of such formats.
 //!
 //! Older models are published as a vocabulary and merges. The rest of their pipeline is known from their programs and is
-//! listed in `pipelines.json`, once for each. The reader of a format fills in what is specific to it. Each line of merges
-//! holds a pair of token names, the earliest merge first; the reader of the format knows what the names mean. Takes time
-//! linear in the files. The check for missing merges takes the square of the length of a token, up to a limit.
+//! listed in `pipelines.json`, one entry for each. The reader of a format fills in what is specific to it. Each line of
+//! merges holds a pair of token names, the earliest merge first; the reader of the format knows what the names mean.
+//! Takes time linear in the files. The check for missing merges takes the square of the length of a token, up to a limit.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,8 +47,8 @@ impl Pipeline {
     }
 }
 
-/// RoBERTa's special tokens, each with its id: `first` before a text, `last` after it, and `last` twice between two
-/// texts.
+/// The special tokens of `RoBERTa`, each with its id: `first` before a text, `last` after it, and `last` twice between
+/// two texts.
 pub(super) fn roberta(
     first: (&str, TokenId),
     last: (&str, TokenId),

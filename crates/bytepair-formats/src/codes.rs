@@ -13,7 +13,8 @@
 //!
 //! The programs that read such files join every occurrence of the best pair in a word at each step, while a tokenizer
 //! joins the leftmost one. Both give the same result unless a symbol is made by a later merge than one that needs it.
-//! Such codes have a segmenter but no tokenizer. Learned codes never contain such merges. Takes time linear in the file.
+//! Codes with such a symbol have a segmenter but no tokenizer. Learned codes never contain such merges. Takes time linear
+//! in the file.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

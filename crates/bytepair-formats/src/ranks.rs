@@ -25,7 +25,7 @@ use bytepair::{Error, Result};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Splitter, Stage};
 
-/// The longest token, in bytes, whose merge is derived.
+/// The length of the longest token in bytes. Merges of longer tokens are not derived.
 pub(super) const MAX_TOKEN_LEN: usize = 1 << 16;
 
 /// The ids by the bytes of their tokens, in the order of the ranks.

@@ -10,9 +10,9 @@
 //! comes first, among those that dropout keeps. Its occurrences are joined from left to right, except those that overlap
 //! one just joined. A round without any pair ends the word.
 //!
-//! Both take O(n log n) for a word of n characters, since pairs wait by rank and place. Rounds take 1 / (1 - p) times as
-//! long if pairs are left out with probability p. The definition, which looks at all pairs in each round, is in the
-//! tests.
+//! Both ways take O(n log n) for a word of n characters, since pairs wait by rank and place. Rounds take 1 / (1 - p)
+//! times as long if pairs are left out with probability p. The definition, which looks at all pairs in each round, is in
+//! the tests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;

@@ -68,8 +68,8 @@ pub fn is_compiled(file: &[u8]) -> bool {
 /// The largest number of records for which memory is reserved at once.
 const N_BELIEVED: usize = 1 << 20;
 
-/// The most merges per id that a file may have, with a wide margin. Vocabularies with all ways to make each token have
-/// about two.
+/// The most merges per id that a file may have, with a wide margin. A vocabulary with all ways to make each token has
+/// about two per id.
 const N_MERGES_PER_ID: usize = 64;
 
 /// Reads the tokenizer of a file.
@@ -368,7 +368,7 @@ impl<R: Read> Sections<R> {
         check_sum(checksum(&bytes), said).map(|()| bytes)
     }
 
-    /// The next section as words in memory of their own; `None` if its length is different.
+    /// The next section as words in memory of their own; `None` if it is empty or has a different length.
     fn words(&mut self, n_words: usize) -> Result<Option<HugePageRow<u64>>> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);

@@ -68,7 +68,7 @@ impl Metadata {
         Ok(Self { values })
     }
 
-    /// The value of a key, converted by `wanted`; `None` if the key is missing.
+    /// The value of a key, as `take` returns it; `None` if the key is missing. An error if the value is not `wanted`.
     fn get<'m, T>(
         &'m self,
         key: &str,
@@ -170,7 +170,7 @@ impl<F: Read> Source<F> {
         })
     }
 
-    /// The length of a text in bytes or of an array in elements. An error if there is no room for that many `unit`s.
+    /// The length of a text in bytes or of an array in elements. An error if there is no room for elements of `unit` bytes.
     fn length(&mut self, part: &str, what: &str, unit: u64) -> Result<u64> {
         let length = self.number(U64, part)?.unsigned_abs();
         let left = length.checked_mul(unit).and_then(|n_bytes| self.n_left.checked_sub(n_bytes));

@@ -1,10 +1,10 @@
 //! `tokenizer.json` of Hugging Face tokenizers, version 0.23: read and written with the same ids.
 //!
 //! Each part of the file has a module that defines it, reads it and writes it: `normalizer`, `pre_tokenizer`, `model`,
-//! `decoder` and `post_processor`. This file and `write` put the parts together. When reading, `vocabulary` merges the
-//! tokens of the model with the added tokens. When writing, `write` names the tokens, `sentencepiece` expresses rules
-//! that only SentencePiece has in other terms, and the file is read again. Both refuse, by name, any part that has no
-//! equal on the other side.
+//! `decoder` and `post_processor`. This file and `write` put the parts together. When reading, `vocabulary` combines the
+//! tokens of the model with the added tokens. When writing, `write` names the tokens, `sentencepiece` rewrites the rules
+//! that only SentencePiece has, and the file is read again. Reading and writing both refuse, by name, any part that has
+//! no equal on the other side.
 //!
 //! In the library, special tokens of a file are always found. Here a call must allow them (`allowed_special=all`), and
 //! template, truncation and padding are only applied on request (`add_special_tokens`).
@@ -208,7 +208,7 @@ fn with_alphabet(units: Units, vocabulary: &Vocabulary) -> Units {
     }
 }
 
-/// The fields of a file. The library refuses others.
+/// The fields of a file. The library reads no others.
 const FIELDS: &str = "version, truncation, padding, added_tokens, normalizer, pre_tokenizer, post_processor, decoder, model";
 
 /// The parts of a file.

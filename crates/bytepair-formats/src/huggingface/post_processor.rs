@@ -41,7 +41,7 @@ pub(super) fn finishing(placed: &PlacedValue<'_>) -> Result<Finishing> {
 }
 
 impl Finishing {
-    /// The template. It keeps only the names of ids that differ from those in the vocabulary.
+    /// The template. It only keeps names that differ from those in the vocabulary.
     ///
     /// # Errors
     /// If the template has an id that no token has.

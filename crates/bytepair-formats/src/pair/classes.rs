@@ -68,7 +68,7 @@ impl Class {
     /// The class that `tokenizer_config.json` names, or else that of the model, or else that of published merges.
     ///
     /// # Errors
-    /// If the settings name an unknown class. A class without rules of its own counts as no name.
+    /// If the settings name an unknown class. A class without rules of its own counts as none.
     pub(super) fn of(
         config: &Map<String, Value>,
         model: &Map<String, Value>,

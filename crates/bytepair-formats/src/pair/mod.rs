@@ -54,7 +54,7 @@ pub struct Pair<'f> {
 /// Reads the tokenizer of the files.
 ///
 /// # Errors
-/// If a file is damaged, names an unknown class, or no file says how texts are split. The error says which.
+/// If a file is damaged or names an unknown class, or if nothing says how texts are split. The error says which.
 pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     read_split(pair, None)
 }

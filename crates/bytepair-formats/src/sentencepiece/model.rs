@@ -1,7 +1,7 @@
 //! A SentencePiece model file as it is on disk: the relevant fields, checked one by one.
 //!
-//! Settings that only matter for training (most of `trainer_spec`) and `self_test_data` are ignored. Other unknown fields
-//! are refused, since they could change the meaning of the model.
+//! Settings that only matter for training (most of `trainer_spec`) and `self_test_data` are ignored. Any other unknown
+//! field is refused, since it could change the meaning of the model.
 //!
 //! The file is a Protocol Buffers message; only the part of that format that model files use is supported. Fields are
 //! read in place: nothing is copied or allocated by a length that a file states. Groups, which are obsolete, are refused.
