@@ -10,12 +10,12 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    /// Words are filled when there is room made for them again: after a long text comes a short one.
+    /// Removes all numbers. Words are zeroed when room is made for them again: a short text may follow a long one.
     pub(crate) fn clear(&mut self) {
         self.words.clear();
     }
 
-    /// Whether there is no number.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }
@@ -32,7 +32,7 @@ impl Bits {
         self.words[number / 64] |= 1 << (number % 64);
     }
 
-    /// Inserts `first + i` for each bit `i` of the word. There is room for the numbers of the whole word.
+    /// Inserts `first + i` for each bit `i` of the word. There must be room for all 64 numbers.
     pub(crate) fn insert_word(&mut self, first: usize, word: u64) {
         let index = first / 64;
         self.words[index] |= word << (first % 64);
@@ -51,7 +51,7 @@ impl Bits {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Takes out every number from `first` on.
+    /// Removes every number from `first` on.
     pub(crate) fn truncate(&mut self, first: usize) {
         let index = first / 64;
         if let Some(word) = self.words.get_mut(index) {
@@ -60,7 +60,7 @@ impl Bits {
         }
     }
 
-    /// Takes out a range of numbers.
+    /// Removes a range of numbers.
     pub(crate) fn remove_range(&mut self, range: Range<usize>) {
         let (mut first, end) = (range.start, range.end.min(self.words.len() * 64));
         while first < end {
@@ -76,7 +76,7 @@ impl Bits {
         self.last_within(0..last + 1)
     }
 
-    /// The largest number in the set that is in the range; searches no further than that.
+    /// The largest number in the set that is in the range. Searches the range alone.
     pub(crate) fn last_within(&self, range: Range<usize>) -> Option<usize> {
         let last = range.end.checked_sub(1)?;
         let mut index = last / 64;
@@ -110,7 +110,7 @@ impl Bits {
         self.union_difference(other, &Self::default());
     }
 
-    /// Inserts what is in `one` and not in `other`.
+    /// Inserts the numbers that are in `one` and not in `other`.
     pub(crate) fn union_difference(&mut self, one: &Self, other: &Self) {
         if self.words.len() < one.words.len() {
             self.words.resize(one.words.len(), 0);
@@ -120,7 +120,7 @@ impl Bits {
         }
     }
 
-    /// The numbers from `first` on as a word, which may begin before 0.
+    /// The 64 numbers from `first` on as a word; `first` may be negative.
     pub(crate) fn word_from(&self, first: isize) -> u64 {
         let index = first.div_euclid(64);
         let shift = first.rem_euclid(64);
@@ -145,7 +145,7 @@ impl Bits {
     }
 }
 
-/// Where pieces start, and which of them match nothing.
+/// Where pieces start, and which pieces match nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marked {
     pub(crate) starts: Bits,

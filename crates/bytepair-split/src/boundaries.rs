@@ -1,7 +1,7 @@
-//! Where the pieces of one block of text start, as bits: what a splitter writes and others read.
+//! Where the pieces of one block of text start, as bits: the output of a splitter.
 //!
-//! A block is a run of whole pieces of the first stage, at least the block length long unless the text
-//! ends. One `Boundaries` serves all blocks and texts in turn and keeps its memory.
+//! A block is a run of whole pieces of the first stage, at least the block length long unless the text ends. One
+//! `Boundaries` serves all blocks and texts in turn and keeps its memory.
 //! Cost: three bits per byte of the block.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::stage::Stage;
 use crate::stages::Dropped;
 use crate::windows::Scratch;
 
-/// The block length of [`Boundaries::default`], in bytes: with its bits it fits the fastest cache.
+/// The block length of [`Boundaries::default`], in bytes. A block and its bits fit the first-level cache.
 const BLOCK_LEN: usize = 32 * 1024;
 
 /// The pieces of one block.
@@ -36,10 +36,10 @@ pub struct Boundaries {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) marked: Marked,
-    /// The pieces that stages left out, if there are any.
+    /// The pieces that stages left out, if any.
     pub(crate) dropped: Bits,
     pub(crate) has_dropped: bool,
-    /// Memory of the windows, for one block after the other.
+    /// Memory that the windows reuse from block to block.
     pub(crate) scratch: Option<Box<Scratch>>,
 }
 
@@ -73,13 +73,13 @@ impl Boundaries {
         self.end
     }
 
-    /// Bit `i % 64` of word `i / 64` tells whether a piece starts at `block_start() + i`. Words past the
-    /// end are zero and may be left out.
+    /// Bit `i % 64` of word `i / 64` tells whether a piece starts at `block_start() + i`. Words past the end are zero
+    /// and may be missing.
     pub fn starts(&self) -> &[u64] {
         self.marked.starts.words()
     }
 
-    /// The starts of pieces that are left out, as bits like those of [`Boundaries::starts`]; `None` if there are none.
+    /// The starts of dropped pieces, as bits like those of [`Boundaries::starts`]; `None` if no piece is dropped.
     pub fn dropped(&self) -> Option<&[u64]> {
         self.has_dropped.then(|| self.dropped.words())
     }
@@ -105,7 +105,7 @@ impl Boundaries {
     pub(crate) fn finish_stage(&mut self, end: usize, stage: &Stage) {
         self.end = end;
         match Dropped::by(stage) {
-            // Most patterns match everything, and blocks from which nothing is left out are fastest.
+            // Most patterns match everything, and blocks without dropped pieces are fastest.
             Dropped::Unmatched if !self.marked.unmatched.is_empty() => {
                 self.dropped.union(&self.marked.unmatched);
                 self.has_dropped = true;

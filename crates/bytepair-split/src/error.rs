@@ -1,10 +1,10 @@
-//! Why a splitter cannot be made, or gave up.
+//! Why a splitter cannot be made, or why it gave up.
 //!
-//! A kind holds values rather than prose, so that callers can act on them; the message is made from them when it is shown.
+//! A kind holds values instead of prose, so that callers can act on them. The message is made from them when it is shown.
 
 use std::fmt;
 
-/// What every fallible function of this crate returns.
+/// The result type of every fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A pattern that is refused, or a match that needs too many steps. Small: one pointer.
@@ -21,7 +21,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<ErrorKind>);
 
-/// The values behind an [`Error`].
+/// The reason for an [`Error`], with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -34,24 +34,24 @@ pub enum ErrorKind {
         /// What is wrong there, as a phrase.
         problem: String,
     },
-    /// Backtracking that used up its steps.
+    /// Backtracking used up its steps.
     StepLimit {
         /// The pattern that was being matched.
         pattern: String,
-        /// Where in the text the match began, in bytes.
+        /// Where the match begins in the text, in bytes.
         offset: usize,
-        /// The number of steps allowed, besides some for each byte of the text.
+        /// The number of steps allowed, in addition to some for each byte of the text.
         limit: u64,
     },
 }
 
 impl Error {
-    /// The values behind the message.
+    /// The reason, with its values.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// Moves the place of the error: the text that was split begins so many bytes later than the text that is meant.
+    /// Adds `n_bytes` to the offset of a step limit: the text that was split begins that far into the caller's text.
     #[must_use]
     pub fn moved_by(mut self, n_bytes: u64) -> Self {
         if let ErrorKind::StepLimit { offset, .. } = &mut *self.0 {
@@ -98,10 +98,10 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The characters of a pattern shown on each side of a place.
+/// How many characters of a pattern are shown on each side of a place.
 const N_SHOWN: usize = 200;
 
-/// The part of a pattern around a character, and where that is in it: a pattern may be megabytes long.
+/// The part of a pattern around a character, and the index of the character in that part: a pattern may be megabytes long.
 fn around(pattern: &str, place: usize) -> (String, usize) {
     let first = place.saturating_sub(N_SHOWN);
     let mut characters = pattern.chars().skip(first);

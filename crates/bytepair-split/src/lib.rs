@@ -1,15 +1,13 @@
-//! Text to pieces: the cuts that no merge of a byte-pair tokenizer ever crosses.
+//! Splits text into pieces; no merge of a byte-pair tokenizer crosses the boundary of a piece.
 //!
-//! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern; each later one
-//! splits every piece of the stage before it. A pattern that looks at most one symbol ahead runs
-//! as an automaton over character classes; any other is tried step by step. A splitter never changes
-//! text, and knows nothing of tokens.
+//! A [`Splitter`] is a row of [`Stage`]s. The first splits the text with its pattern; each later one splits every piece
+//! of the stage before it. A pattern that looks at most one symbol ahead runs as an automaton over character classes.
+//! Any other pattern runs by backtracking. A splitter never changes text, and knows nothing of tokens.
 //!
-//! Bytes that are not UTF-8 are legal: each is one symbol of no class, matched by negated classes and
-//! the dot alone.
+//! Bytes that are not UTF-8 are allowed: each is one symbol of no class, which only negated classes and the dot match.
 //!
-//! Cost: a few CPU cycles per byte, memory of a few bits per byte of a block of about 32 KiB (or of the
-//! longest piece of the first stage), whatever the length of the text.
+//! Cost: a few CPU cycles per byte, and a few bits of memory per byte of a block, whatever the length of the text. A
+//! block has about 32 KiB, or is the longest piece of the first stage.
 //!
 //! ```
 //! use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -57,8 +55,8 @@ pub use self::translate::{cuts_alike, translated};
 #[doc(hidden)]
 pub use self::windows::{instructions, limit_instructions};
 
-/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are compiled
-/// with `BYTEPAIR_THRESHOLDS` set run with those of production.
+/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are
+/// compiled with `BYTEPAIR_THRESHOLDS` set use the thresholds of production.
 const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
 
 /// The examples of the README are tests.

@@ -1,4 +1,4 @@
-//! What the tests of several folders use: splitters of one pattern, and patterns and texts at random.
+//! Helpers for the tests of several folders: splitters of one pattern, and random patterns and texts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(crate) fn by_name(name: &str) -> Splitter {
     Splitter::new(named(name).unwrap(), &UnicodeTables::latest()).unwrap()
 }
 
-/// A named pattern with windows of a kernel, or by the automaton alone; each is compiled once.
+/// A named pattern with the windows of a kernel, or with the automaton alone. Each is compiled once.
 pub(crate) fn named_with_kernel(name: &'static str, kernel: Option<Kernel>) -> Arc<Splitter> {
     type Compiled = BTreeMap<(&'static str, String), Arc<Splitter>>;
     static COMPILED: Mutex<Compiled> = Mutex::new(BTreeMap::new());
@@ -42,7 +42,7 @@ pub(crate) fn named_with_kernel(name: &'static str, kernel: Option<Kernel>) -> A
     Arc::clone(compiled.entry((name, format!("{kernel:?}"))).or_insert_with(compile))
 }
 
-/// Windows for texts of any length.
+/// A splitter with windows for texts of any length.
 pub(crate) fn by_windows(stages: &[Stage]) -> Result<Splitter> {
     Splitter::with_kernel(stages.to_vec(), &UnicodeTables::latest(), Kernel::fast())
 }
@@ -56,8 +56,8 @@ pub(crate) fn is_automaton(splitter: &Splitter) -> bool {
     splitter.explain().iter().all(|line| line.starts_with("automaton"))
 }
 
-/// The pieces with one boundary state per block length, to reach every way a block can end.
-/// `None` if a match needs too many steps, which only the naive engine meets.
+/// The pieces with one `Boundaries` per block length, to reach every way in which a block can end. `None` if a match
+/// needs too many steps, which happens only with the naive engine.
 pub(crate) fn pieces_by_block(
     splitter: &Splitter,
     text: &[u8],
@@ -78,12 +78,12 @@ pub(crate) fn pieces_by_block(
     Some(pieces)
 }
 
-/// Patterns over a small alphabet, with everything an automaton can hold and some things it cannot.
+/// Patterns over a small alphabet, with everything an automaton can run and some things it cannot.
 pub(crate) fn patterns() -> impl Strategy<Value = String> {
     let one_of = |all: &'static str| prop::sample::select(all.split(' ').collect::<Vec<_>>());
     let class = one_of(r"a b \s \S \p{L} \p{N} [^\s\p{L}] . é [a1] [^b\n] (?i:B) 中")
         .prop_map(str::to_owned);
-    // The first is none.
+    // The first is no quantifier.
     let quantifier = one_of(" * + ? *? +? ?? *+ ++ ?+ {2} {1,2} {0,2}+ {1,3}+ {2,} {2,}+");
     let short = r"$ (?!\S) (?=\p{L}) (?!a) (?=a|$) (?!\s+) (?m:$) (?=[^a]) (?=(?!b)[^1])";
     let others = r"(?=ab) (?=[^b]*1) (?!(?:aa)+1) (?=(?:\p{N}{2})*\b) (?<=a) \b ^";
@@ -117,7 +117,7 @@ pub(crate) fn stages() -> impl Strategy<Value = Vec<Stage>> {
     prop::collection::vec(one, 1..3)
 }
 
-/// Mostly ASCII, with what makes real patterns look back.
+/// Mostly ASCII, with text that makes real patterns look back.
 pub(crate) fn long_texts() -> impl Strategy<Value = Vec<u8>> {
     let parts = "a|word| |  |\n\n  |'ll|'re|'r|12345|!|...\r\n|Ab|\t|b|é|中文|😀".split('|');
     let parts = parts.map(str::as_bytes).chain([&b"\xff"[..], b"\xe4\xb8"]);
@@ -128,7 +128,7 @@ pub(crate) fn long_texts() -> impl Strategy<Value = Vec<u8>> {
         .prop_map(|parts| parts.concat())
 }
 
-/// Every row of so many of these parts.
+/// Every sequence of `length` of these parts.
 pub(crate) fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item = Vec<u8>> {
     let n_parts = parts.len();
     (0..n_parts.pow(length)).map(move |number| {
@@ -137,7 +137,7 @@ pub(crate) fn rows(parts: &[&'static [u8]], length: u32) -> impl Iterator<Item =
     })
 }
 
-/// Characters of every length and script, and bytes that are none.
+/// Characters of every length and script, and bytes that belong to none.
 pub(crate) fn any_script() -> impl Strategy<Value = Vec<u8>> {
     let of_char = |character: char| character.to_string().into_bytes();
     let part = prop_oneof![

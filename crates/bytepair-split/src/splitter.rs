@@ -1,4 +1,4 @@
-//! Stages compiled to engines, run one after another over a text, a block at a time.
+//! Runs the engines of compiled stages one after another over a text, a block at a time.
 //!
 //! ```text
 //! the engine of the first stage marks the pieces of a block; its behaviour joins or drops some of them
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Left out: how a pattern becomes an engine (`engine::compile()`), and how an engine runs (`engine`).
-//! Cost: that of the engines, and some bits for each byte of a block.
+//! Cost: that of the engines, and a few bits for each byte of a block.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::windows::Kernel;
 /// How far [`Splitter::safe_cut`] searches, in bytes.
 const SAFE_CUT_SEARCH: usize = 64 * 1024;
 
-/// The last piece of a text that may grow: the state of each stage at its end, from which [`Splitter::grow`] continues.
+/// The last piece of a text that may grow: the state of each stage at its end. [`Splitter::grow`] continues from it.
 #[derive(Clone, Debug)]
 pub struct OpenPiece(Box<[State]>);
 
@@ -53,24 +53,24 @@ pub struct Splitter {
 #[derive(Clone, Default)]
 struct Compiled {
     stages: Vec<Stage>,
-    /// A splitter made of another has its steps.
+    /// Splitters made from another one share its steps.
     steps: Vec<Arc<Step>>,
     may_match_nothing: bool,
 }
 
 impl Splitter {
-    /// Compiles the stages with the character classes of one version of Unicode.
+    /// Compiles stages with the character classes of one version of Unicode.
     ///
-    /// Stages that can be done at once are compiled to one automaton. Cost: up to some milliseconds for each stage.
+    /// Stages that can run at once are compiled to one automaton. Cost: up to some milliseconds for each stage.
     ///
     /// # Errors
-    /// [`ErrorKind::Pattern`] with the place in the pattern, if it is not understood or too large.
+    /// [`ErrorKind::Pattern`] with the place in the pattern, if a pattern is not understood or too large.
     pub fn new(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         let kernel = Kernel::fast();
         Self::with_options(stages, unicode, CompileOptions { kernel, ..Default::default() })
     }
 
-    /// Compiles the stages with this kernel for windows, which are built for the first text; or without windows.
+    /// Compiles stages with this kernel for windows, which are built for the first text; or without windows.
     #[cfg(test)]
     pub(crate) fn with_kernel(
         stages: Vec<Stage>,
@@ -81,10 +81,11 @@ impl Splitter {
         Self::with_options(stages, unicode, options)
     }
 
-    /// Compiles every stage to the naive engine, with as many steps as it needs: the definition that all others follow.
+    /// Compiles every stage to the naive engine, with as many steps as it needs. This is the definition that all others
+    /// follow.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// Those of [`Self::new`].
     #[doc(hidden)]
     pub fn naive(stages: Vec<Stage>, unicode: &UnicodeTables) -> Result<Self> {
         Self::with_options(stages, unicode, CompileOptions { is_naive: true, ..Default::default() })
@@ -127,8 +128,8 @@ impl Splitter {
         Self { compiled: Arc::default() }
     }
 
-    /// Cuts out runs of some characters first: each run is a piece to the first stage of this splitter, and so is what
-    /// lies between two of them.
+    /// Cuts out runs of some characters first. Each run, and each text between two runs, is one piece for the first
+    /// stage of this splitter.
     #[must_use]
     pub fn behind(&self, repeats: &[Repeat]) -> Self {
         let stage = Repeats::stage(repeats);
@@ -140,17 +141,17 @@ impl Splitter {
         Self { compiled: Arc::new(compiled) }
     }
 
-    /// The stages it was made of.
+    /// The stages that the splitter was made from.
     pub fn stages(&self) -> &[Stage] {
         &self.compiled.stages
     }
 
-    /// Splits `text` from `from`, which is 0 or where an earlier call stopped, until at least the block
-    /// length of `boundaries` is covered or the text ends; returns where it stopped. [`Boundaries`] has an example.
+    /// Splits `text` from `from`, which is 0 or where an earlier call stopped, until at least the block length of
+    /// `boundaries` is covered or the text ends. Returns where it stopped. [`Boundaries`] has an example.
     ///
     /// # Errors
-    /// [`ErrorKind::StepLimit`] with the place in the text, if a match needs too many steps. Only patterns that are no
-    /// automaton can give it.
+    /// [`ErrorKind::StepLimit`] with the place in the text, if a match needs too many steps. This happens only for
+    /// patterns that do not run as an automaton.
     pub fn split_block(
         &self,
         text: &[u8],
@@ -167,14 +168,14 @@ impl Splitter {
             return Ok(text.len());
         };
         let end = split_first(first, text, from, boundaries)?;
-        // Where behaviours join pieces, the last start begins the next block.
+        // If the stage joins pieces, the last start begins the next block.
         boundaries.marked.starts.truncate(end - from);
         boundaries.finish_stage(end, &first.stage);
         later.iter().try_for_each(|step| split_pieces(step, text, boundaries))?;
         Ok(end)
     }
 
-    /// Visits all pieces in order, as byte ranges of `text`; dropped ones are left out.
+    /// Visits all pieces in order, as byte ranges of `text`, except dropped ones.
     ///
     /// ```
     /// use bytepair_split::{Error, Splitter, named, unicode::UnicodeTables};
@@ -205,7 +206,7 @@ impl Splitter {
         Ok(())
     }
 
-    /// All pieces in order; dropped ones are left out.
+    /// All pieces in order, except dropped ones.
     ///
     /// # Errors
     /// Those of [`Self::split_block`].
@@ -218,11 +219,11 @@ impl Splitter {
         Ok(pieces)
     }
 
-    /// The first place at or after `near` where cutting the text in two changes no piece, the end of the
-    /// text included; `None` if there is none within 64 KiB, or none can be proven.
+    /// The first place at or after `near` where cutting the text in two changes no piece; the end of the text counts.
+    /// `None` if there is none within 64 KiB, or if none can be proven.
     ///
-    /// Only neighbouring characters are looked at ([`Self::is_safe_cut`]). A pattern for the backtracker has no
-    /// such place, nor has a splitter without a stage.
+    /// Only neighbouring characters are considered ([`Self::is_safe_cut`]). A pattern for the backtracker has no such
+    /// place, and neither has a splitter without stages.
     ///
     /// ```
     /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -251,11 +252,11 @@ impl Splitter {
         (place >= text.len()).then_some(text.len())
     }
 
-    /// Where the last piece of a text starts, and the state of each stage at its end; `None` if that piece does not end
+    /// Where the last piece of a text starts, and the state of each stage at its end. `None` if that piece does not end
     /// with the text, or if that is not known.
     ///
-    /// The last piece of each stage lies in that of the stage before, and all end with the text. Cost: a split of the
-    /// text for each stage.
+    /// The last piece of each stage lies in that of the stage before, and all of them end with the text. Cost: a split
+    /// of the text for each stage.
     ///
     /// ```
     /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -283,10 +284,10 @@ impl Splitter {
         Some((start, OpenPiece(states.into())))
     }
 
-    /// Continues behind a text that has grown from a place on; `None` if the last piece of some stage does not merely
-    /// become longer, or if that is not known. Cost: linear in what was added.
+    /// Continues from `from` to the end of a text that has grown. `None` if the last piece of some stage does more than
+    /// become longer, or if that is not known. Cost: linear in the added text.
     ///
-    /// The piece is of no use once this has returned `None`; see [`Self::open_piece`] for an example.
+    /// After `None` the piece must not be used again. [`Self::open_piece`] has an example.
     pub fn grow(&self, text: &[u8], from: usize, piece: &mut OpenPiece) -> Option<()> {
         for (step, state) in self.compiled.steps.iter().zip(&mut piece.0) {
             *state =
@@ -295,17 +296,16 @@ impl Splitter {
         Some(())
     }
 
-    /// Whether texts may have safe cuts: the first stage is an automaton.
+    /// Whether texts may have safe cuts, which is the case if the first stage is an automaton.
     pub fn has_safe_cuts(&self) -> bool {
         let first = self.compiled.steps.first();
         first.is_some_and(|step| matches!(step.engine, Engine::Automaton(_)))
     }
 
-    /// Whether cutting the text in two at a place changes no piece, whatever surrounds the two characters
-    /// beside it.
+    /// Whether cutting the text in two at a place changes no piece, whatever surrounds the two characters next to it.
     ///
-    /// So it is where the first stage surely ends a match. Where it surely matches neither character, its piece is
-    /// cut in two, which changes no other; then the next stage decides.
+    /// This is true if the first stage certainly ends a match there. If that stage certainly matches neither character,
+    /// the cut divides one of its pieces and changes no other; then the next stage decides.
     pub fn is_safe_cut(&self, text: &[u8], place: usize) -> bool {
         if place == 0 || place >= text.len() {
             return place <= text.len();
@@ -316,7 +316,7 @@ impl Splitter {
                 return false;
             };
             let join = Join::by(stage);
-            // A match precedes a safe cut, and what follows is not known to be one.
+            // A match ends at a safe cut, and it is not known whether a match follows.
             if machine.automaton().is_safe(before, after) {
                 return matches!(join, None | Some(Join::MatchToRest));
             }
@@ -328,9 +328,9 @@ impl Splitter {
         false
     }
 
-    /// For each text, which is UTF-8 and not empty: whether it is proven that no piece of any text contains it.
+    /// For each text, which must be UTF-8 and not empty: whether it is proven that no piece of any text contains it.
     ///
-    /// Cost: states times symbols of these texts, for each stage.
+    /// Cost: the states times the symbols of these texts, for each stage.
     ///
     /// ```
     /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -346,20 +346,20 @@ impl Splitter {
         texts.iter().map(is_cut).collect()
     }
 
-    /// Whether a pattern could match the empty text. In the flavour of Oniguruma such a match is a cut, as in
-    /// Hugging Face tokenizers; in that of Rust it is no match.
+    /// Whether a pattern may match the empty text. In the Oniguruma flavour such a match is a cut, as in Hugging Face
+    /// tokenizers; in the Rust flavour it is no match.
     pub fn may_match_nothing(&self) -> bool {
         self.compiled.may_match_nothing
     }
 
-    /// Whether it is proven that no text has an unmatched character, and that every match is a piece: then the pieces of
-    /// a text are the text.
+    /// Whether it is proven that no text has an unmatched character and that every match is a piece. Then the pieces of
+    /// a text, joined, are the text.
     pub fn covers_everything(&self) -> bool {
         self.compiled.steps.iter().all(|step| step.covers_everything())
     }
 
-    /// One line per stage, or for several that are done at once: the engine and the size of its tables. Cost: a few
-    /// milliseconds at most, since it builds the tables that splitting builds when they pay.
+    /// One line per stage, or per group of stages that run at once: the engine and the size of its tables. Cost: a few
+    /// milliseconds at most, since it builds the tables that splitting builds only when they pay.
     ///
     /// ```
     /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -373,10 +373,10 @@ impl Splitter {
     }
 }
 
-/// The first stage; returns where the block ends.
+/// Runs the first stage; returns where the block ends.
 ///
-/// Where pieces are joined, the end of a block may not be inside of what the next one joins. So the block
-/// ends where its last joined piece starts, and grows until it has two.
+/// If the stage joins pieces, a block may not end inside a piece that a later join makes longer. So the block ends where
+/// its last joined piece starts, and grows until it has two of them.
 fn split_first(
     step: &Step,
     text: &[u8],
@@ -401,7 +401,7 @@ fn split_first(
     }
 }
 
-/// A later stage, for every piece of a block that was not dropped.
+/// Runs a later stage on every piece of a block that was not dropped.
 fn split_pieces(step: &Step, text: &[u8], boundaries: &mut Boundaries) -> Result<()> {
     let join = Join::by(&step.stage);
     let (start, end) = (boundaries.start, boundaries.end);

@@ -1,6 +1,6 @@
-//! What a splitter is made of: patterns, and what becomes of their matches and of the rest.
+//! The parts of a splitter: patterns, and what happens to their matches and to the rest.
 
-/// The engine whose reading of a pattern is meant; patterns mean different things to different engines.
+/// The engine whose reading of a pattern is meant. Patterns mean different things to different engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flavour {
     /// fancy-regex over regex-syntax, as tiktoken uses it.
@@ -11,12 +11,12 @@ pub enum Flavour {
     Cutter,
 }
 
-/// What becomes of a maximal run of characters that the pattern does not match.
+/// What happens to a maximal run of characters that the pattern does not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unmatched {
     /// It is one piece.
     Keep,
-    /// It is left out.
+    /// It is dropped.
     Drop,
 }
 
@@ -29,7 +29,7 @@ pub struct Pattern {
     pub flavour: Flavour,
 }
 
-/// What becomes of the matches of a pattern, seen as delimiters between the rest.
+/// What happens to the matches of a pattern, seen as delimiters between the rest.
 ///
 /// ```
 /// use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage, unicode::UnicodeTables};
@@ -50,29 +50,29 @@ pub struct Pattern {
 pub enum Behaviour {
     /// Each is a piece, and so is each run between them.
     Isolated,
-    /// They are left out.
+    /// They are dropped.
     Removed,
     /// Each belongs to the run before it.
     MergedWithPrevious,
-    /// Each belongs to the run behind it.
+    /// Each belongs to the run after it.
     MergedWithNext,
-    /// Neighbouring ones are one piece.
+    /// Adjacent ones are one piece.
     Contiguous,
 }
 
-/// A pattern and what becomes of its matches: one step of a splitter.
+/// A pattern and what happens to its matches: one step of a splitter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
-    /// What is looked for.
+    /// The pattern.
     pub pattern: Pattern,
-    /// What becomes of the delimiters.
+    /// What happens to the delimiters.
     pub behaviour: Behaviour,
-    /// Whether the delimiters are what the pattern does not match.
+    /// Whether the delimiters are the text between the matches instead of the matches.
     pub invert: bool,
 }
 
 impl Stage {
-    /// The stage whose pieces are the matches of a pattern.
+    /// The stage that makes each match of a pattern a piece.
     pub fn matches(pattern: Pattern, unmatched: Unmatched) -> Self {
         match unmatched {
             Unmatched::Keep => Self { pattern, behaviour: Behaviour::Isolated, invert: false },
@@ -80,7 +80,7 @@ impl Stage {
         }
     }
 
-    /// Whether matches are pieces, and if so what becomes of the rest; the opposite of [`Stage::matches`].
+    /// What happens to unmatched text if matches are pieces; `None` if they are not. The inverse of [`Stage::matches`].
     pub fn unmatched(&self) -> Option<Unmatched> {
         match (self.behaviour, self.invert) {
             (Behaviour::Isolated, _) => Some(Unmatched::Keep),
@@ -90,7 +90,7 @@ impl Stage {
     }
 }
 
-/// Writes a character such that both flavours of patterns read it as itself, in a class and outside.
+/// Writes a character so that both flavours of patterns take it literally, inside a class and outside.
 ///
 /// ```
 /// assert_eq!(bytepair_split::escaped('['), r"\x{5B}");

@@ -1,8 +1,8 @@
 //! Text as a sequence of symbols: UTF-8 characters, and single bytes that belong to none.
 //!
-//! Which symbol starts at a byte depends only on the bytes from there on, and every byte that is no
-//! continuation byte starts a symbol; so decoding forwards and backwards agree, and a text can be cut
-//! between any two symbols without changing either.
+//! Which symbol starts at a byte depends only on the bytes from there on, and every byte that is not a continuation byte
+//! starts a symbol. So decoding forwards and backwards agree, and a text can be cut between any two symbols without
+//! changing either.
 
 /// The code of a byte that belongs to no character: one past the last code point.
 pub(crate) const INVALID: u32 = 0x11_0000;
@@ -14,7 +14,7 @@ pub(crate) fn code_at(text: &[u8], offset: usize) -> (u32, usize) {
     rest.first_chunk().and_then(|&four| short_code(four)).unwrap_or_else(|| first_code(rest))
 }
 
-/// The code point of the first symbol, whatever its length, or [`INVALID`]; and that length in bytes.
+/// The code point of the first symbol, whatever its length, or [`INVALID`]; and its length in bytes.
 #[inline(never)]
 fn first_code(rest: &[u8]) -> (u32, usize) {
     let first = rest[..rest.len().min(4)].utf8_chunks().next();
@@ -22,7 +22,7 @@ fn first_code(rest: &[u8]) -> (u32, usize) {
     character.map_or((INVALID, 1), |character| (u32::from(character), character.len_utf8()))
 }
 
-/// Characters of two and three bytes, the common ones outside of ASCII, each tested at once.
+/// Characters of two and three bytes, the common ones outside ASCII, each tested in one go.
 #[inline]
 fn short_code(bytes: [u8; 4]) -> Option<(u32, usize)> {
     let word = u32::from_be_bytes(bytes);
@@ -34,7 +34,7 @@ fn short_code(bytes: [u8; 4]) -> Option<(u32, usize)> {
     (word & 0xE0C0_0000 == 0xC080_0000 && code >= 0x80).then_some((code, 2))
 }
 
-/// The length of the symbol that ends at `offset`, a symbol boundary past the start of the text.
+/// The length of the symbol that ends at `offset`, which must be a symbol boundary after the start of the text.
 pub(crate) fn length_before(text: &[u8], offset: usize) -> usize {
     let nearest = offset.saturating_sub(4);
     let start = (nearest..offset).rev().find(|&start| !is_continuation(text[start]));
@@ -48,8 +48,8 @@ pub(crate) fn length_before(text: &[u8], offset: usize) -> usize {
 pub(crate) fn boundary_at_or_after(text: &[u8], offset: usize) -> usize {
     let start = offset.saturating_sub(3);
     let Some(first) = (start..offset).find(|&at| !is_continuation(text[at])) else {
-        // Three continuation bytes before, or the start of the text: no character can straddle this place
-        // unless it starts within them.
+        // Three continuation bytes before, or the start of the text: a character can straddle this offset only if it
+        // starts within them.
         return offset;
     };
     let mut at = first;

@@ -1,9 +1,9 @@
-//! A split pattern in another flavour, and whether two rows of stages cut alike.
+//! Translates a split pattern to another flavour, and tells whether two rows of stages cut alike.
 //!
-//! Most patterns are read alike in both flavours: both parse to the same tree. Such a pattern is passed on as it is, or with
-//! `\w` and dots that match line ends in other words. A few published ones are spelled otherwise in Oniguruma, and a table
-//! has that spelling. All other patterns are refused: those with `$`, `{1,3}+` and others that [`crate::parser`] lists, and those that could match the empty text, where
-//! Oniguruma cuts.
+//! Most patterns mean the same in both flavours: both parse to the same tree. Such a pattern is passed on as it is, or
+//! with `\w` and dots that match line ends spelled out. A few published patterns are spelled differently in Oniguruma; a
+//! table has that spelling. All other patterns are refused: those with `$`, `{1,3}+` and other syntax that
+//! [`crate::parser`] lists, and those that may match the empty text, where Oniguruma cuts.
 //!
 //! Cost: parsing both; [`cuts_alike`] takes some milliseconds.
 
@@ -11,7 +11,8 @@ use crate::engine::parse;
 use crate::unicode::UnicodeTables;
 use crate::{Flavour, Pattern, Splitter, Stage, named};
 
-/// The published patterns of one stage in the Rust flavour that Oniguruma reads otherwise, in the words of Oniguruma.
+/// The published patterns of one stage that Oniguruma reads differently from the Rust flavour, in the spelling of
+/// Oniguruma.
 const IN_ONIGURUMA: [(&str, &str); 4] = [
     ("gpt2", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++\z|\s+(?!\S)|\s"),
     (
@@ -25,18 +26,18 @@ const IN_ONIGURUMA: [(&str, &str); 4] = [
     ),
 ];
 
-/// Why a pattern is refused, and what to do.
+/// Why a pattern is refused, and what to do instead.
 const OTHERWISE: &str = "the other library reads it differently; write out what differs (\\b, ^, $, {1,3}+, POSIX classes), \
                          or train with a pattern in its flavour";
 
-/// One of each kind of character that patterns tell apart.
+/// One of each kind of character that patterns distinguish.
 const KINDS: &str = "aBstLſéǅʰ中あンﾞ한ا\u{301}\u{903}\u{20dd}0٣Ⅷ½²_-./'’\"($+^€©😀🇫 \u{a0}\u{3000}\t\n\r\u{b}\u{85}\u{2028}\
                      \u{200c}\u{200d}\0\u{e000}\u{378}\u{ad}";
 
-/// The kinds whose triples are tried.
+/// The kinds whose triples are tested.
 const COMMON_KINDS: &str = "aBsé中0½_.'( \u{a0}\n\r\t\u{301}\u{200d}";
 
-/// Texts that are tried besides.
+/// More texts to test.
 const SAMPLES: [&str; 5] = [
     "don't DON'T we'll we've I'd you're I'm it's IT'S 'tis ''s'll",
     "1 12 123 1234 12345 123456 1234567890 ٣٣٣٣ ⅧⅧ ½½½½",
@@ -45,10 +46,10 @@ const SAMPLES: [&str; 5] = [
     "HelloWORLD camelCase snake_case ÉCOLE 中文字符かなカナ한국어 نیم\u{200c}فاصله e\u{301}e\u{301}",
 ];
 
-/// A pattern that means in another flavour what this one means in its own.
+/// A pattern that means the same in another flavour as this one does in its own.
 ///
 /// # Errors
-/// A phrase that says what stands in the way, and what to do.
+/// If there is no such pattern: a phrase that says why, and what to do.
 ///
 /// ```
 /// use bytepair_split::{Flavour, Pattern, named, translated};
@@ -82,7 +83,7 @@ pub fn translated(pattern: &Pattern, flavour: Flavour) -> Result<Pattern, String
     found.ok_or_else(|| OTHERWISE.to_owned())
 }
 
-/// How a pattern may be spelled in another flavour: as it is, or with dots that match line ends and `\w` in other words.
+/// The spellings to try in another flavour: as it is, or with `\w` and dots that match line ends spelled out.
 fn spellings(source: &str, flavour: Flavour) -> Vec<String> {
     let (dots, words): ([&str; 2], &[&str]) = match flavour {
         Flavour::Oniguruma => (["(?s", "(?m"], &[r"\x{200C}\x{200D}"]),
@@ -101,9 +102,9 @@ fn in_oniguruma(pattern: &Pattern) -> Option<&'static str> {
     IN_ONIGURUMA.iter().find(|(name, _)| is_it(name)).map(|(_, source)| *source)
 }
 
-/// Whether two rows of stages cut some texts of boundary cases alike.
+/// Whether two rows of stages cut alike some texts of boundary cases.
 ///
-/// It is no proof, and nothing that gives ids may rest on it. Cost: some milliseconds.
+/// This is no proof, so nothing that produces ids may depend on it. Cost: some milliseconds.
 ///
 /// ```
 /// use bytepair_split::{cuts_alike, named};

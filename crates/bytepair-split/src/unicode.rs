@@ -1,19 +1,18 @@
 //! Character sets and lower-case mappings of one version of Unicode, as data.
 //!
-//! The tables belong to a tokenizer's meaning: two libraries with different versions of Unicode
-//! split some texts differently. So they are text in this repository (`unicode/16.0.0.txt`, made by
-//! `examples/generate_unicode.rs`, whose first lines explain its format), and a value that is passed
-//! to whatever compiles a pattern. A newer version is a new file and never changes an old one.
+//! The tables are part of a tokenizer's meaning: two libraries with different versions of Unicode split some texts
+//! differently. So they are text in this repository (`unicode/16.0.0.txt`, made by `examples/generate_unicode.rs`, whose
+//! first lines explain its format), and a value that is passed to the code that compiles patterns. A newer version is a
+//! new file and never changes an old one.
 //!
-//! A library may carry several versions at once. `unicode/huggingface-0.23.txt` lists how the normalizers and cutters of
-//! Hugging Face `tokenizers` 0.23 differ from 16.0.0: see
-//! `docs/explanation/unicode.md`.
+//! A library may use several versions at once. `unicode/huggingface-0.23.txt` lists how the normalizers and cutters of
+//! Hugging Face `tokenizers` 0.23 differ from 16.0.0: see `docs/explanation/unicode.md`.
 //!
-//! Left out: property aliases other than the long names of general categories, script extensions,
-//! upper case, normalization.
+//! Left out: property aliases other than the long names of general categories, script extensions, upper case,
+//! normalization.
 //!
-//! Cost: properties and lower-case mappings are parsed once per process, when they are first needed (a
-//! millisecond at most), and kept: all of them together take about a megabyte.
+//! Cost: properties and lower-case mappings are parsed once per process, when they are first needed (a millisecond at
+//! most), and kept. All together they take about a megabyte.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -26,10 +25,10 @@ use crate::bits::Bits;
 const UNICODE_16_0_0: &str = include_str!("../unicode/16.0.0.txt");
 const HUGGING_FACE_0_23: &str = include_str!("../unicode/huggingface-0.23.txt");
 
-/// The long names of general categories, with the short ones.
+/// The long names of general categories, with their short names.
 const LONG_CATEGORIES: &str = include_str!("../unicode/long_categories.txt");
 
-/// What the names of the lines of scripts begin with.
+/// The prefix of the names of script lines.
 const SCRIPT: &str = "Script=";
 
 /// The character sets and lower-case mappings of one version of Unicode. Cheap to copy.
@@ -52,7 +51,7 @@ pub struct UnicodeTables {
 struct ParsedTables {
     lowercase: OnceLock<LowercaseMap>,
     classes: [OnceLock<Bits>; 6],
-    /// By their loose names. Only names that are known are kept, so their number is bounded.
+    /// By loose name. Only known names are kept, so their number is bounded.
     properties: Mutex<BTreeMap<String, Vec<RangeInclusive<char>>>>,
 }
 
@@ -66,17 +65,17 @@ impl ParsedTables {
     }
 }
 
-/// Characters that normalizers and cutters of published libraries distinguish. Each was compared with the library on every
-/// code point.
+/// Characters that the normalizers and cutters of published libraries distinguish. Each class was compared with the
+/// library on every code point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TextClass {
-    /// Every assigned character; the normalization forms know no others.
+    /// Every assigned character; the normalization forms know no other ones.
     Assigned,
     /// Marks of every kind.
     Mark,
-    /// Marks that take no space.
+    /// Marks that take no space of their own.
     NonspacingMark,
-    /// Controls, format characters and those for private use.
+    /// Controls, format characters and private-use characters.
     Other,
     /// Punctuation.
     Punctuation,
@@ -85,7 +84,7 @@ pub enum TextClass {
 }
 
 impl TextClass {
-    /// The name in the data, and the categories it is made of.
+    /// The name in the data, and the categories that make up the class.
     fn row(self) -> (&'static str, &'static [&'static str]) {
         match self {
             Self::Assigned => ("Assigned", &["Assigned"]),
@@ -98,14 +97,14 @@ impl TextClass {
     }
 }
 
-/// ASCII characters that count as punctuation beside those of the general category.
+/// ASCII characters that count as punctuation in addition to those of the general category.
 const ASCII_SYMBOLS: &str = r"\$\+<=>\^`\|~";
 
-/// The characters of a class in Hugging Face `tokenizers` 0.23 as a pattern: one pair of brackets that matches one character, in
-/// both flavours. To `Punctuation` belong ASCII symbols too, as in the cutters.
+/// The characters of a class in Hugging Face `tokenizers` 0.23 as a pattern: one pair of brackets that matches one
+/// character, in both flavours. `Punctuation` includes ASCII symbols, as in the cutters.
 ///
-/// The libraries in it follow other versions of Unicode than the engines of patterns do (16.0.0). So the pattern names the property
-/// of 16.0.0 and what differs from it.
+/// The libraries in it follow other versions of Unicode than the engines of patterns do (16.0.0). So the pattern names the
+/// property of 16.0.0 and the differences from it.
 ///
 /// ```
 /// use bytepair_split::unicode::{TextClass, published_class};
@@ -132,25 +131,25 @@ pub fn published_class(class: TextClass) -> String {
 }
 
 impl UnicodeTables {
-    /// The newest version this crate carries.
+    /// The newest version in this crate.
     pub fn latest() -> Self {
         static PARSED: ParsedTables = ParsedTables::new();
         Self { text: UNICODE_16_0_0, changes: "", parsed: &PARSED }
     }
 
-    /// The tables of Hugging Face `tokenizers` 0.23: classes of patterns are those of [`Self::latest`], and other
-    /// versions serve its normalizers and cutters.
+    /// The tables of Hugging Face `tokenizers` 0.23. Classes of patterns are those of [`Self::latest`]; the normalizers
+    /// and cutters have those of other versions.
     pub fn hugging_face() -> Self {
         static PARSED: ParsedTables = ParsedTables::new();
         Self { text: UNICODE_16_0_0, changes: HUGGING_FACE_0_23, parsed: &PARSED }
     }
 
-    /// The tables whose [`Self::version`] this is; `None` if this crate does not carry them.
+    /// The tables with this [`Self::version`]; `None` if this crate does not have them.
     pub fn of_version(name: &str) -> Option<Self> {
         [Self::latest(), Self::hugging_face()].into_iter().find(|tables| tables.version() == name)
     }
 
-    /// The version of Unicode, such as `16.0.0`, or the library that is followed: `huggingface-0.23`.
+    /// The version of Unicode, such as `16.0.0`, or the library that the tables follow: `huggingface-0.23`.
     pub fn version(&self) -> &'static str {
         let own = line_of(self.changes, "version");
         own.or_else(|| line_of(self.text, "version")).unwrap_or_default()
@@ -173,16 +172,16 @@ impl UnicodeTables {
         changed(&base, self.changes(class))
     }
 
-    /// What a library adds to a class of 16.0.0 (`+FIRST-LAST`) and takes away (`-FIRST-LAST`).
+    /// What a library adds to a class of 16.0.0 (`+FIRST-LAST`) and what it removes (`-FIRST-LAST`).
     fn changes(&self, class: TextClass) -> &'static str {
         line_of(self.changes, class.row().0).unwrap_or_default()
     }
 
     /// The characters that have a property, as ascending ranges; `None` if the name is not known.
     ///
-    /// Known are general categories (`Lu`, `L`, `Uppercase_Letter`, `gc=Lu`), scripts (`Han`,
-    /// `sc=Han`, `Script=Han`), `White_Space`, `Join_Control`, `Alphabetic`, `Any`, `ASCII` and
-    /// `Assigned`. Case, spaces, hyphens and underscores in a name do not matter.
+    /// Known names are general categories (`Lu`, `L`, `Uppercase_Letter`, `gc=Lu`), scripts (`Han`, `sc=Han`,
+    /// `Script=Han`), `White_Space`, `Join_Control`, `Alphabetic`, `Any`, `ASCII` and `Assigned`. Case, spaces, hyphens
+    /// and underscores in a name do not matter.
     pub fn property(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
         let name = loose(name);
         let known = || self.parsed.properties.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +193,7 @@ impl UnicodeTables {
         Some(ranges)
     }
 
-    /// Reads a property from the text by its loose name.
+    /// Reads a property from the text, by its loose name.
     fn parsed_property(&self, name: &str) -> Option<Vec<RangeInclusive<char>>> {
         match name.split_once('=') {
             Some(("gc" | "generalcategory", value)) => self.category(value),
@@ -204,10 +203,10 @@ impl UnicodeTables {
         }
     }
 
-    /// Every script with its characters, as ascending ranges; there may be none. A character is of one script at most.
+    /// Every script with its characters, as ascending ranges, which may be empty. A character has one script at most.
     ///
-    /// These are the scripts of the cutter `UnicodeScripts`: the differences of a library concern it alone, while a
-    /// pattern's `\p{Latin}` is of 16.0.0 in every table.
+    /// These are the scripts of the cutter `UnicodeScripts`. The differences of a library apply to it alone: `\p{Latin}`
+    /// in a pattern is that of 16.0.0 in every table.
     pub fn scripts(&self) -> Vec<(&'static str, Vec<RangeInclusive<char>>)> {
         let lines = self.text.lines().filter(|line| line.starts_with(SCRIPT));
         let rows = lines.filter_map(|line| line.split_once(' '));
@@ -218,7 +217,7 @@ impl UnicodeTables {
         scripts.collect()
     }
 
-    /// The lower case of one character, whatever surrounds it; most are one character, `İ` is two.
+    /// The lower case of one character, whatever surrounds it. Most mappings are one character; that of `İ` is two.
     pub fn lowercase(&self, character: char) -> impl Iterator<Item = char> + use<> {
         let (first, second) = match character {
             'A'..='Z' => (character.to_ascii_lowercase(), None),
@@ -295,7 +294,7 @@ impl std::fmt::Debug for UnicodeTables {
     }
 }
 
-/// Most characters are told apart by a bit, without a search.
+/// Most characters are recognized as unmapped by one bit, without a search.
 struct LowercaseMap {
     mapped: Bits,
     entries: BTreeMap<char, (char, Option<char>)>,
@@ -384,7 +383,7 @@ fn next_character(character: char) -> char {
     (character..=char::MAX).nth(1).unwrap_or(char::MAX)
 }
 
-/// A name as it is compared: lower case, without spaces, hyphens and underscores.
+/// A name in the form that is compared: lower case, without spaces, hyphens and underscores.
 fn loose(name: &str) -> String {
     let kept = name.chars().filter(|character| !matches!(character, '_' | '-' | ' '));
     kept.map(|character| character.to_ascii_lowercase()).collect()

@@ -2,20 +2,21 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`running`] | a second table, which goes on from piece to piece without asking whether a piece has ended |
-//! | [`scan`] | looks back where the running automaton cannot know, in linear time |
+//! | [`running`] | a second table, which goes from piece to piece without a branch for each piece |
+//! | [`scan`] | looks back when the running automaton cannot decide, in linear time |
 //!
-//! Here is the table of states, made from instructions: the exact outcome of one attempt, and what holds for every text.
+//! This file builds the table of states from instructions. It gives the exact outcome of one attempt, and proofs for all
+//! texts.
 //!
-//! A step on a symbol says whether a match ends before the symbol, and which state comes after it. An attempt takes steps
-//! until no state is left; the last match that it saw is its match.
+//! A step on a symbol tells whether a match ends before the symbol, and which state follows. An attempt takes steps
+//! until no state is left. The last match that it saw is its match.
 //!
-//! What is proven from the table: where a text may be cut ([`Automaton::safe_cuts`]), which classes no match takes, and
-//! whether matches cover every text.
+//! Proven from the table: where a text may be cut ([`Automaton::safe_cuts`]), which classes no match takes, and whether
+//! matches cover every text.
 //!
 //! Left out: automata with more than [`MAX_STATES`] states, which a few patterns would have (the backtracker takes over),
 //! minimization, several places at once by vectors (`windows`), and patterns that look further (`engine::backtrack`).
-//! Cost: one dependent look-up for each character of an attempt; a table of states × classes numbers, a few KB for
+//! Cost: one dependent look-up for each character of an attempt, and a table of states × classes numbers, a few KB for
 //! published patterns.
 
 pub(crate) mod running;
@@ -33,13 +34,13 @@ use crate::symbol::{boundary_at_or_after, length_before};
 /// Above this the backtracker takes over.
 const MAX_STATES: usize = 10_000;
 
-/// The most places visited while building.
+/// The most instructions visited while building.
 const MAX_WORK: usize = 20_000_000;
 
-/// In a number of the exact table: a match ends before the symbol.
+/// Flag in an entry of the exact table: a match ends before the symbol.
 const MATCHED: u32 = 1 << 31;
 
-/// The rest of a number of the exact table: where the row of the next state starts.
+/// The rest of an entry of the exact table: where the row of the next state starts.
 const STATE: u32 = MATCHED - 1;
 
 /// No attempt goes on from here.
@@ -47,18 +48,18 @@ const DEAD: u32 = 0;
 
 pub(crate) struct Automaton {
     alphabet: Alphabet,
-    /// Numbers per row, the end of the text the last.
+    /// Entries per row; the last is for the end of the text.
     stride: usize,
     start: u32,
     exact: Vec<u32>,
-    /// For each class, the classes before which a cut changes nothing.
+    /// For each class, the classes before which a cut changes no piece.
     safe: Vec<SymbolSet>,
-    /// The classes whose symbols are in no match.
+    /// The classes whose symbols no match contains.
     never_matched: SymbolSet,
     covers_everything: bool,
     /// Whether an empty match counts as a match.
     reports_empty: bool,
-    /// Where an attempt starts behind a word character, if that matters.
+    /// The state in which an attempt starts after a word character, if that matters.
     start_in_word: u32,
 }
 
@@ -84,7 +85,7 @@ impl Automaton {
         Some(automaton)
     }
 
-    /// An automaton for [`Automaton::is_ahead`], which may have boundaries of these words in it.
+    /// An automaton for [`Automaton::is_ahead`]. It may have word boundaries; `word` has the word characters.
     pub(crate) fn for_look_ahead(
         program: &Program,
         alphabet: Alphabet,
@@ -116,7 +117,7 @@ impl Automaton {
         self.alphabet.n_classes()
     }
 
-    /// Whether every text is covered by matches.
+    /// Whether matches cover every text.
     pub(crate) fn covers_everything(&self) -> bool {
         self.covers_everything
     }
@@ -126,12 +127,12 @@ impl Automaton {
         self.safe[usize::from(before)].contains(after)
     }
 
-    /// Whether no match holds a symbol of this class.
+    /// Whether no match contains a symbol of this class.
     pub(crate) fn is_never_matched(&self, class: u8) -> bool {
         self.never_matched.contains(class)
     }
 
-    /// The classes of the symbols before and behind a place; `None` where it lies in a symbol.
+    /// The classes of the symbols before and after a place; `None` if the place is inside a symbol.
     pub(crate) fn classes_around(&self, text: &[u8], place: usize) -> Option<[u8; 2]> {
         let is_boundary = boundary_at_or_after(text, place) == place;
         let before = is_boundary.then(|| place - length_before(text, place))?;
@@ -142,8 +143,8 @@ impl Automaton {
         &self.alphabet
     }
 
-    /// The step on a class (or the end of the text) from a state, by its row, the first being 1: whether a
-    /// match ends before the symbol, and the row of the state after it, 0 if the attempt ends.
+    /// The step on a class, or on the end of the text, from the state of a row; the first row is 1. Returns whether a
+    /// match ends before the symbol, and the row of the next state, 0 if the attempt ends.
     pub(crate) fn step(&self, row: usize, symbol: usize) -> (bool, usize) {
         let entry = self.exact[row * self.stride + symbol];
         (entry & MATCHED != 0, (entry & STATE) as usize / self.stride)
@@ -159,12 +160,12 @@ impl Automaton {
         self.reports_empty
     }
 
-    /// Whether an attempt before this class or the end of the text ends at once with an empty match that counts.
+    /// Whether an attempt before this class, or before the end of the text, ends at once with an empty match that counts.
     pub(crate) fn is_empty_match(&self, symbol: usize) -> bool {
         self.reports_empty && self.step(1, symbol) == (true, 0)
     }
 
-    /// One attempt at `from`. With verdicts it ends where no match follows for certain, and adds what it learns.
+    /// Makes one attempt at `from`. With verdicts, it stops when they say that no match follows, and adds what it learns.
     #[inline]
     pub(crate) fn attempt(
         &self,
@@ -193,8 +194,8 @@ impl Automaton {
         Attempt { end, reach: offset.min(text.len()) }
     }
 
-    /// Whether some match starts at `from`, empty or not. What is learned on the way goes to `verdicts`, and
-    /// ends later walks of the same automaton: all of them together are linear in the text.
+    /// Whether some match starts at `from`, empty or not. `verdicts` keeps what is learned and ends later walks of the same
+    /// automaton early: all walks together are linear in the text.
     pub(crate) fn is_ahead(
         &self,
         text: &[u8],
@@ -220,12 +221,12 @@ impl Automaton {
         is_found
     }
 
-    /// A cut between classes `a` and `b` is safe if an attempt may start on `a`, and in every state that
-    /// taking `a` leads to, reading `b` or the end of the text ends the attempt with its match exactly
-    /// there. Then whichever attempt takes this `a`, its piece ends between them, with or without the
-    /// text after it; an attempt that dies before taking `a` never read further than `a`; and if no
-    /// earlier piece takes `a`, an attempt starts on it. So a piece starts at `b` in any case, and the
-    /// pieces before and after do not depend on the other side.
+    /// A cut between classes `a` and `b` is safe if an attempt may start on `a`, and if in every state that a step on
+    /// `a` leads to, reading `b` or the end of the text ends the attempt with its match exactly there.
+    ///
+    /// Then, whichever attempt takes this `a`, its piece ends between them, with or without the text after it. An
+    /// attempt that dies before it takes `a` never reads further than `a`. If no earlier piece takes `a`, an attempt
+    /// starts on it. So a piece starts at `b` in any case, and the pieces on each side do not depend on the other side.
     fn safe_cuts(&self) -> Vec<SymbolSet> {
         self.alphabet.classes().map(|class| self.safe_after(class)).collect()
     }
@@ -246,13 +247,13 @@ impl Automaton {
         safe
     }
 
-    /// The row of every state that a step on this class leads to. All states of the table can be reached.
+    /// The rows of all states that a step on this class leads to. Every state of the table can be reached.
     fn states_after(&self, class: usize) -> BTreeSet<usize> {
         let states = (1..=self.n_states()).map(|row| self.step(row, class).1);
         states.filter(|&state| state > 0).collect()
     }
 
-    /// Walks every state that can be reached without a match before it: none may die there.
+    /// Whether matches cover every text: no state that can be reached without passing a match may die without one.
     fn proves_cover(&self) -> bool {
         let mut is_seen = vec![false; self.n_states() + 1];
         let mut open: Vec<usize> =
@@ -270,23 +271,23 @@ impl Automaton {
     }
 }
 
-/// Verdicts are kept for the first four of every so many offsets.
+/// Verdicts are kept for the first four of every 64 offsets.
 const VERDICT_MASK: usize = 63;
 
-/// Tables of verdicts with more room than this are not kept.
+/// A table of verdicts with more capacity than this is dropped instead of cleared.
 const LARGE_TABLE: usize = 1000;
 
-/// From which pairs of place and state a match is seen; what follows a pair depends on it and the text alone.
+/// Whether a match follows, by pair of offset and state. What follows a pair depends on the pair and the text alone.
 #[derive(Default)]
 pub(crate) struct Verdicts {
     known: HashMap<(usize, u32), bool>,
-    /// Pairs of the walk in progress.
+    /// The pairs of the walk in progress.
     open: Vec<(usize, u32)>,
     reach: usize,
 }
 
 impl Verdicts {
-    /// Forgets what lies behind.
+    /// Forgets everything, if no walk has read further than `offset`.
     pub(crate) fn advance_to(&mut self, offset: usize) {
         if offset < self.reach {
             return;
@@ -315,10 +316,10 @@ impl Verdicts {
     }
 }
 
-/// Makes the table from instructions.
+/// Builds the table from instructions.
 ///
-/// A state is a list of instructions in order of preference, *before* what can be reached without taking a symbol. So the
-/// step on a symbol knows that symbol while it follows forks and conditions:
+/// A state is a list of instructions in order of preference, *before* the ones that can be reached without taking a symbol.
+/// So a step knows its symbol while it follows forks and conditions:
 ///
 /// ```text
 /// step(list, symbol):
@@ -330,20 +331,21 @@ impl Verdicts {
 ///     return (false, next)
 /// ```
 ///
-/// Every condition on the next symbol is decided when it is met, and the end of the text is one more symbol. What precedes
-/// the match in the list stays in it: a match found later is of a more preferred instruction, so the last match seen is
-/// the leftmost-first one. A repeat of what cannot be empty visits each instruction once per step, as a backtracker would.
+/// Every condition on the next symbol is decided when it is met; the end of the text is one more symbol. Instructions
+/// before the match in the list stay in it: a match found later belongs to a more preferred instruction, so the last
+/// match seen is the leftmost-first one. A repeat whose inside cannot be empty visits each instruction once per step, as
+/// a backtracker does.
 struct Builder<'p> {
     program: &'p Program,
     stride: usize,
     /// The word characters, if the program has word boundaries.
     word: SymbolSet,
     has_word: bool,
-    /// Lists, and whether a word character precedes them.
+    /// Lists, and whether a word character precedes each.
     numbers: BTreeMap<(Vec<InstructionId>, bool), u32>,
     lists: Vec<(Vec<InstructionId>, bool)>,
     is_in_word: bool,
-    /// The step in which each place was last followed, and last listed.
+    /// By instruction: the step in which it was last followed, and last listed.
     followed: Vec<usize>,
     listed: Vec<usize>,
     n_steps: usize,
@@ -383,7 +385,7 @@ impl<'p> Builder<'p> {
         Some(exact)
     }
 
-    /// The exact table's number for a list and a symbol.
+    /// The entry of the exact table for a list and a symbol.
     fn entry(&mut self, list: &[InstructionId], symbol: usize) -> Option<u32> {
         let class = u8::try_from(symbol).ok()?;
         let (is_matched, next) = self.step(list, class);
@@ -407,7 +409,7 @@ impl<'p> Builder<'p> {
         Some(number)
     }
 
-    /// From a list, with the next symbol known: whether the match is reached, and the list after it.
+    /// Steps from a list, with the next symbol known: whether the match is reached, and the next list.
     fn step(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
         self.n_steps += 1;
         let mut next = Vec::new();

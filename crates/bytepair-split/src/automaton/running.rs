@@ -1,8 +1,8 @@
-//! The automaton that goes on by itself from piece to piece.
+//! The automaton that runs from piece to piece.
 //!
-//! Where an attempt ends with its match exactly before a symbol, the running automaton enters the state that a new attempt
-//! has behind that symbol, and marks a start. It stops only where the match ended earlier, or where there is none: there
-//! [`super::scan`] looks back. So it needs no branch for each piece, which would cost more than all else together:
+//! If an attempt ends with its match exactly before a symbol, the running automaton enters the state that a new attempt has
+//! after that symbol, and marks a start. It stops only if the match ended earlier or if there is none; then [`super::scan`]
+//! looks back. So it needs no branch for each piece, which would cost more than everything else together:
 //!
 //! ```text
 //! for each symbol:
@@ -12,9 +12,9 @@
 //!     state = the state in the entry
 //! ```
 //!
-//! What is left is one look-up for each symbol, which waits for the one before.
+//! What remains is one look-up for each symbol, which waits for the one before.
 //!
-//! Rows have a column for each byte and then one for each class, so that ASCII needs no look-up of its class.
+//! A row has a column for each byte and then one for each class, so that ASCII bytes need no look-up of their class.
 //! Cost: about 1.1 KB for each state, and six or seven CPU cycles for each symbol.
 
 use super::Automaton;
@@ -23,11 +23,11 @@ use crate::bits::Marked;
 use crate::program::alphabet::Alphabet;
 use crate::symbol::code_at;
 
-/// A piece starts at the symbol.
+/// Flag: a piece starts at the symbol.
 const START: u32 = 1 << 31;
-/// That piece matches nothing.
+/// Flag: that piece matches nothing.
 const UNMATCHED: u32 = 1 << 30;
-/// The attempt ends, and its match does not end exactly here.
+/// Flag: the attempt ends, and its match does not end exactly here.
 const STOP: u32 = 1 << 29;
 /// Where the row of the next state starts.
 const STATE: u32 = STOP - 1;
@@ -40,13 +40,13 @@ const N_BYTES: usize = 256;
 pub(crate) struct State(u32);
 
 impl State {
-    /// Between two pieces.
+    /// The state between two pieces.
     pub(crate) const BOUNDARY: Self = Self(0);
-    /// For engines without states: inside a run that matches nothing.
+    /// The state inside a run that matches nothing, for engines without states.
     pub(crate) const UNMATCHED: Self = Self(u32::MAX);
 }
 
-/// A place of a text, and the state before it.
+/// An offset in a text, and the state before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) offset: usize,
@@ -54,21 +54,21 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// Between two pieces.
+    /// The position between two pieces.
     pub(crate) fn between_pieces(offset: usize) -> Self {
         Self { offset, state: State::BOUNDARY }
     }
 }
 
-/// How far a run came.
+/// How far a run went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reached {
     pub(crate) position: Position,
-    /// Whether the step on the next symbol needs a look back; else the run came to its limit.
+    /// Whether the step on the next symbol needs a look back. If not, the run reached its limit.
     pub(crate) is_stopped: bool,
 }
 
-/// What was found in 64 bytes: bit `i` tells whether a piece, or a run that matches nothing, starts at byte `i`.
+/// Results for 64 bytes: bit `i` tells whether a piece, or a run that matches nothing, starts at byte `i`.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) starts: u64,
@@ -77,11 +77,11 @@ pub(super) struct Found {
 
 pub(crate) struct Running {
     automaton: Automaton,
-    /// The first row is the state between two pieces, the second that inside of an unmatched run.
+    /// The first row is the state between two pieces, the second the state inside an unmatched run.
     table: Vec<u32>,
     unmatched: u32,
     end_column: usize,
-    /// The ASCII characters that a run that matches nothing takes in.
+    /// The ASCII characters that an unmatched run takes in.
     inert: [bool; N_BYTES],
 }
 
@@ -103,14 +103,14 @@ impl Running {
         State(self.unmatched)
     }
 
-    /// Whether the piece in progress ends well at the end of the text.
+    /// Whether the piece in progress may end at the end of the text.
     pub(crate) fn ends_here(&self, state: State) -> bool {
         self.table[state.0 as usize + self.end_column] & STOP == 0
     }
 
-    /// The state at the end of a text, if the piece in progress at this position goes on to that end: as a match, or as a
-    /// run without a match, none of whose symbols could begin one, whatever follows. Between two pieces, it is the piece
-    /// that starts at the position.
+    /// The state at the end of a text, if the piece in progress at this position goes on to that end: as a match, or as
+    /// a run without a match in which no symbol could begin one, whatever follows. Between two pieces, the piece that
+    /// starts at the position counts.
     pub(crate) fn state_behind(&self, text: &[u8], position: Position) -> Option<State> {
         let from = position.offset;
         let n_bytes = text.len() - from;
@@ -128,12 +128,12 @@ impl Running {
         goes_on.then_some(state)
     }
 
-    /// How many bytes a run that matches nothing goes on for certain.
+    /// How many bytes certainly continue a run that matches nothing.
     pub(super) fn inert_run(&self, text: &[u8]) -> usize {
         text.iter().position(|&byte| !self.inert[usize::from(byte)]).unwrap_or(text.len())
     }
 
-    /// The loop of [`Scan::run_on`] over at most 64 bytes, whose bits are those of one word.
+    /// The loop of [`Scan::run_on`] over at most 64 bytes, whose bits lie in one word.
     #[inline]
     pub(super) fn run_word(
         &self,
@@ -175,11 +175,11 @@ fn column_at(alphabet: &Alphabet, text: &[u8], offset: usize) -> (usize, usize) 
 enum Row {
     Between,
     Unmatched,
-    /// In an attempt, at a row of the exact table, the first of which is 1.
+    /// In an attempt, at a row of the exact table; the first row is 1.
     Attempt(usize),
 }
 
-/// Makes the table, row by row.
+/// Builds the table, row by row.
 struct TableBuilder<'a>(&'a Automaton);
 
 impl TableBuilder<'_> {
@@ -189,7 +189,7 @@ impl TableBuilder<'_> {
         rows.flat_map(|row| self.row(row)).collect()
     }
 
-    /// Numbers in a row.
+    /// The number of entries in a row.
     fn width(&self) -> u32 {
         256 + u32::from(self.0.alphabet().end()) + 1
     }
@@ -220,7 +220,7 @@ impl TableBuilder<'_> {
         }
     }
 
-    /// A piece, or a run that matches nothing, starts at the symbol.
+    /// The entry of a symbol at which a piece, or a run that matches nothing, starts.
     fn first_entry(&self, symbol: usize) -> u32 {
         match self.0.step(1, symbol).1 {
             0 => START | UNMATCHED | self.state(Row::Unmatched),
@@ -228,7 +228,7 @@ impl TableBuilder<'_> {
         }
     }
 
-    /// Whether a run that matches nothing takes this class in.
+    /// Whether a run that matches nothing takes in this class.
     fn is_inert(&self, symbol: usize) -> bool {
         self.0.step(1, symbol).1 == 0 && !self.0.is_empty_match(symbol)
     }
@@ -239,7 +239,7 @@ impl TableBuilder<'_> {
             Row::Unmatched => 1,
             Row::Attempt(state) => state + 1,
         };
-        // At most 10,003 rows of at most 511 numbers.
+        // At most 10,003 rows of at most 511 entries.
         u32::try_from(number).unwrap_or(0) * self.width()
     }
 }

@@ -1,8 +1,7 @@
-//! One stage of a splitter over one text: where do its pieces start, and which match nothing?
+//! One stage of a splitter over one text: finds where pieces start, and which pieces match nothing.
 //!
-//! The running automaton marks starts on its way and stops where it would have to look back. There the
-//! last start marked is the attempt that failed; it is made again, step by step, which costs its length
-//! once more:
+//! The running automaton marks starts as it goes and stops when it would have to look back. Then the last marked start is
+//! the attempt that failed. That attempt is made again, step by step, which costs its length once more:
 //!
 //! ```text
 //! loop:
@@ -12,19 +11,18 @@
 //!     attempt from start, step by step, to its last match
 //!     if the attempt read more than 64 bytes past that match:
 //!         attempt by attempt with notes, up to the furthest byte that one of them read
-//!     else: go on behind the match; without a match, behind one symbol, which joins the unmatched run before it
+//!     else: go on after the match; without a match, after one symbol, which joins the unmatched run before it
 //! ```
 //!
-//! Invariant: every mark up to the place where the automaton goes on is the start of a piece or of an unmatched run, and
-//! none is missing.
+//! Invariant: every mark before the place where the automaton goes on is the start of a piece or of an unmatched run,
+//! and no such start is unmarked.
 //!
-//! **Linear time.** An attempt may read far past the end of its match (`a*b|a` on a run of `a` reads to
-//! the end and matches one). While such a stretch lasts, the attempts note the pairs of place and state
-//! from which no match was seen any more. What follows such a pair depends on the pair and the text
-//! alone, so an attempt that meets a noted pair will see no match either and stops there with what it has
-//! (Reps 1998). Each pair is noted once and every step in a stretch either belongs to the match, leads to
-//! a new note or leads to an old one, notes being a fixed distance apart; a stretch ends where all of its
-//! attempts have been, so stretches do not overlap. Altogether: O(symbols x states).
+//! **Linear time.** An attempt may read far past the end of its match: `a*b|a` on a run of `a` reads to the end and
+//! matches one symbol. In such a stretch, attempts note the pairs of offset and state from which no match was seen any
+//! more. What follows such a pair depends on the pair and the text alone. So an attempt that meets a noted pair will see
+//! no match either and stops with the match it has (Reps 1998). Each pair is noted once, and notes are a fixed distance
+//! apart: every step in a stretch belongs to the match or leads to a new note or to an old one. A stretch ends at the
+//! furthest byte that one of its attempts has read, so stretches do not overlap. Altogether: O(symbols x states).
 //!
 //! Left out: which engine scans (`engine`), and several places at once (`windows`).
 
@@ -33,25 +31,25 @@ use super::{Attempt, Verdicts};
 use crate::bits::Marked;
 use crate::program::alphabet::Alphabet;
 
-/// Reading further than this past a match starts the notes. Small, since it is paid once per piece.
+/// An attempt that reads further than this past its match starts the notes. Small, since it is paid once per piece.
 const FREE_OVERSHOOT: usize = 64;
 
-/// What a stage has to split: a text from a boundary on, at least up to `limit` if the text is that long.
+/// The work of a stage: a text from a boundary on, at least up to `limit` if the text is that long.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) from: usize,
     pub(crate) limit: usize,
-    /// Offsets plus this, wrapping, are the places in [`Marked`].
+    /// Offset plus this, wrapping, is the index in [`Marked`].
     pub(crate) shift: usize,
 }
 
-/// A task and where its pieces are marked.
+/// A task, and the marks of its pieces.
 pub(crate) struct Scan<'s> {
     pub(crate) task: Task<'s>,
     pub(crate) marked: &'s mut Marked,
-    /// Up to here from the last start before, which is that of a run that matches nothing, no piece starts.
-    /// Without it each failed attempt would search its run from the end to the start.
+    /// The end of the unmatched symbol that was settled last. The last start before it is that of its run. Without this,
+    /// each failed attempt would search back to the start of its run.
     pub(crate) unmatched_end: Option<usize>,
 }
 
@@ -60,8 +58,7 @@ impl Scan<'_> {
         offset.wrapping_add(self.task.shift)
     }
 
-    /// Marks the pieces of the task by the automaton alone; returns where it stopped, which is the end of the last
-    /// complete piece.
+    /// Marks the pieces of the task by the automaton alone. Returns where it stopped: the end of the last complete piece.
     pub(crate) fn run(&mut self, running: &Running) -> usize {
         let Task { text, from, limit, .. } = self.task;
         let mut limit = limit.min(text.len());
@@ -85,8 +82,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Marks the starts of pieces from a position on, with room made for them; stops at the first symbol that starts at or
-    /// after `limit`, or whose step needs a look back.
+    /// Marks the starts of pieces from a position on, and makes room for them. Stops at the first symbol that starts at
+    /// or after `limit`, or whose step needs a look back.
     #[inline(never)]
     pub(crate) fn run_on(
         &mut self,
@@ -119,8 +116,8 @@ impl Scan<'_> {
         Reached { position: Position { offset, state }, is_stopped: false }
     }
 
-    /// The attempt that was in progress at `offset` has no match that ends there. Makes it again, and any
-    /// after it that belong to the same stretch; returns where the automaton goes on.
+    /// Handles a stop at `offset`, where the attempt in progress has no match that ends there. Makes the attempt again,
+    /// and the attempts after it in the same stretch. Returns where the automaton goes on.
     pub(crate) fn look_back(&mut self, running: &Running, offset: usize) -> Position {
         let text = self.task.text;
         let start = self.last_start(offset - 1).unwrap_or(self.task.from);
@@ -133,9 +130,8 @@ impl Scan<'_> {
         self.settle(start, attempt.end, alphabet, running.unmatched_state())
     }
 
-    /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing
-    /// and joins a run of such symbols before it, unless an empty match lies between. Returns where to go
-    /// on.
+    /// Records the outcome of an attempt whose start is marked: a piece, or one symbol that matches nothing. Such a
+    /// symbol joins an unmatched run before it, unless an empty match lies between. Returns where to go on.
     pub(crate) fn settle(
         &mut self,
         start: usize,
@@ -172,8 +168,8 @@ impl Scan<'_> {
         }
     }
 
-    /// The last boundary that no later text can move, if it is past `from`: not inside or right behind a
-    /// run that matches nothing, since that run may go on.
+    /// The last boundary that no later text can move, if it is past `from`. It is neither inside nor at the end of an
+    /// unmatched run, since that run may go on.
     pub(crate) fn last_settled(&self, position: Position, unmatched: State) -> Option<usize> {
         let Position { offset, state } = position;
         let from = self.task.from;
@@ -190,7 +186,7 @@ impl Scan<'_> {
         (settled > from).then_some(settled)
     }
 
-    /// Attempt by attempt with notes, until past everything they read.
+    /// Makes attempts with notes, one after another, until past everything that they read.
     fn stretch(&mut self, running: &Running, start: usize) -> Position {
         let (text, automaton) = (self.task.text, running.automaton());
         let mut notes = Verdicts::default();

@@ -1,7 +1,7 @@
-//! Every pattern, by trying one way after another: the naive twin of the automaton.
+//! Runs every pattern by trying one alternative after another: the naive twin of the automaton.
 //!
-//! It runs the same instructions, none of them rewritten, and serves what the automaton cannot: look-behind, word
-//! boundaries, look-ahead of more than one symbol, atomic groups.
+//! It runs the same instructions, none of them rewritten. It serves patterns that the automaton cannot run: look-behind,
+//! word boundaries, look-ahead of more than one symbol, atomic groups.
 //!
 //! ```text
 //! matches(instruction, offset):
@@ -13,13 +13,13 @@
 //!             the match         → return the offset, and forget the choices that are left
 //! ```
 //!
-//! The stack is on the heap, so the length of the text never deepens the call stack; only look-arounds and atomic groups
-//! inside each other do.
+//! The stack is on the heap, so the length of the text never deepens the call stack; only nested look-arounds and atomic
+//! groups do.
 //!
-//! Cost: up to exponential in the text, so steps are limited. The limit is not one for each match, or many costly matches
-//! would take quadratic time: all matches of a stretch of text share [`STEP_LIMIT`] steps and what the bytes behind them
-//! earn. A long plain match, which needs a few steps for each symbol, may take them before the scan has passed it; what it
-//! looks at without taking earns nothing.
+//! Cost: up to exponential in the text, so steps are limited. A limit for each match would not do: many costly matches
+//! would take quadratic time. So all matches of a stretch of text share [`STEP_LIMIT`] steps and the steps that the
+//! bytes before them have earned. A long plain match, which needs a few steps for each symbol, may borrow steps before
+//! the scan has passed it. Symbols that it only looks at lend nothing.
 
 use crate::automaton::running::{Position, State};
 use crate::automaton::scan::{Scan, Task};
@@ -29,9 +29,9 @@ use crate::program::alphabet::{Alphabet, SymbolSet};
 use crate::program::{Instruction, InstructionId, Program};
 use crate::symbol::length_before;
 
-/// Steps for a stretch of text, besides those that its bytes earn.
+/// Steps for a stretch of text, in addition to those that its bytes earn.
 pub(crate) const STEP_LIMIT: u64 = 1_000_000;
-/// Steps that a byte earns when the scan has gone past it.
+/// Steps that a byte earns when the scan has passed it.
 const STEPS_PER_BYTE: u64 = 256;
 /// Steps that a byte lends to the match that takes it.
 const STEPS_PER_BYTE_TAKEN: u64 = 16;
@@ -56,20 +56,20 @@ pub(crate) struct Backtracker {
     program: Program,
     word: SymbolSet,
     aheads: Vec<Automaton>,
-    /// [`STEP_LIMIT`], but for the naive twin of tests.
+    /// [`STEP_LIMIT`], except for the naive twin.
     step_limit: u64,
     /// Whether an empty match counts as a match.
     reports_empty: bool,
 }
 
-/// The match that starts here needed more steps than it may take.
+/// The match that starts here needed more steps than allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GaveUp {
     pub(crate) offset: usize,
 }
 
 impl Backtracker {
-    /// `None` if a look-ahead's automaton would be too large.
+    /// `None` if the automaton of a look-ahead would be too large.
     pub(crate) fn new(
         program: Program,
         alphabet: Alphabet,
@@ -81,7 +81,7 @@ impl Backtracker {
         Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, reports_empty })
     }
 
-    /// Allows far more steps than anything takes that does not take forever: some seconds of them.
+    /// Raises the limit so far that only a match that practically never ends reaches it, after some seconds.
     pub(crate) fn take_all_steps(&mut self) {
         self.step_limit = 1 << 28;
     }
@@ -131,7 +131,7 @@ impl Backtracker {
     }
 }
 
-/// What is left to try, or to undo, when the way taken fails.
+/// Alternatives left to try, and slots to restore, when the current one fails.
 enum Choice {
     Try { place: InstructionId, offset: usize },
     Restore { slot: usize, offset: usize },
@@ -142,19 +142,19 @@ struct Run<'r> {
     text: &'r [u8],
     from: usize,
     steps: &'r mut Steps,
-    /// Steps that all matches up to this one may take together, besides those lent by what it takes.
+    /// Steps that all matches up to this one may take together, in addition to those lent by the symbols that it takes.
     earned: u64,
-    /// The furthest place that was taken, not only looked at.
+    /// The furthest offset whose symbols were taken, not only looked at.
     reach: usize,
-    /// The number of look-arounds that the way at hand lies in.
+    /// How many look-arounds are open.
     n_looks: usize,
     slots: Vec<usize>,
     stack: Vec<Choice>,
 }
 
 impl Run<'_> {
-    /// The first match from a place on that ends where it may, as its end. Leaves the stack as it found
-    /// it; the slots of the repeats inside are set anew whenever those are entered.
+    /// The end of the first match from `place` and `offset` on that may end there. Leaves the stack as it found it. The
+    /// slots of the repeats inside are set anew whenever those are entered.
     fn matches(
         &mut self,
         place: InstructionId,
@@ -180,7 +180,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Goes on until the match or the first failure.
+    /// Runs until the match or the first failure.
     fn advance(
         &mut self,
         mut place: InstructionId,
@@ -245,7 +245,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the first match of the inside and none of its other ones.
+    /// Takes the first match of the inside and discards its alternatives.
     fn atomic(&mut self, inside: InstructionId, offset: &mut usize) -> Result<bool, GaveUp> {
         let end = self.matches(inside, *offset, |_| true)?;
         *offset = end.unwrap_or(*offset);
@@ -279,7 +279,7 @@ impl Run<'_> {
         Ok(is_found)
     }
 
-    /// Whether a match ends at a place that starts at least so many symbols before it, and at most so many.
+    /// Whether a match that starts at least `least` and at most `most` symbols before `offset` ends at it.
     fn is_behind(
         &mut self,
         (least, most): (u32, u32),

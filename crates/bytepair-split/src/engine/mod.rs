@@ -1,16 +1,16 @@
-//! What runs one stage, from a boundary of pieces to a boundary.
+//! The engines that run one stage, from one boundary of pieces to another.
 //!
-//! A task has a limit, but pieces end where they end: an engine goes on until a boundary past its start is settled, which
-//! no later text can move, or until the text ends.
+//! A task has a limit, but an engine cannot stop at any offset. It goes on until it has a boundary past its start that no
+//! later text can move, or until the text ends.
 //!
 //! | | runs | cost |
 //! |---|---|---|
 //! | [`Machine`] | patterns that look one symbol ahead: by windows, or by the automaton alone | linear |
-//! | [`backtrack`] | all other patterns, and every pattern as the naive twin of tests | a limit of steps |
+//! | [`backtrack`] | all other patterns, and every pattern as the naive twin in tests | a limit of steps |
 //! | [`one_character_runs`] | runs of one character | linear |
 //!
-//! [`compile()`] chooses the engine: the first of the possible ones that can be built. Left out: what becomes of matches
-//! (`stages`). Cost: some milliseconds for the largest patterns; their windows are built later.
+//! [`compile()`] chooses the first engine that can be built. Left out: what happens to matches (`stages`).
+//! Cost: some milliseconds for the largest patterns; their windows are built later.
 
 pub(crate) mod backtrack;
 pub(crate) mod one_character_runs;
@@ -42,7 +42,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    /// Marks the pieces of a task. Returns where it stopped: the end of the last complete piece.
     pub(crate) fn scan(
         &self,
         task: Task<'_>,
@@ -66,14 +66,14 @@ impl Engine {
 /// Which engines may be built for a pattern.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct CompileOptions {
-    /// Only the naive one, which takes as many steps as it needs.
+    /// Builds only the naive engine, which takes as many steps as it needs.
     pub(crate) is_naive: bool,
     pub(crate) kernel: Option<Kernel>,
     /// Whether windows are built for the first text, whatever its length.
     pub(crate) builds_windows_at_once: bool,
 }
 
-/// A pattern as it is read.
+/// Parses a pattern.
 pub(crate) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed> {
     match pattern.flavour {
         Flavour::Cutter => cutters::parse(pattern, unicode),
@@ -81,7 +81,7 @@ pub(crate) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed
     }
 }
 
-/// The first of the engines that can be built for what a pattern, or several, were read as.
+/// Builds the first engine that can be built for a parsed pattern, or for several patterns parsed into one.
 pub(crate) fn compile(
     parsed: &Parsed,
     pattern: &Pattern,
@@ -93,7 +93,7 @@ pub(crate) fn compile(
     let alphabet = Alphabet::new(&sets)
         .ok_or_else(|| too_large(pattern, "more than 254 kinds of characters"))?;
     let word = parsed.word.as_ref().map_or_else(SymbolSet::default, |word| alphabet.mask(word));
-    // What tiktoken does with an empty match is not to be seen: it has no token.
+    // In tiktoken, an empty match has no effect: it has no token.
     let reports_empty = pattern.flavour == Flavour::Oniguruma;
     let targets: &[Target] = if options.is_naive { &[Target::Naive] } else { &Target::BEST_FIRST };
     let engines = targets.iter().map(|&target| {
@@ -127,36 +127,37 @@ fn too_large(pattern: &Pattern, problem: &str) -> Error {
     .into()
 }
 
-/// Bytes to be split for each entry of the automaton's table before windows are built.
+/// Bytes to split, for each entry of the automaton's table, before windows are built.
 const BYTES_PER_ENTRY: usize = 128;
 
-/// The part of the time that does not depend on the pattern, in entries.
+/// The part of the building time that does not depend on the pattern, in entries.
 const N_FIXED: usize = 64;
 
-/// Shorter texts are not worth the preparation.
+/// For shorter texts the preparation does not pay.
 const MIN_LEN: usize = if crate::SMALL { 1 } else { 64 };
 
-/// A later stage without windows is slower by about this factor.
+/// A later stage is slower by about this factor without windows.
 const LATER_STAGE_FACTOR: usize = 16;
 
 /// An automaton that builds its windows when they pay.
 ///
-/// Building windows takes half a millisecond for most patterns and a few for large ones. That pays from a quarter of a megabyte of
-/// text on, or two. Most texts that reach a tenth or a fifth of that go on much further. So the machine counts the bytes that it
-/// splits, and builds its windows once it has seen enough, or where one text is long enough. A later stage is much slower without
-/// windows, so its bytes count more. The pieces are those of the automaton either way.
+/// Building windows takes half a millisecond for most patterns and a few for large ones. That pays after a quarter of a
+/// megabyte of text, or after two megabytes. Most texts that reach a tenth or a fifth of that go on much further. So the
+/// machine counts the bytes that it splits, and builds its windows after enough of them, or when one text is long
+/// enough. A later stage is much slower without windows, so its bytes count more. The pieces are those of the automaton
+/// either way.
 pub(crate) struct Machine {
     running: Running,
     kernel: Option<Kernel>,
-    /// Bytes that were to be split, and from how many on windows are built.
+    /// The bytes seen so far, and the number of bytes at which windows are built.
     n_seen: AtomicUsize,
     threshold: usize,
-    /// Empty until they are built; `None` if the pattern has none.
+    /// Empty until they are built; `None` inside if the pattern has none.
     windows: OnceLock<Option<Windows>>,
 }
 
 impl Machine {
-    /// Without a kernel there will be no windows; with one they are built for the first text, or when they pay.
+    /// Without a kernel there will be no windows. With one, they are built for the first text or when they pay.
     fn new(automaton: Automaton, options: CompileOptions) -> Self {
         let n_entries = automaton.n_states() * automaton.n_classes();
         let threshold = match options.builds_windows_at_once {
@@ -176,14 +177,14 @@ impl Machine {
         &self.running
     }
 
-    /// What [`Splitter::explain`](crate::Splitter::explain) says: the windows of processors that have the instructions,
-    /// so that the words do not depend on the processor.
+    /// The text for [`Splitter::explain`](crate::Splitter::explain). It describes the windows of processors that have the
+    /// instructions, so that it does not depend on the processor.
     pub(crate) fn in_words(&self) -> String {
         self.built_windows().map_or_else(|| "no windows".to_owned(), Windows::in_words)
     }
 
-    /// The windows, built if they are not there yet. Threads that come at the same time each build them and none waits
-    /// for another: a process that is forked off meanwhile could wait forever.
+    /// The windows, built if they are not there yet. Threads that come at the same time each build them, and none waits for
+    /// another: a process that is forked off meanwhile could wait forever.
     fn built_windows(&self) -> Option<&Windows> {
         if self.windows.get().is_none() {
             drop(self.windows.set(Windows::new(self.automaton())));
@@ -191,8 +192,8 @@ impl Machine {
         self.windows.get()?.as_ref()
     }
 
-    /// The windows and their kernel, if the next `length` bytes are worth it, or the `n_left` bytes that are left of
-    /// the text. A task may go on far behind its limit: a pattern that seldom matches finds no piece to end with.
+    /// The windows and their kernel, if they pay for the next `length` bytes or for the `n_left` bytes that are left of
+    /// the text. A task may go on far past its limit: a pattern that seldom matches finds no piece to end with.
     fn windows(&self, length: usize, n_left: usize, factor: usize) -> Option<WindowRun<'_>> {
         let kernel = self.kernel.filter(|_| length >= MIN_LEN)?;
         if self.windows.get().is_none() {
@@ -205,7 +206,7 @@ impl Machine {
         Some(WindowRun { running: &self.running, windows: self.built_windows()?, kernel })
     }
 
-    /// Marks the pieces of a task; returns where it stopped, which is the end of the last complete piece.
+    /// Marks the pieces of a task. Returns where it stopped: the end of the last complete piece.
     pub(crate) fn run(&self, scan: &mut Scan<'_>, scratch: &mut Option<Box<Scratch>>) -> usize {
         let Task { text, from, limit, .. } = scan.task;
         let by_windows = self
@@ -214,7 +215,7 @@ impl Machine {
         by_windows.unwrap_or_else(|| scan.run(&self.running))
     }
 
-    /// Marks the pieces of every marked piece of a block but those that were dropped; `false` if windows cannot do
+    /// Splits each piece of a block that was not dropped, and marks the new pieces. Returns `false` if windows cannot do
     /// that.
     pub(crate) fn run_pieces(
         &self,

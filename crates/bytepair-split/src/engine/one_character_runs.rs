@@ -1,7 +1,8 @@
-//! Runs of one ASCII character, of a least to a greatest length, cut out without an automaton.
+//! Cuts out runs of one ASCII character, with a least and a greatest length, without an automaton.
 //!
-//! These are the matches of ` {2,24}|\t{2,9}`. An automaton begins one at each space between two words, and gives it up one
-//! symbol later. Here the shortest run is searched as a string, by vectors, and then followed as far as it goes.
+//! These are the matches of ` {2,24}|\t{2,9}`. An automaton begins a match at each space between two words, and gives it
+//! up one symbol later. Here the shortest run is searched as a string, with vectors, and then extended as far as it
+//! goes.
 //!
 //! Left out: characters of several bytes, runs without a limit.
 //! Cost: a pass over the text as fast as memory allows, and some ten nanoseconds for each match.
@@ -11,7 +12,7 @@ use memchr::memmem::Finder;
 use crate::automaton::scan::Scan;
 use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
 
-/// An ASCII character, and how often it occurs in a match: at least once.
+/// An ASCII character, and how often it occurs in a match; at least once.
 ///
 /// ```
 /// use bytepair_split::{Repeat, Splitter};
@@ -25,9 +26,9 @@ use crate::stage::{Flavour, Pattern, Stage, Unmatched, escaped};
 pub struct Repeat {
     /// The character.
     pub byte: u8,
-    /// The fewest in a match.
+    /// The smallest count in a match.
     pub least: usize,
-    /// The most in a match.
+    /// The largest count in a match.
     pub most: usize,
 }
 
@@ -35,13 +36,13 @@ pub struct Repeat {
 pub(crate) struct Repeats(Vec<(Repeat, Finder<'static>)>);
 
 impl Repeats {
-    /// No two are of one character.
+    /// Each repeat must have another character.
     pub(crate) fn new(repeats: &[Repeat]) -> Self {
         let finder = |repeat: &Repeat| Finder::new(&vec![repeat.byte; repeat.least]).into_owned();
         Self(repeats.iter().map(|repeat| (*repeat, finder(repeat))).collect())
     }
 
-    /// The stage whose pieces they are.
+    /// The stage that has these pieces.
     pub(crate) fn stage(repeats: &[Repeat]) -> Stage {
         let source = repeats.iter().map(|&Repeat { byte, least, most }| {
             format!("{}{{{least},{most}}}", escaped(byte.into()))
@@ -50,7 +51,7 @@ impl Repeats {
         Stage::matches(Pattern { source, flavour: Flavour::Rust }, Unmatched::Keep)
     }
 
-    /// Marks the pieces of a task; returns where it stopped, behind a match.
+    /// Marks the pieces of a task. Returns where it stopped, which is after a match or at the end of the text.
     pub(crate) fn run(&self, scan: &mut Scan<'_>) -> usize {
         let (text, mut start) = (scan.task.text, scan.task.from);
         let mut places: Vec<_> = self.0.iter().map(|run| next(run, text, start)).collect();
@@ -75,7 +76,7 @@ impl Repeats {
         start
     }
 
-    /// For people.
+    /// A description for people.
     pub(crate) fn in_words(&self) -> String {
         let names = self.0.iter().map(|(Repeat { byte, least, most }, _)| {
             format!("{:?} {least} to {most} times", char::from(*byte))
@@ -93,7 +94,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where the next run begins, or the end of the text.
+/// Where the next run begins; the end of the text if there is none.
 fn next((_, finder): &(Repeat, Finder<'_>), text: &[u8], from: usize) -> usize {
     finder.find(&text[from..]).map_or(text.len(), |place| from + place)
 }

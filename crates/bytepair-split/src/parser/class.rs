@@ -1,10 +1,10 @@
 //! Bracketed classes: `[a-z\d&&[^x]]` to one set.
 //!
-//! Union by standing side by side, nested classes, `&&`, and in the Rust flavour `--` and `~~`. Case is
-//! folded operand by operand, before the operators and the negation. Refused, with the place: what
-//! engines read differently at the edges (a class that starts with `--` or a range from `]`, ranges to or
-//! from a class) and, in Oniguruma under `(?i)`, letters that fold to several.
-//! Left out: what a backslash means and which sets have names ([`super::escape`]).
+//! Items side by side are a union. There are nested classes, `&&`, and in the Rust flavour `--` and `~~`. Case is folded
+//! operand by operand, before the operators and the negation. Refused, with the place: constructs that engines read
+//! differently (a class that starts with `--` or with a range from `]`, ranges to or from a class) and, in Oniguruma under
+//! `(?i)`, letters that fold to several.
+//! Left out: what a backslash means, and the names of sets ([`super::escape`]).
 //! Cost: linear in the class, and in the size of its sets.
 
 use super::escape::Escape;
@@ -12,12 +12,12 @@ use super::tree::CharSet;
 use super::{MAX_DEPTH, Parser};
 use crate::error::Result;
 
-/// The union of many items, made in a few goes: neither time nor memory go with how often a large set is named.
+/// The union of many items, made in a few passes: time and memory do not grow with how often a large set is named.
 #[derive(Default)]
 struct Operand {
-    /// The first is the union of those before.
+    /// The first is the union of earlier items.
     items: Vec<CharSet>,
-    /// How many ranges the items behind the first have.
+    /// The number of ranges in the items after the first.
     n_new: usize,
 }
 
@@ -38,7 +38,7 @@ impl Operand {
 }
 
 impl Parser<'_> {
-    /// A bracketed class whose `[` stood at `start`.
+    /// Parses a bracketed class whose `[` is at `start`.
     pub(super) fn class(&mut self, start: usize) -> Result<CharSet> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -63,7 +63,7 @@ impl Parser<'_> {
         Ok(set)
     }
 
-    /// A `]` or `-` that comes first is itself.
+    /// Parses the start of a class, in which a `]` or `-` stands for itself.
     fn class_start(&mut self, start: usize) -> Result<CharSet> {
         if self.rest().starts_with("--") {
             return Err(self.problem_at(start, "a class that starts with `--`; write `\\-`"));
@@ -138,7 +138,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A character, or an escape, which is no anchor in a class.
+    /// Parses a character, or an escape that is no anchor.
     fn class_member(&mut self, class_start: usize) -> Result<Escape> {
         let start = self.offset;
         match self.bump() {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[:alpha:]` or `[:^alpha:]`, inside a class.
+    /// Parses `[:alpha:]` or `[:^alpha:]`, inside a class.
     fn posix_class(&mut self) -> Result<Option<CharSet>> {
         let Some(inside) = self.rest().strip_prefix("[:") else { return Ok(None) };
         let Some((name, _)) = inside.split_once(":]") else { return Ok(None) };

@@ -1,14 +1,13 @@
 //! Cutters that have a name instead of a pattern.
 //!
-//! `UnicodeScripts` of Hugging Face `tokenizers` is the only one. A piece of it is a character of a script
-//! with all that follows, up to the next character of another script. Kana count as Han, and so does U+30FC;
-//! `Common` and `Inherited` are scripts like the others. The space, characters of no script (unassigned or
-//! for private use) and bytes that belong to no character stay in the piece in which they occur, and before
-//! the first character of a script they are in none.
+//! `UnicodeScripts` of Hugging Face `tokenizers` is the only one. Its piece is a character of a script with everything that
+//! follows, up to the next character of another script. Kana count as Han, and so does U+30FC; `Common` and `Inherited` are
+//! scripts like the others. The space, characters of no script (unassigned or for private use) and bytes that belong to no
+//! character stay in the piece in which they occur. Before the first character of a script they are in no piece.
 //!
-//! This is an alternation with one branch for each script, `L[LN]*|G[GN]*|…`, where `N` is what has no
-//! script. It needs the classes of the library's own version of Unicode and is too long to be handed around
-//! as a pattern. Cost: an automaton with a state for each script.
+//! This is an alternation with one branch for each script, `L[LN]*|G[GN]*|…`, where `N` is the set of characters without a
+//! script. It needs the classes of the library's own version of Unicode and is too long to be passed around as a pattern.
+//! Cost: an automaton with a state for each script.
 
 use super::Parsed;
 use super::tree::{CharSet, Greed, Node};
@@ -25,7 +24,7 @@ const KANA: [&str; 2] = ["Hiragana", "Katakana"];
 /// The mark of a long vowel, which is written in both kana.
 const LONG_VOWEL: char = 'ー';
 
-/// What a cutter does, as the tree of a pattern.
+/// Parses a cutter: its pieces as the tree of a pattern.
 pub(crate) fn parse(pattern: &Pattern, unicode: &UnicodeTables) -> Result<Parsed> {
     if pattern.source == UNICODE_SCRIPTS {
         return Ok(Parsed { root: one_script(unicode), word: None });
@@ -45,7 +44,7 @@ fn one_script(unicode: &UnicodeTables) -> Node {
     Node::alternate(branches.collect())
 }
 
-/// The sets of characters between which pieces are cut.
+/// The sets of characters between which a cutter cuts.
 fn scripts(unicode: &UnicodeTables) -> Vec<CharSet> {
     let moved = CharSet::single(' ').union(&CharSet::single(LONG_VOWEL));
     let mut han = CharSet::single(LONG_VOWEL);
@@ -81,7 +80,7 @@ mod tests {
         Splitter::new(stages(UNICODE_SCRIPTS), &UnicodeTables::hugging_face()).unwrap()
     }
 
-    /// The script of a character; `None` for what stays where it stands.
+    /// The script of a character; `None` if it stays in the piece in which it occurs.
     fn script_of(character: char) -> Option<&'static str> {
         type Script = (&'static str, Vec<RangeInclusive<char>>);
         static SCRIPTS: LazyLock<Vec<Script>> =
@@ -96,7 +95,7 @@ mod tests {
         }
     }
 
-    /// The pieces by the definition, one character after the other.
+    /// The pieces by the definition, one character after another.
     fn naive(text: &str) -> Vec<&str> {
         let mut starts = Vec::new();
         let mut last = None;

@@ -1,9 +1,9 @@
-//! What a backslash means, inside a bracketed class and outside: a character, a set or an anchor. And which sets have names:
+//! What a backslash means, inside a bracketed class and outside: a character, a set or an anchor. Also the names of sets:
 //! properties (`\p{L}`), POSIX classes (`[:alpha:]`) and `\w`.
 //!
-//! What a name means depends on the flavour: POSIX classes are ASCII in the Rust flavour and Unicode in Oniguruma, and `\w`
-//! differs by a few characters. Properties come from the tables of one version of Unicode; names whose set in Oniguruma is
-//! not one of those tables are refused.
+//! The meaning of a name depends on the flavour: POSIX classes are ASCII in the Rust flavour and Unicode in Oniguruma,
+//! and `\w` differs by a few characters. Properties come from the tables of one version of Unicode. Names whose set in
+//! Oniguruma is not in these tables are refused.
 //!
 //! Left out, and refused with the place: back-references, octal numbers, subroutines, `\K`, `\G`, `\X`,
 //! and single bytes of a character.
@@ -35,7 +35,7 @@ impl Parser<'_> {
         Ok(node)
     }
 
-    /// What follows a backslash that stood at `start`.
+    /// Parses what follows a backslash at `start`.
     pub(super) fn escape(&mut self, start: usize, in_class: bool) -> Result<Escape> {
         let Some(letter) = self.bump() else {
             return Err(self.problem_at(start, "a `\\` at the end"));
@@ -127,7 +127,7 @@ impl Parser<'_> {
     }
 }
 
-/// `\R`: a line break, atomic: nothing of it is given back.
+/// `\R`: a line break; atomic, so none of it is given back.
 fn line_break() -> Node {
     let both = ['\r', '\n'].map(|character| Node::Set(CharSet::single(character)));
     let one = CharSet::from_ranges(&['\n'..='\r', '\u{85}'..='\u{85}', '\u{2028}'..='\u{2029}']);
@@ -171,8 +171,8 @@ impl<'p> Parser<'p> {
         })
     }
 
-    /// Oniguruma tests a single `\w` with an older table for U+0080..U+00FF, in which `²³¹¼½¾` are word
-    /// characters, and `[\w]` with the Unicode sets; both were compared with its release 6.9.
+    /// Oniguruma tests a single `\w` with an older table for U+0080..U+00FF, in which `²³¹¼½¾` are word characters, and
+    /// `[\w]` with the Unicode sets. Both were compared with its release 6.9.
     pub(super) fn word(&self, in_class: bool) -> CharSet {
         let known = &self.words[usize::from(in_class)];
         known.get_or_init(|| self.made_word(in_class)).clone()
@@ -189,7 +189,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// What leaves ink, and what is drawn in a way of its own.
+    /// Characters that are not white space, controls or unassigned.
     fn visible(&self) -> CharSet {
         let blank = ["White_Space", "Cc", "Cn"];
         let blank =

@@ -1,13 +1,12 @@
-//! Groups and repeats: plain, named and atomic groups, look-arounds, flags for a group or for the rest of one; how often an
-//! atom may run, and how greedily.
+//! Groups and repeats: plain, named and atomic groups, look-arounds, and flags for a group or for the rest of one; how
+//! often an atom may repeat, and how greedily.
 //!
-//! Captures are forgotten, since only the whole match makes a piece. A look-behind must be short, as the
-//! backtracker tries it from every possible start. Left out: conditions, and flags that fancy-regex would
-//! let outlive the group they are in.
+//! Captures are ignored, since only the whole match makes a piece. A look-behind must be short, because the backtracker
+//! tries it from every possible start. Left out: conditions, and flags that fancy-regex would let outlive their group.
 //!
-//! What the flavours read differently (`{n,m}+`, `{n}?`, a brace that does not start a repeat) is decided here, and repeats
-//! that engines disagree on are refused. Left out: writing repeats out, which [`program`](crate::program) does.
-//! Cost: linear in the pattern; look-behinds, and in the Rust flavour what runs without a bound, are measured once more.
+//! Syntax that the flavours read differently (`{n,m}+`, `{n}?`, a brace that does not start a repeat) is decided here, and
+//! repeats that engines disagree on are refused. Left out: writing repeats out, which [`program`](crate::program) does.
+//! Cost: linear in the pattern. Look-behinds, and in the Rust flavour repeats without a bound, are measured once more.
 
 use super::tree::{Greed, Look, Node};
 use super::{Flags, Parser};
@@ -73,8 +72,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The inside of a group up to its `)`, after which the flags are again those from before the group; it is guarded in an
-    /// atomic group or a look-around.
+    /// Parses a group up to its `)`, after which the flags from before the group hold again. The inside of an atomic
+    /// group or a look-around is guarded.
     fn group_rest(&mut self, start: usize, outer: Flags, is_guarded: bool) -> Result<Node> {
         let is_outer_guarded = std::mem::replace(&mut self.is_in_guarded_group, is_guarded);
         let inside = self.group_end(start, outer);
@@ -110,8 +109,8 @@ impl Parser<'_> {
         }
     }
 
-    /// After `(?i)`: in Oniguruma the rest of the group, with its `|`, is a group of its own.
-    /// In fancy-regex they would outlive an atomic group or a look-around.
+    /// Parses the part after `(?i)`. In Oniguruma the rest of the group, with its `|`, is a group of its own. In
+    /// fancy-regex the flags would outlive an atomic group or a look-around.
     fn flags_to_the_end(&mut self, start: usize) -> Result<Option<Node>> {
         if self.is_oniguruma {
             return self.alternation().map(Some);
@@ -125,7 +124,7 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// One atom with its quantifiers; `None` for a flag group, which takes no place in the tree.
+    /// Parses one atom with its quantifiers; `None` for a flag group, which has no node in the tree.
     pub(super) fn piece(&mut self) -> Result<Option<Node>> {
         let start = self.offset;
         let Some(atom) = self.atom()? else { return Ok(None) };
@@ -150,7 +149,7 @@ impl Parser<'_> {
         Ok(Some(node))
     }
 
-    /// The bounds of the quantifier that is next, and whether it was written with braces.
+    /// The bounds of the quantifier that comes next, if any, and whether it is written with braces.
     fn quantifier(&mut self) -> Result<Option<(u32, Option<u32>, bool)>> {
         let bounds = match self.peek() {
             Some('*') => (0, None),
@@ -186,7 +185,7 @@ impl Parser<'_> {
         Ok(Some((min, max, true)))
     }
 
-    /// Oniguruma takes such a brace as itself, the Rust engines refuse it.
+    /// Oniguruma takes such a brace literally; the Rust engines refuse it.
     fn not_an_interval<T>(&self) -> Result<Option<T>> {
         if self.is_oniguruma {
             Ok(None)
@@ -212,8 +211,8 @@ impl Parser<'_> {
         Node::Repeat { inside, min, max, greed }
     }
 
-    /// The Rust engines stop a repeat after an empty run in ways of their own, so such repeats are refused,
-    /// except `(?:C*)*` and its like for one set: however they are read, they are `C*`.
+    /// The Rust engines stop a repeat after an empty run in different ways, so such repeats are refused. An exception is
+    /// `(?:C*)*` and its like for one set: every engine reads them as `C*`.
     fn without_empty_runs(&self, node: Node) -> Option<Node> {
         match node {
             Node::Repeat { inside, max: None, greed, .. }

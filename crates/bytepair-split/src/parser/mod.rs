@@ -1,7 +1,7 @@
-//! Pattern text to [`Node`], in the flavour of the engine the pattern was written for.
+//! Parses pattern text to a [`Node`], in the flavour of the engine that the pattern was written for.
 //!
-//! `Flavour::Rust` follows fancy-regex over regex-syntax, `Flavour::Oniguruma` follows Oniguruma's
-//! own syntax as Hugging Face tokenizers uses it. Where the two differ:
+//! `Flavour::Rust` follows fancy-regex over regex-syntax. `Flavour::Oniguruma` follows Oniguruma's own syntax as Hugging
+//! Face tokenizers uses it. They differ as follows:
 //!
 //! | | Rust | Oniguruma |
 //! |---|---|---|
@@ -14,16 +14,16 @@
 //! | POSIX classes | ASCII | Unicode |
 //! | an empty match | no match | a cut |
 //!
-//! Refused, with the place: back-references, subroutines, `\K`, `\G`, `\X`, conditions,
-//! unknown properties, unbounded look-behind, in the Rust flavour repeats of what may be empty, and what
-//! Oniguruma folds to several characters (`(?i)ss` also takes `ß` there).
+//! Refused, with the place: back-references, subroutines, `\K`, `\G`, `\X`, conditions, unknown properties, unbounded
+//! look-behind, in the Rust flavour repeats whose inside may be empty, and in Oniguruma letters that fold to several
+//! characters (`(?i)ss` also takes `ß` there).
 //!
-//! Under `(?i)`, sets are closed under the simple case folding of Unicode, one character to one. Oniguruma also folds one
-//! character to several and back (`ß` and `ss`). A tree of sets cannot say that, so in its flavour such letters are refused, also
-//! where several literals in a row make such a folding.
+//! Under `(?i)`, sets are closed under the simple case folding of Unicode, one character to one. Oniguruma also folds
+//! one character to several and back (`ß` and `ss`). A tree of sets cannot express that, so its flavour refuses such
+//! letters, also if several literals in a row make such a folding.
 //!
-//! Here: the entry, alternation, concatenation and single atoms. The other files hold a part of the
-//! grammar each, as methods of the one [`Parser`]. Left out: what runs the tree ([`crate::program`]).
+//! This file has the entry point, alternation, concatenation and single atoms. Each other file has a part of the
+//! grammar, as methods of the one [`Parser`]. Left out: running the tree ([`crate::program`]).
 //! Cost: linear in the pattern and in its sets; for each literal under `(?i)` in Oniguruma, about a hundred foldings.
 
 mod class;
@@ -42,14 +42,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::stage::Flavour;
 use crate::unicode::UnicodeTables;
 
-/// Groups inside groups; parsing and compiling recurse this deep.
+/// How deep groups may nest; parsing and compiling recurse this deep.
 const MAX_DEPTH: u32 = 100;
 
-/// The most atoms of a pattern: as many as a program may have instructions. A short name may stand for a large
-/// set, so this bounds memory.
+/// The most atoms of a pattern, as many as a program may have instructions. A short name may stand for a large set, so this
+/// bounds memory.
 const MAX_ATOMS: usize = 20_000;
 
-/// A parsed pattern, and the word characters, if it has word boundaries.
+/// A parsed pattern, and the word characters if it has word boundaries.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Parsed {
     pub(crate) root: Node,
@@ -84,7 +84,7 @@ struct Parser<'p> {
     flags: Flags,
     depth: u32,
     n_atoms: usize,
-    /// The word characters outside of a class and in one, made when they are first needed.
+    /// The word characters outside a class and inside one, made when they are first needed.
     words: [OnceCell<CharSet>; 2],
     unicode: &'p UnicodeTables,
     /// Whether the innermost group is atomic or a look-around.
@@ -155,7 +155,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Counts an atom, or a named set in a class.
+    /// Counts an atom, or a named set in a class, against the limit.
     fn count_atom(&mut self) -> Result<()> {
         self.n_atoms += 1;
         match self.n_atoms > MAX_ATOMS {
@@ -164,7 +164,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Skips comments, and white space where `(?x)` holds.
+    /// Skips comments, and white space under `(?x)`.
     pub(crate) fn skip_ignored(&mut self) -> Result<()> {
         loop {
             if self.comment()? {
@@ -213,7 +213,7 @@ impl<'p> Parser<'p> {
 
     fn fold(&self, mut set: CharSet) -> CharSet {
         if self.flags.ignore_case {
-            // Without its tables the fold would fail; the dependency is built with them.
+            // Folding fails only without its tables, which the dependency is built with.
             let _ = set.characters.try_case_fold_simple();
         }
         set
@@ -281,14 +281,14 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// The characters whose case folding is several characters, with that folding. Oniguruma applies it
-/// both ways, the Rust engines never. The standard library's mapping serves only to refuse.
+/// The characters that fold to several characters, with their folding. Oniguruma applies it both ways, the Rust engines
+/// never. The mapping of the standard library only serves to refuse patterns.
 fn folds_to_several() -> &'static [(char, String)] {
     static FOLDS: std::sync::OnceLock<Vec<(char, String)>> = std::sync::OnceLock::new();
     FOLDS.get_or_init(|| folds_among(WITH_FOLDS.into_iter().flatten()))
 }
 
-/// Where such characters are. Looking at all characters would take most of the time of loading a small tokenizer.
+/// The ranges with such characters. A search of all characters would take most of the time of loading a small tokenizer.
 const WITH_FOLDS: [RangeInclusive<char>; 3] =
     ['\u{80}'..='\u{600}', '\u{1E00}'..='\u{1FFF}', '\u{FB00}'..='\u{FB20}'];
 

@@ -1,15 +1,14 @@
-//! What a parsed pattern is: a tree over sets of characters.
+//! A parsed pattern: a tree over sets of characters.
 //!
-//! The text of a split is a sequence of characters and of bytes that belong to no character
-//! (invalid UTF-8). A [`CharSet`] is a set of both: code points, and whether the invalid byte is in.
-//! It is closed under union, intersection and negation, so `[^\S]` leaves the invalid byte out and
-//! `[^a]` takes it in, with no special case anywhere.
+//! The text of a split is a sequence of characters and of bytes that belong to no character (invalid UTF-8). A
+//! [`CharSet`] is a set of both: code points, and whether it contains the invalid byte. It is closed under union,
+//! intersection and negation, so `[^\S]` excludes the invalid byte and `[^a]` includes it, without any special case.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use crate::unicode::class_of;
 
-/// A set of code points, and whether a byte that belongs to no character is in it.
+/// A set of code points, and whether it contains a byte that belongs to no character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CharSet {
     pub(crate) characters: ClassUnicode,
@@ -53,7 +52,7 @@ impl CharSet {
         self
     }
 
-    /// The union of many, in one go.
+    /// The union of many sets, in one pass.
     pub(crate) fn union_of<'s>(sets: impl IntoIterator<Item = &'s Self>) -> Self {
         let mut invalid = false;
         let ranges = sets.into_iter().flat_map(|set| {
@@ -81,12 +80,12 @@ impl CharSet {
     }
 }
 
-/// How many times a repeat prefers to run.
+/// Which numbers of runs a repeat prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Greed {
     Greedy,
     Lazy,
-    /// Greedy, and what it took is never given back.
+    /// Greedy, and never gives back what it took.
     Possessive,
 }
 
@@ -109,7 +108,7 @@ pub(crate) enum Anchor {
     NotWordBoundary,
 }
 
-/// A look-around: its direction, and whether it holds when its inside does not match.
+/// A look-around: its direction, and whether it holds if its inside does not match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) ahead: bool,
@@ -145,7 +144,7 @@ impl Node {
         }
     }
 
-    /// An alternation; branches that are all sets are one set, since each takes exactly one character.
+    /// An alternation. If all branches are sets, their union, since each takes exactly one character.
     pub(crate) fn alternate(mut nodes: Vec<Node>) -> Self {
         if nodes.len() == 1 {
             return nodes.swap_remove(0);
@@ -159,7 +158,7 @@ impl Node {
         union.map_or(Self::Alternate(nodes), Self::Set)
     }
 
-    /// The smallest and the largest number of characters a match takes; no largest is unbounded.
+    /// The smallest and the largest number of characters in a match; `None` if there is no largest.
     pub(crate) fn length(&self) -> (u64, Option<u64>) {
         match self {
             Self::Empty | Self::Look(..) | Self::Anchor(_) => (0, Some(0)),
@@ -187,7 +186,8 @@ impl Node {
         }
     }
 
-    /// Whether something is true of this node or of one inside; from left to right, up to the first of which it is.
+    /// Whether a predicate is true of this node or of one inside. Visits nodes from left to right, up to the first that
+    /// is true.
     pub(crate) fn any(&self, is_it: &mut impl FnMut(&Self) -> bool) -> bool {
         is_it(self)
             || match self {
@@ -201,13 +201,13 @@ impl Node {
             }
     }
 
-    /// Whether there is a word boundary somewhere, so that the set of word characters matters.
+    /// Whether the tree has a word boundary, so that the set of word characters matters.
     pub(crate) fn has_word_boundary(&self) -> bool {
         let boundaries = [Anchor::WordBoundary, Anchor::NotWordBoundary];
         self.any(&mut |node| matches!(node, Self::Anchor(anchor) if boundaries.contains(anchor)))
     }
 
-    /// Whether a match may take no character.
+    /// Whether a match may be empty.
     pub(crate) fn is_nullable(&self) -> bool {
         self.length().0 == 0
     }

@@ -1,11 +1,11 @@
-//! The symbols a pattern can tell apart.
+//! The symbols that a pattern can tell apart.
 //!
-//! The sets of a pattern cut the code points into classes: two characters are in one class if they are
-//! in the same sets. No part of the pattern can tell two characters of one class apart, so a matcher
-//! that reads classes is exact. The invalid byte and the end of the text are symbols of their own.
+//! The sets of a pattern divide the code points into classes: two characters are in one class if they are in the same
+//! sets. No part of the pattern can tell two characters of a class apart, so a matcher that reads classes is exact. The
+//! invalid byte and the end of the text are symbols of their own.
 //!
-//! Real patterns have 5 to 20 classes; more than 255 are refused. Cost: one look-up per ASCII
-//! character, two dependent ones for any other; about 20 KB per pattern.
+//! Real patterns have 5 to 20 classes; more than 255 are refused.
+//! Cost: one look-up per ASCII character, two dependent ones for any other; about 20 KB per pattern.
 
 use std::collections::BTreeMap;
 
@@ -40,13 +40,13 @@ impl SymbolSet {
         Self(std::array::from_fn(|index| self.0[index] & other.0[index]))
     }
 
-    /// The symbols not in this set; those past the alphabet are in it too, and never looked up.
+    /// The symbols that are not in this set. Symbols past the alphabet are in it too, and never looked up.
     pub(crate) fn negated(&self) -> Self {
         Self(self.0.map(|word| !word))
     }
 }
 
-/// From code points to classes.
+/// Maps code points to classes.
 #[derive(Clone)]
 pub(crate) struct Alphabet {
     ascii: [u8; 128],
@@ -81,17 +81,17 @@ impl Alphabet {
         Some(Self { ascii, blocks, classes, members })
     }
 
-    /// The number of classes, the invalid byte included, the end of the text not.
+    /// The number of classes, with the invalid byte and without the end of the text.
     pub(crate) fn n_classes(&self) -> usize {
         self.members.len()
     }
 
-    /// The symbol after the last character.
+    /// The symbol for the end of the text.
     pub(crate) fn end(&self) -> u8 {
         u8::try_from(self.members.len()).unwrap_or(u8::MAX)
     }
 
-    /// Every symbol but the end of the text.
+    /// Every symbol except the end of the text.
     pub(crate) fn classes(&self) -> impl Iterator<Item = u8> + use<> {
         0..self.end()
     }
@@ -146,7 +146,7 @@ impl Alphabet {
         &self.classes
     }
 
-    /// The place of a character's class among them.
+    /// The index of a character's class in [`Self::stored`].
     #[inline]
     pub(crate) fn place_of(&self, code: u32) -> usize {
         let block = self.blocks[(code >> BLOCK_BITS) as usize] as usize;
@@ -154,8 +154,8 @@ impl Alphabet {
     }
 }
 
-/// The code points from 0 to [`INVALID`], cut wherever a set starts or ends: the first of each interval,
-/// and the sets it is in as bits. Surrogates are not characters: they fall to the interval before them.
+/// The code points from 0 to [`INVALID`], cut wherever a set starts or ends: the first code point of each interval, and the
+/// sets that contain it as bits. Surrogates are not characters; they belong to the interval before them.
 fn intervals(sets: &[CharSet]) -> Vec<(u32, Vec<u64>)> {
     let mut cuts: Vec<(u32, usize)> = vec![];
     for (index, set) in sets.iter().enumerate() {
@@ -179,13 +179,13 @@ fn intervals(sets: &[CharSet]) -> Vec<(u32, Vec<u64>)> {
     intervals
 }
 
-/// Classes of blocks of code points, equal blocks stored once; a last block holds the invalid byte.
+/// Classes of blocks of code points; equal blocks are stored once. The last block holds the invalid byte.
 fn two_level(runs: &[(u32, u8)]) -> (Vec<u32>, Vec<u8>) {
     let invalid = runs.iter().map(|run| run.1).max().unwrap_or(0) + 1;
     let mut known: BTreeMap<[u8; BLOCK], u32> = BTreeMap::new();
     let mut blocks = Vec::new();
     let mut classes = Vec::new();
-    // Most blocks lie in one run: by class, where its block is.
+    // Most blocks lie in one run: by class, the offset of its block.
     let mut uniform = [None; MAX_SYMBOLS];
     let mut run = 0;
     for start in (0..=INVALID).step_by(BLOCK) {

@@ -1,21 +1,19 @@
-//! A tree to a graph of instructions, which both engines read.
+//! Compiles a tree to a graph of instructions, which both engines read.
 //!
-//! Instructions name their successors. A counted repeat is written out, `{n,m}` as `n` copies and
-//! `m - n` optional ones inside each other. The compiler has two modes. For the backtracker
-//! everything is compiled as it is. For the automaton only what can be decided with the next symbol is
-//! kept (see [`one_symbol`]), possessive repeats of one set are rewritten, and the rest is refused
-//! (`None`). The rewriting, for a set `C`, where `(?!C)` also holds at the end of the text:
+//! Instructions name their successors. A counted repeat is written out: `{n,m}` as `n` copies and `m - n` nested
+//! optional ones. For the backtracker everything is compiled as it is. For the automaton, conditions are kept if the
+//! next symbol decides them (see [`one_symbol`]), possessive repeats of one set are rewritten, and everything else is
+//! refused (`None`). The rewriting, for a set `C`, where `(?!C)` also holds at the end of the text:
 //!
-//! * `C*+` = `C*(?!C)`, `C{m,}+` = `C{m,}(?!C)`: a possessive run stops only where no `C` follows; of
-//!   all runs that `C*` may take exactly one, the longest, is followed by no `C`, so the condition
-//!   leaves that one, and nothing can be given back.
-//! * `C{m,n}+` = `C{n}|C{m,n-1}(?!C)`: the possessive run takes `n` if it can; if it takes fewer, then no
-//!   `C` follows. The two branches exclude each other (the second ends before a `C` whenever the first
-//!   can match, because `n` of them follow), and each has at most one way to match. `C?+` is the case
-//!   0, 1.
+//! * `C*+` = `C*(?!C)`, `C{m,}+` = `C{m,}(?!C)`: a possessive run stops only if no `C` follows. Of all runs that `C*`
+//!   may take, exactly one, the longest, is followed by no `C`. So the condition leaves that run, and nothing can be
+//!   given back.
+//! * `C{m,n}+` = `C{n}|C{m,n-1}(?!C)`: the possessive run takes `n` if it can. If it takes fewer, no `C` follows. The
+//!   two branches exclude each other (the second ends before a `C` whenever the first can match, because `n` of them
+//!   follow), and each has at most one way to match. `C?+` is the case 0, 1.
 //!
-//! Left out: repeats of what may be empty are not for the automaton, because a repeat stops after an
-//! empty run, which is not a property of a set of instructions.
+//! Left out: for the automaton, repeats whose inside may be empty. Such a repeat stops after an empty run, which is not a
+//! property of a set of instructions.
 
 pub(crate) mod alphabet;
 
@@ -25,7 +23,7 @@ use crate::parser::tree::{Anchor, CharSet, Greed, Look, Node};
 /// The most instructions of one pattern.
 const MAX_INSTRUCTIONS: usize = 20_000;
 
-/// The most different sets of one pattern.
+/// The most distinct sets of one pattern.
 const MAX_SETS: usize = 1000;
 
 /// The number of an instruction.
@@ -48,7 +46,7 @@ pub(crate) enum Instruction {
         inside: InstructionId,
         next: InstructionId,
     },
-    /// A look-ahead of any length, by the automaton of this number.
+    /// A look-ahead of any length, with the automaton of this number.
     Ahead {
         number: usize,
         negative: bool,
@@ -63,7 +61,7 @@ pub(crate) enum Instruction {
         slot: usize,
         next: InstructionId,
     },
-    /// Goes on to `again` if the offset has moved since the slot was set, else to `next`.
+    /// Goes on to `again` if the offset has moved since the slot was set, otherwise to `next`.
     LoopEnd {
         slot: usize,
         again: InstructionId,
@@ -88,12 +86,13 @@ pub(crate) enum Target {
     /// The automaton of a look-ahead, which may have word boundaries.
     Ahead,
     Backtracker,
-    /// The backtracker without automatons for its look-aheads: the naive twin, and for those too large.
+    /// The backtracker without automatons for its look-aheads: the naive twin, and the engine for look-aheads that are
+    /// too large.
     Naive,
 }
 
 impl Target {
-    /// The backtracker serves where the automaton cannot.
+    /// The backtracker serves patterns that the automaton cannot run.
     pub(crate) const BEST_FIRST: [Self; 3] = [Self::Automaton, Self::Backtracker, Self::Naive];
 
     fn is_automaton(self) -> bool {
@@ -101,7 +100,7 @@ impl Target {
     }
 }
 
-/// Compiles a tree; `None` if it is too large, or is not for the automaton.
+/// Compiles a tree; `None` if it is too large, or not possible for the automaton.
 pub(crate) fn compile(root: &Node, alphabet: &Alphabet, target: Target) -> Option<Program> {
     let mut compiler = Compiler { program: Program::default(), alphabet, target };
     let end = compiler.push(Instruction::Match)?;
@@ -124,11 +123,11 @@ pub(crate) fn sets_of(root: &Node) -> Option<Vec<CharSet>> {
     (!are_too_many).then_some(sets)
 }
 
-/// The next symbols, the end of the text among them, before which a look-ahead for this tree holds;
-/// `None` if that depends on more than the next symbol.
+/// The next symbols, including the end of the text, before which a look-ahead for this tree holds. `None` if that
+/// depends on more than the next symbol.
 pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<SymbolSet> {
     match node {
-        // A repeat that needs no run needs no symbol either.
+        // A repeat that may run zero times needs no symbol.
         Node::Empty | Node::Repeat { min: 0, .. } => Some(SymbolSet::default().negated()),
         Node::Set(set) => Some(alphabet.mask(set)),
         Node::Anchor(Anchor::TextEnd) => Some(alphabet.end_mask()),
@@ -148,7 +147,7 @@ pub(crate) fn one_symbol(node: &Node, alphabet: &Alphabet) -> Option<SymbolSet> 
     }
 }
 
-/// Conditions, then at most one tree that takes symbols: all hold for the same next symbol.
+/// Conditions, followed by at most one tree that takes symbols: all must hold for the same next symbol.
 fn one_symbol_in_a_row(nodes: &[Node], alphabet: &Alphabet) -> Option<SymbolSet> {
     let (last, conditions) = nodes.split_last()?;
     if conditions.iter().any(|node| node.length().1 != Some(0)) {
@@ -174,7 +173,7 @@ impl Compiler<'_> {
         InstructionId::try_from(self.program.instructions.len() - 1).ok()
     }
 
-    /// Writes `node` so that it goes on to `next`; returns where it starts.
+    /// Writes `node` so that it continues with `next`; returns where it starts.
     fn node(&mut self, node: &Node, next: InstructionId) -> Option<InstructionId> {
         match node {
             Node::Empty => Some(next),
@@ -217,7 +216,7 @@ impl Compiler<'_> {
         (0..n_copies).try_fold(next, |next, _| self.node(inside, next))
     }
 
-    /// The runs of a repeat beyond its minimum.
+    /// Writes the runs of a repeat beyond its minimum.
     fn optional_runs(
         &mut self,
         inside: &Node,
@@ -243,7 +242,7 @@ impl Compiler<'_> {
         Some(fork)
     }
 
-    /// One run of a repeat that stops repeating after an empty run.
+    /// Writes one run of a repeat that stops after an empty run.
     fn guarded(
         &mut self,
         inside: &Node,

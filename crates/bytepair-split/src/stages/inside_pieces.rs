@@ -1,14 +1,14 @@
-//! Which texts can lie inside of one piece, in whatever text around them.
+//! Finds the texts that can lie inside one piece, whatever surrounds them.
 //!
-//! A match contains a text exactly if, from some state of an attempt, the attempt goes through its symbols and can still find
-//! a match behind them. Each state can be reached from the start by some symbols, and a text that begins with these symbols
-//! brings an attempt there. A later match is always preferred, so matches that were seen before do not matter.
+//! A match contains a text exactly if some state of an attempt leads through the symbols of the text to a state from
+//! which a match can still be found. Some sequence of symbols leads from the start to each state, and a text that begins
+//! with this sequence brings an attempt there. A later match is always preferred, so earlier matches do not matter.
 //!
-//! What no match contains may be a piece too: a run of unmatched characters. Such a run does not contain a text in which an
-//! attempt finds a match, whatever follows: either the attempt is made, or an earlier match covers its place. So a text that
-//! neither a match nor an unmatched run contains, as far as these are pieces, is cut in any context.
+//! A run of unmatched characters may be a piece too. Such a run does not contain a text in which an attempt finds a
+//! match, whatever follows: either the attempt is made, or an earlier match covers its place. So a text that neither a
+//! match nor an unmatched run contains, as far as these are pieces, is cut in any context.
 //!
-//! Left out: patterns that are no automaton, and stages that join pieces; nothing is claimed of them.
+//! Left out: patterns that do not run as an automaton, and stages that join pieces; nothing is claimed about them.
 //! Cost: the states times the symbols of the text.
 
 use super::step::Step;
@@ -20,14 +20,14 @@ use crate::engine::Engine;
 pub(crate) struct Holding<'s> {
     automaton: &'s Automaton,
     dropped: Dropped,
-    /// By row: whether a match can be seen from it on.
+    /// By row: whether a match can be found from it.
     leads: Vec<bool>,
-    /// By row: whether a match is seen from it on, whatever follows.
+    /// By row: whether a match is found from it, whatever follows.
     is_certain: Vec<bool>,
 }
 
 impl<'s> Holding<'s> {
-    /// `None` where pieces are not exactly the matches and the unmatched runs of an automaton, or one of both.
+    /// `None` unless the pieces are exactly the matches of an automaton, its unmatched runs, or both.
     pub(crate) fn of(step: &'s Step) -> Option<Self> {
         let Engine::Automaton(machine) = &step.engine else { return None };
         let automaton = machine.automaton();
@@ -68,7 +68,7 @@ impl<'s> Holding<'s> {
         })
     }
 
-    /// Whether an attempt at these symbols finds a match that is not empty, whatever follows them.
+    /// Whether an attempt at these symbols finds a non-empty match, whatever follows them.
     fn surely_matches(&self, start: usize, symbols: &[usize]) -> bool {
         let mut row = start;
         for (index, &symbol) in symbols.iter().enumerate() {
@@ -85,7 +85,7 @@ impl<'s> Holding<'s> {
     }
 }
 
-/// By row: whether a match is seen from it on by some steps, or by all whatever the symbols are.
+/// By row: whether some sequence of steps finds a match from it, or with `by_all_steps`, whether every sequence does.
 fn sees_match(automaton: &Automaton, by_all_steps: bool) -> Vec<bool> {
     let mut sees = vec![by_all_steps; automaton.n_states() + 1];
     sees[0] = false;

@@ -1,25 +1,25 @@
-//! Stages as a whole: what becomes of their matches, which of them are one, and what no piece of theirs contains.
+//! Stages as a whole: what happens to their matches, which of them can run at once, and which texts no piece contains.
 //!
 //! | | |
 //! |---|---|
 //! | [`step`] | what a splitter does in one go: a stage, or several that one engine can do at once |
-//! | [`inside_pieces`] | texts that no piece contains, in whatever text |
+//! | [`inside_pieces`] | texts that no piece of any text contains |
 //! | [`named`] | the stages of published models, and those that cut at the mark for spaces |
 //!
-//! An engine marks where each match and each unmatched run starts; matches may be adjacent, unmatched
-//! runs only with an empty match between them. A behaviour then leaves pieces out or joins some to the
-//! one before, which takes a mark away:
+//! An engine marks where each match and each unmatched run starts. Matches may be adjacent; unmatched runs are adjacent
+//! only if an empty match lies between them. Then a behaviour drops pieces, or joins some to the piece before by
+//! removing their marks:
 //!
 //! | | as it is | inverted |
 //! |---|---|---|
 //! | `Isolated` | | |
-//! | `Removed` | matches are left out | the rest is left out |
+//! | `Removed` | matches are dropped | the rest is dropped |
 //! | `MergedWithPrevious` | a match joins the rest before it | the rest joins the match before it |
 //! | `MergedWithNext` | the rest joins the match before it | a match joins the rest before it |
 //! | `Contiguous` | a match joins the match before it | the same |
 //!
-//! A delimiter joins no neighbouring delimiter: of two matches behind a run, only the first joins it. An
-//! empty match lies between two unmatched runs and would join one of them, so a cut stays there.
+//! A delimiter does not join a neighbouring delimiter: of two matches after a run, only the first joins it. An empty
+//! match lies between two unmatched runs and would join one of them, so a cut stays there.
 //! Cost: linear in the number of pieces, for the behaviours that join.
 
 pub(crate) mod inside_pieces;
@@ -33,7 +33,7 @@ use std::ops::Range;
 use crate::bits::Marked;
 use crate::stage::{Behaviour, Stage};
 
-/// What a stage leaves out.
+/// The pieces that a stage drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dropped {
     Nothing,
@@ -51,7 +51,7 @@ impl Dropped {
     }
 }
 
-/// Which of matches and the rest a stage joins to the piece before it.
+/// The pieces that a stage joins to the piece before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Join {
     MatchToMatch,
@@ -84,7 +84,7 @@ impl Join {
 }
 
 impl Marked {
-    /// Takes away the starts of what is joined to the piece before, in a range that starts with a piece.
+    /// Removes the starts of pieces that are joined to the piece before, in a range that starts with a piece.
     pub(crate) fn join(&mut self, range: Range<usize>, join: Join) {
         let mut before_is_match = None;
         let mut next = self.starts.first_from(range.start);
@@ -104,7 +104,7 @@ impl Marked {
     }
 }
 
-/// What becomes of matches and the rest, for people.
+/// A description for people of what happens to matches and to the rest.
 pub(crate) fn in_words(stage: &Stage) -> &'static str {
     match (Dropped::by(stage), Join::by(stage)) {
         (Dropped::Unmatched, _) => "the rest is dropped",

@@ -1,18 +1,19 @@
-//! Stages that files are read to: the split patterns of published models, by name (`named.txt` has them as data), and those
-//! that cut a text at the mark that replaces its spaces, `▁` for most models.
+//! Stages that have names or come from files: the split patterns of published models, by name (`named.txt` has the
+//! data), and the stages that cut a text at the mark that replaces its spaces, `▁` for most models.
 //!
-//! Patterns are facts about those models and unchanged there, except that some characters are written as
-//! numbers. Where one is a row of Hugging Face's own cutters, `Digits` is `\p{N}` and `Punctuation` is `\p{P}` with the
-//! ASCII symbols. Left out: whatever a model does besides splitting (normalization, prefix spaces, added tokens), and
-//! Falcon's stages, the last of which look at characters that represent bytes.
+//! Patterns are facts about those models and unchanged in the data, except that some characters are written as numbers.
+//! For models that use a row of Hugging Face's own cutters, `Digits` is `\p{N}` and `Punctuation` is `\p{P}` with the
+//! ASCII symbols.
+//! Left out: everything that a model does besides splitting (normalization, prefix spaces, added tokens), and Falcon's
+//! stages, the last of which matches characters that represent bytes.
 //!
-//! What cuts raw texts recognizes the stages of marks by their equality.
+//! Code that cuts raw texts recognizes the stages of marks by equality.
 //!
-//! Cost: a walk over the file, some ten kilobytes, for each call of [`named`].
+//! Cost: a pass over the file, some ten kilobytes, for each call of [`named`].
 
 use crate::stage::{Behaviour, Flavour, Pattern, Stage, Unmatched, escaped};
 
-/// Entries, with an empty line before each.
+/// The entries, each after an empty line.
 const NAMED: &str = include_str!("named.txt");
 
 /// The column at which the pattern of a stage begins.
@@ -20,7 +21,7 @@ const PATTERN: usize = 5;
 
 /// The stages of a named splitter; `None` if the name is not known.
 ///
-/// The names of all are [`names`]. Cost: some microseconds, beside what [`Splitter::new`](crate::Splitter::new) takes.
+/// [`names`] lists all names. Cost: some microseconds, in addition to that of [`Splitter::new`](crate::Splitter::new).
 ///
 /// ```
 /// use bytepair_split::{Splitter, named, unicode::UnicodeTables};
@@ -57,7 +58,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     NAMED.lines().filter_map(heading).map(|heading| heading.0)
 }
 
-/// The name and the flavour of an entry, if its first line is this one.
+/// The name and the flavour of an entry, if this is its first line.
 fn heading(line: &'static str) -> Option<(&'static str, Flavour)> {
     let (name, flavour) = line.split_once(' ')?;
     match flavour {
@@ -67,7 +68,7 @@ fn heading(line: &'static str) -> Option<(&'static str, Flavour)> {
     }
 }
 
-/// What becomes of the delimiters of a stage, and whether they are what its pattern does not match.
+/// What happens to the delimiters of a stage, and whether they are the text that its pattern does not match.
 fn treatment(key: &str) -> Option<(Behaviour, bool)> {
     match key {
         "keep" => Some((Behaviour::Isolated, false)),
@@ -93,9 +94,9 @@ pub fn each_begins(mark: char) -> Stage {
     marked_words(format!("{mark}?[^{mark}]+|{mark}"))
 }
 
-/// The stage in which the first of several marks begins a piece, as files of SentencePiece are read.
+/// The stage in which the first of adjacent marks begins a piece, as files of SentencePiece are read.
 ///
-/// The mark must be a character that patterns read as it is.
+/// The mark must be a character that patterns take literally.
 ///
 /// ```
 /// use bytepair_split::{Splitter, first_begins, unicode::UnicodeTables};

@@ -1,12 +1,12 @@
-//! What a splitter does in one go: a stage, or neighbouring ones that one engine can do at once, because each has characters
-//! of its own.
+//! What a splitter does in one go: a stage, or adjacent stages that one engine can do at once because no character
+//! belongs to two of them.
 //!
-//! Some vocabularies take digits first, then ideographs, then the rest by a long pattern. That is three walks over the text,
-//! two of which find nothing in most texts. Two stages whose matches are pieces and whose rest is kept are equivalent to one
-//! stage of both patterns, if no character can be matched by both, if no match is empty, and if neither pattern looks around
-//! its match (`docs/explanation/splitting.md` has the proof).
+//! Some vocabularies take digits first, then ideographs, then the rest with a long pattern. That is three passes over
+//! the text, two of which find nothing in most texts. Two stages whose matches are pieces and whose rest is kept are
+//! equivalent to one stage of both patterns if no character can be matched by both, no match is empty, and neither
+//! pattern looks around its match (`docs/explanation/splitting.md` has the proof).
 //!
-//! Left out: combinations that are too large for an automaton, whose stages are done one by one, and which engine is chosen
+//! Left out: combinations that are too large for an automaton, whose stages run one by one, and the choice of the engine
 //! (`engine::compile()`). Cost: a walk over the patterns, and one intersection of sets for each stage.
 
 use std::ops::Range;
@@ -18,16 +18,16 @@ use crate::parser::Parsed;
 use crate::parser::tree::{CharSet, Node};
 use crate::stage::{Behaviour, Stage};
 
-/// What is done in one go: a stage, or several that are as one.
+/// What runs in one go: a stage, or several that are equivalent to one.
 pub(crate) struct Step {
-    /// The first one. Several are of one kind.
+    /// The first stage. All stages of a step have the same behaviour.
     pub(crate) stage: Stage,
     pub(crate) n_stages: usize,
     pub(crate) engine: Engine,
 }
 
 impl Step {
-    /// Several stages at once; `None` for one, and where together they are too large for an automaton.
+    /// Several stages at once; `None` for one stage, or if together they are too large for an automaton.
     pub(crate) fn of_several(
         stages: &[Stage],
         parsed: &[Parsed],
@@ -39,7 +39,7 @@ impl Step {
         is_quick.then(|| Self { stage: stage.clone(), n_stages: stages.len(), engine })
     }
 
-    /// The automaton, where its pieces are those of the step.
+    /// The automaton, if its pieces are those of the step.
     pub(crate) fn running(&self) -> Option<&Running> {
         match (&self.engine, Join::by(&self.stage)) {
             (Engine::Automaton(machine), None) => Some(machine.running()),
@@ -47,13 +47,13 @@ impl Step {
         }
     }
 
-    /// Whether it is proven that every text is covered by matches, and that these are pieces.
+    /// Whether it is proven that matches cover every text and are pieces.
     pub(crate) fn covers_everything(&self) -> bool {
         let Engine::Automaton(machine) = &self.engine else { return false };
         machine.automaton().covers_everything() && self.stage.unmatched().is_some()
     }
 
-    /// Describes the engine, and what becomes of matches and the rest.
+    /// Describes the engine, and what happens to matches and to the rest.
     pub(crate) fn in_words(&self) -> String {
         let Self { stage, n_stages, engine } = self;
         let rest = match (n_stages, super::in_words(stage)) {
@@ -81,7 +81,7 @@ impl Step {
     }
 }
 
-/// The stages, in groups of neighbours that can be done at once.
+/// The stages, in groups of neighbours that can run at once.
 pub(crate) fn groups(stages: &[Stage], parsed: &[Parsed]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut known: Option<CharSet> = None;
@@ -108,13 +108,13 @@ pub(crate) fn groups(stages: &[Stage], parsed: &[Parsed]) -> Vec<Range<usize>> {
     groups
 }
 
-/// The pattern of a group: no place has matches of two of them. None looks at words.
+/// The pattern of a group. No two of its patterns match at the same place, and none has word boundaries.
 fn one(parsed: &[Parsed]) -> Parsed {
     let roots = parsed.iter().map(|parsed| parsed.root.clone());
     Parsed { root: Node::alternate(roots.collect()), word: None }
 }
 
-/// All symbols that matches may hold; `None` if more than these is looked at.
+/// All symbols that matches may contain; `None` if the pattern looks around its match.
 fn symbols(node: &Node) -> Option<CharSet> {
     let mut all = CharSet::empty();
     let looks = node.any(&mut |node| match node {

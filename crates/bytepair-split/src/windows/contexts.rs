@@ -1,10 +1,10 @@
 //! What precedes a place, distinguished as far as it helps.
 //!
-//! A *context* is a set of letters for each of the nearest symbols before a place, with the views that are possible behind
-//! all of them. Contexts begin with the nearest symbol alone. Where that decides too little at some place of a sample text,
-//! they are divided by the symbol before it, and so on; letters that leave the same views stay together. The sample only
-//! decides what is worth distinguishing: the views of a context are those of every text that shows it. Contexts do not
-//! overlap, and what is in none of them is in no text.
+//! A *context* is a set of letters for each of the nearest symbols before a place, with the views that are possible
+//! after all of them. At first, contexts distinguish the nearest symbol alone. If that decides too little at some place
+//! of a sample text, they are divided by the symbol before it, and so on. Letters that leave the same views stay
+//! together. The sample only selects which distinctions are made: the views of a context are those of every text that
+//! shows it. Contexts do not overlap, and symbols that are in no context precede no place of any text.
 //!
 //! Cost: contexts × letters steps, and a few steps for each window of the sample.
 
@@ -20,14 +20,14 @@ use crate::automaton::Automaton;
 const MAX_CONTEXTS: usize = 400;
 
 pub(super) struct Context {
-    /// Products, one of which holds: for each symbol before the place, the farthest first.
+    /// Products, one of which holds: a set for each symbol before the place, the farthest first.
     pub(super) before: Vec<Before>,
     /// By letter at the place.
     pub(super) marks: Vec<PossibleMarks>,
 }
 
-/// The contexts of a pattern, distinguished for these windows, and those windows that they decide. `None`
-/// if there are too many.
+/// The contexts of a pattern, divided as far as these windows need it, and the windows that the contexts decide. `None`
+/// if there are too many contexts.
 pub(super) fn contexts(
     graph: &Graph,
     letters: &Letters,
@@ -41,17 +41,17 @@ pub(super) fn contexts(
     Some((builder.contexts, builder.known))
 }
 
-/// Whether these marks, by letter at the place, say nothing certain about a window.
+/// Whether these marks, by letter at the place, tell nothing certain about a window.
 fn is_unknown(marks: &[PossibleMarks], window: Window) -> bool {
     let known = marks[usize::from(window[N_BEFORE])].is_unknown().no;
     known >> window[N_BEFORE + 1] & 1 == 0
 }
 
-/// Sequences of letters that do the same to views.
+/// Sequences of letters with the same effect on views.
 struct Sequences {
     relation: Relation,
     before: Before,
-    /// Windows of the sample that show one of them and that shorter sequences do not decide.
+    /// Windows of the sample that show one of the sequences and that shorter sequences do not decide.
     windows: Vec<Window>,
 }
 
@@ -61,14 +61,14 @@ type Shown = BTreeMap<usize, Vec<Window>>;
 struct ContextBuilder<'a> {
     graph: &'a Graph,
     letters: &'a Letters,
-    /// By letter: the views behind it, whatever precedes it.
+    /// By letter: the views after it, whatever precedes it.
     behind: Vec<Views>,
     contexts: Vec<Context>,
     known: Vec<Window>,
 }
 
 impl ContextBuilder<'_> {
-    /// Adds what sequences of so many letters fall into by the letter before them.
+    /// Adds the contexts of sequences of `depth` letters, divided by the letter before them.
     fn add(&mut self, sequences: &Sequences, depth: usize) -> Option<()> {
         for (views, shown) in self.told_apart(sequences, depth) {
             self.add_group(sequences, &views, shown, depth)?;
@@ -76,8 +76,8 @@ impl ContextBuilder<'_> {
         (self.contexts.len() <= MAX_CONTEXTS).then_some(())
     }
 
-    /// Adds sequences with letters before them that leave the same views. Those with a window that is still
-    /// unknown are distinguished in turn.
+    /// Adds the contexts of sequences with those letters before them that leave the same views. Sequences with a window
+    /// that is still unknown are divided further.
     fn add_group(
         &mut self,
         sequences: &Sequences,
@@ -104,8 +104,8 @@ impl ContextBuilder<'_> {
         Some(())
     }
 
-    /// Adds sequences with letters before them, distinguished by what these do; returns those for which that is of
-    /// no use.
+    /// Adds the contexts of sequences with letters before them, divided by the effect of those letters. Returns the
+    /// sequences for which a further division does not help.
     fn refined(
         &mut self,
         sequences: &Sequences,
@@ -137,7 +137,7 @@ impl ContextBuilder<'_> {
         Some(left)
     }
 
-    /// The letters that precede sequences in some text, by the views that are left then.
+    /// The letters that precede the sequences in some text, by the views that they leave.
     fn told_apart(&self, sequences: &Sequences, depth: usize) -> BTreeMap<Views, Shown> {
         let mut groups: BTreeMap<Views, Shown> = BTreeMap::new();
         let mut windows = vec![Vec::new(); self.letters.len()];
@@ -153,7 +153,7 @@ impl ContextBuilder<'_> {
         groups
     }
 
-    /// The marks that are possible at a symbol with this letter, by the letter behind; none at an edge.
+    /// The marks that are possible at a symbol with this letter, with the letters that may follow; none at an edge.
     fn marks_at(&self, views: &Views, letter: usize) -> PossibleMarks {
         match self.letters.letters[letter].kind {
             Some(_) => self.graph.marks(views, letter),
@@ -162,24 +162,24 @@ impl ContextBuilder<'_> {
     }
 }
 
-/// Puts these letters in front of those that are known.
+/// Puts these letters before the known ones.
 fn with_letters(mut before: Before, letters: LetterSet, depth: usize) -> Before {
     before[N_BEFORE - 1 - depth] = letters;
     before
 }
 
-/// What is known about all windows of a pattern.
+/// Everything known about the windows of a pattern.
 pub(super) struct Analysis {
     pub(super) letters: Letters,
     pub(super) contexts: Vec<Context>,
-    /// The windows of the sample about which something is known.
+    /// The windows of the sample that are decided.
     pub(super) known: Vec<Window>,
-    /// The number of the others.
+    /// The number of the other windows.
     n_unknown: usize,
 }
 
 impl Analysis {
-    /// With the lookahead that leaves the least unknown of the sample, if any helps.
+    /// The analysis with the lookahead that leaves the fewest windows of the sample unknown, or without one if none helps.
     pub(super) fn best(automaton: &Automaton, kinds: &Kinds) -> Option<Self> {
         let sample = Sample::new(automaton, kinds);
         let with = |lookahead: Option<Lookahead>| {
@@ -201,13 +201,13 @@ impl Analysis {
     }
 }
 
-/// Prose, code and scripts.
+/// Prose, code and many scripts.
 const SAMPLE: &str = include_str!("sample.txt");
 
-/// The kinds of the sample with line ends of both kinds.
+/// The kinds of the symbols of the sample, with line ends of both kinds.
 struct Sample {
     n_kinds: usize,
-    /// An edge is as the kind past the last.
+    /// An edge has the kind after the last one.
     kinds: Vec<usize>,
 }
 
@@ -244,7 +244,7 @@ impl Sample {
         let mut shown: Vec<u8> = self.kinds.iter().rev().map(letter).collect();
         shown.reverse();
         let is_at_symbol = |&place: &usize| self.kinds[place] < self.n_kinds;
-        // As numbers they are sorted quickly.
+        // As numbers they sort fast.
         let number_at = |place: usize| {
             let window = &shown[place - N_BEFORE..][..N_SHOWN];
             window.iter().fold(0, |number, &letter| number << 8 | u64::from(letter))

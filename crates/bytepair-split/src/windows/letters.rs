@@ -1,18 +1,18 @@
 //! What a window shows of each symbol: its letter.
 //!
-//! A symbol shows its kind, where classes that the automaton cannot tell apart are one kind. The kinds of one
-//! set, the *run set*, also show what follows the run of such symbols that they are in: a symbol of the
-//! *goal set* or another; the end of the text is the one or the other. So a window sees as far as the run
-//! reaches. The last letter is the edge: it is shown before the start of a text and behind its end.
+//! A symbol shows its kind: classes that the automaton cannot tell apart are one kind. Symbols of one set of kinds, the
+//! *run set*, also show their *promise*: whether a symbol of the *goal set* follows the run of such symbols. The end of
+//! the text counts as a goal or not. So a window sees as far as the run reaches. The last letter is the edge: it is
+//! shown before the start and after the end of a text.
 //!
 //! Left out: how bytes become letters ([`super::reader`]).
 
 use crate::automaton::Automaton;
 
-/// How many letters before a place are looked at.
+/// How many letters before a place are shown.
 pub(super) const N_BEFORE: usize = 4;
 
-/// The letters of a window: those before the place, the one at it, the one behind.
+/// The letters of a window: those before the place, the one at it, and the one after it.
 pub(super) const N_SHOWN: usize = N_BEFORE + 2;
 
 /// The letters of one window, the farthest before the place first.
@@ -21,7 +21,7 @@ pub(super) type Window = [u8; N_SHOWN];
 /// Sets of letters, as bits.
 pub(super) type LetterSet = u128;
 
-/// More letters are not for windows.
+/// Patterns with more letters have no windows.
 pub(super) const MAX_LETTERS: usize = 128;
 
 /// A set of letters for each distance.
@@ -30,21 +30,21 @@ pub(super) type Product = [LetterSet; N_SHOWN];
 /// A set of letters for each symbol before a place, the farthest first.
 pub(super) type Before = [LetterSet; N_BEFORE];
 
-/// More of them are not compared. Published patterns have three.
+/// More lookaheads are not compared. Published patterns have three.
 const MAX_LOOKAHEADS: usize = 8;
 
-/// The run set, and what it looks for behind its runs.
+/// The run set, and what may follow its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lookahead {
     /// Which kinds are in the run set.
     pub(super) run: Vec<bool>,
-    /// Which kinds are in the goal set; none is in both.
+    /// Which kinds are in the goal set; no kind is in both sets.
     pub(super) goal: Vec<bool>,
     /// Whether the end of the text is a goal too.
     pub(super) has_end: bool,
 }
 
-/// Classes by what the automaton does on them.
+/// Classes grouped by what the automaton does on them.
 #[derive(Clone, Debug)]
 pub(super) struct Kinds {
     /// By class.
@@ -124,7 +124,7 @@ impl Letters {
         self.letters.iter().position(is_it).unwrap_or(self.edge())
     }
 
-    /// The letter that has the kind of another and this promise; `None` if that one is not of the run set.
+    /// The letter with the kind of another letter and this promise; `None` if that letter is not in the run set.
     pub(super) fn with_promise(&self, letter: usize, promise: bool) -> Option<usize> {
         let shown = self.letters[letter];
         shown.promise?;
@@ -151,8 +151,9 @@ pub(super) fn members(set: LetterSet) -> impl Iterator<Item = usize> {
         .filter(move |letter| set >> letter & 1 == 1)
 }
 
-/// For each set of kinds on which some state stays itself: what makes the attempt go on behind such a run. Only
-/// states that die on something else with a match that ended earlier leave a doubt that lasts a run.
+/// For each set of kinds on which some state stays the same: the kinds on which the attempt goes on after such a run.
+/// Only states in which an attempt may die after its match has ended are considered: only they leave a doubt that lasts
+/// for a run.
 pub(super) fn lookaheads(automaton: &Automaton, kinds: &Kinds) -> Vec<Lookahead> {
     let mut found: Vec<Lookahead> = Vec::new();
     for state in 1..=automaton.n_states() {
@@ -174,7 +175,7 @@ pub(super) fn lookaheads(automaton: &Automaton, kinds: &Kinds) -> Vec<Lookahead>
     found
 }
 
-/// Puts products together that differ at one distance at most, until there are none.
+/// Joins products that differ at one distance at most, until no join is left.
 pub(super) fn merged<const N: usize>(mut products: Vec<[LetterSet; N]>) -> Vec<[LetterSet; N]> {
     let mut n_before = usize::MAX;
     while products.len() < n_before {

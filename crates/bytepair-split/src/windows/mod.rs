@@ -1,27 +1,27 @@
-//! Where pieces start, read off the few characters around each place, many places at once.
+//! Finds where pieces start from the few characters around each place, at many places at once.
 //!
-//! The automaton of a published pattern forgets quickly: after a few symbols, its state does not depend on what came before.
-//! So whether a piece starts at a place nearly always follows from the *window* around it: four symbols before, the one at
-//! the place, and the one behind. Building a pattern's windows, once:
+//! The automaton of a published pattern forgets quickly: after a few symbols, its state does not depend on what came
+//! before. So whether a piece starts at a place nearly always follows from the *window* around it: the four symbols
+//! before the place, the one at it, and the one after it. The windows of a pattern are built once:
 //!
 //! | | |
 //! |---|---|
 //! | [`letters`] | what a window shows of a symbol: classes that the automaton tells apart, and what follows a run |
-//! | [`views`] | everything that the run can be between two symbols, and the steps from one to the next |
-//! | [`contexts`] | what follows for certain from the symbols before a place, as far as a sample of texts needs it |
-//! | [`products`] | these answers as few products of letter sets |
+//! | [`views`] | every state that the run may have between two symbols, and the steps from one to the next |
+//! | [`contexts`] | what is certain after the symbols before a place, as far as a sample of texts needs it |
+//! | [`products`] | these answers as a few products of letter sets |
 //! | [`tables`] | eight products at once as tables of bytes |
 //!
-//! and running them over a text:
+//! Then they run over texts:
 //!
 //! | | |
 //! |---|---|
 //! | [`reader`] | text → letters |
-//! | [`kernels`] | the loops over every byte, 64 at once where the processor can |
-//! | [`spans`] | marks the certain starts, and runs the automaton from one to the next where nothing is certain |
+//! | [`kernels`] | the loops over every byte, 64 at once if the processor can |
+//! | [`spans`] | marks the certain starts, and runs the automaton between them wherever nothing is certain |
 //!
-//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or products; these stay
-//! with `automaton::scan`.
+//! `docs/explanation/splitting.md` has the proof. Left out: patterns with too many letters, views or products, which run by
+//! `automaton::scan`.
 //! Cost: half a CPU cycle for each byte of ASCII with published patterns, two for other scripts.
 
 mod contexts;
@@ -47,13 +47,13 @@ use self::tables::Numbering;
 use self::views::PossibleMarks;
 use crate::automaton::Automaton;
 
-/// With more look-ups the automaton is faster.
+/// With more look-ups per byte, the automaton is faster.
 const MAX_LOOKUPS: usize = 64;
 
-/// Words are sorted only where that spares so many look-ups.
+/// Words are sorted only if that saves at least this many look-ups.
 const MIN_SPARED: usize = 8;
 
-/// What is not common, if nothing else that is ASCII is the same to the pattern.
+/// The rare characters. A kind is rare if all its ASCII characters are among these.
 const RARE: &[u8] = b"'/0123456789";
 
 impl Windows {
@@ -92,23 +92,23 @@ impl Windows {
 }
 
 impl LookupTables {
-    /// The tables for texts that show no letters but these.
+    /// The tables for texts that show only these letters.
     fn new(numbering: &Numbering, questions: &Questions, shown: LetterSet) -> Self {
         Self(questions.each_ref().map(|products| numbering.groups(products, shown)))
     }
 
-    /// Whether it pays to tell which words it is enough for: it leaves three fifths of the look-ups at most.
+    /// Whether these tables save enough to pay for sorting words: they need at most three fifths of the look-ups.
     fn spares_much_of(&self, all: &Self) -> bool {
         let n_spared = all.n_lookups().saturating_sub(self.n_lookups() + 1);
         n_spared >= MIN_SPARED && 5 * n_spared >= 2 * all.n_lookups()
     }
 }
 
-/// What is asked of each window, as products: where a piece starts, if that is certain; where it is not; where what
-/// starts matches nothing, if that is certain, which is so nowhere if the pattern is proven to match everything.
+/// The questions about each window, as products: where a piece certainly starts, where that is uncertain, and where the
+/// piece that starts certainly matches nothing. The last has no products if the pattern is proven to match everything.
 type Questions = [Vec<Product>; 3];
 
-/// The questions about windows in these contexts; `None` if they take too many products.
+/// The questions about windows in these contexts; `None` if they need too many products.
 fn questions(
     automaton: &Automaton,
     contexts: &[Context],
@@ -124,15 +124,15 @@ fn questions(
     Some([starts, loosened(&unknown, known, n_letters), unmatched])
 }
 
-/// The questions about windows that show common letters alone.
+/// The questions about windows that show only common letters.
 ///
-/// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes, a slash
-/// after punctuation. Where none of them is near, a half or a third of the products is enough. Windows of common
-/// letters are windows, so what is known of all is known of them: contexts are narrowed to common letters, where
-/// either answer will do for windows that show others, and covered again.
+/// Many products concern rare characters: a quote that may begin `'ll`, digits that are counted in threes, a slash after
+/// punctuation. If none of them is near, a half or a third of the products is enough. Everything known about all windows
+/// holds for windows of common letters too. So contexts are narrowed to common letters and covered again. Either answer
+/// will do for windows that show other letters.
 ///
-/// Left out: stretches with edges inside, and patterns for which it makes little difference.
-/// Cost: up to half a millisecond, once; one look-up more for each byte.
+/// Left out: stretches with edges inside, and patterns for which this saves little.
+/// Cost: up to half a millisecond, once; one more look-up for each byte.
 fn common_questions(
     automaton: &Automaton,
     Analysis { letters, contexts, known, .. }: &Analysis,
@@ -142,14 +142,14 @@ fn common_questions(
         contexts.iter().filter_map(|context| narrowed(context, common)).collect();
     let is_of_common = |window: &&Window| window.iter().all(|&letter| common >> letter & 1 == 1);
     let known: Vec<_> = known.iter().filter(is_of_common).copied().collect();
-    // All common letters are any: others are not shown.
+    // A set of all common letters becomes the set of all letters: other letters are not shown.
     let any = |set: LetterSet| if set & common == common { LetterSet::MAX } else { set & common };
     let mut questions = questions(automaton, &contexts, &known, letters.len())?;
     questions.iter_mut().flatten().for_each(|product| *product = product.map(any));
     Some(questions)
 }
 
-/// The letters of all symbols but rare ones; `None` if no letter is rare.
+/// The letters of all symbols except rare ones; `None` if no letter is rare.
 fn common_letters(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Option<LetterSet> {
     let kind_of =
         |byte: u8| kinds.kind_of[usize::from(automaton.alphabet().ascii()[usize::from(byte)])];
@@ -163,7 +163,7 @@ fn common_letters(automaton: &Automaton, kinds: &Kinds, letters: &Letters) -> Op
     (common | 1 << letters.edge() != all_letters(letters.len())).then_some(common)
 }
 
-/// A context as far as it shows letters of a set alone; `None` if it never does.
+/// A context narrowed to the letters of a set; `None` if nothing is left.
 fn narrowed(context: &Context, set: LetterSet) -> Option<Context> {
     let before = context.before.iter().map(|before| before.map(|letters| letters & set));
     let before: Vec<_> =

@@ -1,16 +1,19 @@
-//! From contexts to few products of letter sets.
+//! From contexts to a few products of letter sets.
 //!
-//! A *product* holds at a place if each letter around it is in the product's set for that distance. What must
-//! hold at a place (a piece starts for certain; nothing is certain) becomes a list of products, one of which
-//! holds. Letters at the place, and behind it, with the same answers are put together; each such pair of sets, with
-//! each context where the answer is yes, is a narrow product. These are joined, and widened at all distances in turn as far
-//! as they meet no window where the answer is no. Only as many of the wide products are kept as are needed: the one that
-//! covers most of the narrow products, then the one that covers most of what is left, and so on.
+//! A *product* holds at a place if each letter around it is in the product's set for that distance. A question about a
+//! place (does a piece certainly start? is nothing certain?) becomes a list of products, one of which holds if the
+//! answer is yes.
 //!
-//! Finding the products that intersect others takes most of the time. So [`ProductIndex`] has a row of bits for each
-//! distance and letter: the rows of a product's letters are combined with *or* at each distance, and these with *and*.
+//! Letters at the place, and letters after it, are grouped if they have the same answers. Each pair of such groups, with
+//! each context in which the answer is yes, is a narrow product. Narrow products are joined, and widened at all
+//! distances in turn as long as they meet no window with the answer no. Then only the wide products that are needed are
+//! kept: the one that covers the most narrow products, then the one that covers the most of the rest, and so on.
 //!
-//! Left out: the smallest list, which is hard to find. Cost: products × windows where the answer is no, a bit each.
+//! Most of the time goes to finding the products that intersect others. So [`ProductIndex`] has a row of bits for each
+//! distance and letter. The rows of a product's letters are combined with *or* at each distance, and the results with
+//! *and*.
+//!
+//! Left out: the smallest list, which is hard to find. Cost: one bit for each product and each window with the answer no.
 
 use std::collections::BTreeMap;
 
@@ -18,11 +21,11 @@ use super::contexts::Context;
 use super::letters::{LetterSet, N_BEFORE, N_SHOWN, Product, Window, all_letters, members, merged};
 use super::views::{Answers, PossibleMarks};
 
-/// More products are not worth it.
+/// With more products, windows do not pay.
 const MAX_PRODUCTS: usize = 200;
 
-/// Products, one of which holds where `asks` says yes, and none where it says no, of the marks that are possible
-/// at a place. `None` if there are too many.
+/// Products for a question, asked about the marks that are possible at a place: one of them holds wherever the answer is
+/// yes, and none where it is no. `None` if there are too many.
 pub(super) fn cover(
     contexts: &[Context],
     n_letters: usize,
@@ -34,7 +37,7 @@ pub(super) fn cover(
     (products.len() <= MAX_PRODUCTS).then_some(products)
 }
 
-/// The windows with an answer, as products: by context, and by the letters behind with which it is given.
+/// The windows with an answer, as products: by context, and by the letters after the place with which the answer is given.
 fn narrow(contexts: &[Context], answer: impl Fn(&PossibleMarks) -> LetterSet) -> Vec<Product> {
     let mut products = Vec::new();
     for context in contexts {
@@ -54,7 +57,7 @@ fn narrow(contexts: &[Context], answer: impl Fn(&PossibleMarks) -> LetterSet) ->
     products
 }
 
-/// Fewer products that hold wherever one of these does, and elsewhere as well, but in none of these windows.
+/// Fewer products that hold wherever one of these does. They may hold elsewhere too, but not in the `known` windows.
 pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize) -> Vec<Product> {
     if products.len() < 2 {
         return products.to_vec();
@@ -76,10 +79,10 @@ pub(super) fn loosened(products: &[Product], known: &[Window], n_letters: usize)
     loose.into_iter().map(|(product, _)| product).collect()
 }
 
-/// In which order products are widened: distances that are widened first are likely to drop out of the product.
+/// The orders in which distances are widened. Distances that are widened first are likely to drop out of the product.
 const ORDERS: [[usize; N_SHOWN]; 3] = [[0, 1, 2, 3, 5, 4], [5, 0, 1, 2, 3, 4], [4, 5, 0, 1, 2, 3]];
 
-/// Products that hold wherever one of `narrow` does, and in none of the refused windows.
+/// Products that hold wherever one of `narrow` does, and that intersect none of `refused`.
 fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<Product> {
     let refused = ProductIndex::new(refused.iter().copied(), n_letters);
     let joined = merged(narrow.to_vec());
@@ -114,7 +117,7 @@ fn minimized(narrow: &[Product], refused: &[Product], n_letters: usize) -> Vec<P
     kept
 }
 
-/// Many products, by the letters that they contain at each distance.
+/// Indexes products by the letters that they contain at each distance.
 struct ProductIndex {
     n_letters: usize,
     n_words: usize,
@@ -122,7 +125,7 @@ struct ProductIndex {
     rows: Vec<u64>,
 }
 
-/// By word: for each distance, which of the many one product has a letter in common with there.
+/// By word: for each distance, which of the indexed products have a letter in common with one product there.
 type Intersections = Vec<[u64; N_SHOWN]>;
 
 impl ProductIndex {
@@ -141,7 +144,7 @@ impl ProductIndex {
         meetings
     }
 
-    /// Which of the many a product intersects, distance by distance.
+    /// Which of the indexed products a product intersects, distance by distance.
     fn met(&self, product: &Product) -> Intersections {
         let mut met = vec![[0; N_SHOWN]; self.n_words];
         let all = all_letters(self.n_letters);
@@ -155,7 +158,7 @@ impl ProductIndex {
         met
     }
 
-    /// Adds every letter at a distance that makes the product meet nothing new.
+    /// Adds every letter at a distance with which the product intersects no further indexed product.
     fn widen(&self, product: &mut Product, met: &mut Intersections, distance: usize) {
         let elsewhere = |met: &[u64; N_SHOWN]| {
             (0..N_SHOWN).filter(|&at| at != distance).fold(u64::MAX, |all, at| all & met[at])
@@ -180,7 +183,7 @@ impl ProductIndex {
     }
 }
 
-/// Whether the product that joins two at each distance intersects none of the many.
+/// Whether the join of two products, distance by distance, intersects none of the indexed products.
 fn join_is_disjoint(one: &Intersections, other: &Intersections) -> bool {
     let joined = |(one, other): (&[u64; N_SHOWN], &[u64; N_SHOWN])| {
         (0..N_SHOWN).fold(u64::MAX, |all, at| all & (one[at] | other[at]))

@@ -1,19 +1,19 @@
-//! Text to letters, one for each symbol.
+//! Reads text as letters, one for each symbol.
 //!
 //! ```text
-//! letters[byte] = ascii[byte], 64 bytes at a time            what is no character keeps the letter of invalid bytes
+//! letters[byte] = ascii[byte], 64 bytes at a time            bytes of no character keep the letter of invalid bytes
 //! for characters of two and three bytes: letters[first byte] = by Wide, as far as it knows them
 //! for each character that is left: letters[first byte] = by its class, one by one
 //! take out the bytes inside of characters, so that letters are adjacent
 //! for each run that leads to a goal: walk it backwards from the goal, and give its letters the promise
 //! ```
 //!
-//! What is found for the letters is spread over the bytes again by [`Span::spread`].
+//! [`Span::spread`] maps what is found for the letters back to the bytes.
 //!
-//! Invariant: letters in front of the first symbol and behind the last one are edges, so that every window of a span can be
-//! read without a check.
+//! Invariant: the letters before the first symbol and after the last one are edges, so that every window of a span can
+//! be read without a check.
 //!
-//! Cost: that of [`super::kernels`]; about eight CPU cycles for a character that is read by itself.
+//! Cost: that of [`super::kernels`], and about eight CPU cycles for a character that is read by itself.
 
 use std::ops::Range;
 
@@ -27,17 +27,16 @@ use crate::bits::Bits;
 use crate::program::alphabet::Alphabet;
 use crate::symbol::code_at;
 
-/// Edges in front of the first letter of a span.
+/// Edges before the first letter of a span.
 const MARGIN: usize = 64;
 
-/// Bytes in front of a span that are read with it. The first of them may be torn, the last [`N_BEFORE`] symbols
-/// are whole.
+/// Bytes before a span that are read with it. The first symbol in them may be cut; the last [`N_BEFORE`] symbols are whole.
 const BEFORE: usize = 64;
 
-/// The last symbol of a span and the one behind it end within so many bytes.
+/// The last symbol of a span and the one after it end within this many bytes.
 const BEHIND: usize = 8;
 
-/// Reads text as numbers of letters, and looks through its runs.
+/// Reads text as letters, and looks ahead past runs.
 pub(super) struct Reader {
     ascii: AsciiLetters,
     /// By class.
@@ -50,37 +49,37 @@ pub(super) struct Reader {
 struct RunLookahead {
     run: Group,
     goal: Group,
-    /// By number of a letter of the run: the letter that promises the goal.
+    /// By number of a run letter: the letter that promises a goal.
     promised: [Option<u8>; MAX_NUMBERS],
     /// Whether an edge is a goal.
     has_end: bool,
 }
 
-/// A text to be read.
+/// A text to read.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
     pub(super) text: &'t [u8],
-    /// Edges inside of the text, counted from where it begins.
+    /// Edges inside the text, as offsets from `from`.
     pub(super) edges: Option<&'t Bits>,
     pub(super) alphabet: &'t Alphabet,
-    /// Where it begins: what precedes it is not shown.
+    /// Where the text begins: what precedes it is not shown.
     pub(super) from: usize,
 }
 
 /// A stretch of text as letters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Span {
-    /// Where it begins in the text, somewhat before the first place to be read.
+    /// Where the stretch begins in the text, a little before the first place to read.
     pub(super) first: usize,
     n_bytes: usize,
-    /// Of the symbols, behind a margin.
+    /// The letters of the symbols, after a margin.
     letters: Vec<u8>,
     n_symbols: usize,
-    /// The bytes that are inside of a character, as bits, if there are any.
+    /// The bytes that are inside a character, as bits.
     inner: Vec<u64>,
     words: Vec<u64>,
     goals: Vec<u64>,
-    /// Edges inside of the text, by letter, the margin included; none if there are none.
+    /// Edges inside the text, by letter, with the margin; empty if there are none.
     edges: Vec<u64>,
     cuts: Cuts,
 }
@@ -106,9 +105,9 @@ impl Reader {
         }
     }
 
-    /// Reads the bytes of some places and those around them that windows show. Returns up to where all windows are
-    /// right: the end of the places, or earlier if nothing is known of what follows a run; their start if that is so
-    /// from the start.
+    /// Reads the bytes of `places` and those around them that windows show. Returns how far all windows are right: to
+    /// the end of `places`, or less far if it is not known what follows a run. If no window is right, returns the start
+    /// of `places`.
     pub(super) fn read(
         &self,
         kernel: Kernel,
@@ -135,7 +134,7 @@ impl Reader {
         }
     }
 
-    /// Writes the letters of these bytes, side by side.
+    /// Writes the letters of these bytes, adjacent to each other.
     #[inline]
     fn read_symbols(&self, kernel: Kernel, source: Source<'_>, bytes: &[u8], span: &mut Span) {
         let n_words = bytes.len().div_ceil(WORD);
@@ -158,7 +157,7 @@ impl Reader {
             characters,
         });
         self.read_others(source, span.first, letters, Characters { leads, inner });
-        // A character may go on behind the last byte that is read.
+        // A character may continue after the last byte that is read.
         clip(&mut span.inner, 0..bytes.len());
         let n_letters = &mut span.n_symbols;
         kernel.run(Loop::Pack { letters, inner: &span.inner, n_letters });
@@ -176,7 +175,7 @@ impl Reader {
         let Characters { leads, inner } = characters;
         for (index, &leads) in leads.iter().enumerate() {
             let start = index * WORD;
-            // What is inside of characters here and in the next word.
+            // The inner bytes of characters, in this word and in the next one.
             let (mut here, mut next) = (0, 0);
             let mut left = leads;
             while left != 0 {
@@ -213,8 +212,8 @@ impl RunLookahead {
         Self { run, goal, promised, has_end: letters.is_goal(letters.edge()) }
     }
 
-    /// Gives the runs before a goal their promise; returns the last of some places up to which windows show
-    /// right promises only. `None` if that is the first.
+    /// Gives the runs before a goal their promise. Returns the last of these places up to which windows show only right
+    /// promises; `None` if that is the first place.
     fn look(&self, kernel: Kernel, span: &mut Span, symbols: Range<usize>) -> Option<usize> {
         let n_words = (MARGIN + span.n_symbols + 1).div_ceil(WORD);
         let Span { letters, words, goals, edges, .. } = span;
@@ -247,7 +246,7 @@ impl RunLookahead {
         (symbols.start + 1..=symbols.end).rev().find(|&place| !goes_on(place))
     }
 
-    /// Walks a run backwards, up to an edge.
+    /// Gives the promise to a run, backwards, up to an edge.
     fn promise(&self, letters: &mut [u8], is_edge: impl Fn(usize) -> bool) {
         for (index, letter) in letters.iter_mut().enumerate().rev() {
             let Some(promised) = self.promised[number_of(*letter)] else { break };
@@ -260,7 +259,7 @@ impl RunLookahead {
 }
 
 impl Span {
-    /// Finds the edges around the first byte and what they cut off, where the letter of an edge is shown instead.
+    /// Finds the edges in the span and the letters that they cut off, which are shown as the letter of an edge.
     fn find_cuts(&mut self, kernel: Kernel, source: Source<'_>, edge: u8) {
         self.edges.clear();
         let Some(edges) = source.edges else { return };
@@ -288,7 +287,7 @@ impl Span {
         behind.extend(self.edges[1..].windows(2).map(|pair| pair[0] >> 1 | pair[1] << (WORD - 1)));
     }
 
-    /// What the edges inside of the text cut off, if there are any.
+    /// What the edges inside the text cut off, if there are any.
     pub(super) fn cuts(&self) -> Option<&Cuts> {
         (!self.edges.is_empty()).then_some(&self.cuts)
     }
@@ -298,7 +297,7 @@ impl Span {
         &self.letters[MARGIN - N_BEFORE..]
     }
 
-    /// The words that have a bit for each symbol.
+    /// The number of words that have a bit for each symbol.
     pub(super) fn n_words(&self) -> usize {
         self.n_symbols.div_ceil(WORD)
     }
@@ -308,7 +307,7 @@ impl Span {
         self.n_symbols == self.n_bytes
     }
 
-    /// From bits for symbols to bits for bytes, those at which the symbols start.
+    /// From bits for symbols to bits for bytes, at which the symbols start.
     pub(super) fn spread(&self, kernel: Kernel, words: &mut Vec<u64>) {
         let n_words = self.n_bytes.div_ceil(WORD);
         if !self.is_dense() && words.iter().any(|&word| word != 0) {
@@ -347,8 +346,8 @@ impl Span {
     }
 }
 
-/// The places of all words but the first and the last from which an edge lies behind the symbol that is
-/// `DISTANCE` symbols before them.
+/// In all words except the first and the last: the places that have an edge between them and the symbol `DISTANCE` symbols
+/// before.
 fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
     const { assert!(DISTANCE <= N_BEFORE) };
     places.clear();
@@ -358,7 +357,7 @@ fn cut_off<const DISTANCE: usize>(edges: &[u64], places: &mut Vec<u64>) {
     }));
 }
 
-/// Clears all bits but those of some places. Where there are no others it makes no call, which texts of two words feel.
+/// Clears all bits outside `places`. Makes no call if no whole word is left to clear, which matters for texts of two words.
 pub(super) fn clip(words: &mut [u64], places: Range<usize>) {
     if places.start > 0 {
         words[..places.start / WORD].fill(0);

@@ -1,4 +1,4 @@
-//! A task by windows: certain starts first, then what is left between them.
+//! Runs a task by windows: certain starts first, then the places between them that are unknown.
 //!
 //! ```text
 //! for each span of the text:
@@ -10,11 +10,11 @@
 //!     run the automaton from the last start before it to the next certain one
 //! ```
 //!
-//! Invariant: every start that is marked is one of the pieces that the text has, and each unknown place lies between two of
-//! them when it is settled. So what the automaton finds there is right, and each byte is run over once.
+//! Invariant: every start that is marked is a start of a piece of the text, and each unknown place lies between two of them
+//! when it is settled. So the automaton finds the right starts there, and runs over each byte once.
 //!
-//! A block ends at the last certain start in it. No later text can move that start, since windows speak of all texts that
-//! show them.
+//! A block ends at the last certain start in it. No later text can move that start, since a window is right for every
+//! text that shows it.
 
 use std::ops::Range;
 
@@ -26,28 +26,28 @@ use crate::automaton::running::{Position, Reached, Running};
 use crate::automaton::scan::{Scan, Task};
 use crate::bits::{Bits, Marked};
 
-/// With more places in a span than one of so many, the automaton is faster.
+/// If more than one place in this many is unknown in a span, the automaton is faster.
 const MIN_BYTES_PER_UNKNOWN: usize = 12;
 
-/// To tell words of common letters from others pays from so many on.
+/// Spans with at least this many words are sorted into words of common letters and others.
 const MIN_SORTED: usize = if crate::SMALL { 2 } else { 6 };
 
-/// A pattern as windows.
+/// The windows of a pattern.
 pub(crate) struct Windows {
     pub(super) reader: Reader,
     pub(super) all: LookupTables,
-    /// For windows that show common letters alone, with the group that holds where there is another one.
+    /// Tables for windows that show only common letters, with the group that holds at any other letter.
     pub(super) common: Option<(LookupTables, Group)>,
     pub(super) n_letters: usize,
     pub(super) has_lookahead: bool,
 }
 
-/// The three questions about windows, as tables: where a piece starts, where that is unknown, and where what starts
-/// matches nothing.
+/// The three questions about windows, as tables: where a piece starts, where that is unknown, and where the piece that
+/// starts matches nothing.
 pub(super) struct LookupTables(pub(super) [Vec<Group>; 3]);
 
 impl Windows {
-    /// For people: the letters and the table look-ups for each byte.
+    /// A description for people: the number of letters, and of the table look-ups for each byte.
     pub(crate) fn in_words(&self) -> String {
         let ahead = if self.has_lookahead { ", runs looked through" } else { "" };
         let common = self.common.as_ref().map_or_else(String::new, |(tables, _)| {
@@ -59,27 +59,27 @@ impl Windows {
 }
 
 impl LookupTables {
-    /// The look-ups for each byte.
+    /// The number of look-ups for each byte.
     pub(super) fn n_lookups(&self) -> usize {
         self.0.iter().flatten().map(|group| group.lookups.len()).sum()
     }
 }
 
-/// Memory for one task after the other.
+/// Memory that is reused from task to task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     span: Span,
-    /// Places about which windows say nothing, from the start of the task.
+    /// Places about which windows tell nothing, from the start of the task.
     unknown: Bits,
-    /// Where pieces of the stage before start.
+    /// Where the pieces of the stage before start.
     edges: Bits,
     words: [Vec<u64>; 3],
     sorted: WordPartition,
 }
 
 impl Scratch {
-    /// Leaves a stretch without marks to the automaton: from the start before it and from each edge in it, if there
-    /// are edges. Without, those that are held are of an earlier text.
+    /// Leaves a stretch without marks to the automaton: from the start before it and, if the text has edges, from each
+    /// edge in it. Otherwise the stored edges are those of an earlier text.
     fn leave(&mut self, places: Range<usize>, has_edges: bool) {
         self.unknown.insert(places.start);
         if !has_edges {
@@ -93,7 +93,7 @@ impl Scratch {
     }
 }
 
-/// What runs a stage by windows.
+/// Runs a stage by windows.
 #[derive(Clone, Copy)]
 pub(crate) struct WindowRun<'a> {
     pub(crate) running: &'a Running,
@@ -102,7 +102,7 @@ pub(crate) struct WindowRun<'a> {
 }
 
 impl WindowRun<'_> {
-    /// Marks the pieces of a task up to its limit or further; returns how far. `None` if nothing is marked, because
+    /// Marks the pieces of a task up to its limit or further; returns how far. `None` if nothing is marked because
     /// windows tell too little about this text.
     pub(crate) fn run(self, scan: &mut Scan<'_>, scratch: &mut Scratch) -> Option<usize> {
         let (from, length) = (scan.task.from, scan.task.text.len());
@@ -128,8 +128,7 @@ impl WindowRun<'_> {
         }
     }
 
-    /// Marks the pieces of every piece that is marked in a whole block: each of them is a text of its own, but
-    /// for those that were dropped.
+    /// Splits each piece of a whole block as a text of its own, except dropped ones, and marks the new pieces.
     pub(crate) fn run_pieces(
         self,
         text: &[u8],
@@ -161,12 +160,12 @@ impl WindowRun<'_> {
 struct Spans<'a> {
     run: WindowRun<'a>,
     scratch: &'a mut Scratch,
-    /// Whether the text is many, with edges between.
+    /// Whether the text consists of several texts with edges between them.
     has_edges: bool,
 }
 
 impl Spans<'_> {
-    /// Marks what windows tell from `start` on; returns how far. `None` if that is too little from the start.
+    /// Marks what windows tell from `start` on; returns how far. `None` if they tell too little at the very start.
     fn mark(&mut self, scan: &mut Scan<'_>, start: usize, limit: usize) -> Option<usize> {
         let from = scan.task.from;
         let end = limit.min(start + SPAN);
@@ -226,8 +225,8 @@ impl Spans<'_> {
         Some(known)
     }
 
-    /// Runs the automaton where nothing is certain, up to `end`, which is a start or the end of the text. The number of an
-    /// unknown place is its offset plus `shift`, wrapping.
+    /// Runs the automaton wherever nothing is certain, up to `end`, which is a start or the end of the text. The number
+    /// of an unknown place is its offset plus `shift`, wrapping.
     fn settle(&self, scan: &mut Scan<'_>, end: usize, shift: usize) {
         let from = scan.task.from;
         let unknown_from = |offset: usize| {
@@ -248,7 +247,7 @@ impl Spans<'_> {
         }
     }
 
-    /// Runs the automaton where nothing is certain, within each piece between edges as a text of its own.
+    /// Runs the automaton wherever nothing is certain. Each piece between edges is a text of its own.
     fn settle_pieces(&self, scan: &mut Scan<'_>) {
         let text = scan.task.text;
         let mut next = self.scratch.unknown.first_from(0);
@@ -264,10 +263,10 @@ impl Spans<'_> {
         }
     }
 
-    /// From a start to a later one; returns up to where all is settled. The later one is certain and marked.
+    /// Runs from a start to a later one, which is certain and marked. Returns how far everything is settled.
     fn run_to_start(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
         debug_assert!(scan.marked.starts.contains(scan.place(end)), "a piece starts at the end");
-        // Whether the automaton has come to it is seen by its mark.
+        // The mark is removed so that it shows whether the automaton has reached this start.
         scan.marked.starts.remove(scan.place(end));
         let mut position = Position::between_pieces(start);
         while position.offset < end {
@@ -280,7 +279,7 @@ impl Spans<'_> {
             {
                 break;
             } else {
-                // The attempt in progress goes on past the end, in vain.
+                // The attempt in progress goes on past the end, without success.
                 position = scan.look_back(self.run.running, end);
             }
         }
@@ -288,7 +287,7 @@ impl Spans<'_> {
         position.offset.max(end)
     }
 
-    /// From a start to the end, which is that of the text or a start.
+    /// Runs from a start to `end`, which is a start or the end of the text.
     fn run_to_end(&self, scan: &mut Scan<'_>, start: usize, end: usize) -> usize {
         if end < scan.task.text.len() {
             return self.run_to_start(scan, start, end);
@@ -308,7 +307,7 @@ impl Spans<'_> {
     }
 }
 
-/// Where one of the groups holds, for each symbol of the words of these numbers.
+/// For each symbol in the words of these numbers: whether one of the groups holds.
 fn look_up(kernel: Kernel, span: &Span, groups: &[Group], words: Words<'_>) {
     let Words { numbers, bits } = words;
     if numbers.is_empty() {
@@ -331,17 +330,17 @@ fn dropped_pieces(edges: &Bits, dropped: &Bits, end: usize) -> Vec<Range<usize>>
     pieces
 }
 
-/// Which words of a span show common letters alone, and which do not.
+/// Which words of a span show only common letters, and which do not.
 #[derive(Clone, Debug, Default)]
 struct WordPartition {
     /// The numbers of the words of common letters, and of the others.
     numbers: [Vec<u8>; 2],
-    /// Letters that are not common.
+    /// Bits of the letters that are not common.
     others: Vec<u64>,
 }
 
 impl WordPartition {
-    /// Sorts the first words; `others` holds where a letter is not common.
+    /// Sorts the first `n_words` words. `others` holds at letters that are not common.
     fn sort(&mut self, kernel: Kernel, letters: &[u8], n_words: usize, others: &Group) {
         let Self { numbers, others: found } = self;
         found.clear();
@@ -350,7 +349,7 @@ impl WordPartition {
         kernel.run(Loop::Group { letters, group: others, cuts: None, words });
         numbers.iter_mut().for_each(Vec::clear);
         for (&number, pair) in all_words(n_words).iter().zip(found.windows(2)) {
-            // The windows of a word go on into the next one.
+            // The windows of a word continue in the next word.
             let is_other = pair[0] | pair[1] << (WORD + 1 - N_SHOWN) != 0;
             numbers[usize::from(is_other)].push(number);
         }

@@ -1,11 +1,12 @@
 //! Products of letter sets as tables, eight at once.
 //!
 //! A group of at most eight products has a table for each distance at which one of them looks. The byte of a letter has
-//! a bit for each product whose set contains the letter. The bytes that the tables give for the letters around a place,
-//! combined with *and*, are not zero where one of the products holds. Letters that no product distinguishes share a
-//! number; at most [`MAX_NUMBERS`] are used, in tables of 16. Most patterns have fewer than 16, so that one table is enough.
+//! a bit for each product whose set contains the letter. The bytes for the letters around a place, combined with *and*,
+//! are not zero if one of the products holds. Letters that no product distinguishes share a number. At most
+//! [`MAX_NUMBERS`] numbers are used, in tables of 16. Most patterns have fewer than 16, so one table is enough.
 //!
-//! [`Wide`] has the letters of characters of two and three bytes. Blocks of 64 characters whose letters are the same are one.
+//! [`Wide`] has the letters of characters of two and three bytes. Blocks of 64 characters with the same letters are
+//! stored once.
 //! Left out: characters of four bytes, and bytes that belong to no character.
 
 use std::collections::BTreeMap;
@@ -14,18 +15,18 @@ use std::sync::LazyLock;
 use super::letters::{LetterSet, Letters, N_SHOWN, Product, all_letters};
 use crate::program::alphabet::Alphabet;
 
-/// The bytes of a word of bits.
+/// The number of bits in a word, and of the bytes that they stand for.
 pub(super) const WORD: usize = 64;
 
-/// Edges inside of a text: at each distance of a window, the places from which an edge lies before what is
-/// there, and the letter to be shown instead. Nothing is cut at the place itself.
+/// Edges inside a text: for each distance of a window, the places whose letter at that distance is cut off by an edge,
+/// and the letter to show instead. The letter at the place itself is never cut off.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cuts {
     pub(super) places: [Vec<u64>; N_SHOWN],
     pub(super) edge: u8,
 }
 
-/// The letters of ASCII characters, and what any other byte gets.
+/// The letters of ASCII characters, and the letter of any other byte.
 #[derive(Clone, Debug)]
 pub(super) struct AsciiLetters {
     pub(super) letters: [u8; 128],
@@ -33,48 +34,48 @@ pub(super) struct AsciiLetters {
 }
 
 /// Bits for the bytes of a text: those that start characters of several bytes and are not read yet, and those inside
-/// of characters that are. The second have one word more.
+/// characters that are read. The latter have one more word.
 pub(super) struct Characters<'b> {
     pub(super) leads: &'b mut [u64],
     pub(super) inner: &'b mut [u64],
 }
 
-/// Words of bits to be written, those of these numbers.
+/// Words of bits to write, by their numbers.
 pub(super) struct Words<'b> {
     pub(super) numbers: &'b [u8],
     pub(super) bits: &'b mut [u64],
 }
 
-/// More words than a span has.
+/// An upper bound for the number of words of a span.
 const MAX_WORDS: usize = 80;
 
-/// The numbers of words: 0, 1, 2 and so on, as many as are needed.
+/// The numbers of words: 0, 1, 2 and so on, as many as needed.
 pub(super) fn all_words(n_words: usize) -> &'static [u8] {
     static NUMBERS: LazyLock<[u8; MAX_WORDS]> =
         LazyLock::new(|| std::array::from_fn(|number| u8::try_from(number).unwrap_or(u8::MAX)));
     &NUMBERS[..n_words]
 }
 
-/// The bytes of a span at most.
+/// The most bytes of a span.
 pub(super) const SPAN: usize = 4096;
 
-/// Numbers of letters in two tables.
+/// The number of letters in two tables.
 pub(super) const MAX_NUMBERS: usize = 2 * N_OF_TABLE;
 
-/// Numbers of letters in a table.
+/// The number of letters in a table.
 pub(super) const N_OF_TABLE: usize = 16;
 
-/// The bits that tell the letters of the second table: changed, they are the places of that table, and those of the first
-/// table have the highest bit.
+/// The bits to flip for a look-up in the second table: letters of that table become its indices, and letters of the
+/// first table get the highest bit.
 pub(super) const SECOND_TABLE: u8 = 0x90;
 
-/// How a letter with a number is written in a text of letters.
+/// The byte for a letter with this number.
 pub(super) fn letter_with(number: usize) -> u8 {
     let low = u8::try_from(number % N_OF_TABLE).unwrap_or(0);
     if number < N_OF_TABLE { low } else { low | SECOND_TABLE }
 }
 
-/// The number of a letter as it is written.
+/// The number of a letter's byte.
 #[inline]
 pub(super) fn number_of(letter: u8) -> usize {
     usize::from(letter) % MAX_NUMBERS
@@ -86,28 +87,28 @@ pub(super) type Table = [u8; MAX_NUMBERS];
 /// One distance of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Lookup {
-    /// From the first letter shown: 0 is the farthest before the place.
+    /// The index of the letter in the window: 0 is the farthest before the place.
     pub(super) distance: usize,
     pub(super) table: Table,
 }
 
-/// Up to eight products; at least one step.
+/// Up to eight products, with at least one lookup.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) lookups: Vec<Lookup>,
-    /// Whether letters of the second table may be shown.
+    /// Whether letters of the second table may occur.
     pub(super) has_second_table: bool,
 }
 
 /// Numbers of letters.
 pub(super) struct Numbering {
-    /// By letter: how it is written.
+    /// By letter: its byte.
     pub(super) written: Vec<u8>,
     pub(super) n_numbers: usize,
 }
 
 impl Numbering {
-    /// The lowest numbers are those of common letters. `None` if there are too many.
+    /// Numbers letters, common ones first. `None` if there are too many numbers.
     pub(super) fn new<'p>(
         letters: &Letters,
         products: impl IntoIterator<Item = &'p Vec<Product>>,
@@ -152,7 +153,7 @@ impl Numbering {
         }
     }
 
-    /// Groups, one of which holds where one of the products does, for texts that show no letters but these.
+    /// Groups, one of which holds wherever one of the products does, for texts that show only these letters.
     pub(super) fn groups(&self, products: &[Product], shown: LetterSet) -> Vec<Group> {
         let all = all_letters(self.written.len());
         let is_second = |(letter, &written): (usize, &u8)| {
@@ -164,11 +165,11 @@ impl Numbering {
             (0..N_SHOWN).filter(looks).fold(0_u8, |bits, distance| bits | 1 << distance)
         };
         let mut products = products.to_vec();
-        // The farthest distances are looked at least: products that need them are put together.
+        // The farthest distances matter least often, so products that need them are grouped together.
         products.sort_by_key(|product| (distances(product).reverse_bits(), *product));
         let groups = products.chunks(8).map(|chunk| {
             let looked_at = chunk.iter().fold(0, |bits, product| bits | distances(product));
-            // A product that holds everywhere looks at nothing.
+            // A product that holds everywhere needs no look-up, but a group has one.
             let looked_at = if looked_at == 0 { 1 } else { looked_at };
             let used = (0..N_SHOWN).filter(|&distance| looked_at >> distance & 1 == 1);
             let step = |distance: usize| Lookup {
@@ -181,27 +182,27 @@ impl Numbering {
     }
 }
 
-/// The letters of 64 characters that differ in the last six bits alone.
+/// The letters of 64 characters that differ only in the last six bits.
 pub(super) type Block = [u8; BLOCK_LEN];
 
 const BLOCK_LEN: usize = 64;
 
-/// Blocks of characters of two bytes, of three bytes.
+/// The number of blocks of characters of two bytes, and of three bytes.
 const N_SHORT: usize = 0x800 / BLOCK_LEN;
 const N_LONG: usize = 0x1_0000 / BLOCK_LEN;
 
 /// The letters of characters of two and three bytes.
 pub(super) struct Wide {
-    /// Of those of two bytes, by the bits of the first.
+    /// For characters of two bytes: by the bits of the first byte.
     short: Box<[Block; N_SHORT]>,
-    /// Of those of three bytes: the number of the block, by the bits of the first two.
+    /// For characters of three bytes: the number of the block, by the bits of the first two bytes.
     long: Box<[u16; N_LONG]>,
-    /// No two are the same.
+    /// All blocks are different.
     blocks: Vec<Block>,
 }
 
 impl Wide {
-    /// From the letters by class.
+    /// Builds the tables from the letters of classes.
     pub(super) fn new(alphabet: &Alphabet, letter_of: &[u8]) -> Self {
         let block = |number: usize| {
             let first = u32::try_from(number * BLOCK_LEN).unwrap_or(0);
@@ -210,7 +211,7 @@ impl Wide {
         };
         let (mut blocks, mut numbers) = (Vec::new(), BTreeMap::new());
         let long = std::array::from_fn(|number| {
-            // Below, characters are of one byte or two; those of UTF-16's surrogates are none.
+            // Smaller numbers are characters of one or two bytes. UTF-16's surrogates are no characters.
             let number = if (0xD800..0xE000).contains(&(number * BLOCK_LEN)) { 0 } else { number };
             let (block, next) = (block(number.max(N_SHORT)), blocks.len());
             let number = *numbers.entry(block).or_insert(next);
@@ -221,14 +222,14 @@ impl Wide {
         Self { short: Box::new(short), long: Box::new(long), blocks }
     }
 
-    /// The letter of the character of two bytes whose bytes these are.
+    /// The letter of a character of two bytes.
     #[inline]
     pub(super) fn short(&self, bytes: [u8; 2]) -> u8 {
         let [first, last] = bytes.map(usize::from);
         self.short[first % N_SHORT][last % BLOCK_LEN]
     }
 
-    /// The letter of the character of three bytes whose bytes these are.
+    /// The letter of a character of three bytes.
     #[inline]
     pub(super) fn long(&self, bytes: [u8; 3]) -> u8 {
         let [first, second, last] = bytes.map(usize::from);

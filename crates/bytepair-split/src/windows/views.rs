@@ -1,19 +1,19 @@
-//! What is known of the automaton's run when only a window of the text is known.
+//! What is known about the automaton's run if only a window of the text is known.
 //!
-//! A *view* describes the run between two symbols of a text, given the pieces that the text really has: the attempt that
-//! makes the piece in progress, or that there is none. Where a step says that a match ends here and that the attempt goes on,
-//! either may be true:
+//! A *view* describes the run between two symbols of a text, given the true pieces of the text. It has the attempt that
+//! makes the piece in progress, or says that there is none. If a step says that a match ends here and that the attempt
+//! goes on, there are two possibilities:
 //!
 //! - The piece ends here. Then the attempt must never match again; it goes on as a *ghost*.
 //! - The piece ends later. Then the attempt must match again.
 //!
-//! Likewise, an attempt that begins may succeed, or it may fail, and then its symbol is unmatched. A view from which every
-//! way leads to a contradiction (an attempt dies that had to match, or a ghost matches) belongs to no text and is left out.
-//! So the possible views after some symbols are a set that is found by stepping, and the true one is among them: forgetting
-//! a ghost, or starting with all views, only adds views.
+//! Likewise, an attempt that begins may succeed, or it may fail, and then its symbol is unmatched. A view is left out if
+//! every way from it leads to a contradiction (an attempt dies that had to match, or a ghost matches): it belongs to no
+//! text. So the possible views after some symbols are a set that is found by stepping, and the true view is in it.
+//! Forgetting a ghost, or starting with all views, only adds views.
 //!
-//! `docs/explanation/splitting.md` has the proof. Left out: which windows are looked at ([`super::contexts`]).
-//! Cost: a view is a pair of states at most; published patterns have a few dozen, and more than [`MAX_VIEWS`] are refused.
+//! `docs/explanation/splitting.md` has the proof. Left out: the choice of windows ([`super::contexts`]).
+//! Cost: a view has two states at most. Published patterns have a few dozen views; more than [`MAX_VIEWS`] are refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,40 +23,40 @@ use crate::bits::Bits;
 
 const MAX_VIEWS: usize = 2000;
 
-/// What is true of a place.
+/// What happens at a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The piece goes on.
     Inside,
-    /// A piece starts that is a match.
+    /// A piece that is a match starts.
     Match,
-    /// A run starts that matches nothing.
+    /// A run that matches nothing starts.
     Unmatched,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Base {
-    /// An edge, or behind a match.
+    /// At an edge, or after a match.
     Between,
-    /// Behind an unmatched symbol.
+    /// After an unmatched symbol.
     Unmatched,
-    /// In an attempt that will match past this place, or exactly here.
+    /// In an attempt that will match, here or later.
     Attempt(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct View {
     base: Base,
-    /// The state of an earlier attempt that matches no more, 0 if there is none to think of.
+    /// The state of an earlier attempt that must not match any more; 0 if there is none.
     ghost: usize,
-    /// What the last symbol, which was of the run set, says about the rest of the run.
+    /// The promise of the last symbol, if that is in the run set.
     promise: Option<bool>,
 }
 
 /// A set of views, as bits.
 pub(super) type Views = Bits;
 
-/// For each view a set of views.
+/// A set of views for each view.
 pub(super) type Relation = Vec<Views>;
 
 /// All views and the steps between them.
@@ -65,7 +65,7 @@ pub(super) struct Graph {
     /// By view and letter.
     steps: Vec<Vec<(Mark, usize)>>,
     n_views: usize,
-    /// The first views have no ghost and no promise: every view is one of these that knows more.
+    /// The first views have no ghost and no promise. Every other view is one of these with more knowledge.
     n_universal: usize,
     /// By view: the letters that may come next.
     next_letters: Vec<LetterSet>,
@@ -105,18 +105,18 @@ impl Graph {
         Some(graph)
     }
 
-    /// Every view that is possible after a letter when nothing is known of the text before.
+    /// Every view that is possible after a letter if nothing is known about the text before it.
     pub(super) fn after(&self, letter: usize) -> Views {
         let steps = (0..self.n_universal).flat_map(|view| self.steps_on(view, letter));
         set_of(steps.map(|step| step.1))
     }
 
-    /// What each view becomes by nothing.
+    /// The relation of the empty sequence: each view stays as it is.
     pub(super) fn identity(&self) -> Relation {
         (0..self.n_views).map(|view| set_of(std::iter::once(view))).collect()
     }
 
-    /// What each view becomes by a letter and then by what follows.
+    /// The relation of a letter and the letters after it.
     pub(super) fn before(&self, letter: usize, following: &Relation) -> Relation {
         let row =
             |view: usize| union(self.steps_on(view, letter).iter().map(|step| &following[step.1]));
@@ -143,7 +143,7 @@ impl Graph {
         (0..self.n_letters).filter(may).fold(0, |set, letter| set | 1 << letter)
     }
 
-    /// Takes away the steps to views from which no text ends.
+    /// Removes the steps to views from which no text can end.
     fn keep_what_ends(&mut self, edge: usize) {
         let mut ends = vec![false; self.n_views];
         loop {
@@ -163,7 +163,7 @@ impl Graph {
     }
 }
 
-/// For each mark, the letters behind it with which it is possible; a letter in none of them follows in no text.
+/// For each mark, the next letters with which it is possible. A letter in none of the sets follows in no text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PossibleMarks {
     pub(super) inside: LetterSet,
@@ -171,8 +171,8 @@ pub(super) struct PossibleMarks {
     pub(super) unmatched: LetterSet,
 }
 
-/// The letters behind with which the answer is yes, and those with which it is no. With the others nothing is
-/// asked.
+/// The next letters with which the answer is yes, and those with which it is no. With any other letter, either answer
+/// will do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answers {
     pub(super) yes: LetterSet,
@@ -186,7 +186,7 @@ impl PossibleMarks {
         Answers { yes: starts & !self.inside, no: self.inside & !starts }
     }
 
-    /// Whether a run starts that matches nothing, if that is certain.
+    /// Whether a run that matches nothing starts, if that is certain.
     pub(super) fn starts_unmatched(&self) -> Answers {
         let other = self.inside | self.matches;
         Answers { yes: self.unmatched & !other, no: other & !self.unmatched }
@@ -236,7 +236,7 @@ impl GraphBuilder<'_> {
         states.into_iter().collect()
     }
 
-    /// The steps from a view on a letter; none if they contradict the view.
+    /// The steps from a view on a letter; none if the letter contradicts the view.
     fn steps(&mut self, view: View, letter: usize, steps: &mut Vec<(Mark, usize)>) {
         let shown = self.letters.letters[letter];
         if !self.keeps_promise(view.promise, letter) {
@@ -270,7 +270,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// An attempt begins at a symbol. The view has the base before that symbol, the ghost and promise behind it.
+    /// Begins an attempt at a symbol. `view` has the base before that symbol, and the ghost and promise after it.
     fn begin(&mut self, class: usize, view: View, steps: &mut Vec<(Mark, usize)>) {
         let View { base, ghost, promise } = view;
         let (is_matched, next) = self.automaton.step(1, class);
@@ -308,7 +308,7 @@ impl GraphBuilder<'_> {
     }
 }
 
-/// Of two ghosts only the newer one is kept.
+/// Only the newer of two ghosts is kept.
 fn newer(ghost: usize, before: usize) -> usize {
     if ghost > 0 { ghost } else { before }
 }
@@ -325,7 +325,7 @@ fn union<'v>(sets: impl Iterator<Item = &'v Views>) -> Views {
     union
 }
 
-/// What some views become.
+/// The views that some views become.
 pub(super) fn image(views: &Views, relation: &Relation) -> Views {
     union(views.iter().map(|view| &relation[view]))
 }

@@ -1,19 +1,19 @@
-//! The loops over vectors, written once for all processors that have them.
+//! The loops over vectors, written once for all processors that have vectors.
 //!
-//! [`Vectors`] is what a loop needs of a processor: operations on registers of 16 bytes or more, four or fewer of which hold
-//! a *word* of 64 bytes. A value of a type with this trait exists only where the processor has the instructions, so the
-//! operations are safe to call, and so are the loops.
+//! [`Vectors`] has the operations that a loop needs of a processor, on registers of 16 bytes or more. At most four
+//! registers hold a *word* of 64 bytes. A value of a type with this trait exists only if the processor has the
+//! instructions, so the operations are safe to call, and so are the loops.
 //!
 //! All look-ups are in tables of 16 bytes, which every processor with vectors has ([`Vectors::shuffle`]). A letter with a
-//! number from 16 on has the highest bit, for which a look-up gives zero. So two tables hold 32 numbers:
+//! number of 16 or more has the highest bit set, for which a look-up gives zero. So two tables hold 32 numbers:
 //!
 //! ```text
 //! found = shuffle(table of the first 16, letter) ^ shuffle(table of the others, letter ^ 0x90)
 //! ```
 //!
 //! A function runs fast only if it and all operations in it are compiled with the same instructions. So everything here is
-//! `#[inline(always)]`, up to the one function for each processor that says which instructions it is compiled with
-//! ([`vectors!`]). Left out: what the loops find; [`Loop`] says that, and tests have it in plain Rust.
+//! `#[inline(always)]`, up to the one function for each processor that names the instructions to compile it with
+//! ([`vectors!`]). Left out: what the loops find; [`Loop`] says that, and tests have the loops in plain Rust.
 #![expect(
     clippy::inline_always,
     reason = "a loop that is not inlined is compiled without the instructions, and many times as slow"
@@ -26,46 +26,46 @@ use crate::windows::tables::{
     AsciiLetters, Characters, Cuts, Group, Lookup, N_OF_TABLE, SECOND_TABLE, WORD, Wide, Words,
 };
 
-/// Characters of ASCII, and in how many tables of 16 they are.
+/// The number of ASCII characters, and of the tables of 16 that hold them.
 const N_ASCII: usize = 128;
 pub(super) const N_PARTS: usize = N_ASCII / N_OF_TABLE;
 
-/// Whether a shuffle takes the low four bits of a place from 16 to 127; elsewhere it gives zero for these places.
+/// Whether a shuffle takes the low four bits of an index from 16 to 127. Other processors give zero for these indices.
 const SHUFFLE_TAKES_LOW_BITS: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-/// Registers that hold a word, at most.
+/// The most registers that hold a word.
 pub(super) const MAX_REGISTERS: usize = 4;
 
 /// What a processor does with registers of bytes.
 pub(super) trait Vectors: Copy {
     /// 16 bytes or more.
     type Register: Copy;
-    /// Registers that hold a word: part 0 has its first bytes, and so on.
+    /// The number of registers that hold a word. Part 0 has its first bytes, and so on.
     const N: usize;
     /// Whether there are registers of more than 16 bytes: only processors with these have instructions that move bits.
     const IS_WIDE: bool = Self::N < MAX_REGISTERS;
 
-    /// A part of these bytes.
+    /// Loads a part of these bytes.
     fn load(self, bytes: &[u8; WORD], part: usize) -> Self::Register;
     /// Writes a part.
     fn store(self, bytes: &mut [u8; WORD], part: usize, register: Self::Register);
-    /// These eight bytes, lowest first, over and over.
+    /// Repeats these eight bytes, lowest first.
     fn fill(self, bytes: u64) -> Self::Register;
     /// The bits that are set in both.
     fn and(self, one: Self::Register, other: Self::Register) -> Self::Register;
-    /// The bits that are set in one of both.
+    /// The bits that are set in exactly one of both.
     fn xor(self, one: Self::Register, other: Self::Register) -> Self::Register;
-    /// All bits of each byte that is the same in both.
+    /// All bits of each byte that is equal in both.
     fn equal(self, one: Self::Register, other: Self::Register) -> Self::Register;
-    /// By place: of each 16 bytes the one of this number, if that is below 16; zero where the highest bit of the place
-    /// is set.
+    /// For each index, the byte with this number among 16 bytes, if the index is below 16; zero if the highest bit of
+    /// the index is set.
     fn shuffle(self, bytes: Self::Register, places: Self::Register) -> Self::Register;
-    /// Each byte of `one`, as a number with a sign, less that of `other`; the smallest number stays what it is.
+    /// Each byte of `one` minus that of `other`, as signed numbers that saturate at the smallest one.
     fn minus(self, one: Self::Register, other: Self::Register) -> Self::Register;
-    /// The highest bit of each byte of a word; registers from [`Self::N`] on do not count.
+    /// The highest bit of each byte of a word. Registers from [`Self::N`] on are ignored.
     fn bits(self, word: [Self::Register; MAX_REGISTERS]) -> u64;
 
-    /// These 16 bytes, over and over.
+    /// Repeats these 16 bytes.
     #[inline(always)]
     fn table(self, bytes: &[u8; N_OF_TABLE]) -> Self::Register {
         let mut word = [0; WORD];
@@ -73,8 +73,8 @@ pub(super) trait Vectors: Copy {
         self.load(&word, 0)
     }
 
-    /// The tables of ASCII, 16 characters each. A shuffle that takes the low four bits of any place looks up each
-    /// table that begins before the byte, so each table holds how it differs from the one before.
+    /// The tables of ASCII, 16 characters each. A shuffle that takes the low four bits of any index looks up a byte in
+    /// each table that begins at or before it. So each table holds the difference from the table before.
     #[inline(always)]
     fn ascii(self, letters: &[u8; N_ASCII]) -> [Self::Register; N_PARTS] {
         let mut tables = [self.fill(0); N_PARTS];
@@ -90,7 +90,7 @@ pub(super) trait Vectors: Copy {
         tables
     }
 
-    /// The entry of each byte that is ASCII; zero for others.
+    /// The entry of each ASCII byte; zero for other bytes.
     #[inline(always)]
     fn look_up_ascii(
         self,
@@ -100,7 +100,7 @@ pub(super) trait Vectors: Copy {
         let (mut places, mut found) = (bytes, self.fill(0));
         for &table in tables {
             found = self.xor(found, self.shuffle(table, places));
-            // What is not ASCII keeps the highest bit.
+            // Bytes that are not ASCII keep the highest bit.
             places = self.minus(places, self.fill(eight(16)));
         }
         found
@@ -109,8 +109,8 @@ pub(super) trait Vectors: Copy {
 
 /// Makes a type of vectors from intrinsics, and from functions that are compiled with the instructions of a processor.
 ///
-/// The intrinsics may be called only if the processor has these instructions, and so may the functions. A value of the type
-/// shows that it has them: the only one is made for a kernel, and there is a kernel only if the processor has them.
+/// The intrinsics and the functions may be called only if the processor has these instructions. A value of the type
+/// proves that it has them: the only value is made for a kernel, and a kernel exists only if the processor has them.
 macro_rules! vectors {
     (
         $(#[$attribute:meta])*
@@ -148,7 +148,8 @@ macro_rules! vectors {
             #[inline(always)]
             fn load(self, bytes: &[u8; WORD], part: usize) -> $register {
                 let place: &[u8; size_of::<$register>()] = &bytes.as_chunks().0[part];
-                // SAFETY: the array has the bytes that are read, which need no alignment, and any bits are a register.
+                // SAFETY: the array has the bytes that are read, which need no alignment, and any bits are a valid
+                // register.
                 unsafe { place.as_ptr().cast::<$register>().read_unaligned() }
             }
 
@@ -188,7 +189,7 @@ macro_rules! vectors {
 pub(super) use vectors;
 
 impl Loop<'_> {
-    /// Runs the loop; only what this is inlined in is compiled with the instructions.
+    /// Runs the loop. Only the function that this is inlined in is compiled with the instructions.
     #[inline(always)]
     pub(super) fn run_with<V: Vectors>(self, vectors: V) {
         match self {
@@ -222,15 +223,16 @@ const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Writes the letter of each ASCII character, and marks the bytes that start longer ones.
+/// Writes the letter of each ASCII character, and marks the bytes that start longer characters.
 ///
 /// ```text
 /// for each 64 bytes:
-///     letters = ascii[byte]; where the byte is not ASCII, the letter of invalid bytes
+///     letters = ascii[byte]; if the byte is not ASCII, the letter of invalid bytes
 ///     leads = byte >= 0xC0
 /// ```
 ///
-/// The bytes behind the end of the text are read as zeros, and their letters are written: there is room for those of whole words.
+/// Bytes after the end of the text are read as zeros, and their letters are written: there is room for letters of whole
+/// words.
 ///
 /// Cost: about 60 instructions for 64 bytes with AVX2.
 #[inline(always)]
@@ -242,7 +244,7 @@ fn read<V: Vectors>(
     leads: &mut [u64],
 ) {
     let other = vectors.fill(eight(ascii.other));
-    // Other bytes are looked up as zero: that is to be their letter.
+    // Other bytes are looked up as zero, which must give their letter.
     let table = vectors.ascii(&ascii.letters.map(|letter| letter ^ ascii.other));
     let (words, _) = letters.as_chunks_mut::<WORD>();
     for ((bytes, letters), leads) in text.chunks(WORD).zip(words).zip(leads) {
@@ -262,21 +264,22 @@ fn read<V: Vectors>(
     }
 }
 
-/// Bytes that are looked at for a word: the characters that start in it go on into the next one.
+/// The bytes that are read for a word: characters that start in it may continue in the next one.
 const AROUND: usize = WORD + 2;
 
 /// Writes the letters of characters of two and three bytes, each at its first byte.
 ///
 /// ```text
 /// for each word with the first byte of a character:
-///     short, long = where a first byte of so many bytes is followed by one byte inside, by two       64 at once
+///     short, long = first bytes of two and of three bytes that are followed by one and two inner bytes     64 at once
 ///     for each bit of short, of long:
 ///         letters = block of the first bytes, at the last one; without a branch
-///     leads = leads without both; inner = the bytes behind both
+///     leads = leads without both; inner = the bytes after both
 /// ```
 ///
-/// Bytes inside of a character that lie in the next word are carried there. An overlong form or a surrogate is no character:
-/// it keeps its mark, and is read one by one later. Behind the end of the text zeros are read, which continue no character.
+/// Inner bytes of a character that lie in the next word are carried there. An overlong form or a surrogate is no
+/// character: it keeps its mark and is read by itself later. Zeros are read after the end of the text; they continue no
+/// character.
 ///
 /// Cost: about 12 instructions for each character.
 #[inline(always)]
@@ -324,7 +327,7 @@ fn wide<V: Vectors>(
     }
 }
 
-/// Where characters of two bytes start in a word, and those of three.
+/// Where characters of two bytes and of three bytes start in a word.
 #[inline(always)]
 fn lengths<V: Vectors>(vectors: V, around: &[u8; AROUND]) -> [u64; 2] {
     let zero = vectors.fill(0);
@@ -340,7 +343,8 @@ fn lengths<V: Vectors>(vectors: V, around: &[u8; AROUND]) -> [u64; 2] {
         let third = has_bits(vectors, vectors.load(words[2], part), 0xC0, 0x80);
         let is_two = has_bits(vectors, second, 0xC0, 0x80);
         let is_three = vectors.and(is_two, third);
-        // 0xC0 and 0xC1 begin overlong forms; so does 0xE0 before less than 0xA0, and 0xED a surrogate before more.
+        // 0xC0 and 0xC1 begin overlong forms. So does 0xE0 before a byte below 0xA0; 0xED before any other one begins a
+        // surrogate.
         let is_overlong = has_bits(vectors, first, 0xFE, 0xC0);
         let is_short = vectors.xor(has_bits(vectors, first, 0xE0, 0xC0), is_overlong);
         *short = vectors.and(is_short, is_two);
@@ -356,23 +360,23 @@ fn lengths<V: Vectors>(vectors: V, around: &[u8; AROUND]) -> [u64; 2] {
     [vectors.bits(all_short), vectors.bits(all_long)]
 }
 
-/// All bits of each byte in which the bits of a mask are these.
+/// All bits of each byte whose bits under a mask are these.
 #[inline(always)]
 fn has_bits<V: Vectors>(vectors: V, bytes: V::Register, mask: u8, bits: u8) -> V::Register {
     vectors.equal(vectors.and(bytes, vectors.fill(eight(mask))), vectors.fill(eight(bits)))
 }
 
-/// Takes out the letters of inner bytes; returns how many are left.
+/// Removes the letters of inner bytes; returns how many letters are left.
 ///
 /// ```text
 /// for each 64 letters:
 ///     move those of each eight that are not inner to the front of these
-///     write each eight behind the letters that were written before
+///     write each eight after the letters that were written before
 /// ```
 ///
-/// Invariant: a letter moves to the front or stays, and 64 are read before one of them is written, so none is written over
-/// that was not read. The last word may be read past `n_bytes`: no byte there is inner, so as many letters too many were
-/// moved as there are such bytes.
+/// Invariant: a letter moves to the front or stays, and 64 letters are read before one of them is written. So no letter is
+/// overwritten before it was read. The last word may be read past `n_bytes`. No byte there is inner, so each of these bytes
+/// adds one letter too many, which is subtracted.
 #[inline(always)]
 fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usize) -> usize {
     let (mut n_letters, packed_places) = (0, &*PACKED);
@@ -387,7 +391,7 @@ fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usiz
         let mut places = [0; WORD];
         let (eights, _) = places.as_chunks_mut::<N_PACKED>();
         for (number, (places, inner)) in eights.iter_mut().zip(inner.to_le_bytes()).enumerate() {
-            // Every other eight are the last ones of 16.
+            // Every second group of eight is the last half of 16 bytes.
             let first = if number % 2 == 0 { 0 } else { eight(8) };
             *places = (u64::from_le_bytes(packed_places[usize::from(inner)]) + first).to_le_bytes();
         }
@@ -406,7 +410,7 @@ fn pack<V: Vectors>(vectors: V, letters: &mut [u8], inner: &[u64], n_bytes: usiz
     n_letters - (n_bytes.next_multiple_of(WORD) - n_bytes)
 }
 
-/// Adds the places where a group of `N` lookups holds, without looking for what is not there.
+/// Adds the places where a group of `N` lookups holds; handles only cuts and second tables that exist.
 #[inline(always)]
 fn look_up<const N: usize, V: Vectors>(
     vectors: V,
@@ -439,13 +443,14 @@ fn look_up<const N: usize, V: Vectors>(
 /// for each word of 64 places:
 ///     all = 0xFF in each byte
 ///     for each lookup:                                       unrolled, the tables stay in registers
-///         shown = the letters from (place + distance) on; the edge where one lies between
+///         shown = the letters from (place + distance) on; the letter of an edge if an edge lies between
 ///         all = all & table[shown]
 ///     bits = bits | (all != 0)
 /// ```
 ///
-/// Invariant: bit `p` of byte `i` of `all` says whether product `p` may still hold at place `i`. The letters from each
-/// distance on are cut into words once, as many as there are words of bits, so one comparison for each word is enough.
+/// Invariant: bit `p` of byte `i` of `all` tells whether product `p` may still hold at place `i`. The letters at each
+/// distance are divided into words once, as many as there are words of bits, so one bounds check for each word is
+/// enough.
 ///
 /// Cost: for each lookup and register a load, a shuffle and an *and*; three more instructions with a second table.
 #[inline(always)]
@@ -485,16 +490,16 @@ fn look_up_all<const N: usize, const HAS_CUTS: bool, const HAS_SECOND: bool, V: 
     }
 }
 
-/// The letters at a distance from each place, and what is looked up for them.
+/// The letters at a distance from each place, and the tables in which they are looked up.
 #[derive(Clone, Copy)]
 struct Shown<'s, R> {
     words: &'s [[u8; WORD]],
-    /// Where an edge lies between; none if there are no edges.
+    /// The places with an edge between; empty if there are no edges.
     cuts: &'s [u64],
     tables: [R; 2],
 }
 
-/// The entries of letters in a table, or in two.
+/// The entries of letters in one table or in two.
 #[inline(always)]
 fn look_up_letters<const HAS_SECOND: bool, V: Vectors>(
     vectors: V,
@@ -509,7 +514,7 @@ fn look_up_letters<const HAS_SECOND: bool, V: Vectors>(
     vectors.xor(found, vectors.shuffle(tables[1], places))
 }
 
-/// A part of a word of letters, with an edge where one lies between.
+/// A part of a word of letters; the letter of an edge replaces letters with an edge between.
 #[inline(always)]
 fn shown_letters<const HAS_CUTS: bool, V: Vectors>(
     vectors: V,
@@ -525,7 +530,7 @@ fn shown_letters<const HAS_CUTS: bool, V: Vectors>(
     vectors.xor(letters, vectors.and(vectors.xor(letters, edge), is_cut))
 }
 
-/// All bits of byte `i` set where bit `i` is, for a part of a word.
+/// For a part of a word: sets all bits of byte `i` if bit `i` is set.
 #[inline(always)]
 fn bytes_of<V: Vectors>(vectors: V, bits: u64, part: usize) -> V::Register {
     const BYTES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 7];

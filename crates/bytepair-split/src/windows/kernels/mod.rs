@@ -1,9 +1,9 @@
-//! The loops that go over every byte: from bytes to letters, from letters to the places where a group of products holds, and
-//! from bits for symbols to bits for bytes.
+//! The loops that go over every byte: from bytes to letters, from letters to the places where a group of products holds,
+//! and from bits for symbols to bits for bytes.
 //!
-//! They go over vectors ([`loops`]), whose operations are those of [`x86`], [`neon`] or [`simd128`]. Tests have them in plain
-//! Rust, and compare the kernels with that on random letters, tables and cuts. Other processors have no windows: byte by byte
-//! they are slower than the automaton.
+//! They use vectors ([`loops`]), whose operations are those of [`x86`], [`neon`] or [`simd128`]. Tests have the loops in
+//! plain Rust, and compare the kernels with them on random letters, tables and cuts. Other processors have no windows:
+//! byte by byte, windows are slower than the automaton.
 //!
 //! Tests and benchmarks may limit which instructions are used ([`limit_instructions`]).
 
@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use super::tables::{AsciiLetters, Characters, Cuts, Group, Wide, Words};
 
-/// The instructions with which the loops are done.
+/// A set of instructions, with the loops compiled for it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kernel {
     name: &'static str,
@@ -29,34 +29,34 @@ pub(crate) struct Kernel {
 
 /// One of the loops, with what it reads and writes.
 pub(super) enum Loop<'a> {
-    /// Writes the letter of each ASCII character, another for any other byte; for each byte, whether it is
-    /// one that starts characters of several bytes (or no character at all) goes to the bits of `leads`.
-    /// There is room for letters of whole words; those behind the text are anything.
+    /// Writes the letter of each ASCII character, and one other letter for any other byte. Bytes that start a character
+    /// of several bytes, or no character at all, are marked in `leads`. There is room for letters of whole words; those
+    /// after the text are arbitrary.
     Letters { text: &'a [u8], ascii: &'a AsciiLetters, letters: &'a mut [u8], leads: &'a mut [u64] },
-    /// Writes the letters of characters of several bytes as far as `wide` knows them, at their first bytes;
-    /// takes these out of `leads`, and adds the bytes behind them to `inner`, which has one word more.
+    /// Writes the letters of characters of several bytes at their first bytes, as far as `wide` knows them. Removes
+    /// these characters from `leads`, and adds their other bytes to `inner`, which has one word more.
     Wide { text: &'a [u8], wide: &'a Wide, letters: &'a mut [u8], characters: Characters<'a> },
-    /// Takes out the letters of inner bytes, of `n_letters`; how many are left is written there.
+    /// Removes the letters of inner bytes from `n_letters` letters, and stores there how many are left.
     Pack { letters: &'a mut [u8], inner: &'a [u64], n_letters: &'a mut usize },
-    /// From bits for symbols to bits for bytes: none for inner ones. There are at most as many words as of these.
+    /// From bits for symbols to bits for bytes, none of them at inner bytes. `words` is no longer than `inner`.
     Spread { words: &'a mut [u64], inner: &'a [u64] },
-    /// From bits for bytes to bits for symbols; the bits of inner bytes are left out.
+    /// From bits for bytes to bits for symbols. Bits of inner bytes are dropped.
     Gather { words: &'a mut [u64], inner: &'a [u64] },
-    /// Adds the places where the group holds, in the words of these numbers: bit `i` of all words is for the window from
-    /// `letters[i]` on. All letters have numbers, and there are enough for the windows of each word. Cuts have
-    /// as many words.
+    /// Adds the places where the group holds, in the words of these numbers. Bit `i` of all words is for the window that
+    /// starts at `letters[i]`. All letters have numbers, and there are enough letters for the windows of each word. Cuts
+    /// have as many words.
     Group { letters: &'a [u8], group: &'a Group, cuts: Option<&'a Cuts>, words: Words<'a> },
 }
 
-/// The one that is used in this process, if there is one; chosen once.
+/// The kernel that this process uses, if any; chosen once.
 static CHOSEN: OnceLock<Option<Kernel>> = OnceLock::new();
 
-/// The name of no vectors.
+/// The name for a process without vectors.
 const PORTABLE: &str = "portable";
 
-/// Limits the instructions that this process uses to those of one name, for tests and benchmarks: `portable`, or what
-/// [`instructions`] gives on a processor that has no better ones. Returns whether it does: the processor must have them, and
-/// nothing was split yet.
+/// Limits the instructions that this process uses to those of one name, for tests and benchmarks: `portable`, or a name
+/// that [`instructions`] gives on a processor without better ones. Returns whether the process uses them now. It does
+/// not if the processor lacks them, or if other instructions were chosen before.
 #[doc(hidden)]
 pub fn limit_instructions(name: &str) -> bool {
     let known = Kernel::known().into_iter().find(|known| known.0 == name);
@@ -73,12 +73,12 @@ pub fn instructions() -> &'static str {
 }
 
 impl Kernel {
-    /// The fastest that this processor has and that may be used.
+    /// The fastest kernel that this processor has and that may be used.
     pub(crate) fn fast() -> Option<Self> {
         *CHOSEN.get_or_init(|| Self::known().pop()?.1)
     }
 
-    /// None, and those that this processor has, the fastest last; with their names.
+    /// No kernel, and the kernels that this processor has, the fastest last; each with its name.
     pub(crate) fn known() -> Vec<(&'static str, Option<Self>)> {
         let kernels: &[Option<Self>] = &[
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

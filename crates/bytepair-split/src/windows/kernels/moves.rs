@@ -1,8 +1,8 @@
-//! Moves of bits and letters, where bytes inside of characters are left out or come in again.
+//! Moves bits when bytes inside characters are removed or inserted again, and has the table for letters.
 //!
-//! x86 moves the bits of a word apart by one instruction, `pdep`. Without it, inner bits are inserted one by one.
+//! x86 spreads the bits of a word with one instruction, `pdep`. Without it, inner bits are inserted one by one.
 //!
-//! A word of `inner` bits tells which of 64 bytes are inside of a character.
+//! A word of `inner` bits tells which of 64 bytes are inside a character.
 
 #![cfg_attr(
     target_arch = "x86_64",
@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 
 use crate::windows::tables::WORD;
 
-/// From bits for symbols to bits for bytes; with the instructions if they are fast here and may be used.
+/// From bits for symbols to bits for bytes. Uses the instructions if they are allowed and fast on this processor.
 pub(super) fn spread(words: &mut [u64], inner: &[u64], may_use_instructions: bool) {
     #[cfg(target_arch = "x86_64")]
     if may_use_instructions && x86::are_fast() {
@@ -44,7 +44,7 @@ pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
     }
 }
 
-/// From bits for symbols to bits for bytes, by a way to move those of one word.
+/// From bits for symbols to bits for bytes; `moved` spreads the bits of one word.
 #[inline]
 fn spread_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
     let n_words = words.len().min(inner.len());
@@ -58,7 +58,7 @@ fn spread_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) 
     }
 }
 
-/// 64 bits from one on.
+/// 64 bits from `bit` on.
 #[inline]
 fn word_at(words: &[u64], bit: usize) -> u64 {
     let (index, shift) = (bit / WORD, bit % WORD);
@@ -74,7 +74,7 @@ mod x86 {
 
     use super::spread_by;
 
-    /// Whether the processor has the instructions and takes some cycles for each. AMD's before Zen 3 take hundreds.
+    /// Whether the processor has the instructions and takes only some cycles for each. AMD's before Zen 3 take hundreds.
     pub(super) fn are_fast() -> bool {
         static ARE_FAST: OnceLock<bool> = OnceLock::new();
         *ARE_FAST.get_or_init(|| {
@@ -91,10 +91,10 @@ mod x86 {
     }
 }
 
-/// Letters that are packed by one entry of [`PACKED`].
+/// How many letters one entry of [`PACKED`] packs.
 pub(super) const N_PACKED: usize = 8;
 
-/// For eight bits that tell which of eight bytes are inner: the numbers of the others, then zeros.
+/// For eight bits that tell which of eight bytes are inner: the indices of the others, then zeros.
 pub(super) static PACKED: LazyLock<[[u8; N_PACKED]; 256]> = LazyLock::new(|| {
     std::array::from_fn(|inner| {
         let mut places = [0; N_PACKED];
@@ -104,7 +104,7 @@ pub(super) static PACKED: LazyLock<[[u8; N_PACKED]; 256]> = LazyLock::new(|| {
     })
 });
 
-/// Moves bit `i` to the place of the `i`-th byte that is not inner.
+/// Moves bit `i` to the `i`-th byte that is not inner.
 #[inline]
 fn spread_word(mut word: u64, inner: u64) -> u64 {
     let mut left = inner;

@@ -33,7 +33,7 @@ vectors! {
     }
 
     fn look_up_ascii(tables: &[uint8x16_t; N_PARTS], bytes: uint8x16_t) -> uint8x16_t {
-        // A look-up gives zero for what is not below 64.
+        // A look-up gives zero for indices of 64 and more.
         let low = uint8x16x4_t(tables[0], tables[1], tables[2], tables[3]);
         let high = uint8x16x4_t(tables[4], tables[5], tables[6], tables[7]);
         let low = vqtbl4q_u8(low, bytes);
@@ -47,7 +47,7 @@ vectors! {
         for register in &mut masked {
             *register = vandq_u8(*register, each);
         }
-        // Neighbours are added three times, until each byte has the bits of eight.
+        // Adjacent bytes are added three times, until each byte has the bits of eight.
         let low = vpaddq_u8(masked[0], masked[1]);
         let high = vpaddq_u8(masked[2], masked[3]);
         let all = vpaddq_u8(low, high);

@@ -1,7 +1,7 @@
 //! Registers of 16 and 32 bytes on x86: SSSE3 and AVX2.
 //!
-//! The loops are in [`super::loops`]. Left out: registers of 64 bytes (AVX-512), with which texts are split in the
-//! same time or in 0.93 of it.
+//! The loops are in [`super::loops`]. Left out: registers of 64 bytes (AVX-512), with which splitting takes
+//! 0.93 of the time, or as long.
 #![expect(
     unsafe_code,
     reason = "vector instructions; splitting is several times as fast with them"

@@ -9,8 +9,8 @@ use crate::unicode::UnicodeTables;
 use crate::windows::Kernel;
 use crate::{Flavour, Splitter, Unmatched, named, names};
 
-/// Each row of common letters, then each with a rare one behind every 41 rows, so that it stands at every place of a word
-/// of 64.
+/// Each sequence of common letters, then each of them with a rare letter after every 41 sequences, so that it stands at
+/// every place of a word of 64.
 fn common_and_rare(length: u32) -> Vec<u8> {
     let common: [&[u8]; 8] =
         [b"a", b"s", b"A", b" ", b"\n", b"!", "中".as_bytes(), "\u{301}".as_bytes()];
@@ -25,7 +25,7 @@ fn common_and_rare(length: u32) -> Vec<u8> {
     text
 }
 
-/// Short texts of which every row up to a length is one, and long ones without edges, which have every row in them.
+/// Checks short texts, one for every sequence up to a length, and long texts without edges that contain every sequence.
 fn check_rows(length: u32) {
     let many = "a|s|l|A|'|!|/| |\t|\n|\r|1|é|中|\u{3000}|\u{301}".split('|').map(str::as_bytes);
     let many: Vec<_> = many.chain([&b"\xff"[..]]).collect();
@@ -99,7 +99,7 @@ proptest! {
             let windows = by_windows(splitter.stages()).unwrap();
             for splitter in [splitter, automaton, windows] {
                 let found = pieces_by_block(&splitter, &text, block_len);
-                // A long text may need more steps than are allowed, which the naive engine is not held to.
+                // A long text may need more steps than allowed; the naive engine has no such limit.
                 prop_assume!(expected.is_some() && found.is_some());
                 prop_assert_eq!(&found, &expected);
             }
