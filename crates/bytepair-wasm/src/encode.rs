@@ -1,9 +1,9 @@
-//! A text to ids with their spans; and how one piece of it becomes ids: its symbols, its merges, and at each step
-//! the merges that had to wait.
+//! Encodes a text to ids with their spans, and shows how one piece becomes ids: its symbols, its merges, and at each
+//! step the merges that had to wait.
 //!
-//! Encoding takes time and memory linear in the text; an id takes about sixty bytes while it lasts. Before each merge of a
-//! piece that is shown all neighbours are looked at, so it takes the square of its length; longer pieces are refused. The
-//! merges of the tokenizer are searched once for it.
+//! Encoding takes time and memory linear in the text, about sixty bytes for each id while it lasts. To show a piece, all
+//! neighbours are visited before each merge. That is quadratic in the length of the piece, so longer pieces are refused.
+//! The merges of the tokenizer are searched once for each piece.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -32,9 +32,9 @@ pub(crate) fn encode(
     })
 }
 
-/// The first token of each group: the fewest tokens that together have whole characters, as a reader sees them.
+/// The first token of each group. A group is the fewest tokens that together have whole characters, as a reader sees them.
 ///
-/// A group begins where no token before reaches further, and where a character begins.
+/// A group begins where a character begins and no earlier token reaches further.
 fn groups(text: &[u8], spans: &[(usize, usize)]) -> Vec<u32> {
     let mut borders = std::iter::once(0).chain(graphemes(text).into_iter().map(|(end, _)| end));
     let (mut border, mut reached, mut found) = (0, 0, Vec::new());
@@ -50,10 +50,10 @@ fn groups(text: &[u8], spans: &[(usize, usize)]) -> Vec<u32> {
     found
 }
 
-/// The most symbols of a piece.
+/// The most symbols of a piece that is shown.
 const MAX_SYMBOLS: usize = 300;
 
-/// What happens to the part of a text that holds the byte at `at`.
+/// How the part of a text that holds the byte at `at` becomes ids.
 pub(crate) fn trace(
     tokenizer: &Tokenizer,
     text: &[u8],
@@ -120,10 +120,10 @@ fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> 
     }))
 }
 
-/// The tokens at a time, each with its first symbol.
+/// The tokens at one step, each with the index of its first symbol.
 type Row = Vec<(usize, TokenId)>;
 
-/// The tokens before the first merge, and after each.
+/// The tokens before the first merge, and after each merge.
 fn rows(symbols: &[TokenId], steps: &[MergeStep]) -> Vec<Row> {
     let mut row: Row = symbols.iter().copied().enumerate().collect();
     let mut rows = vec![row.clone()];
@@ -137,15 +137,15 @@ fn rows(symbols: &[TokenId], steps: &[MergeStep]) -> Vec<Row> {
     rows
 }
 
-/// Two tokens that are neighbours.
+/// Two adjacent tokens.
 type Pair = (TokenId, TokenId);
 
-/// The neighbours of a row, each with its place.
+/// The adjacent pairs of a row, each with its place.
 fn neighbours(row: &Row) -> impl Iterator<Item = (usize, Pair)> {
     row.windows(2).map(|pair| (pair[0].0, (pair[0].1, pair[1].1)))
 }
 
-/// The rank and the result of each pair of neighbours that a merge joins.
+/// The rank and the result of each adjacent pair that a merge joins.
 fn ranks(tokenizer: &Tokenizer, rows: &[Row]) -> HashMap<Pair, (u32, TokenId)> {
     let vocabulary = &tokenizer.parts().vocabulary;
     let wanted: HashSet<_> = rows.iter().flat_map(neighbours).map(|(_, pair)| pair).collect();
@@ -153,7 +153,7 @@ fn ranks(tokenizer: &Tokenizer, rows: &[Row]) -> HashMap<Pair, (u32, TokenId)> {
     for (index, merge) in (0_u32..).zip(vocabulary.merges()) {
         let pair = (merge.left, merge.right);
         if wanted.contains(&pair) {
-            // Of a merge that is listed twice, the later one counts.
+            // If a merge is listed twice, the later one counts.
             let rank = vocabulary.priorities().get(index as usize).copied().unwrap_or(index);
             ranks.insert(pair, (rank, merge.result));
         }

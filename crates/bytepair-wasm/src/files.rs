@@ -1,4 +1,4 @@
-//! Tokenizers from files of any format, and back. Costs what the format costs.
+//! Opens tokenizers from files of any format, and saves them. Costs what the format costs.
 
 use std::io::Cursor;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::message::{Answer, Opened, Problem};
 use crate::train::named_dialect;
 
-/// A file whose bytes lie behind a request.
+/// The name and the length of a file, whose bytes follow the request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FileLen {
@@ -28,13 +28,13 @@ struct File<'b> {
 }
 
 impl File<'_> {
-    /// Its name without its ending.
+    /// The name without its extension.
     fn stem(&self) -> &str {
         self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem)
     }
 }
 
-/// Opens a tokenizer. `dialect` says how ranks, pairs and GGUF files are split that do not say it themselves.
+/// Opens a tokenizer. `dialect` gives the split of ranks, pairs and GGUF files that do not name one themselves.
 pub(crate) fn open(
     lens: &[FileLen],
     dialect: Option<&str>,
@@ -82,7 +82,7 @@ fn opened(tokenizer: Tokenizer, name: &str, format: &'static str) -> Opened {
     Opened { tokenizer, name: name.to_owned(), format: Some(format), course: None }
 }
 
-/// The files whose bytes lie one behind the other.
+/// The files whose bytes follow each other.
 fn files<'b>(lens: &'b [FileLen], mut bytes: &'b [u8]) -> Result<Vec<File<'b>>, Problem> {
     let mut files = Vec::new();
     for FileLen { name, length } in lens {
@@ -114,7 +114,7 @@ fn not_together(files: &[File<'_>]) -> Problem {
     ))
 }
 
-/// What is wrong, with what a reader can do where callers of Python give a pattern.
+/// The message of an error, with advice for the page instead of the advice for callers of Python.
 fn for_reader(error: &bytepair::Error) -> Problem {
     let message = error.to_string();
     for (advice, own) in [("; give pattern=", "; choose a dialect"), (", or give pattern=", "")] {
@@ -150,7 +150,7 @@ fn open_pair(
     pair::read_split(&pair, split_of(dialect)?).map_err(|error| for_reader(&error))
 }
 
-/// Ranks, which hold no pattern: that is of the sidecar, the dialect, or the published encoding.
+/// Opens ranks, which hold no pattern: it comes from the sidecar, the dialect, or the published encoding.
 fn open_ranks(
     file: File<'_>,
     sidecar: Option<File<'_>>,
@@ -181,7 +181,7 @@ fn open_ranks(
     }
 }
 
-/// Refuses a part of a published file.
+/// Refuses a published file that is not whole.
 fn check_whole(file: File<'_>, has_split: bool) -> Result<(), Problem> {
     encodings::check_whole(file.bytes, file.stem(), has_split).map_err(|error| for_reader(&error))
 }

@@ -1,7 +1,7 @@
-//! The core for a page in a browser: requests in JSON, each with bytes behind it, and answers of the same form.
+//! The core for a web page: requests in JSON, each followed by bytes, and answers of the same form.
 //!
-//! A module of WebAssembly can only be handed numbers. So the page asks for memory ([`bytepair_allocate`]), writes a request
-//! there, calls [`bytepair_call`], reads the answer and gives both back ([`bytepair_release`]). A message is
+//! A WebAssembly module can only be passed numbers. So the page allocates memory ([`bytepair_allocate`]), writes a request
+//! there, calls [`bytepair_call`], reads the answer and releases both ([`bytepair_release`]). A message is
 //!
 //! ```text
 //! length of all that follows, u32   only in answers
@@ -10,9 +10,9 @@
 //! bytes                             a text, files, or ids, as the operation says
 //! ```
 //!
-//! Numbers are little-endian, and places are bytes of the text as UTF-8. [`answer`] does the same without pointers, for
-//! tests on any machine. Tokenizers stay here between calls and have numbers. Left out: threads, files and clocks, which
-//! this machine does not have, and whatever only draws. Each operation says what it costs.
+//! Numbers are little-endian, and places are offsets in bytes of the text as UTF-8. [`answer`] does the same without
+//! pointers, for tests on any machine. Tokenizers stay here between calls and have numbers. Left out: threads, files and
+//! clocks, which this target does not have, and everything that only draws. Each operation says what it costs.
 
 mod encode;
 mod files;
@@ -29,7 +29,7 @@ thread_local! {
     static SESSION: RefCell<Session> = RefCell::default();
 }
 
-/// Answers a request; both are messages, the answer without its whole length.
+/// Answers a request. Both are messages; the answer lacks its total length.
 ///
 /// ```
 /// let request = [&15_u32.to_le_bytes()[..], br#"{"op": "names"}"#].concat();
@@ -40,7 +40,7 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
     SESSION.with_borrow_mut(|session| session.answer_message(request))
 }
 
-/// Gives memory for a request of so many bytes; its first byte is at this place.
+/// Allocates memory for a request of `n_bytes` bytes and returns a pointer to it.
 // SAFETY: no other function has this name.
 #[cfg_attr(
     target_arch = "wasm32",
@@ -52,29 +52,29 @@ pub extern "C" fn bytepair_allocate(n_bytes: usize) -> *mut u8 {
     Box::into_raw(memory).cast()
 }
 
-/// Takes memory back that [`bytepair_allocate`] or [`bytepair_call`] gave.
+/// Releases memory that [`bytepair_allocate`] or [`bytepair_call`] returned.
 ///
 /// # Safety
-/// `start` is what one of the two returned, and was not taken back before. `n_bytes` is the size that was asked for, or
-/// the whole length of the answer with the four bytes that say it.
+/// `start` must come from one of the two and must not have been released before. `n_bytes` must be the size that was
+/// asked for, or the whole length of the answer with the four bytes that give it.
 #[expect(unsafe_code, reason = "memory that JavaScript held")]
 // SAFETY: no other function has this name.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn bytepair_release(start: *mut u8, n_bytes: usize) {
     let memory = std::ptr::slice_from_raw_parts_mut(start, n_bytes);
-    // SAFETY: by the contract, this is a box of so many bytes that was made into a pointer.
+    // SAFETY: by the contract, this is a box of `n_bytes` bytes that was turned into a pointer.
     drop(unsafe { Box::from_raw(memory) });
 }
 
-/// Answers the request that lies at a place; gives the place of the answer, which begins with the length of what follows.
+/// Answers the request at `start`; returns a pointer to the answer, which begins with the length of what follows.
 ///
 /// # Safety
-/// `start` is what [`bytepair_allocate`] returned for `n_bytes`, and was not taken back.
+/// `start` must come from [`bytepair_allocate`] for `n_bytes`, and must not have been released.
 #[expect(unsafe_code, reason = "memory that JavaScript wrote")]
 // SAFETY: no other function has this name.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub unsafe extern "C" fn bytepair_call(start: *const u8, n_bytes: usize) -> *mut u8 {
-    // SAFETY: by the contract, so many bytes lie there, and nothing writes to them during the call.
+    // SAFETY: by the contract, `n_bytes` bytes lie there, and nothing writes to them during the call.
     let request = unsafe { std::slice::from_raw_parts(start, n_bytes) };
     let answer = answer(request);
     let len = u32::try_from(answer.len()).unwrap_or(u32::MAX).to_le_bytes();

@@ -1,5 +1,5 @@
-//! Messages, the JSON and the bytes of a request and of its answer; what is wrong with a request; an option that several
-//! requests have; and tokenizers that are open.
+//! Messages: the JSON and the bytes of a request and of its answer. Also the errors of requests, an option that several
+//! requests have, and open tokenizers.
 
 use bytepair::added::Specials;
 use bytepair::train::Ties;
@@ -7,7 +7,7 @@ use bytepair::{EncodeOptions, Tokenizer};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What an operation gives: fields of JSON, and bytes.
+/// The result of an operation: fields of JSON, and bytes.
 pub(crate) struct Answer {
     pub(crate) fields: Value,
     pub(crate) bytes: Vec<u8>,
@@ -19,7 +19,7 @@ impl Answer {
     }
 }
 
-/// The JSON and the bytes of a message.
+/// Splits a message into its JSON and its bytes.
 pub(crate) fn parts(message: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     let split = message.split_at_checked(4).and_then(|(len, rest)| {
         let len = u32::from_le_bytes(len.try_into().ok()?);
@@ -28,14 +28,14 @@ pub(crate) fn parts(message: &[u8]) -> Result<(&[u8], &[u8]), Problem> {
     split.ok_or_else(|| Problem::new("the request is shorter than it says"))
 }
 
-/// A message of this JSON and these bytes.
+/// A message with this JSON and these bytes.
 pub(crate) fn joined(fields: &Value, bytes: &[u8]) -> Vec<u8> {
     let fields = fields.to_string();
     let len = u32::try_from(fields.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&len[..], fields.as_bytes(), bytes].concat()
 }
 
-/// Numbers as bytes, one list behind the other.
+/// Numbers as bytes, one list after another.
 pub(crate) fn numbers(lists: &[&[u32]]) -> Vec<u8> {
     lists.iter().flat_map(|list| list.iter().flat_map(|number| number.to_le_bytes())).collect()
 }
@@ -61,11 +61,11 @@ impl From<serde_json::Error> for Problem {
     }
 }
 
-/// What becomes of the names of special tokens in a text.
+/// What happens to the names of special tokens in a text.
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Special {
-    /// They are these tokens, as with `allowed_special="all"` in Python.
+    /// They are special tokens, as with `allowed_special="all"` in Python.
     Tokens,
     /// They are text, as in Python by default.
     Text,
@@ -81,7 +81,7 @@ impl Special {
     }
 }
 
-/// A tokenizer that is open.
+/// An open tokenizer.
 pub(crate) struct Opened {
     pub(crate) tokenizer: Tokenizer,
     /// The name of its file, or of its dialect.
@@ -92,11 +92,11 @@ pub(crate) struct Opened {
     pub(crate) course: Option<Course>,
 }
 
-/// What a tokenizer was trained on, for walking through its training.
+/// What a tokenizer was trained on, to show the steps of its training.
 pub(crate) struct Course {
-    /// The distinct pieces with their counts, in the order of their first occurrence; `None` if they are too long.
+    /// The distinct pieces with their counts, by first occurrence; `None` if they are too long.
     pub(crate) pieces: Option<Vec<(Vec<u8>, i64)>>,
-    /// Bytes of all pieces, repeated ones too.
+    /// The bytes of all pieces, counting repeated ones.
     pub(crate) n_bytes: i64,
     /// Which of several equally frequent pairs was merged first.
     pub(crate) ties: Ties,

@@ -1,4 +1,4 @@
-//! What there is to choose from, what a tokenizer is like, and what ids stand for.
+//! The names to choose from, the properties of a tokenizer, and the tokens of ids.
 
 use bytepair::Tokenizer;
 use bytepair::dialect::Dialect;
@@ -34,7 +34,7 @@ fn pattern_of(stages: &[bytepair::split::Stage]) -> Option<String> {
     (!sources.is_empty()).then(|| sources.join("\n"))
 }
 
-/// What a tokenizer is like.
+/// The properties of a tokenizer.
 pub(crate) fn info(opened: &Opened) -> Value {
     let Opened { tokenizer, name, format, .. } = opened;
     let vocabulary = &tokenizer.parts().vocabulary;
@@ -55,7 +55,7 @@ fn special(tokenizer: &Tokenizer) -> Vec<(&str, u32)> {
     added.map(|token| (token.content.as_str(), token.id)).collect()
 }
 
-/// The tokens of ids, by id. An id that stands for nothing is left out.
+/// The tokens of ids, by id. Ids without a token are left out.
 pub(crate) fn by_id(tokenizer: &Tokenizer, ids: impl IntoIterator<Item = TokenId>) -> Value {
     let parts = tokenizer.parts();
     let known = |id| {

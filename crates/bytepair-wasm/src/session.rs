@@ -1,4 +1,4 @@
-//! What a page can ask for, and the tokenizers that it has opened.
+//! The requests of a page, and the tokenizers that it has opened.
 
 use bytepair::vocabulary::TokenId;
 use serde::Deserialize;
@@ -12,32 +12,32 @@ use crate::{encode, files, names, train};
 #[derive(Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum Request {
-    /// Names of dialects, patterns and published encodings.
+    /// The names of dialects, patterns and published encodings.
     Names {},
-    /// A tokenizer from files.
+    /// Opens a tokenizer from files.
     Open { files: Vec<files::FileLen>, dialect: Option<String> },
-    /// A tokenizer from a text.
+    /// Trains a tokenizer on a text.
     Train(Training),
-    /// Steps of a training, from one to before another, counted from 0.
+    /// The steps of a training in the range `from..to`, counted from 0.
     Steps { tokenizer: usize, from: usize, to: usize },
     /// The ids of a text, with their spans.
     Encode { tokenizer: usize, special: Special },
-    /// What ids stand for.
+    /// The tokens of ids.
     Tokens { tokenizer: usize, ids: Vec<TokenId> },
-    /// How the piece at a place of a text becomes ids.
+    /// How the piece at an offset of a text becomes ids.
     Trace { tokenizer: usize, at: usize, special: Special },
-    /// Files of a tokenizer.
+    /// The files of a tokenizer.
     Save { tokenizer: usize, format: String },
     /// Forgets a tokenizer.
     Close { tokenizer: usize },
 }
 
-/// The tokenizers that are open, each at the place of its number.
+/// The open tokenizers, each at the index of its number.
 #[derive(Default)]
 pub(crate) struct Session(Vec<Option<Opened>>);
 
 impl Session {
-    /// Answers a message with a message. What goes wrong is in the answer, as `error`.
+    /// Answers a message with a message. Errors are in the answer, as `error`.
     pub(crate) fn answer_message(&mut self, request: &[u8]) -> Vec<u8> {
         let answer = message::parts(request).and_then(|(json, bytes)| {
             let request: Request = serde_json::from_slice(json)?;
@@ -49,7 +49,7 @@ impl Session {
         }
     }
 
-    /// Does what a request says.
+    /// Runs a request.
     fn answer(&mut self, request: Request, bytes: &[u8]) -> Result<Answer, Problem> {
         match request {
             Request::Names {} => Ok(Answer::new(names::names())),

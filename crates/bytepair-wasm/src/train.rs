@@ -1,9 +1,9 @@
-//! Training on a text of the page, in memory and with one thread, and its steps: pairs and their counts, the choice and its
-//! reason, and the pieces after it.
+//! Training on a text of the page, in memory and with one thread, and the steps of a training: the pairs and their
+//! counts, the choice and its reason, and the pieces after it.
 //!
-//! For the steps, the merges of the tokenizer are done again on the counted pieces, and pairs are counted before each step
-//! that is asked for. A step takes a pass over the distinct pieces, which are few. The same is
-//! `bytepair.analyze.training_steps` in Python.
+//! To show the steps, the merges of the tokenizer are applied again to the counted pieces, and pairs are counted before
+//! each step that is requested. A step takes a pass over the distinct pieces, which are few.
+//! `bytepair.analyze.training_steps` in Python does the same.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
@@ -20,26 +20,26 @@ use serde_json::{Value, json};
 use crate::message::{Answer, Course, Opened, Problem};
 use crate::names;
 
-/// What to learn. Without `merges` and `vocab_size`, all pairs that occur often enough are merged.
+/// A training request. Without `merges` and `vocab_size`, all pairs that occur often enough are merged.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Training {
     dialect: String,
-    /// A pattern of its own, or the name of one. An empty one cuts nothing.
+    /// A pattern, or the name of one. An empty pattern cuts nothing.
     pattern: Option<String>,
     merges: Option<usize>,
     vocab_size: Option<usize>,
     #[serde(default)]
     special_tokens: Vec<String>,
-    /// Whether the text has a piece on each line, and behind a tab how often it occurs.
+    /// Whether the text has one piece on each line, followed by a tab and its count.
     #[serde(default)]
     counts: bool,
 }
 
-/// The most bytes of all distinct pieces that can be walked through.
+/// The most bytes of all distinct pieces whose training can be shown.
 const MAX_PIECE_BYTES: usize = 20_000;
 
-/// Trains a tokenizer; takes about what the core takes for a text of this length.
+/// Trains a tokenizer. Costs what the core takes for a text of this length.
 pub(crate) fn train(training: &Training, text: &[u8]) -> Result<Opened, Problem> {
     let dialect = dialect(training)?;
     let mut counts = if training.counts {
@@ -81,7 +81,7 @@ fn learn(
     Ok(dialect.tokenizer(trained, &options)?)
 }
 
-/// The dialect of a training, with its pattern.
+/// The dialect of a training request, with its pattern.
 fn dialect(training: &Training) -> Result<Dialect, Problem> {
     let mut dialect = named_dialect(&training.dialect)?;
     dialect.split = match training.pattern.as_deref() {
@@ -103,7 +103,7 @@ pub(crate) fn named_dialect(name: &str) -> Result<Dialect, Problem> {
     })
 }
 
-/// Pieces with their counts, a line each.
+/// Reads pieces with their counts, one on each line.
 fn read_counts(text: &[u8]) -> Result<PieceCounts, Problem> {
     let mut counts = PieceCounts::new();
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
@@ -122,28 +122,28 @@ fn read_counts(text: &[u8]) -> Result<PieceCounts, Problem> {
     Ok(counts)
 }
 
-/// The most pairs and pieces of a step that are given.
+/// The most pairs and pieces of a step in an answer.
 const MAX_PAIRS: usize = 40;
 const MAX_PIECES: usize = 200;
 
 /// A distinct piece, and how often it occurs.
 struct Word {
-    /// Its units; `None` stands for one outside the alphabet, which is in no pair.
+    /// Its units; `None` stands for a unit outside the alphabet, which is in no pair.
     symbols: Vec<Option<TokenId>>,
     count: i64,
 }
 
-/// Neighbours, and how often they occur.
+/// An adjacent pair, and how often it occurs.
 type Pair = (TokenId, TokenId, i64);
 
-/// The steps from one to before another, counted from 0; the first call also gives the pieces before any merge.
+/// The training steps in `from..to`, counted from 0. If `from` is 0, also the pieces before any merge.
 pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, Problem> {
     let course = opened.course.as_ref();
     let course = course.ok_or_else(|| Problem::new("this tokenizer was not trained here"))?;
     let vocabulary = &opened.tokenizer.parts().vocabulary;
     let mut words = words(&opened.tokenizer, course)?;
     let (mut fields, mut steps) = (json!({}), Vec::new());
-    // Tokens of long pieces are long, so only those are named that the answer has.
+    // Tokens of long pieces are long, so only the tokens in the answer are named.
     let mut ids = BTreeSet::new();
     if from == 0 {
         ids.extend(symbols(&words));
@@ -173,7 +173,7 @@ pub(crate) fn steps(opened: &Opened, from: usize, to: usize) -> Result<Answer, P
     Ok(Answer::new(fields))
 }
 
-/// The pieces in their units; a unit outside the alphabet, or left out, parts its neighbours.
+/// The pieces in their units. A unit that is outside the alphabet or left out separates its neighbours.
 fn words(tokenizer: &Tokenizer, course: &Course) -> Result<Vec<Word>, Problem> {
     let vocabulary = &tokenizer.parts().vocabulary;
     let is_letter = |id: &TokenId| {
@@ -213,7 +213,7 @@ impl Word {
     }
 }
 
-/// All pairs, the most frequent first; of equally frequent ones the chosen pair, then those of smaller ids.
+/// All pairs, the most frequent first. Among equally frequent pairs the chosen one is first, then those of smaller ids.
 fn sorted_pairs(words: &[Word], chosen: &Merge) -> Vec<Pair> {
     let mut counts = HashMap::new();
     for word in words {
@@ -242,7 +242,7 @@ fn n_tokens(words: &[Word]) -> i64 {
     words.iter().map(|word| len(word).saturating_mul(word.count)).fold(0, i64::saturating_add)
 }
 
-/// The ids in the pieces that are given.
+/// The ids in the pieces of an answer.
 fn symbols(words: &[Word]) -> impl Iterator<Item = TokenId> {
     first(words, MAX_PIECES).iter().flat_map(|word| word.symbols.iter().copied().flatten())
 }
