@@ -38,7 +38,7 @@ WRITTEN["gpt2"] = ["merges.txt", "vocab.json"]
 # What a format can hold, of the dialects as they are.
 HOLDS = {
     "bytepair": set(bytepair.dialects()),
-    "huggingface": set(bytepair.dialects()) - {"sennrich", "jurafsky-martin"},
+    "huggingface": set(bytepair.dialects()) - {"sennrich"},
     "tiktoken": {"gpt2", "gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream"},
     "gpt2": {"gpt2"},
 }

@@ -39,7 +39,7 @@ use serde_json::value::RawValue;
 
 use self::decoder::{Context, decoding};
 use self::model::Model;
-use self::normalizer::{normalizing, spells_bytes};
+use self::normalizer::{Normalizing, normalizing};
 use self::placed_value::{PlacedValue, Repeated, problem, step, tree};
 use self::post_processor::{finishing, padding, truncation};
 use self::pre_tokenizer::{Cutting, cutting};
@@ -51,6 +51,7 @@ use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_
 use bytepair::vocabulary::{Token, Vocabulary};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
+use bytepair_split::{Stage, Unmatched};
 
 pub(crate) use self::post_processor::template_value;
 pub(crate) use self::vocabulary::Added;
@@ -62,6 +63,15 @@ const FORMAT: &str = "tokenizer.json";
 /// The pattern of a `ByteLevel` pre-tokenizer with `use_regex`, for Oniguruma.
 pub(super) const BYTE_LEVEL_PATTERN: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
+
+/// Matches at the end of each word of [`WORD`].
+const END_OF_WORD: &str = r"(?<=\S)(?!\S)";
+
+/// The pattern of words.
+const WORD: &str = r"\S+";
+
+/// Replaces the mark of a word in a text; it is no character.
+const RESERVED: &str = "\u{FFFF}";
 
 /// The decoder pattern that matches a prefix at the beginning of a token.
 fn prefix_pattern(prefix: &str) -> String {
@@ -116,16 +126,18 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
     let listed = listed(file.all("added_tokens"))?;
-    let steps = part(file, "normalizer", Repeated::LastCounts, normalizing)?.unwrap_or_default();
+    let normalizing =
+        part(file, "normalizer", Repeated::LastCounts, normalizing)?.unwrap_or_default();
     let mut cutting =
         part(file, "pre_tokenizer", Repeated::LastCounts, cutting)?.unwrap_or_default();
-    cutting.put_bytes_back(spells_bytes(&steps));
+    cutting.put_bytes_back(normalizing.spells_bytes());
     let mut finishing =
         part(file, "post_processor", Repeated::LastCounts, finishing)?.unwrap_or_default();
-    let units = units(model, &cutting);
+    let units = units(model, &normalizing, &cutting)?;
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
+    check_end_mark(&units, &listed)?;
     let unicode = UnicodeTables::hugging_face();
-    let normalizer = Normalizer::new(steps, unicode);
+    let normalizer = Normalizer::new(normalizing.steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
     let decode = context.decode(part(file, "decoder", Repeated::LastCounts, decoding)?);
@@ -174,20 +186,44 @@ fn check_version(file: &File<'_>) -> Result<()> {
     Ok(())
 }
 
-fn units(model: &Model<'_>, cutting: &Cutting) -> Units {
+fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Result<Units> {
     let suffix = model.end_of_word_suffix.clone().filter(|suffix| !suffix.is_empty());
     let prefix = model.continuing_subword_prefix.clone().filter(|prefix| !prefix.is_empty());
+    let is_words = cutting.only_stages().is_some_and(is_words);
+    if normalizing.end_mark.is_some() && (suffix.is_some() || !is_words || cutting.is_byte_level) {
+        return Err(problem(
+            "normalizer.Replace.pattern",
+            "an end of words that are not those of the pre-tokenizer",
+        ));
+    }
+    let mark = |kind| move |text| EndMark { text, kind };
+    let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
     let is_in_model =
         |name: &&String| model.vocab.0.iter().any(|(known, _)| known == name.as_str());
     let unknown = model.unk_token.as_ref().filter(is_in_model).cloned();
-    Units {
+    Ok(Units {
         unit: if cutting.is_byte_level { Unit::Byte(ByteIds::Printable) } else { Unit::Character },
-        end_mark: suffix.map(|text| EndMark { text, kind: EndMarkKind::Suffix }),
+        end_mark: unit_mark.or_else(|| suffix.map(mark(EndMarkKind::Suffix))),
         continuing_prefix: prefix,
         unknown,
         fuse_unknown: model.fuse_unk == Some(true),
         byte_fallback: model.byte_fallback == Some(true),
         missing: if model.unk_token.is_some() { Missing::Error } else { Missing::Drop },
+    })
+}
+
+fn is_words(stages: &[Stage]) -> bool {
+    matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop))
+}
+
+/// Refuses added tokens that would be looked for in a text that has marks there and none here.
+fn check_end_mark(units: &Units, added: &[Added]) -> Result<()> {
+    match units.end_mark_kind() {
+        Some(EndMarkKind::Unit) if added.iter().any(|token| token.normalized) => Err(problem(
+            "added_tokens",
+            "normalized=true is not supported together with an end mark",
+        )),
+        _ => Ok(()),
     }
 }
 

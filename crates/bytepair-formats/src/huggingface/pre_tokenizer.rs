@@ -21,7 +21,7 @@ use super::placed_value::{
     ByteLevel, Metaspace, PlacedValue, Repeated, Wanted, byte_level, flag, metaspace, name_of,
     no_type, problem, refuse, sequence, translated, wanted,
 };
-use super::{BYTE_LEVEL_PATTERN, FORMAT};
+use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
 use crate::gpt2::is_gpt2_split;
 use crate::json::check_steps;
 use bytepair::for_formats::normalize_step;
@@ -32,9 +32,6 @@ use bytepair_split::unicode::{TextClass, UnicodeTables, published_class};
 use bytepair_split::{
     Behaviour, Flavour, Pattern, Splitter, Stage, UNICODE_SCRIPTS, Unmatched, each_begins, escaped,
 };
-
-/// The pieces of `WhitespaceSplit`.
-const WORD: &str = r"\S+";
 
 /// The pieces of `Whitespace`.
 const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";

@@ -17,7 +17,7 @@ use super::placed_value::{PlacedValue, Repeated, problem, tree};
 use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
 use bytepair::for_formats::vocabulary_with_room;
-use bytepair::units::{Units, bytes_of_printable};
+use bytepair::units::{EndMarkKind, Units, bytes_of_printable};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Result};
 
@@ -116,7 +116,9 @@ pub(super) fn vocabulary(
         vocabulary.push_merge_to(merge);
     }
     check_unknown(units, &ids, &vocabulary)?;
-    let added = added(&mut vocabulary, &ids, listed, ignores_merges)?;
+    let is_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
+    let finds_whole = model.ignore_merges == Some(true) && !is_unit_mark;
+    let added = added(&mut vocabulary, &ids, listed, finds_whole)?;
     Ok((vocabulary, added))
 }
 
@@ -186,7 +188,8 @@ impl Kinds<'_> {
             return (TokenKind::Added, own);
         }
         let token = self.units.parse(name.as_bytes());
-        if token.bytes.is_empty() {
+        let is_unit_mark = self.units.end_mark_kind() == Some(EndMarkKind::Unit);
+        if token.bytes.is_empty() && !is_unit_mark {
             return (TokenKind::PLAIN, own);
         }
         if !self.units.is_bytes() {
@@ -228,7 +231,8 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
 /// Refuses a token that is both one character with the prefix and one with the suffix, such as `▁▁` if both are `▁`. The
 /// library uses it as both; here a token is only one of them.
 fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
-    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), &units.end_mark) else {
+    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
+    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), suffix) else {
         return Ok(());
     };
     let (mut in_prefix, mut in_suffix) = (prefix.chars(), suffix.text.chars());

@@ -2,8 +2,8 @@
 //!
 //! Every part is checked before it is written: names must be unique, a merge must give the token of the joined names, and
 //! added tokens must get the ids that they have here. Patterns are those that Oniguruma reads in the same way, or
-//! published ones translated for it. An end mark that is a unit of its own is refused, since the format only has marks
-//! that belong to the last unit.
+//! published ones translated for it. An end mark that is a unit becomes a normalizer that puts it at the end of every word;
+//! the same character in the text is first replaced by one that is unknown.
 //!
 //! Then the file is read again and compared part by part: tokens, merges, added tokens, special tokens around a text,
 //! lengths, and the text of each decoded token. Not compared: the normalizer, split patterns, and the treatment of units
@@ -26,7 +26,7 @@ use super::post_processor::{padding_value, post_processor, truncation_value};
 use super::pre_tokenizer::pre_tokenizer;
 use super::sentencepiece::spelled_out;
 use super::vocabulary::added_tokens;
-use super::{FORMAT, parts as parts_of_file};
+use super::{FORMAT, RESERVED, WORD, parts as parts_of_file};
 use crate::{Written, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::DecodeErrors;
@@ -34,6 +34,7 @@ use bytepair::for_formats::{encoder, text_of_name, unprepared};
 use bytepair::units::{EndMarkKind, Units, bytes_of_printable, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Parts, Result, Tokenizer};
+use bytepair_split::{Splitter, Unmatched};
 
 /// Writes the file of a tokenizer. Every text gets the same ids from it.
 ///
@@ -58,7 +59,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
         }
     };
     let parts = tokenizer.parts();
-    check_units(&parts.units)?;
+    check_units(parts)?;
     let names = Names::new(tokenizer)?;
     let moved = moved(parts)?;
     let file = json!({
@@ -78,14 +79,39 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     Ok(Written { file: bytes, changes })
 }
 
-/// Refuses an end mark that is a unit, since the format joins marks to the last unit of a piece.
-fn check_units(units: &Units) -> Result<()> {
-    match &units.end_mark {
-        Some(mark) if mark.kind == EndMarkKind::Unit => {
-            refuse(format!("the end mark {:?} as a unit of its own", mark.text))
-        }
+fn check_units(parts: &Parts) -> Result<()> {
+    match &parts.units.end_mark {
+        Some(mark) if mark.kind == EndMarkKind::Unit => check_unit_mark(parts, &mark.text),
         _ => Ok(()),
     }
+}
+
+fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
+    let part = format!("the end mark {mark:?} as a unit of its own");
+    let splitter = parts.pre_tokenizer.only_splitter();
+    let stages = splitter.as_ref().map(Splitter::stages);
+    let is_words = matches!(stages, Some([stage]) if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop));
+    let holds = |text: &str| {
+        parts.vocabulary.iter().any(|(_, token)| {
+            matches!(token.kind, TokenKind::Text(_))
+                && memchr::memmem::find(token.bytes, text.as_bytes()).is_some()
+        })
+    };
+    if mark.chars().count() != 1 {
+        return refuse(format!("{part}: only a mark of one character can be written"));
+    }
+    if !is_words || mark.chars().all(char::is_whitespace) {
+        return refuse(format!("{part}: only the words of {WORD} can get one"));
+    }
+    if holds(mark) || holds(RESERVED) {
+        return refuse(format!("{part}: the same character is in the alphabet"));
+    }
+    if parts.units.continuing_prefix.is_some() || parts.added.iter().any(|token| token.normalized) {
+        return refuse(format!(
+            "{part}, together with a continuing prefix or added tokens in normalized text"
+        ));
+    }
+    Ok(())
 }
 
 /// Refuses a file that does not have the same parts, with these names and this choice of `ignore_merges`.
