@@ -27,7 +27,7 @@ HUGE = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
 
 def seeds():
     """Load the module that writes small files of all formats."""
-    path = Path(__file__).parent.parent / "fuzz" / "make_seeds.py"
+    path = Path(__file__).parent / "fuzz" / "make_seeds.py"
     spec = importlib.util.spec_from_file_location("make_seeds", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import NamedTuple
 
 import pytest
-from parity.building import charsmap
+from tests.parity.building import charsmap
 
 from bytepair import FormatError, Tokenizer
 

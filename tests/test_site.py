@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from website import (
+from docs.website import (
     check_links,
     gallery,
     links,
@@ -22,13 +22,13 @@ import bytepair
 REPOSITORY = Path(__file__).parent.parent
 PURE = ["check_links", "docstrings", "gallery", "hero", "links", "lists", "measured"]
 PURE += ["navigation", "plain", "reference", "tables"]
-EXAMPLES = sorted((REPOSITORY / "examples").glob("*.py"))
+EXAMPLES = sorted((REPOSITORY / "docs" / "examples").glob("*.py"))
 
 
 @pytest.mark.parametrize("name", PURE)
 def test_the_examples_of_a_module_run(name):
     """What the docstrings of the generator show is what it gives."""
-    module = importlib.import_module(f"website.{name}")
+    module = importlib.import_module(f"docs.website.{name}")
     found = doctest.testmod(module)
     assert (found.failed, found.attempted > 0) == (0, True)
 

@@ -1,4 +1,4 @@
-"""The commands: ``python -m release contents|try|build|sums DIST``; the exit code is 1 if something is wrong."""
+"""The commands: ``python -m tools.release contents|try|build|sums DIST``; the exit code is 1 if something is wrong."""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ from .problems import ReleaseError
 
 def main() -> int:
     """Run the command that is named."""
-    parser = argparse.ArgumentParser(prog="release", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tools.release", description=__doc__)
     parser.add_argument("command", choices=COMMANDS)
     parser.add_argument(
         "dist", type=Path, help="folder of the wheels and the source distribution"

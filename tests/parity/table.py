@@ -90,7 +90,7 @@ def _describe(found: Difference) -> list[str]:
     ]
 
 
-def _around(value: Any, other: Any) -> str:  # noqa: ANN401
+def _around(value: Any, other: Any) -> str:
     """Show a list near its first difference from another."""
     if not isinstance(value, list) or not isinstance(other, list) or len(value) < 30:
         return _cut(ascii(value), 600)

@@ -1,4 +1,4 @@
-"""``python -m release.links ADDRESS REF``: the links of README.md, as a package index needs them.
+"""``python -m tools.release.links ADDRESS REF``: the links of README.md, as a package index needs them.
 
 An index shows README.md without the files beside it, so its links must lead to the repository at ADDRESS, as it was at
 REF (a tag or a commit). The file is rewritten in place, before a release is built. Absolute links stay unchanged.

@@ -1,4 +1,4 @@
-"""The gallery: a page for each program in ``examples/``, with what it prints and draws, and how long it runs.
+"""The gallery: a page for each program in ``docs/examples/``, with what it prints and draws, and how long it runs.
 
 A program opens with what it shows. What it draws it writes as ``*.svg`` to the folder that it runs in. Each is
 run when the site is built, and a notebook is made of it.
@@ -136,7 +136,7 @@ def page(stem: str, source: str, run: Run, figures: list[str]) -> str:
 
 def run_of(path: Path) -> Run:
     """Run a program in a folder of its own; it must end well and write nothing to standard error."""
-    package = path.resolve().parent.parent / "python"
+    package = path.resolve().parents[2] / "python"
     environment = {**os.environ, "PYTHONUTF8": "1", "PYTHONPATH": str(package)}
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The command: ``python -m parity [VOCABULARY …]``; the exit code is 1 on a difference."""
+"""The command: ``python -m tests.parity [VOCABULARY …]``; the exit code is 1 on a difference."""
 
 import argparse
 import os
@@ -20,14 +20,12 @@ from .vocabularies import Vocabulary
 
 __all__ = ["compare_one", "main"]
 
-SHARED = Path(
-    os.environ.get("BYTEPAIR_SHARED", Path(__file__).parent.parent.parent / "shared")
-)
+SHARED = Path(os.environ.get("BYTEPAIR_SHARED", Path(__file__).parents[3] / "shared"))
 
 
 def arguments() -> argparse.ArgumentParser:
     """Say what the command takes."""
-    parser = argparse.ArgumentParser(prog="parity", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.parity", description=__doc__)
     add = parser.add_argument
     add(
         "names",
@@ -120,7 +118,7 @@ def chosen(options: argparse.Namespace, folder: Path) -> Iterator[Vocabulary]:
         yield from vocabularies.find([str(folder / "synthetic")], folder)
 
 
-def run(compare: Any, found: list[Vocabulary], n_jobs: int) -> Iterator[Result]:  # noqa: ANN401
+def run(compare: Any, found: list[Vocabulary], n_jobs: int) -> Iterator[Result]:
     """Compare one vocabulary after the other, or several at a time."""
     if n_jobs == 1:
         yield from map(compare, found)
@@ -188,7 +186,7 @@ def compare_one(
     )
 
 
-def difference_of_vocabularies(theirs: Any, ours: Any) -> str | None:  # noqa: ANN401
+def difference_of_vocabularies(theirs: Any, ours: Any) -> str | None:
     """Say how two maps of tokens differ."""
     if theirs is None or theirs == ours:
         return None

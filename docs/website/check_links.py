@@ -1,6 +1,6 @@
 """Check the built site: every link leads to a file and an anchor that are there, and nothing is loaded from elsewhere.
 
-    python -m website.check_links target/site
+    python -m docs.website.check_links target/site
 
 Pages are read as a browser reads them, after all that made them. Links to other hosts are only listed: no
 connection is made.

@@ -389,10 +389,11 @@ def anchor(name: str) -> str:
 
 def formats() -> str:
     """Draw which formats are read and written, and which hold a tokenizer of each dialect, by trying."""
+    from docs.website.matrix import held, trained
+
     import bytepair
     from bytepair._io.loading import READERS
     from bytepair._io.saving import FORMATS
-    from website.matrix import held, trained
 
     read = [
         *READERS,

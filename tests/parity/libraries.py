@@ -116,7 +116,7 @@ class HuggingFace(Base):
         }
 
     @staticmethod
-    def _views(found: Any) -> Views:  # noqa: ANN401 -- its encodings have no type
+    def _views(found: Any) -> Views:
         return {
             "ids": found.ids,
             "tokens": found.tokens,

@@ -54,7 +54,7 @@ WHITESPACE_RUNS = [added(" " * n, "normalized") for n in range(2, 9)]
 FIM = [added(f"<|fim_{name}|>") for name in ("prefix", "middle", "suffix")]
 
 
-def llama2(**changes: Any) -> Parts:  # noqa: ANN401
+def llama2(**changes: Any) -> Parts:
     """Build as Llama 2's file is built."""
     parts = Parts(
         LLAMA_NORMALIZER, None, template("<s>"), LLAMA_DECODER, BYTE_FALLBACK, SENTENCE
@@ -62,7 +62,7 @@ def llama2(**changes: Any) -> Parts:  # noqa: ANN401
     return parts._replace(**changes)
 
 
-def bytes_with(pattern: str, **changes: Any) -> Parts:  # noqa: ANN401
+def bytes_with(pattern: str, **changes: Any) -> Parts:
     """Build as files of byte-level models with a pattern of their own are built."""
     cut = sequence("pretokenizers", split(pattern), byte_level())
     return Parts(None, cut, byte_level(trim=False), DECODE, {}, END)._replace(**changes)

@@ -50,7 +50,7 @@ class Ours:
         full = self.tokenizer.encode_full(text, allowed_special="all")
         return {"ids": ids, "tokens": full.tokens, **self._offsets(text, "all")}
 
-    def _offsets(self, text: str, allowed_special: Any) -> Views:  # noqa: ANN401
+    def _offsets(self, text: str, allowed_special: Any) -> Views:
         if not self.has_offsets:
             return {}
         ids, offsets = self.tokenizer.encode_with_offsets(
@@ -101,7 +101,7 @@ class Ours:
         return views
 
 
-def pairs(offsets: Any) -> list[tuple[int, int]]:  # noqa: ANN401 -- a list or an array
+def pairs(offsets: Any) -> list[tuple[int, int]]:
     """Give offsets as a list of pairs."""
     return [(int(start), int(end)) for start, end in offsets]
 

@@ -15,10 +15,10 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.nav import Navigation
 from mkdocs.structure.pages import Page
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
-from website import (  # noqa: E402
+from docs.website import (  # noqa: E402
     gallery,
     hero,
     links,
@@ -119,7 +119,7 @@ def generated(files: Files) -> dict[str, str | bytes]:
         },
         **{
             f"gallery/{name}": text
-            for name, text in gallery.pages(REPOSITORY / "examples").items()
+            for name, text in gallery.pages(REPOSITORY / "docs" / "examples").items()
         },
         **{
             f"benchmarks/{name}": text

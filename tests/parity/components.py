@@ -91,7 +91,7 @@ def template(
     return make
 
 
-def byte_level_then(*others: Any) -> Callable[[dict[str, int]], Json]:  # noqa: ANN401
+def byte_level_then(*others: Any) -> Callable[[dict[str, int]], Json]:
     """Run ByteLevel's post-processor, then others."""
 
     def make(ids: dict[str, int]) -> Json:

@@ -55,7 +55,7 @@ def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _with_unknown(theirs: HuggingFace) -> Any:  # noqa: ANN401 -- has no type
+def _with_unknown(theirs: HuggingFace) -> Any:
     """Make the same tokenizer with a token for unknown units, if it has none."""
     import tokenizers
 

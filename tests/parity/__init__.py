@@ -1,6 +1,6 @@
 """Compare vocabularies in their publishers' libraries and in bytepair.
 
-``python -m parity [VOCABULARY …]`` loads each vocabulary twice, encodes real text and
+``python -m tests.parity [VOCABULARY …]`` loads each vocabulary twice, encodes real text and
 random strings with both and prints a table of differences, with the first difference of
 each kind cut down to the few characters that cause it.
 

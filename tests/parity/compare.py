@@ -217,7 +217,7 @@ def _differing(
     return found
 
 
-def _first(views: Views) -> Any:  # noqa: ANN401 -- of any kind
+def _first(views: Views) -> Any:
     return next(iter(views.values()), None)
 
 

@@ -222,7 +222,7 @@ def row(
     return parts[0] if n_parts == 1 else components.sequence(key, *parts)
 
 
-def post_processor(chance: Chance) -> Any:  # noqa: ANN401 -- JSON, or what makes it
+def post_processor(chance: Chance) -> Any:
     """Choose what is put around a text; its tokens are ``<s>`` and ``</s>``."""
     flags = {"trim": chance.random() < 0.5, "prefix": chance.random() < 0.5}
     choices = [

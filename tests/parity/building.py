@@ -75,7 +75,7 @@ def build(parts: Parts) -> Json:
     return _complete(whole, parts)
 
 
-def _trainer(parts: Parts) -> Any:  # noqa: ANN401 -- of tokenizers
+def _trainer(parts: Parts) -> Any:
     import tokenizers
 
     first = [token["content"] for token in parts.added] if parts.in_vocabulary else []

@@ -1,4 +1,4 @@
-"""The categories of magikarp beside those of the doctor: ``python -m parity.magikarp FILE …``.
+"""The categories of magikarp beside those of the doctor: ``python -m tests.parity.magikarp FILE …``.
 
 magikarp (Land and Bartolo, 2024) decodes each token, encodes the text again by Hugging Face's
 library, and sorts the tokens by what comes back. Here its definition is applied to files that
