@@ -87,7 +87,7 @@ FUZZ_CARGO = $(if $(shell cargo +nightly --version 2>/dev/null),cargo +nightly,R
 
 fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
-	$(BIN)/python tests/fuzz/make_seeds.py
+	$(BIN)/python -m tests.fuzz.make_seeds
 	set -e; for target in $(FUZZ_TARGETS); do \
 	  mkdir -p tests/fuzz/corpus/$$target tests/fuzz/seeds/$$target; \
 	  $(FUZZ_CARGO) fuzz run --fuzz-dir tests/fuzz $$target tests/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \
@@ -204,7 +204,7 @@ crates-check: ## Package the crates as for publishing, build their documentation
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1
 site: $(VENV)/built $(SITE)/installed $(PAGE) ## Build the site, with the playground, and check its links; SITE_URL is its address
-	PYTHONPATH=$(abspath python) $(SITE)/bin/mkdocs build --strict --quiet
+	PYTHONPATH=$(abspath python) $(SITE)/bin/python -m mkdocs build --strict --quiet
 	$(SITE)/bin/python -m docs.website.check_links target/site $(SITE_URL)
 
 $(SITE)/installed: pyproject.toml

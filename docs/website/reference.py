@@ -1,16 +1,12 @@
 """The generated part of the reference: each function gives Markdown, made from what the package says of itself.
 
-Nothing here is known otherwise: commands come from their help, dialects and patterns from tokenizers
-that have learned nothing, errors from the examples in their docstrings.
+Commands come from their help, dialects and patterns from tokenizers that have learned nothing.
 """
 
-import ast
-import doctest
 import json
 import re
-import tempfile
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +15,8 @@ __all__ = [
     "commands",
     "dialects",
     "encodings",
-    "errors",
-    "escaped",
     "patterns",
     "python_pages",
-    "rows_of_names",
     "with_links",
 ]
 
@@ -47,10 +40,13 @@ def commands() -> dict[str, str]:
     for entry in COMMANDS:
         command = group.commands[entry.name]  # type: ignore[attr-defined]
         context = typer.Context(command, info_name=f"bytepair {entry.name}")
-        usage, sections = usage_of(command, context), sections_of(command, context)
-        pages[f"{entry.name}.md"] = command_page(
-            entry.name, command.help or "", usage, sections
-        )
+        lines = [f"# bytepair {entry.name}", ""]
+        for paragraph in (command.help or "").split("\n\n"):
+            lines += [escaped(" ".join(paragraph.split())), ""]
+        lines += ["```text", usage_of(command, context), "```", ""]
+        for title, rows in sections_of(command, context).items():
+            lines += [f"## {title}", "", *definitions(rows)]
+        pages[f"{entry.name}.md"] = "\n".join(lines)
     return pages
 
 
@@ -66,7 +62,7 @@ def all_commands() -> str:
     context = typer.Context(group, info_name="bytepair")
     lines: list[str] = []
     for pairs in sections_of(group, context).values():
-        lines += ["## Options without a command", "", *definitions(pairs), ""]
+        lines += ["## Options without a command", "", *definitions(pairs)]
     lines += ["## Exit codes", "", "| code | meaning |", "|---:|---|"]
     lines += [
         f"| {code} | {escaped(meaning)} |"
@@ -85,71 +81,16 @@ def exit_codes(docstring: str) -> list[tuple[str, str]]:
     return re.findall(r"(\d+) (.+?)(?:; |\.(?: |$))", text)
 
 
-def command_page(
-    name: str, text: str, usage: str, sections: dict[str, list[tuple[str, str]]]
-) -> str:
-    """Draw the page of a command.
-
-    >>> sections = {"Options": [("-o FILE", "Where to write.  [default: a.json]")]}
-    >>> print(command_page("train", "Train.", "bytepair train", sections))
-    # bytepair train
-    <BLANKLINE>
-    Train.
-    <BLANKLINE>
-    ```text
-    bytepair train
-    ```
-    <BLANKLINE>
-    ## Options
-    <BLANKLINE>
-    `-o FILE`
-    :   Where to write. Default: `a.json`.
-    <BLANKLINE>
-    """
-    lines = [f"# bytepair {name}"]
-    for paragraph in text.split("\n\n"):
-        lines += ["", escaped(" ".join(paragraph.split()))]
-    lines += ["", "```text", usage, "```"]
-    for title, rows in sections.items():
-        lines += ["", f"## {title}", "", *definitions(rows)]
-    return "\n".join(lines) + "\n"
-
-
 def definitions(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Draw terms and what they mean as a list of definitions, with what the command line says in brackets.
+    r"""Draw terms and what they mean as a list of definitions.
 
-    >>> definitions([("--port N", "The port.  [default: 80; 1<=x<=99; required]")])
-    ['`--port N`', ':   The port. Default: `80`. From 1 to 99. Required.']
+    >>> definitions([("--port N", "The port.  [default: 80]")])
+    ['`--port N`', ':   The port. \\[default: 80\\]', '']
     """
     lines = []
     for term, text in rows:
-        text, notes = noted(text)
-        shown = " ".join([escaped(text), *notes]) or "-"
-        lines += [f"`{term}`", f":   {shown}", ""]
-    return lines[:-1]
-
-
-NOTES = re.compile(r"\s+\[((?:default: |required|-?\d[\d.]*<=?x).*)\]$", re.DOTALL)
-
-
-def noted(text: str) -> tuple[str, list[str]]:
-    """Part a text from what stands in brackets after it, in sentences.
-
-    >>> noted("A seed, from [0].  [required]")
-    ('A seed, from [0].', ['Required.'])
-    """
-    found = NOTES.search(text)
-    if not found:
-        return text.strip(), []
-    sentences = []
-    for note in found[1].split("; "):
-        if note.startswith("default: "):
-            sentences.append(f"Default: `{note.removeprefix('default: ')}`.")
-        elif limits := re.fullmatch(r"(.+)<=x<=(.+)", note):
-            sentences.append(f"From {limits[1]} to {limits[2]}.")
-        else:
-            sentences.append(f"{note.capitalize()}.")
-    return text[: found.start()].strip(), sentences
+        lines += [f"`{term}`", f":   {escaped(' '.join(text.split())) or '-'}", ""]
+    return lines
 
 
 def escaped(text: str) -> str:
@@ -171,41 +112,23 @@ def escaped(text: str) -> str:
 
 
 def dialects() -> str:
-    """Describe each dialect by the parts of a tokenizer that has learned nothing."""
+    """Show each dialect as a tokenizer of it that has learned nothing describes itself."""
     import bytepair
-    from bytepair.reference.dialects import DIALECTS
 
-    lines = []
+    lines = ["## Each dialect in full", "", OF_DIALECTS, ""]
+    lines += ['```text title="The sample"', SAMPLE, "```", ""]
     for name in bytepair.dialects():
-        tokenizer = bytepair.train_from_counts(
-            {"a": 1}, merges=0, dialect=name, min_count=1
-        )
-        parts = [
-            (part, stages(value) if part == "split" else worded(value))
-            for part, value in tokenizer._describe()
-            if part != "vocabulary"
-        ]
-        own = DIALECTS[name]
-        parts += [
-            ("equal counts", f"{TIES[own.ties]} is merged first"),
-            ("pairs that are merged", TIMES[own.min_count]),
-            ("pieces of the sample", pieces(tokenizer)),
-        ]
-        lines += [f"### {name}", "", *described(parts), ""]
-    return (
-        "## Each dialect in full\n\n"
-        "This section lists the parts of each dialect, and the pieces into which it cuts a sample. A dialect is a name for these "
-        "parts: `pattern=`, `ties=`, `min_count=` and other options set each part separately.\n\n"
-        f'```text title="The sample"\n{SAMPLE}\n```\n\n' + "\n".join(lines)
-    )
+        tokenizer = untrained(dialect=name)
+        shown = "\n".join(visible(line) for line in str(tokenizer).split("\n"))
+        lines += [f"### {name}", "", "```text", shown, "```", ""]
+        lines += [f"Pieces of the sample: {pieces(tokenizer)}", ""]
+    return "\n".join(lines)
 
 
-TIES = {
-    "smallest_ids": "the pair with the smallest ids",
-    "first_seen": "the pair that occurs first in the text",
-    "largest_text": "the pair with the largest text",
-}
-TIMES = {1: "all pairs", 2: "pairs that occur at least twice"}
+OF_DIALECTS = (
+    "This section lists the parts of each dialect, and the pieces into which it cuts a sample. A dialect is a name for these "
+    "parts: `pattern=`, `ties=`, `min_count=` and other options set each part separately."
+)
 BEHAVIOURS = {
     "the rest is dropped": "The rest is dropped.",
     "Removed": "Matches are dropped.",
@@ -215,23 +138,11 @@ BEHAVIOURS = {
 }
 
 
-def described(parts: Iterable[tuple[str, str]]) -> list[str]:
-    """Draw names and values as a list of definitions."""
-    lines = []
-    for name, value in parts:
-        lines += [f"{name}", f":   {value}", ""]
-    return lines[:-1]
+def untrained(**parts: Any) -> Any:
+    """Make a tokenizer of some parts that has learned nothing."""
+    import bytepair
 
-
-def worded(value: str) -> str:
-    """Write what a part of a tokenizer says of itself, with what it quotes as code.
-
-    >>> worded('NFKC, " " becomes "_"')
-    'NFKC, `" "` becomes `"_"`'
-    """
-    parts = re.split(r'("[^"]*")', value)
-    parts[1::2] = [coded(part) for part in parts[1::2]]
-    return "".join(parts)
+    return bytepair.train_from_counts({"a": 1}, merges=0, min_count=1, **parts)
 
 
 def stage_parts(split: str) -> list[tuple[str, str]]:
@@ -267,23 +178,6 @@ def visible(pattern: str) -> str:
     )
 
 
-def stages(split: str) -> str:
-    r"""Write the patterns of a splitter one after the other.
-
-    >>> stages("\\S+ (the rest is dropped)"), stages("one text is one piece")
-    ('`\\S+`. The rest is dropped.', 'one text is one piece')
-    """
-    if split == WHOLE:
-        return split
-    return ", then ".join(
-        coded(pattern) + (f". {said}" if said else "")
-        for pattern, said in stage_parts(split)
-    )
-
-
-WHOLE = "one text is one piece"
-
-
 def coded(text: str) -> str:
     """Put a text between as many backquotes as it needs.
 
@@ -299,37 +193,27 @@ def pieces(tokenizer: Any) -> str:
 
 
 def patterns() -> str:
-    """Show each named pattern, what runs it, and what it does to a sample."""
+    """Show each named pattern, and what it does to a sample."""
     import bytepair
 
-    lines = [
-        "# Patterns",
-        "",
-        "A split pattern cuts text into pieces, and no merge crosses the border between two pieces. These patterns have names: "
-        'pass `pattern="o200k"` in Python or `--pattern o200k` on the command line. For your own pattern, pass a regular '
-        "expression instead.",
-        "",
-        '```text title="The sample that each pattern cuts"',
-        SAMPLE,
-        "```",
-    ]
+    lines = ["# Patterns", "", OF_PATTERNS, ""]
+    lines += ['```text title="The sample that each pattern cuts"', SAMPLE, "```", ""]
     for name in bytepair.patterns():
-        tokenizer = bytepair.train_from_counts(
-            {"a": 1}, merges=0, dialect="byte-stream", pattern=name
-        )
+        tokenizer = untrained(dialect="byte-stream", pattern=name)
         found = stage_parts(dict(tokenizer._describe()).get("split", ""))
-        shown = [pattern for pattern, _ in found]
-        rest = [said for _, said in found if said]
-        runs = ", then ".join(tokenizer.explain())
-        lines += ["", f"## {name}", ""]
+        lines += [f"## {name}", ""]
         lines += [SEVERAL, ""] if len(found) > 1 else []
-        lines += ["```text", *shown, "```", "", *rest, *[""][: len(rest)]]
-        lines += described(
-            [("pieces of the sample", pieces(tokenizer)), ("runs as", runs)]
-        )
-    return "\n".join(lines) + "\n"
+        lines += ["```text", *(pattern for pattern, _ in found), "```", ""]
+        lines += [f"{said}\n" for _, said in found if said]
+        lines += [f"Pieces of the sample: {pieces(tokenizer)}", ""]
+    return "\n".join(lines)
 
 
+OF_PATTERNS = (
+    "A split pattern cuts text into pieces, and no merge crosses the border between two pieces. These patterns have names: "
+    'pass `pattern="o200k"` in Python or `--pattern o200k` on the command line. For your own pattern, pass a regular '
+    "expression instead."
+)
 SEVERAL = "The patterns, one per line, apply one after the other: each cuts the pieces of the previous one."
 
 
@@ -384,201 +268,46 @@ def anchor(name: str) -> str:
     return re.sub(r"[^\w-]", "", name.lower())
 
 
-# Formats
-
-
-def formats() -> str:
-    """Draw which formats are read and written, and which hold a tokenizer of each dialect, by trying."""
-    from docs.website.matrix import held, trained
-
-    import bytepair
-    from bytepair._io.loading import READERS
-    from bytepair._io.saving import FORMATS
-
-    read = [
-        *READERS,
-        *(name for name in (*FORMATS, "gguf", "clip", "gpt1") if name not in READERS),
-    ]
-    lines = ["## Read and written", "", "| format | read | written |", "|---|:-:|:-:|"]
-    lines += [
-        f"| `{name}` | ✓ | {'✓' if name in FORMATS else '–'} |"
-        for name in dict.fromkeys(read)
-    ]
-    lines += [
-        "",
-        "## Dialects that each format can hold",
-        "",
-        "Each cell was tested when this page was built: a small tokenizer of the dialect was written in the format, read "
-        "back, and compared. ✓ means that ids are the same. *tokens* means that tokens are the same, but may have new ids, since "
-        "the format has no ids. – means that the format cannot hold the tokenizer, and that writing is refused.",
-        "",
-        "| dialect | " + " | ".join(f"`{name}`" for name in FORMATS) + " |",
-        "|---|" + ":-:|" * len(FORMATS),
-    ]
-    shown = {"ids": "✓", "nothing": "–"}
-    with tempfile.TemporaryDirectory() as folder:
-        for name in bytepair.dialects():
-            tokenizer = trained(name)
-            cells = [
-                shown.get(found, f"*{found}*")
-                for format_name in FORMATS
-                for found in [
-                    held(tokenizer, format_name, Path(folder, name, format_name))
-                ]
-            ]
-            lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
-# Errors
-
-
-def errors() -> str:
-    """Describe each class of errors: its bases, when it is raised, and what its example says."""
-    from bytepair import errors as module
-
-    lines = ["## Each class", ""]
-    for name in module.__all__:
-        class_ = getattr(module, name)
-        text, examples = parted(class_.__doc__ or "")
-        bases = ", ".join(f"`{base.__name__}`" for base in class_.__bases__)
-        lines += [f"### {name}", "", f"A {bases}. {text}", ""]
-        if message := message_of(class_.__doc__ or "", vars(module)):
-            code, said = message
-            lines += [
-                "```python",
-                code,
-                "```",
-                "",
-                '```text title="The message"',
-                said,
-                "```",
-                "",
-            ]
-        elif examples:
-            lines += ["```pycon", examples, "```", ""]
-    return "\n".join(lines)
-
-
-def parted(docstring: str) -> tuple[str, str]:
-    r"""Part a docstring into its text and its examples.
-
-    >>> parted("One.\n\n    Two.\n\n    >>> 1\n    1\n    ")
-    ('One. Two.', '>>> 1\n1')
-    """
-    lines = [line.strip() for line in docstring.split("\n")]
-    first = next(
-        (n for n, line in enumerate(lines) if line.startswith(">>>")), len(lines)
-    )
-    text = " ".join(" ".join(lines[:first]).partition("Attributes ---")[0].split())
-    return text.replace("``", "`"), "\n".join(lines[first:]).strip()
-
-
-def message_of(
-    docstring: str, known: Mapping[str, Any] | None = None
-) -> tuple[str, str] | None:
-    """Run the example of a docstring, give what it tries and the message that it catches.
-
-    >>> message_of('''Refused.
-    ...
-    ...     >>> try:
-    ...     ...     int("x")
-    ...     ... except ValueError as error:
-    ...     ...     print(type(error).__name__)
-    ...     ValueError
-    ... ''')
-    ('int("x")', "invalid literal for int() with base 10: 'x'")
-    """
-    names: dict[str, Any] = dict(known or {})
-    before = []
-    for example in doctest.DocTestParser().get_examples(docstring):
-        (statement, *_) = ast.parse(example.source).body
-        if not isinstance(statement, ast.Try):
-            exec(example.source, names)
-            before += [example.source.rstrip()] * (
-                not example.source.startswith("import")
-            )
-            continue
-        code = "\n".join(
-            ast.get_source_segment(example.source, part) or ""
-            for part in statement.body
-        )
-        try:
-            exec(code, names)
-        except (ValueError, KeyboardInterrupt) as error:
-            return "\n".join([*before, code]), str(error)
-    return None
-
-
 # The Python API
 
 
-def rows_of_names(page: str) -> list[tuple[list[str], str]]:
-    r"""Read the rows of the tables of names: the names, and what they are.
-
-    >>> rows_of_names(
-    ...     "| Name | Is |\n|---|---|\n| `a`, `b` | two |\n| `bytepair.c` | one |"
-    ... )
-    [(['a', 'b'], 'two'), (['bytepair.c'], 'one')]
-    """
-    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", page, re.MULTILINE)
-    return [(re.findall(r"`([^`]+)`", names), text) for names, text in rows]
-
-
-def page_of(names: list[str]) -> str:
-    """Name the page of some names.
-
-    >>> page_of(["dialects", "patterns"]), page_of(["bytepair.data", "bytepair.scale"])
-    ('dialects.md', 'bytepair.data.md')
-    """
-    return f"{names[0]}.md"
+def python_pages() -> dict[str, str]:
+    """Give a page for each name and module in the tables of the API, which mkdocstrings fills."""
+    api = Path("docs/reference/api.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?) \| (.+) \|$", api, re.MULTILINE)
+    found = {}
+    for cell, text in rows:
+        names = re.findall(r"`([^`]+)`", cell)
+        groups = (
+            [[name] for name in names] if names[0].startswith("bytepair.") else [names]
+        )
+        found |= {f"{group[0]}.md": python_page(group, text) for group in groups}
+    found |= {f"{name}.md": python_page([name], text) for name, text in COMPAT.items()}
+    return found
 
 
-def python_pages(page: str) -> dict[str, str]:
-    """Give a page for each row of names, and of each module."""
-    pages = {}
-    for names, text in rows_of_names(page):
-        for name in names if names[0].startswith("bytepair.") else [names[0]]:
-            shown = [name] if name.startswith("bytepair.") else names
-            pages[f"{name}.md"] = python_page(shown, text)
-            pages |= {
-                f"{module}.md": python_page([module], about)
-                for module, about in inside(name).items()
-            }
-    return pages
-
-
-def python_page(names: list[str], text: str) -> str:
-    """Draw a page that mkdocstrings fills with what the docstrings say."""
-    is_module = names[0].startswith("bytepair.")
-    paths = [name if is_module else f"bytepair.{name}" for name in names]
-    title = ", ".join(names)
-    head = "\n".join([f"# {title}", "", f"{text[0].upper()}{text[1:]}."])
-    if is_module or names[0] == "errors":
-        shown = [f"::: {path}\n{WITHOUT_HEADING}" for path in paths]
-    else:
-        shown = [f"::: {path}" for path in paths]
-    return "\n\n".join([head, *shown]) + "\n"
-
-
+COMPAT = {
+    "bytepair.compat.tiktoken": "an interface compatible with tiktoken",
+    "bytepair.compat.transformers": "tokenizers of transformers, accelerated",
+    "bytepair.compat.tokenizers": "tokenizers of Hugging Face tokenizers, accelerated",
+}
 WITHOUT_HEADING = (
-    "    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
+    "\n    options:\n      show_root_heading: false\n      show_root_toc_entry: false"
 )
 
 
-def inside(package: str) -> dict[str, str]:
-    """Give the modules inside a package of interfaces, which have pages of their own, and what they are.
+def python_page(names: list[str], text: str) -> str:
+    r"""Draw a page that mkdocstrings fills with what the docstrings say.
 
-    >>> list(inside("bytepair.compat"))[0], inside("bytepair.data")
-    ('bytepair.compat.tiktoken', {})
+    >>> python_page(["bytepair.a"], "an interface").split("\n")[:4:2]
+    ['# bytepair.a', 'An interface.']
     """
-    if package != "bytepair.compat":
-        return {}
-    return {
-        "bytepair.compat.tiktoken": "an interface compatible with tiktoken",
-        "bytepair.compat.transformers": "tokenizers of transformers, accelerated",
-        "bytepair.compat.tokenizers": "tokenizers of Hugging Face tokenizers, accelerated",
-    }
+    is_module = names[0].startswith("bytepair.")
+    options = WITHOUT_HEADING if is_module or names[0] == "errors" else ""
+    paths = (name if is_module else f"bytepair.{name}" for name in names)
+    blocks = [f"::: {path}{options}" for path in paths]
+    head = [f"# {', '.join(names)}", f"{text[0].upper()}{text[1:]}."]
+    return "\n\n".join([*head, *blocks]) + "\n"
 
 
 def with_links(page: str) -> str:

@@ -1,4 +1,4 @@
-"""Write small files of each format for the fuzzer to start from, as ``seeds/TARGET/NAME``.
+"""Write small files of each format for the fuzzer to start from, as ``seeds/TARGET/NAME``: ``python -m tests.fuzz.make_seeds``.
 
 Also ``tokenizer.json``, which the target ``encode`` carries inside. Files that a format
 cannot express are left out. Cost: a second.
@@ -9,6 +9,18 @@ import contextlib
 import gzip
 import json
 from pathlib import Path
+
+from tests.parity.components import (
+    LLAMA_DECODER,
+    bert,
+    cut,
+    digits,
+    replace,
+    sequence,
+    split,
+    template,
+)
+from tests.parity.families import BERT, PUNCTUATION, WORD_END_DECODER
 
 import bytepair
 from bytepair._verify import torture
@@ -34,81 +46,40 @@ MODELS = [
     {"byte_fallback": True, "ignore_merges": True},
     {"dropout": 0.5, "fuse_unk": False},
 ]
-TEXT, OTHER = (
-    {"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB")
-)
-START = {"SpecialToken": {"id": "<s>", "type_id": 0}}
+SPACE = "\u2581"
+IDS = {"<s>": 1}
+METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "first"}
 EVERY_PART = {
     "normalizer": [
-        {
-            "type": "Sequence",
-            "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}],
-        },
+        sequence("normalizers", {"type": "NFD"}, {"type": "StripAccents"}),
         {"type": "Strip", "strip_left": True, "strip_right": True},
-        {"type": "Prepend", "prepend": "\u2581"},
-        {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"},
-        {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
-        {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": None,
-            "lowercase": True,
-        },
+        {"type": "Prepend", "prepend": SPACE},
+        replace(" ", SPACE),
+        {**replace("", " "), "pattern": {"Regex": r"\s+"}},
+        BERT,
         *({"type": name} for name in ("NFC", "NFKC", "NFKD", "Lowercase", "Nmt")),
     ],
     "pre_tokenizer": [
-        {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}]},
-        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"},
-        {"type": "Digits", "individual_digits": True},
-        {"type": "Punctuation", "behavior": "Contiguous"},
+        cut({"type": "WhitespaceSplit"}),
+        METASPACE,
+        digits(individual=True),
+        PUNCTUATION,
         {"type": "CharDelimiterSplit", "delimiter": "a"},
         {"type": "FixedLength", "length": 2},
-        {
-            "type": "Split",
-            "pattern": {"Regex": r"a+|\b"},
-            "behavior": "MergedWithNext",
-            "invert": True,
-        },
+        split(r"a+|\b", "MergedWithNext", invert=True),
         *({"type": name} for name in ("Whitespace", "BertPreTokenizer")),
     ],
-    "post_processor": [
-        {
-            "type": "TemplateProcessing",
-            "single": [START, TEXT],
-            "pair": [START, TEXT, OTHER],
-            "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}},
-        },
-        {"type": "BertProcessing", "sep": ["<s>", 1], "cls": ["<s>", 1]},
-    ],
+    "post_processor": [template("<s>")(IDS), bert("<s>", "<s>")(IDS)],
     "decoder": [
-        {
-            "type": "Sequence",
-            "decoders": [
-                {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "},
-                {"type": "ByteFallback"},
-                {"type": "Fuse"},
-                {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-            ],
-        },
-        {"type": "BPEDecoder", "suffix": "</w>"},
+        LLAMA_DECODER,
+        WORD_END_DECODER,
         {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        {
-            "type": "CTC",
-            "pad_token": "a",
-            "word_delimiter_token": "b",
-            "cleanup": True,
-        },
-        {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"},
-        {"type": "Replace", "pattern": {"Regex": "a+"}, "content": "b"},
+        {"type": "CTC", "pad_token": "a", "word_delimiter_token": "b", "cleanup": True},
+        {**METASPACE, "prepend_scheme": "always"},
+        {**replace("", "b"), "pattern": {"Regex": "a+"}},
     ],
     "truncation": [
-        {
-            "direction": "Right",
-            "max_length": 3,
-            "strategy": "LongestFirst",
-            "stride": 1,
-        }
+        {"max_length": 3, "stride": 1, "direction": "Right", "strategy": "LongestFirst"}
     ],
     "padding": [
         {
@@ -121,6 +92,7 @@ EVERY_PART = {
         }
     ],
 }
+NO_PARTS = dict.fromkeys([*EVERY_PART])
 
 
 def main() -> None:
@@ -171,17 +143,8 @@ def write_every_part() -> None:
     }
     special = {"id": 1, "content": "<s>", "special": True, "normalized": False}
     flags = {"lstrip": True, "rstrip": True, "single_word": True}
-    whole = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": [special | flags],
-        "normalizer": None,
-        "pre_tokenizer": None,
-        "post_processor": None,
-        "decoder": None,
-        "model": model,
-    }
+    whole = {"version": "1.0", "added_tokens": [special | flags], "model": model}
+    whole |= NO_PARTS
     for field, parts in EVERY_PART.items():
         for number, part in enumerate(parts):
             document = {**whole, field: part}
@@ -194,13 +157,10 @@ def write_every_part() -> None:
 def write_others() -> None:
     """Write by hand what bytepair reads and never writes."""
     tokens = [bytes([byte]) for byte in range(256)] + [b"th", b"the", b" the"]
+    texts = (base64.b64encode(token).decode() for token in tokens)
     vocabulary = [
-        {
-            "rank": rank,
-            "token_bytes": base64.b64encode(token).decode(),
-            "token_str": None,
-        }
-        for rank, token in enumerate(tokens)
+        {"rank": rank, "token_bytes": text, "token_str": None}
+        for rank, text in enumerate(texts)
     ]
     config = {
         "pattern": r"[^\r\n\p{L}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s+",
@@ -214,10 +174,7 @@ def write_others() -> None:
     save("subword_nmt", "0", codes.encode())
     save("subword_nmt", "1", codes.split("\n", 1)[1].encode())
     save("fastbpe", "0", b"t h 120\nth e</w> 90\na n</w> 30\n")
-    pieces = {
-        piece: number
-        for number, piece in enumerate(["t", "h", "e</w>", "th", "the</w>"])
-    }
+    pieces = {"t": 0, "h": 1, "e</w>": 2, "th": 3, "the</w>": 4}
     merges = "#version: 0.2\nt h\nth e</w>\n"
     save("gpt1", "0", f"{json.dumps(pieces)}\0{merges}".encode())
     save("clip", "0", gzip.compress(merges.encode()))
@@ -231,16 +188,10 @@ def write_others() -> None:
 
 def sentencepiece_model() -> bytes:
     """Write the protobuf message of a model of type BPE with a few pieces."""
-    pieces = [
-        (b"<unk>", 2),
-        (b"<s>", 3),
-        (b"</s>", 3),
-        (b"\xe2\x96\x81t", 1),
-        (b"t", 1),
-        (b"h", 1),
-    ]
+    kinds = {b"<unk>": 2, b"<s>": 3, b"</s>": 3}
+    kinds |= {b"\xe2\x96\x81t": 1, b"t": 1, b"h": 1}
     message = b""
-    for piece, kind in pieces:
+    for piece, kind in kinds.items():
         entry = (
             b"\x0a" + bytes([len(piece)]) + piece + b"\x15\0\0\0\0\x18" + bytes([kind])
         )

@@ -8,11 +8,11 @@ parts look like is in ``components``, the expressions that cut texts are in ``pa
 Left out: the published vocabularies themselves, and their hundreds of reserved tokens.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from .building import Parts, added, build, charsmap, write_file
+from .building import Json, Parts, added, build, charsmap, write_file
 from .components import (
     BYTE_FALLBACK,
     DECODE,
@@ -47,11 +47,46 @@ from .patterns import (
 
 __all__ = ["FAMILIES", "write"]
 
-SENTENCE = [added("<unk>"), added("<s>"), added("</s>")]
-END = [added("<|endoftext|>")]
-CHAT = [*END, added("<|im_start|>"), added("<|im_end|>")]
-WHITESPACE_RUNS = [added(" " * n, "normalized") for n in range(2, 9)]
-FIM = [added(f"<|fim_{name}|>") for name in ("prefix", "middle", "suffix")]
+
+def tokens(names: str, flags: str = "special") -> list[Json]:
+    """Describe added tokens of the same flags."""
+    return [added(name, flags) for name in names.split()]
+
+
+def runs(letter: str, lengths: Iterable[int], flags: str = "normalized") -> list[Json]:
+    """Describe added tokens of one letter, several times."""
+    return [added(letter * n, flags) for n in lengths]
+
+
+SENTENCE = tokens("<unk> <s> </s>")
+END = tokens("<|endoftext|>")
+CHAT = [*END, *tokens("<|im_start|> <|im_end|>")]
+FIM = tokens("<|fim_prefix|> <|fim_middle|> <|fim_suffix|>")
+SPACES = runs(" ", range(2, 9))
+OUTSIDE = {"in_vocabulary": False}
+"""Added tokens that are no tokens of the model."""
+
+PUNCTUATION = {"type": "Punctuation", "behavior": "Contiguous"}
+DIGITS = digits(individual=True)
+REGEX = byte_level(regex=True)
+PREFIXED = byte_level(prefix=True, regex=True)
+UNTRIMMED = byte_level(prefix=True, trim=False)
+WORD_ENDS = {"unk_token": "<unk>", "end_of_word_suffix": "</w>"}
+WORD_END_DECODER = {"type": "BPEDecoder", "suffix": "</w>"}
+BERT = {
+    "type": "BertNormalizer",
+    "clean_text": True,
+    "handle_chinese_chars": True,
+    "strip_accents": None,
+    "lowercase": True,
+}
+
+
+def gpt2(*pre: Json, **changes: Any) -> Parts:
+    """Build as GPT-2's file is built; ``pre`` are other pre-tokenizers."""
+    first = cut(*pre) if pre else REGEX
+    parts = Parts(None, first, UNTRIMMED, DECODE, {}, END)
+    return parts._replace(**changes)
 
 
 def llama2(**changes: Any) -> Parts:
@@ -64,303 +99,218 @@ def llama2(**changes: Any) -> Parts:
 
 def bytes_with(pattern: str, **changes: Any) -> Parts:
     """Build as files of byte-level models with a pattern of their own are built."""
-    cut = sequence("pretokenizers", split(pattern), byte_level())
-    return Parts(None, cut, byte_level(trim=False), DECODE, {}, END)._replace(**changes)
+    options = {"post_processor": byte_level(trim=False), **changes}
+    return gpt2(split(pattern), byte_level(), **options)
+
+
+def qwen(pattern: str, more: str) -> Parts:
+    """Build as Qwen's files are built."""
+    untrimmed = byte_level(trim=False)
+    return gpt2(
+        split(pattern),
+        untrimmed,
+        normalizer=NFC,
+        post_processor=untrimmed,
+        decoder=untrimmed,
+        added=[*CHAT, *tokens(more, "")],
+        **OUTSIDE,
+    )
+
+
+def spaced(scheme: str, **changes: Any) -> Parts:
+    """Build with Metaspace as pre-tokenizer and decoder."""
+    space = metaspace(scheme, split_it=True)
+    return Parts(None, space, None, space, BYTE_FALLBACK, SENTENCE)._replace(**changes)
 
 
 FAMILIES: dict[str, Callable[[], Parts]] = {
-    "gpt2": lambda: Parts(
-        None,
-        byte_level(regex=True),
-        byte_level(prefix=True, trim=False),
-        DECODE,
-        {},
-        END,
-    ),
+    "gpt2": gpt2,
     "llama3": lambda: bytes_with(
         LLAMA3,
         model={"ignore_merges": True},
         post_processor=byte_level_then(template("<|begin_of_text|>")),
-        added=[added("<|begin_of_text|>"), added("<|eot_id|>")],
-        in_vocabulary=False,
+        added=tokens("<|begin_of_text|> <|eot_id|>"),
+        **OUTSIDE,
     ),
     "llama4": lambda: bytes_with(
         O200K,
         post_processor=byte_level_then(template("<|begin_of_text|>")),
-        added=[added("<|begin_of_text|>")],
-        in_vocabulary=False,
+        added=tokens("<|begin_of_text|>"),
+        **OUTSIDE,
     ),
     "gemma": lambda: Parts(
         replace(" ", "▁"),
-        {
-            "type": "Split",
-            "pattern": {"String": " "},
-            "behavior": "MergedWithPrevious",
-            "invert": False,
-        },
+        {**split("", "MergedWithPrevious"), "pattern": {"String": " "}},
         template("<bos>"),
         sequence("decoders", *SPACES_BACK),
         BYTE_FALLBACK,
         [
-            *map(added, ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>"]),
-            *(added("\n" * n, "") for n in (1, 2, 3)),
-            *(added("▁" * n, "") for n in (2, 3, 4)),
+            *tokens("<pad> <eos> <bos> <unk> <start_of_turn>"),
+            *runs("\n", (1, 2, 3), ""),
+            *runs("▁", (2, 3, 4), ""),
             added("<table>", ""),
         ],
     ),
-    "command-r": lambda: Parts(
-        NFC,
-        cut(digits(individual=True), byte_level(regex=True)),
-        template("<BOS_TOKEN>"),
-        DECODE,
-        {},
-        [added("<BOS_TOKEN>"), added("<|START_OF_TURN_TOKEN|>", "")],
+    "command-r": lambda: gpt2(
+        DIGITS,
+        REGEX,
+        normalizer=NFC,
+        post_processor=template("<BOS_TOKEN>"),
+        added=[added("<BOS_TOKEN>"), added("<|START_OF_TURN_TOKEN|>", "")],
     ),
     "yi": lambda: llama2(
         normalizer=sequence("normalizers", replace(" ", "▁")),
         decoder=sequence("decoders", *SPACES_BACK),
         post_processor=None,
         added=[
-            added("<unk>", "normalized special"),
-            added("<|startoftext|>", "normalized special"),
+            *tokens("<unk> <|startoftext|>", "normalized special"),
             added("<|im_start|>"),
         ],
     ),
-    "claude": lambda: Parts(
-        {"type": "NFKC"},
-        byte_level(regex=True),
-        byte_level(prefix=True, trim=False, regex=True),
-        DECODE,
-        {},
-        [added("<EOT>", "normalized special"), added("<META>", "normalized special")],
+    "claude": lambda: gpt2(
+        normalizer={"type": "NFKC"},
+        post_processor=byte_level(prefix=True, trim=False, regex=True),
+        added=tokens("<EOT> <META>", "normalized special"),
     ),
-    "modernbert": lambda: Parts(
-        NFC,
-        byte_level(regex=True),
-        template("[CLS]", "[SEP]"),
-        DECODE,
-        {},
-        [
-            *map(added, ["[UNK]", "[CLS]", "[SEP]", "[PAD]"]),
+    "modernbert": lambda: gpt2(
+        normalizer=NFC,
+        post_processor=template("[CLS]", "[SEP]"),
+        added=[
+            *tokens("[UNK] [CLS] [SEP] [PAD]"),
             added("[MASK]", "special lstrip"),
-            *WHITESPACE_RUNS,
+            *SPACES,
             added("|||IP_ADDRESS|||", "normalized"),
         ],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
     "gpt-oss": lambda: bytes_with(
-        O200K,
-        added=[*END, added("<|start|>"), added("<|channel|>"), added("<|message|>")],
-        in_vocabulary=False,
+        O200K, added=[*END, *tokens("<|start|> <|channel|> <|message|>")], **OUTSIDE
     ),
     "gpt4-converted": lambda: bytes_with(
         GPT2_LIKE,
         pre_tokenizer=cut(split(GPT2_LIKE, "Removed", invert=True), byte_level()),
         added=[*END, *FIM],
     ),
-    "starcoder": lambda: Parts(
-        None,
-        cut(digits(individual=True), byte_level(regex=True)),
-        None,
-        byte_level(prefix=True, regex=True),
-        {},
-        [*END, added("<fim_prefix>"), added("<gh_stars>")],
+    "starcoder": lambda: gpt2(
+        DIGITS,
+        REGEX,
+        post_processor=None,
+        decoder=PREFIXED,
+        added=[*END, *tokens("<fim_prefix> <gh_stars>")],
     ),
-    "falcon": lambda: Parts(
-        None,
-        cut(
-            {"type": "Punctuation", "behavior": "Contiguous"},
-            byte_level(regex=True),
-            digits(individual=False),
-            split("[0-9][0-9][0-9]"),
-        ),
-        byte_level(prefix=True, trim=False),
-        DECODE,
-        {},
-        [*END, added(">>TITLE<<")],
+    "falcon": lambda: gpt2(
+        PUNCTUATION,
+        REGEX,
+        digits(individual=False),
+        split("[0-9][0-9][0-9]"),
+        added=[*END, added(">>TITLE<<")],
     ),
     "phi3": lambda: llama2(
         added=[
             *SENTENCE[:2],
             added("</s>", "rstrip"),
-            added("<|endoftext|>", "rstrip special"),
-            added("<|assistant|>", "rstrip special"),
-            added("<|user|>", "rstrip special"),
+            *tokens("<|endoftext|> <|assistant|> <|user|>", "rstrip special"),
         ]
     ),
-    "bloom": lambda: Parts(
-        None,
-        cut(split(BLOOM), byte_level()),
-        byte_level(prefix=True, trim=False),
-        byte_level(prefix=True, trim=False),
-        {},
-        [added("<unk>"), *SENTENCE[1:], added("<pad>")],
+    "bloom": lambda: gpt2(
+        split(BLOOM), byte_level(), decoder=UNTRIMMED, added=[*SENTENCE, added("<pad>")]
     ),
-    "roberta": lambda: Parts(
-        None,
-        byte_level(regex=True),
-        roberta("<s>", "</s>", trim=True, prefix=False),
-        byte_level(prefix=True, regex=True),
-        {},
-        [
-            added("<s>", "special normalized"),
-            added("<pad>", "special normalized"),
-            added("</s>", "special normalized"),
-            added("<unk>", "special normalized"),
+    "roberta": lambda: gpt2(
+        post_processor=roberta("<s>", "</s>", trim=True, prefix=False),
+        decoder=PREFIXED,
+        added=[
+            *tokens("<s> <pad> </s> <unk>", "special normalized"),
             added("<mask>", "special lstrip"),
         ],
     ),
-    "roberta-prefixed": lambda: Parts(
-        None,
-        byte_level(prefix=True, regex=True),
-        roberta("<s>", "</s>", trim=True, prefix=True),
-        DECODE,
-        {},
-        [*SENTENCE, added("<mask>", "special lstrip normalized")],
+    "roberta-prefixed": lambda: gpt2(
+        pre_tokenizer=PREFIXED,
+        post_processor=roberta("<s>", "</s>", trim=True, prefix=True),
+        added=[*SENTENCE, added("<mask>", "special lstrip normalized")],
     ),
-    "longformer": lambda: Parts(
-        None,
-        byte_level(prefix=True, regex=True),
-        roberta("<s>", "</s>", trim=False, prefix=True),
-        DECODE,
-        {},
-        [*SENTENCE, added("<mask>", "special lstrip")],
+    "longformer": lambda: gpt2(
+        pre_tokenizer=PREFIXED,
+        post_processor=roberta("<s>", "</s>", trim=False, prefix=True),
+        added=[*SENTENCE, added("<mask>", "special lstrip")],
     ),
-    "deberta": lambda: Parts(
-        None,
-        byte_level(regex=True),
-        template("[CLS]", "[SEP]"),
-        DECODE,
-        {},
-        [
-            added("[CLS]", "special normalized"),
-            added("[SEP]", "special normalized"),
+    "deberta": lambda: gpt2(
+        post_processor=template("[CLS]", "[SEP]"),
+        added=[
+            *tokens("[CLS] [SEP]", "special normalized"),
             added("[MASK]", "special lstrip normalized"),
         ],
     ),
-    "blenderbot": lambda: Parts(
-        None,
-        byte_level(prefix=True, regex=True),
-        template("", "</s>"),
-        DECODE,
-        {},
-        [
+    "blenderbot": lambda: gpt2(
+        pre_tokenizer=PREFIXED,
+        post_processor=template("", "</s>"),
+        added=[
             added("</s>", "special normalized"),
             added("<mask>", "special lstrip normalized"),
         ],
     ),
-    "whisper": lambda: Parts(
-        None,
-        byte_level(regex=True),
-        template(
+    "whisper": lambda: gpt2(
+        post_processor=template(
             "<|startoftranscript|> <|notimestamps|>", "<|endoftext|>", in_pair=False
         ),
-        DECODE,
-        {},
-        [
+        added=[
             *END,
-            added("<|startoftranscript|>"),
-            added("<|notimestamps|>"),
+            *tokens("<|startoftranscript|> <|notimestamps|>"),
             added("<|0.00|>", ""),
         ],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
-    "smollm": lambda: Parts(
-        None,
-        cut(digits(individual=True), byte_level(regex=True)),
-        None,
-        DECODE,
-        {},
-        CHAT,
-    ),
-    "qwen2.5": lambda: bytes_with(
-        QWEN,
-        normalizer=NFC,
-        pre_tokenizer=cut(split(QWEN), byte_level(trim=False)),
-        post_processor=byte_level(trim=False),
-        decoder=byte_level(trim=False),
-        added=[*CHAT, added("<tool_call>", ""), added("<|fim_prefix|>", "")],
-        in_vocabulary=False,
-    ),
-    "qwen3.5": lambda: bytes_with(
-        WITH_MARKS,
-        normalizer=NFC,
-        pre_tokenizer=cut(split(WITH_MARKS), byte_level(trim=False)),
-        post_processor=byte_level(trim=False),
-        decoder=byte_level(trim=False),
-        added=[*CHAT, added("<think>", ""), added("</think>", "")],
-        in_vocabulary=False,
-    ),
+    "smollm": lambda: gpt2(DIGITS, REGEX, post_processor=None, added=CHAT),
+    "qwen2.5": lambda: qwen(QWEN, "<tool_call> <|fim_prefix|>"),
+    "qwen3.5": lambda: qwen(WITH_MARKS, "<think> </think>"),
     "glm4": lambda: bytes_with(
         LLAMA3,
         post_processor=byte_level_then(template("[gMASK] <sop>")),
-        added=[*END, added("[gMASK]"), added("<sop>"), added("<|user|>")],
-        in_vocabulary=False,
+        added=[*END, *tokens("[gMASK] <sop> <|user|>")],
+        **OUTSIDE,
     ),
     "phi4": lambda: bytes_with(
         LLAMA3,
         added=[
-            *(
-                added(f"<|im_{name}|>", "special lstrip rstrip")
-                for name in ("start", "sep")
-            ),
-            added("<|im_end|>", "special lstrip rstrip"),
+            *tokens("<|im_start|> <|im_sep|> <|im_end|>", "special lstrip rstrip"),
             added("<|dummy_1|>", "lstrip rstrip"),
         ],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
-    "falcon3": lambda: Parts(
-        None,
-        cut(
-            {"type": "Punctuation", "behavior": "Contiguous"},
-            byte_level(regex=True),
-            digits(individual=True),
-        ),
-        byte_level(prefix=True, trim=False),
-        DECODE,
-        {},
-        [*END, added(">>ANSWER<<"), added("\n\n", "")],
+    "falcon3": lambda: gpt2(
+        PUNCTUATION,
+        REGEX,
+        DIGITS,
+        added=[*END, added(">>ANSWER<<"), added("\n\n", "")],
     ),
-    "deepseek": lambda: Parts(
-        sequence("normalizers"),
-        cut(
-            split(r"\p{N}{1,3}"),
-            split("[一-龥぀-ゟ゠-ヿ]+"),
-            split(DEEPSEEK),
-            byte_level(),
-        ),
-        byte_level(prefix=True, trim=False, regex=True),
-        DECODE,
-        {},
-        [
-            added("<｜begin▁of▁sentence｜>"),
-            added("<｜end▁of▁sentence｜>"),
+    "deepseek": lambda: gpt2(
+        split(r"\p{N}{1,3}"),
+        split("[一-龥぀-ゟ゠-ヿ]+"),
+        split(DEEPSEEK),
+        byte_level(),
+        normalizer=sequence("normalizers"),
+        post_processor=byte_level(prefix=True, trim=False, regex=True),
+        added=[
+            *tokens("<｜begin▁of▁sentence｜> <｜end▁of▁sentence｜>"),
             added("<think>", "normalized"),
         ],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
-    "deepseek-coder": lambda: Parts(
-        sequence("normalizers"),
-        cut(
-            split("[\r\n]"),
-            split(r"\s?\p{L}+"),
-            split(r"\s?\p{P}+"),
-            split("[一-龥ࠀ-一가-퟿]+"),
-            digits(individual=True),
-            byte_level(),
-        ),
-        byte_level_then(template("<｜begin▁of▁sentence｜>")),
-        DECODE,
-        {},
-        [
+    "deepseek-coder": lambda: gpt2(
+        split("[\r\n]"),
+        split(r"\s?\p{L}+"),
+        split(r"\s?\p{P}+"),
+        split("[一-龥ࠀ-一가-퟿]+"),
+        DIGITS,
+        byte_level(),
+        normalizer=sequence("normalizers"),
+        post_processor=byte_level_then(template("<｜begin▁of▁sentence｜>")),
+        added=[
             added("<｜begin▁of▁sentence｜>", "special normalized"),
             added("<｜fim▁hole｜>", "normalized"),
         ],
     ),
     "kimi": lambda: bytes_with(
-        KIMI,
-        added=[added("[BOS]"), added("[EOS]"), added("<|im_middle|>")],
-        in_vocabulary=False,
+        KIMI, added=tokens("[BOS] [EOS] <|im_middle|>"), **OUTSIDE
     ),
     "nemotron": lambda: bytes_with(
         TEKKEN,
@@ -369,51 +319,31 @@ FAMILIES: dict[str, Callable[[], Parts]] = {
         added=SENTENCE,
         model={"ignore_merges": True},
     ),
-    "granite": lambda: Parts(
-        None,
-        cut(digits(individual=True), byte_level(regex=True)),
-        byte_level(prefix=True, trim=False),
-        DECODE,
-        {},
-        [added("<|end_of_text|>"), added("<fim_prefix>"), added("<|start_of_role|>")],
+    "granite": lambda: gpt2(
+        DIGITS, REGEX, added=tokens("<|end_of_text|> <fim_prefix> <|start_of_role|>")
     ),
     "olmo2": lambda: bytes_with(
         GPT2_LIKE,
         pre_tokenizer=cut(split(GPT2_LIKE, "Removed", invert=True), byte_level()),
         added=[*END, *FIM, added("|||EMAIL_ADDRESS|||", "normalized")],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
-    "neox": lambda: Parts(
-        NFC,
-        byte_level(regex=True),
-        byte_level(prefix=True, trim=False, regex=True),
-        DECODE,
-        {},
-        [*END, added("<|padding|>"), *WHITESPACE_RUNS],
-        in_vocabulary=False,
+    "neox": lambda: gpt2(
+        normalizer=NFC,
+        post_processor=byte_level(prefix=True, trim=False, regex=True),
+        added=[*END, added("<|padding|>"), *SPACES],
+        **OUTSIDE,
     ),
-    "codegen": lambda: Parts(
-        None,
-        byte_level(regex=True),
-        byte_level(prefix=True, trim=False),
-        DECODE,
-        {},
-        [
+    "codegen": lambda: gpt2(
+        added=[
             added("<|endoftext|>", "special normalized"),
-            *WHITESPACE_RUNS,
-            *(added("\t" * n, "normalized") for n in (2, 3)),
+            *SPACES,
+            *runs("\t", (2, 3)),
         ],
-        in_vocabulary=False,
+        **OUTSIDE,
     ),
     "codellama": lambda: llama2(
-        added=[
-            *SENTENCE,
-            added("▁<PRE>"),
-            added("▁<MID>"),
-            added("▁<SUF>"),
-            added("▁<EOT>"),
-        ],
-        in_vocabulary=True,
+        added=[*SENTENCE, *tokens("▁<PRE> ▁<MID> ▁<SUF> ▁<EOT>")]
     ),
     "tinyllama": llama2,
     "llama2-metaspace": lambda: llama2(
@@ -422,48 +352,38 @@ FAMILIES: dict[str, Callable[[], Parts]] = {
     "mistral-v3": lambda: llama2(
         normalizer=None,
         pre_tokenizer=metaspace("first", split_it=False),
-        added=[*SENTENCE, added("[INST]"), added("[/INST]"), added("[TOOL_CALLS]")],
+        added=[*SENTENCE, *tokens("[INST] [/INST] [TOOL_CALLS]")],
     ),
-    "metaspace-always": lambda: Parts(
-        None,
-        metaspace("always", split_it=True),
-        template("<s>", "</s>"),
-        metaspace("always", split_it=True),
-        BYTE_FALLBACK,
-        SENTENCE,
+    "metaspace-always": lambda: spaced(
+        "always", post_processor=template("<s>", "</s>")
     ),
-    "metaspace-never": lambda: Parts(
-        None,
-        metaspace("never", split_it=True),
-        None,
-        metaspace("never", split_it=True),
-        BYTE_FALLBACK,
-        SENTENCE,
+    "metaspace-never": lambda: spaced("never"),
+    "nllb": lambda: spaced(
+        "always",
+        normalizer={"type": "Precompiled", "precompiled_charsmap": charsmap()},
+        post_processor=template("eng_Latn", "</s>"),
+        model={"unk_token": "<unk>", "fuse_unk": True},
+        added=[*SENTENCE, added("eng_Latn"), added("<mask>", "special lstrip")],
     ),
-    "nllb": lambda: Parts(
-        {"type": "Precompiled", "precompiled_charsmap": charsmap()},
-        metaspace("always", split_it=True),
-        template("eng_Latn", "</s>"),
-        metaspace("always", split_it=True),
-        {"unk_token": "<unk>", "fuse_unk": True},
-        [*SENTENCE, added("eng_Latn"), added("<mask>", "special lstrip")],
-    ),
-    "clip": lambda: Parts(
-        sequence(
+    "clip": lambda: gpt2(
+        split(CLIP, "Removed", invert=True),
+        REGEX,
+        normalizer=sequence(
             "normalizers",
             NFC,
-            {"type": "Replace", "pattern": {"Regex": r"\s+"}, "content": " "},
+            {**replace("", " "), "pattern": {"Regex": r"\s+"}},
             {"type": "Lowercase"},
         ),
-        cut(split(CLIP, "Removed", invert=True), byte_level(regex=True)),
-        roberta("<|startoftext|>", "<|endoftext|>", trim=False, prefix=False),
-        byte_level(prefix=True, regex=True),
-        {
+        post_processor=roberta(
+            "<|startoftext|>", "<|endoftext|>", trim=False, prefix=False
+        ),
+        decoder=PREFIXED,
+        model={
             "unk_token": "<|endoftext|>",
             "end_of_word_suffix": "</w>",
             "continuing_subword_prefix": "",
         },
-        [added("<|startoftext|>", "special normalized"), added("<|endoftext|>")],
+        added=[added("<|startoftext|>", "special normalized"), *END],
         truncation={
             "direction": "Right",
             "max_length": 77,
@@ -480,56 +400,42 @@ FAMILIES: dict[str, Callable[[], Parts]] = {
         },
     ),
     "openai-gpt": lambda: Parts(
-        {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": None,
-            "lowercase": True,
-        },
+        BERT,
         {"type": "BertPreTokenizer"},
         None,
-        {"type": "BPEDecoder", "suffix": "</w>"},
-        {"unk_token": "<unk>", "end_of_word_suffix": "</w>"},
-        [added("<unk>")],
+        WORD_END_DECODER,
+        WORD_ENDS,
+        tokens("<unk>"),
     ),
     "xlm": lambda: Parts(
         sequence(
             "normalizers",
-            {"type": "NFKD"},
-            {"type": "StripAccents"},
-            {"type": "Lowercase"},
+            *({"type": name} for name in ("NFKD", "StripAccents", "Lowercase")),
         ),
         {"type": "BertPreTokenizer"},
         bert("</s>", "</s>"),
-        {"type": "BPEDecoder", "suffix": "</w>"},
-        {"unk_token": "<unk>", "end_of_word_suffix": "</w>"},
+        WORD_END_DECODER,
+        WORD_ENDS,
         SENTENCE,
     ),
     "bertweet": lambda: Parts(
         None,
         {"type": "WhitespaceSplit"},
         roberta("<s>", "</s>", trim=False, prefix=False),
-        {"type": "BPEDecoder", "suffix": "</w>"},
-        {"unk_token": "<unk>", "end_of_word_suffix": "</w>", "fuse_unk": True},
+        WORD_END_DECODER,
+        {**WORD_ENDS, "fuse_unk": True},
         SENTENCE,
     ),
     "wordpiece-like": lambda: Parts(
-        {
-            "type": "BertNormalizer",
-            "clean_text": True,
-            "handle_chinese_chars": True,
-            "strip_accents": True,
-            "lowercase": False,
-        },
+        {**BERT, "strip_accents": True, "lowercase": False},
         {"type": "BertPreTokenizer"},
         template("[CLS]", "[SEP]"),
         {"type": "WordPiece", "prefix": "##", "cleanup": True},
         {"unk_token": "[UNK]", "continuing_subword_prefix": "##"},
-        [added("[UNK]"), added("[CLS]"), added("[SEP]")],
+        tokens("[UNK] [CLS] [SEP]"),
     ),
     "superbpe": lambda: bytes_with(
-        r"(?=(\d{3})+(?!\d))",
+        "",
         pre_tokenizer=cut(
             split(r"\d+(?=\D|$)"), split(r"(?=(\d{3})+(?!\d))"), byte_level()
         ),

@@ -18,79 +18,45 @@ from .building import Json, Parts, added, build, charsmap, write_file
 
 __all__ = ["make", "write"]
 
-BEHAVIOURS = [
-    "Isolated",
-    "Removed",
-    "MergedWithPrevious",
-    "MergedWithNext",
-    "Contiguous",
-]
+BEHAVIOURS = "Isolated Removed MergedWithPrevious MergedWithNext Contiguous".split()
 PATTERNS = [
-    patterns.LLAMA3,
-    patterns.O200K,
-    patterns.CLIP,
-    patterns.BLOOM,
-    r"\s+",
-    r"\d{1,3}",
-    r"\w+|[^\w\s]+",
-    r"(?=[A-Z])",
-    r"\b",
-    r"\d",
+    *(patterns.LLAMA3, patterns.O200K, patterns.CLIP, patterns.BLOOM),
+    *r"\s+ \d{1,3} \w+|[^\w\s]+ (?=[A-Z]) \b \d".split(),
     " ",
-    r"[^\p{L}]+",
-    r"\p{Lu}\p{Ll}*",
-    r"(?i)the|ß|s",
-    r"^\s|\s$",
-    r"\p{M}+",
-    r"(?<=\d)(?=(\d{3})+$)",
-    r".",
+    *r"[^\p{L}]+ \p{Lu}\p{Ll}* (?i)the|ß|s ^\s|\s$ \p{M}+ (?<=\d)(?=(\d{3})+$) .".split(),
 ]
+REPLACED = [r"\s+", r"\d", "[aeiou]+", r"^ ", " {2,}", r"(.)\1"]
 STRINGS = [" ", "a", "the", ".", "'", "\n", "▁", "  ", "é"]
-CONTENTS = [
-    "<s>",
-    "</s>",
-    "<mask>",
-    "ab",
-    "the",
-    " the",
-    "th",
-    "  ",
-    "\n\n",
-    "é",
-    "É",
-    "A",
-    "<|end|>",
-    "<|end",
-    "▁x",
-    "Hello",
-    "12",
-    "日本",
-    "'s",
-]
-ALL_FLAGS = ["single_word", "lstrip", "rstrip", "normalized", "special"]
+CONTENTS = (
+    "<s>,</s>,<mask>,ab,the, the,th,  ,\n\n,é,É,A,<|end|>,<|end,▁x,Hello,12,日本,'s"
+).split(",")
+ALL_FLAGS = "single_word lstrip rstrip normalized special".split()
 
 Chance = random.Random
+
+
+def named(name: str) -> Callable[[], Json]:
+    """Make a part that is only a name."""
+    return lambda: {"type": name}
+
+
+def maybe(chance: Chance, share: float = 0.5) -> bool:
+    """Choose yes with a share."""
+    return chance.random() < share
+
+
+def scheme(chance: Chance) -> str:
+    """Choose where Metaspace puts a mark."""
+    return chance.choice(["always", "first", "never"])
 
 
 def normalizer(chance: Chance) -> Json:
     """Choose one normalizer."""
     makers: list[Callable[[], Json]] = [
-        *(
-            lambda name=name: {"type": name}
-            for name in (
-                "NFC",
-                "NFD",
-                "NFKC",
-                "NFKD",
-                "Lowercase",
-                "StripAccents",
-                "Nmt",
-            )
-        ),
+        *map(named, "NFC NFD NFKC NFKD Lowercase StripAccents Nmt".split()),
         lambda: {
             "type": "Strip",
-            "strip_left": chance.random() < 0.6,
-            "strip_right": chance.random() < 0.6,
+            **{key: maybe(chance, 0.6) for key in ("strip_left", "strip_right")},
         },
         lambda: {"type": "Prepend", "prepend": chance.choice(["▁", " ", "ab"])},
         lambda: components.replace(
@@ -98,19 +64,15 @@ def normalizer(chance: Chance) -> Json:
         ),
         lambda: {
             "type": "Replace",
-            "pattern": {
-                "Regex": chance.choice(
-                    [r"\s+", r"\d", "[aeiou]+", r"^ ", " {2,}", r"(.)\1"]
-                )
-            },
+            "pattern": {"Regex": chance.choice(REPLACED)},
             "content": chance.choice(["", " ", "0", "--"]),
         },
         lambda: {
             "type": "BertNormalizer",
-            "clean_text": chance.random() < 0.5,
-            "handle_chinese_chars": chance.random() < 0.5,
+            "clean_text": maybe(chance),
+            "handle_chinese_chars": maybe(chance),
             "strip_accents": chance.choice([None, True, False]),
-            "lowercase": chance.random() < 0.5,
+            "lowercase": maybe(chance),
         },
         lambda: {"type": "Precompiled", "precompiled_charsmap": charsmap()},
         lambda: {"type": "ByteLevel"},
@@ -122,39 +84,32 @@ def pre_tokenizer(chance: Chance) -> Json:
     """Choose one pre-tokenizer."""
     makers: list[Callable[[], Json]] = [
         lambda: components.byte_level(
-            prefix=chance.random() < 0.3,
-            trim=chance.random() < 0.5,
-            regex=chance.random() < 0.6,
+            prefix=maybe(chance, 0.3),
+            trim=maybe(chance),
+            regex=maybe(chance, 0.6),
         ),
         lambda: components.split(
             chance.choice(PATTERNS),
             chance.choice(BEHAVIOURS),
-            invert=chance.random() < 0.4,
+            invert=maybe(chance, 0.4),
         ),
         lambda: {
             "type": "Split",
             "pattern": {"String": chance.choice(STRINGS)},
             "behavior": chance.choice(BEHAVIOURS),
-            "invert": chance.random() < 0.4,
+            "invert": maybe(chance, 0.4),
         },
-        lambda: components.digits(individual=chance.random() < 0.5),
+        lambda: components.digits(individual=maybe(chance)),
         lambda: {"type": "Punctuation", "behavior": chance.choice(BEHAVIOURS)},
-        *(
-            lambda name=name: {"type": name}
-            for name in (
-                "Whitespace",
-                "WhitespaceSplit",
-                "BertPreTokenizer",
-                "UnicodeScripts",
-            )
+        *map(
+            named,
+            "Whitespace WhitespaceSplit BertPreTokenizer UnicodeScripts".split(),
         ),
-        lambda: components.metaspace(
-            chance.choice(["always", "first", "never"]), split_it=chance.random() < 0.6
-        ),
+        lambda: components.metaspace(scheme(chance), split_it=maybe(chance, 0.6)),
         lambda: {
             "type": "Metaspace",
             "replacement": "_",
-            "prepend_scheme": chance.choice(["always", "first", "never"]),
+            "prepend_scheme": scheme(chance),
             "split": True,
         },
         lambda: {"type": "CharDelimiterSplit", "delimiter": chance.choice(" -a")},
@@ -167,7 +122,7 @@ def model(chance: Chance) -> Json:
     """Choose options of the model."""
     options: Json = {}
     if chance.random() < 0.5:
-        options |= {"unk_token": "[UNK]", "fuse_unk": chance.random() < 0.5}
+        options |= {"unk_token": "[UNK]", "fuse_unk": maybe(chance)}
     if chance.random() < 0.35:
         options["byte_fallback"] = True
     if chance.random() < 0.2:
@@ -185,9 +140,7 @@ def decoder(chance: Chance) -> Json:
         lambda: components.DECODE,
         lambda: components.DECODE,
         lambda: {"type": "BPEDecoder", "suffix": "</w>"},
-        lambda: components.metaspace(
-            chance.choice(["always", "first", "never"]), split_it=True
-        ),
+        lambda: components.metaspace(scheme(chance), split_it=True),
         lambda: {"type": "ByteFallback"},
         lambda: {"type": "Fuse"},
         lambda: {
@@ -199,12 +152,12 @@ def decoder(chance: Chance) -> Json:
         lambda: components.replace(
             chance.choice(["▁", "Ġ", "a"]), chance.choice([" ", ""])
         ),
-        lambda: {"type": "WordPiece", "prefix": "##", "cleanup": chance.random() < 0.5},
+        lambda: {"type": "WordPiece", "prefix": "##", "cleanup": maybe(chance)},
         lambda: {
             "type": "CTC",
             "pad_token": "<s>",
             "word_delimiter_token": "|",
-            "cleanup": chance.random() < 0.5,
+            "cleanup": maybe(chance),
         },
         lambda: components.LLAMA_DECODER,
     ]
@@ -224,7 +177,7 @@ def row(
 
 def post_processor(chance: Chance) -> Any:
     """Choose what is put around a text; its tokens are ``<s>`` and ``</s>``."""
-    flags = {"trim": chance.random() < 0.5, "prefix": chance.random() < 0.5}
+    flags = {"trim": maybe(chance), "prefix": maybe(chance)}
     choices = [
         None,
         None,
@@ -238,7 +191,7 @@ def post_processor(chance: Chance) -> Any:
         components.byte_level_then(components.roberta("<s>", "</s>", **flags)),
     ]
     chosen = chance.choice(choices)
-    return renaming(chosen) if callable(chosen) and chance.random() < 0.25 else chosen
+    return renaming(chosen) if callable(chosen) and maybe(chance, 0.25) else chosen
 
 
 def renaming(
@@ -285,19 +238,15 @@ def make(seed: int, number: int) -> Parts:
     chance = Chance(seed * 1_000_003 + number)
     contents = ["<s>", "</s>", *chance.sample(CONTENTS[2:], k=chance.randint(0, 6))]
     tokens = [
-        added(text, " ".join(flag for flag in ALL_FLAGS if chance.random() < 0.35))
+        added(text, " ".join(flag for flag in ALL_FLAGS if maybe(chance, 0.35)))
         for text in contents
     ]
     parts = _all_parts(chance, tokens)
-    if (
-        chance.random() < 0.6
-    ):  # few parts at once, so that what differs says what is wrong
-        names = [
-            name for name in parts._fields if name not in ("n_tokens", "in_vocabulary")
-        ]
-        plain = {
-            name: Parts._field_defaults[name] for name in names if chance.random() < 0.6
-        }
+    # Few parts at once, so that what differs says what is wrong.
+    if maybe(chance, 0.6):
+        kept = ("n_tokens", "in_vocabulary")
+        names = (name for name in Parts._fields if name not in kept)
+        plain = {n: Parts._field_defaults[n] for n in names if maybe(chance, 0.6)}
         if "added" in plain:  # the post-processor needs two
             plain["added"] = [{**added(name)} for name in ("<s>", "</s>")]
         parts = parts._replace(**plain)
@@ -313,7 +262,7 @@ def _all_parts(chance: Chance, tokens: list[Json]) -> Parts:
         decoder=row(chance, "decoders", decoder, [1, 5, 2, 2]),
         model=model(chance),
         added=tokens,
-        in_vocabulary=chance.random() < 0.5,
+        in_vocabulary=maybe(chance),
         n_tokens=chance.choice([300, 600, 1200]),
         truncation=truncation(chance),
         padding=padding(chance),
