@@ -25,7 +25,7 @@ NEEDS["gpt1"] = "transformers"
 
 def compared(path, kind, *, is_bpe=True, text_files=(), seed=1):
     """Compare one file quickly, and give the result."""
-    options = argparse.Namespace(megabytes=0.004, seed=seed, first_string=None)
+    options = argparse.Namespace(megabytes=0.004, seed=seed)
     vocabulary = vocabularies.Vocabulary(path.name, path, kind, is_bpe)
     return compare_one(vocabulary, options, list(text_files), N_STRINGS)
 

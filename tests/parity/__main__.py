@@ -23,63 +23,27 @@ __all__ = ["compare_one", "main"]
 SHARED = Path(os.environ.get("BYTEPAIR_SHARED", Path(__file__).parents[3] / "shared"))
 
 
+NAMES = (
+    "files, folders, or beginnings of names in the shared vocabularies; default: all"
+)
+COUNTS = {
+    "strings": (200_000, "random strings for all vocabularies together"),
+    "synthetic": (0, "also this many made-up tokenizer.json files"),
+    "seed": (0, "of random strings and made-up files"),
+    "jobs": (1, "vocabularies at a time"),
+}
+
+
 def arguments() -> argparse.ArgumentParser:
     """Say what the command takes."""
     parser = argparse.ArgumentParser(prog="tests.parity", description=__doc__)
     add = parser.add_argument
-    add(
-        "names",
-        nargs="*",
-        metavar="VOCABULARY",
-        help="files, folders, or beginnings of names in the shared vocabularies; default: all of those",
-    )
-    add(
-        "--shared",
-        type=Path,
-        default=SHARED,
-        help="folder with vocabularies/ and corpora/ (BYTEPAIR_SHARED)",
-    )
-    add(
-        "--text",
-        type=Path,
-        action="append",
-        help="a text file or a folder of them; default: the shared corpora",
-    )
-    add(
-        "--megabytes",
-        type=float,
-        default=2.0,
-        help="how much of each text (default 2; 0 for none)",
-    )
-    add(
-        "--strings",
-        type=int,
-        default=200_000,
-        help="random strings for all vocabularies together",
-    )
-    add("--seed", type=int, default=0)
-    add(
-        "--first-string",
-        type=int,
-        metavar="N",
-        help="only string N of the seed, on every vocabulary",
-    )
-    add(
-        "--synthetic",
-        type=int,
-        default=0,
-        metavar="N",
-        help="also N made-up tokenizer.json files",
-    )
-    add(
-        "--families",
-        action="store_true",
-        help="also files built like those of well-known models",
-    )
-    add("--keep", type=Path, metavar="FOLDER", help="where made-up files are left")
-    add("--jobs", type=int, default=1, help="vocabularies at a time")
-    add("--brief", action="store_true", help="leave out of the table what agrees")
-    add("--strict", action="store_true", help="a refused BPE file is a difference")
+    add("names", nargs="*", metavar="VOCABULARY", help=NAMES)
+    add("--text", type=Path, action="append", help="a text file or a folder of them")
+    add("--megabytes", type=float, default=2.0, help="how much of each text")
+    add("--families", action="store_true", help="also files like well-known models'")
+    for name, (default, about) in COUNTS.items():
+        add(f"--{name}", type=int, default=default, help=about)
     return parser
 
 
@@ -88,28 +52,27 @@ def main() -> int:
     options = arguments().parse_args()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     with tempfile.TemporaryDirectory() as temporary:
-        found = list(chosen(options, options.keep or Path(temporary)))
-        files = texts.text_files(options.text or [options.shared / "corpora"])
+        found = list(chosen(options, Path(temporary)))
+        files = texts.text_files(options.text or [SHARED / "corpora"])
         n_strings = options.strings // max(1, len(found)) + 1 if options.strings else 0
         compare = partial(
             compare_one, options=options, files=files, n_strings=n_strings
         )
         results = list(progress(run(compare, found, options.jobs), len(found)))
-    shown = [result for result in results if result.n_differences or not options.brief]
-    print(table.rows(shown))
+    print(table.rows(results))
     print(table.differences(results))
     n_different = sum(result.n_differences > 0 for result in results)
     n_refused = sum(result.is_bpe and result.refused is not None for result in results)
     print(
         f"\n{len(results)} vocabularies: {n_different} differ, {n_refused} BPE files are refused"
     )
-    return 1 if n_different or (options.strict and n_refused) else 0
+    return int(n_different > 0)
 
 
 def chosen(options: argparse.Namespace, folder: Path) -> Iterator[Vocabulary]:
     """List the vocabularies; made-up ones are written first."""
     if options.names or not (options.synthetic or options.families):
-        yield from vocabularies.find(options.names, options.shared / "vocabularies")
+        yield from vocabularies.find(options.names, SHARED / "vocabularies")
     if options.families:
         families.write(folder / "families")
         yield from vocabularies.find([str(folder / "families")], folder)
@@ -172,12 +135,9 @@ def compare_one(
             for text in texts.documents(file, n_bytes, options.seed)
         )
         tallies["texts"] = compare_texts(theirs, ours, documents, deep_every=5)
-    if n_strings or options.first_string is not None:
+    if n_strings:
         specials = theirs.specials or ours.specials
-        numbers = (
-            range(n_strings) if options.first_string is None else [options.first_string]
-        )
-        made = (strings.make_string(options.seed, n, specials) for n in numbers)
+        made = strings.make_strings(options.seed, n_strings, specials)
         tallies["strings"] = compare_texts(theirs, ours, made)
         tallies["ids"] = compare_ids(theirs, ours, min(n_strings, 2000), options.seed)
     different = difference_of_vocabularies(theirs.vocabulary(), ours.vocabulary())
