@@ -1,1 +1,1 @@
-"""The site: pages that are generated, links that lead on from one host to another, and their check."""
+"""The site: pages that are generated, how Markdown and docstrings are read, and the check of the links."""

@@ -41,7 +41,6 @@ class Tally:
 
     def __init__(self) -> None:
         self.n_texts = 0
-        self.n_bytes = 0
         self.n_skipped = 0
         self.counts: Counter[str] = Counter()
         self.known: Counter[str] = Counter()
@@ -58,7 +57,6 @@ def compare_texts(
     for number, text in enumerate(texts):
         deep = number % deep_every == 0 and len(text) < MAX_DEEP_LEN
         tally.n_texts += 1
-        tally.n_bytes += len(text.encode())
         _add(tally, check_text, theirs, ours, text, deep)
     return tally
 

@@ -22,6 +22,12 @@ Predicate = Callable[[Library, str, str, Sides], bool]
 UNKNOWN = "\ue000unknown\ue000"
 
 
+def texts_of(text: str, view: str) -> tuple[str, ...]:
+    """Give the texts of a view: for a pair, the halves."""
+    half = len(text) // 2
+    return (text[:half], text[half:]) if view.startswith("pair") else (text,)
+
+
 def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
     """``tokenizers`` moves spans to the left behind units that it leaves out.
 
@@ -35,8 +41,7 @@ def units_left_out(theirs: Library, text: str, view: str, sides: Sides) -> bool:
     other = _with_unknown(theirs)
     if other is None or len(expected) != len(given):
         return False
-    half = len(text) // 2
-    pair = (text[:half], text[half:]) if view.startswith("pair") else (text,)
+    pair = texts_of(text, view)
     found = other.encode(*pair, add_special_tokens=view != "offsets")
     spans = list(zip(found.tokens, found.offsets, strict=True))
     kept = [(token, span) for token, span in spans if token != UNKNOWN]
@@ -76,8 +81,7 @@ def marks_spelled_out(theirs: Library, text: str, view: str, sides: Sides) -> bo
     if not view.endswith("offsets") or not isinstance(theirs, HuggingFace):
         return False
     marks = _marks(theirs)
-    half = len(text) // 2
-    pair = (text[:half], text[half:]) if view.startswith("pair") else (text,)
+    pair = texts_of(text, view)
     row = "".join(theirs.plain.encode(*pair, add_special_tokens=False).tokens)
     return len(expected) == len(given) and any(mark in row for mark in marks)
 
@@ -100,8 +104,7 @@ def padding_without_template(
     expected, given = sides
     if not view.endswith("sequence_ids") or not isinstance(theirs, HuggingFace):
         return False
-    half = len(text) // 2
-    pair = (text[:half], text[half:]) if view.startswith("pair") else (text,)
+    pair = texts_of(text, view)
     counts = theirs.full.encode(*pair).attention_mask
     rows = zip(expected, given, counts, strict=False)
     is_same = (here == there if count else there is None for here, there, count in rows)
@@ -121,8 +124,7 @@ def special_tokens_of_pieces(
         return False
     added = theirs.full.get_added_tokens_decoder().values()
     specials = {token.content for token in added if token.special}
-    half = len(text) // 2
-    for part in (text[:half], text[half:]) if view.startswith("pair") else (text,):
+    for part in texts_of(text, view):
         found = theirs.plain.encode(part, add_special_tokens=False)
         for token, (start, end) in zip(found.tokens, found.offsets, strict=True):
             if token in specials and token not in part[start:end]:

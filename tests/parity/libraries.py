@@ -15,7 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from .building import fields
 from .ranks import published_encoding
 
 __all__ = ["LIBRARIES", "Library", "Views"]
@@ -194,16 +193,11 @@ class SentencePiece(Base):
 
         self.name = f"sentencepiece {sentencepiece.__version__}"
         self.processor = sentencepiece.SentencePieceProcessor(model_file=str(path))
-        n_pieces = self.processor.get_piece_size()
-        pieces = [(id_, self.processor.id_to_piece(id_)) for id_ in range(n_pieces)]
-        is_odd = [self.processor.is_control(id_) for id_, _ in pieces]
-        self.specials = [
-            piece for (_, piece), odd in zip(pieces, is_odd, strict=True) if odd
-        ]
-        self.specials += [
-            piece for id_, piece in pieces[:300] if not self.processor.is_byte(id_)
-        ]
-        self.pieces = {piece: id_ for id_, piece in pieces}
+        ids = range(self.processor.get_piece_size())
+        self.pieces = {self.processor.id_to_piece(id_): id_ for id_ in ids}
+        controls = list(filter(self.processor.is_control, ids))
+        first = [id_ for id_ in ids[:300] if not self.processor.is_byte(id_)]
+        self.specials = self.processor.id_to_piece(controls + first)
 
     def vocabulary(self) -> dict[Any, int] | None:
         """Map pieces to ids."""
@@ -211,21 +205,11 @@ class SentencePiece(Base):
 
     def encode(self, text: str) -> Views:
         """Encode by its defaults."""
-        message = self.processor.encode(text, return_type="serialized_proto")
-        pieces = [
-            dict(fields(piece)) for number, piece in fields(message) if number == 2
-        ]
-        data, n_characters = text.encode(), [0]
-        for byte in data:
-            n_characters.append(n_characters[-1] + (byte & 0xC0 != 0x80))
-        # A span may begin inside a character, to which it then belongs.
-        spans = [(piece.get(4, 0), piece.get(5, 0)) for piece in pieces]
+        found = self.processor.encode(text, return_type="offset_mapping")
         return {
-            "ordinary": [piece.get(2, 0) for piece in pieces],
-            "tokens": [piece.get(1, b"").decode() for piece in pieces],
-            "offsets": [
-                (n_characters[start], n_characters[end]) for start, end in spans
-            ],
+            "ordinary": self.processor.encode(text),
+            "tokens": self.processor.encode(text, out_type=str),
+            "offsets": [tuple(span) for span in found["offsets"]],
         }
 
     def decode(self, ids: list[int]) -> Views:

@@ -69,36 +69,21 @@ def differences(results: Sequence[Result]) -> str:
     lines = []
     for result in results:
         if result.vocabulary is not None:
-            lines.append(
-                f"\n{result.name}: the vocabularies differ\n  {result.vocabulary}"
-            )
+            lines.append(f"\n{result.name}: vocabularies differ: {result.vocabulary}")
         for source, tally in result.tallies.items():
             for found in tally.first.values():
+                lines.append(f"\n{result.name}, {source}: {found.view}")
                 lines += [
-                    "",
-                    f"{result.name}, {source}: {found.view}",
-                    *_describe(found),
+                    f"  {name:8}{shortened(getattr(found, name), found)}"
+                    for name in ("text", "theirs", "ours")
                 ]
     return "\n".join(lines)
 
 
-def _describe(found: Difference) -> list[str]:
-    return [
-        f"  text    {_cut(found.text, 300)!a}",
-        f"  theirs  {_around(found.theirs, found.ours)}",
-        f"  ours    {_around(found.ours, found.theirs)}",
-    ]
-
-
-def _around(value: Any, other: Any) -> str:
-    """Show a list near its first difference from another."""
-    if not isinstance(value, list) or not isinstance(other, list) or len(value) < 30:
-        return _cut(ascii(value), 600)
-    same = next(
-        (i for i, (a, b) in enumerate(zip(value, other, strict=False)) if a != b), 0
-    )
-    return f"… from item {same}: {value[max(0, same - 2) : same + 12]!a}"
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[:length]}… ({len(text)} characters)"
+def shortened(value: Any, found: Difference) -> str:
+    """Show a value, and of a long list what is near the first difference."""
+    if isinstance(value, list) and len(value) > 30:
+        pairs = enumerate(zip(found.theirs, found.ours, strict=False))
+        same = next((place for place, (a, b) in pairs if a != b), 0)
+        return f"… from item {same}: {value[max(0, same - 2) : same + 12]!a}"
+    return f"{value!a}"[:600]
