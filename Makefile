@@ -85,7 +85,7 @@ FUZZ_TARGETS ?= $(basename $(notdir $(wildcard tests/fuzz/fuzz_targets/*.rs)))
 # Fuzzing needs flags of nightly Rust, which the stable toolchain takes if told to.
 FUZZ_CARGO = $(if $(shell cargo +nightly --version 2>/dev/null),cargo +nightly,RUSTC_BOOTSTRAP=1 cargo)
 
-fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
+fuzz: $(VENV)/built $(VENV)/for-tests ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	$(BIN)/python -m tests.fuzz.make_seeds
 	set -e; for target in $(FUZZ_TARGETS); do \

@@ -10,30 +10,13 @@ import gzip
 import json
 from pathlib import Path
 
-from tests.parity.components import (
-    LLAMA_DECODER,
-    bert,
-    cut,
-    digits,
-    replace,
-    sequence,
-    split,
-    template,
-)
-from tests.parity.families import BERT, PUNCTUATION, WORD_END_DECODER
+from tests.every_part import MODEL, base, documents
 
 import bytepair
 from bytepair._verify import torture
 
 FOLDER = Path(__file__).parent
-DIALECTS = [
-    "gpt2",
-    "gpt4o",
-    "sennrich",
-    "subword-nmt",
-    "unknown-token",
-    "sentencepiece",
-]
+DIALECTS = "gpt2 gpt4o sennrich subword-nmt unknown-token sentencepiece".split()
 PATTERNS = [
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++|\s+(?!\S)|\s",
     r"[^\r\n\p{L}]?[\p{Lu}\p{M}&&[^\p{Han}]]*(?i:'s)?",
@@ -46,53 +29,6 @@ MODELS = [
     {"byte_fallback": True, "ignore_merges": True},
     {"dropout": 0.5, "fuse_unk": False},
 ]
-SPACE = "\u2581"
-IDS = {"<s>": 1}
-METASPACE = {"type": "Metaspace", "replacement": SPACE, "prepend_scheme": "first"}
-EVERY_PART = {
-    "normalizer": [
-        sequence("normalizers", {"type": "NFD"}, {"type": "StripAccents"}),
-        {"type": "Strip", "strip_left": True, "strip_right": True},
-        {"type": "Prepend", "prepend": SPACE},
-        replace(" ", SPACE),
-        {**replace("", " "), "pattern": {"Regex": r"\s+"}},
-        BERT,
-        *({"type": name} for name in ("NFC", "NFKC", "NFKD", "Lowercase", "Nmt")),
-    ],
-    "pre_tokenizer": [
-        cut({"type": "WhitespaceSplit"}),
-        METASPACE,
-        digits(individual=True),
-        PUNCTUATION,
-        {"type": "CharDelimiterSplit", "delimiter": "a"},
-        {"type": "FixedLength", "length": 2},
-        split(r"a+|\b", "MergedWithNext", invert=True),
-        *({"type": name} for name in ("Whitespace", "BertPreTokenizer")),
-    ],
-    "post_processor": [template("<s>")(IDS), bert("<s>", "<s>")(IDS)],
-    "decoder": [
-        LLAMA_DECODER,
-        WORD_END_DECODER,
-        {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        {"type": "CTC", "pad_token": "a", "word_delimiter_token": "b", "cleanup": True},
-        {**METASPACE, "prepend_scheme": "always"},
-        {**replace("", "b"), "pattern": {"Regex": "a+"}},
-    ],
-    "truncation": [
-        {"max_length": 3, "stride": 1, "direction": "Right", "strategy": "LongestFirst"}
-    ],
-    "padding": [
-        {
-            "strategy": {"Fixed": 8},
-            "direction": "Left",
-            "pad_to_multiple_of": 3,
-            "pad_id": 0,
-            "pad_type_id": 0,
-            "pad_token": "<unk>",
-        }
-    ],
-}
-NO_PARTS = dict.fromkeys([*EVERY_PART])
 
 
 def main() -> None:
@@ -132,26 +68,13 @@ def write(name: str, tokenizer: bytepair.Tokenizer) -> None:
 
 
 def write_every_part() -> None:
-    """Write a ``tokenizer.json`` for every kind of part that the format knows."""
-    letters = ["<unk>", "<s>", "a", "b", "\u2581", "ab", "##b", "b</w>", "<0x41>"]
-    model = {
-        "type": "BPE",
-        "vocab": {letter: number for number, letter in enumerate(letters)},
-        "merges": [["a", "b"]],
-        "unk_token": "<unk>",
-        "fuse_unk": True,
-    }
-    special = {"id": 1, "content": "<s>", "special": True, "normalized": False}
-    flags = {"lstrip": True, "rstrip": True, "single_word": True}
-    whole = {"version": "1.0", "added_tokens": [special | flags], "model": model}
-    whole |= NO_PARTS
-    for field, parts in EVERY_PART.items():
-        for number, part in enumerate(parts):
-            document = {**whole, field: part}
-            save("huggingface", f"{field}-{number}", json.dumps(document).encode())
-    for number, change in enumerate(MODELS):
-        document = {**whole, "model": model | change}
-        save("huggingface", f"model-{number}", json.dumps(document).encode())
+    """Write a ``tokenizer.json`` for every kind of part that the format knows, without large maps of characters."""
+    whole = [document for _, document, _ in documents()]
+    whole += [{**base(), "model": {**MODEL, **change}} for change in MODELS]
+    for number, document in enumerate(whole):
+        data = json.dumps(document).encode()
+        if b"precompiled_charsmap" not in data:
+            save("huggingface", f"part-{number}", data)
 
 
 def write_others() -> None:
