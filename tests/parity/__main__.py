@@ -58,7 +58,8 @@ def main() -> int:
         compare = partial(
             compare_one, options=options, files=files, n_strings=n_strings
         )
-        results = list(progress(run(compare, found, options.jobs), len(found)))
+        with ProcessPoolExecutor(options.jobs) as pool:
+            results = list(progress(pool.map(compare, found), len(found)))
     print(table.rows(results))
     print(table.differences(results))
     n_different = sum(result.n_differences > 0 for result in results)
@@ -81,29 +82,14 @@ def chosen(options: argparse.Namespace, folder: Path) -> Iterator[Vocabulary]:
         yield from vocabularies.find([str(folder / "synthetic")], folder)
 
 
-def run(compare: Any, found: list[Vocabulary], n_jobs: int) -> Iterator[Result]:
-    """Compare one vocabulary after the other, or several at a time."""
-    if n_jobs == 1:
-        yield from map(compare, found)
-        return
-    with ProcessPoolExecutor(n_jobs) as pool:
-        yield from pool.map(compare, found)
-
-
 def progress(results: Iterable[Result], n_results: int) -> Iterator[Result]:
     """Say on standard error what is done."""
     start = time.monotonic()
     for number, result in enumerate(results, 1):
-        state = (
-            "refused"
-            if result.refused is not None
-            else f"{result.n_differences} differences"
-        )
-        seconds = time.monotonic() - start
-        print(
-            f"[{number}/{n_results} {seconds:.0f} s] {result.name}: {state}",
-            file=sys.stderr,
-        )
+        is_refused = result.refused is not None
+        state = "refused" if is_refused else f"{result.n_differences} differences"
+        place = f"{number}/{n_results} {time.monotonic() - start:.0f} s"
+        print(f"[{place}] {result.name}: {state}", file=sys.stderr)
         yield result
 
 

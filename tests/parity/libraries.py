@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from .ranks import published_encoding
 
@@ -26,55 +26,36 @@ MAX_TRUNCATED_PAIR_LEN = 200
 """Cut to a length, a pair has an overflowing part for each part of one and part of the other."""
 
 
-class Library(Protocol):
-    """What the comparison asks of a tokenizer."""
-
-    name: str
-    specials: list[str]
-    max_pair_len: int
-    """The longest text, in characters, that is compared as a pair."""
-
-    def vocabulary(self) -> dict[Any, int] | None:
-        """Map written tokens to ids, or ``None`` if the library does not tell."""
-
-    def encode(self, text: str) -> Views:
-        """Encode the text alone; ``ids`` is always there unless only tokens are known."""
-
-    def encode_special(self, text: str) -> Views:
-        """Encode with what the library adds, truncates and pads by default."""
-
-    def encode_pair(self, text: str, pair: str) -> Views:
-        """Encode two texts as one input."""
-
-    def decode(self, ids: list[int]) -> Views:
-        """Decode, with and without special tokens."""
-
-
-class Base:
-    """Nothing but the text alone, which is all that some libraries know."""
+class Library:
+    """What the comparison asks of a tokenizer; here nothing, which is all that some libraries know."""
 
     name = ""
     specials: list[str] = []  # noqa: RUF012 -- set by instances
     max_pair_len = MAX_PAIR_LEN
+    """The longest text, in characters, that is compared as a pair."""
 
     def vocabulary(self) -> dict[Any, int] | None:
-        """Give nothing."""
+        """Map written tokens to ids, or ``None`` if the library does not tell."""
         return None
 
+    def encode(self, text: str) -> Views:
+        """Encode the text alone; ``ids`` is always there unless only tokens are known."""
+        raise NotImplementedError
+
     def encode_special(self, text: str) -> Views:
-        """Give nothing."""
+        """Encode with what the library adds, truncates and pads by default."""
         return {}
 
     def encode_pair(self, text: str, pair: str) -> Views:
-        """Give nothing."""
+        """Encode two texts as one input."""
         return {}
 
     def decode(self, ids: list[int]) -> Views:
-        """Give nothing."""
+        """Decode, with and without special tokens."""
         return {}
 
 
-class HuggingFace(Base):
+class HuggingFace(Library):
     """A ``tokenizer.json`` in Hugging Face tokenizers."""
 
     def __init__(self, path: Path) -> None:
@@ -159,7 +140,7 @@ class Gpt1(HuggingFace):
         self.specials = list(self.slow.all_special_tokens)
 
 
-class Tiktoken(Base):
+class Tiktoken(Library):
     """A file of ranks with its publisher's pattern, in tiktoken."""
 
     def __init__(self, path: Path) -> None:
@@ -185,7 +166,7 @@ class Tiktoken(Base):
         }
 
 
-class SentencePiece(Base):
+class SentencePiece(Library):
     """A ``.model`` file in SentencePiece."""
 
     def __init__(self, path: Path) -> None:
@@ -217,7 +198,7 @@ class SentencePiece(Base):
         return {"decode": self.processor.decode(ids)}
 
 
-class Mistral(Base):
+class Mistral(Library):
     """A ``tekken.json`` in mistral-common."""
 
     def __init__(self, path: Path) -> None:
@@ -244,7 +225,7 @@ class Mistral(Base):
         }
 
 
-class SubwordNmt(Base):
+class SubwordNmt(Library):
     """A codes file in subword-nmt; it knows tokens, not ids."""
 
     def __init__(self, path: Path) -> None:

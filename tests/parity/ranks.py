@@ -101,13 +101,7 @@ def whisper() -> list[str]:
     )
     tasks = "translate transcribe startoflm startofprev nospeech notimestamps"
     times = [f"{step * 0.02:.2f}" for step in range(1501)]
-    names = [
-        "endoftext",
-        "startoftranscript",
-        *languages.split(),
-        *tasks.split(),
-        *times,
-    ]
+    names = [*f"endoftext startoftranscript {languages} {tasks}".split(), *times]
     return [f"<|{name}|>" for name in names]
 
 

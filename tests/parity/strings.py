@@ -51,41 +51,13 @@ SCRIPTS = (
     "日本語 テキスト ひらがな 中文， 。 한국어 हिन्दी ไทย العربية עברית Ελλάδα Привет தமிழ் ქართ አማ "
     "ខ្មែរ བོད ᠮᠣ"
 ).split(" ")
-LATIN = [
-    "a",
-    "b",
-    "z",
-    "A",
-    "I",
-    "the",
-    " the",
-    "hello",
-    "Hello",
-    "WORLD",
-    "camelCase",
-    "HTTPServer",
-    "don",
-    "we",
-    "ab",
-    "abc",
-    "er",
-    "ing",
-    "tion",
-    "l",
-]
+LATIN = (
+    "a,b,z,A,I,the, the,hello,Hello,WORLD,camelCase,HTTPServer,don,we,ab,abc,er,ing,"
+    "tion,l"
+).split(",")
 SIGNS = [
     *'!"#$%&()*+,-./:;<=>?@[\\]^_{|}~§±×÷€£¥°·«»¿¡†–—„',
-    "...",
-    "--",
-    "==",
-    "/*",
-    "*/",
-    "://",
-    "!!",
-    "?!",
-    ".\n",
-    "])",
-    "})\n",
+    *"... -- == /* */ :// !! ?! .\n ]) })\n".split(" "),
 ]
 
 

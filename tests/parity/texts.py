@@ -39,11 +39,8 @@ def _parts(path: Path, n_bytes: int) -> list[str]:
     """Give the whole file, or three parts of it; cut characters are left out."""
     data = path.read_bytes()
     if len(data) <= n_bytes or "unicode" in path.parent.name:
-        return (
-            [data[:n_bytes].decode(errors="ignore")]
-            if n_bytes < len(data) // 2
-            else [data.decode(errors="ignore")]
-        )
+        n_taken = n_bytes if n_bytes < len(data) // 2 else len(data)
+        return [data[:n_taken].decode(errors="ignore")]
     third = n_bytes // 3 + 1
     starts = (0, len(data) // 2, len(data) - third)
     return [data[start : start + third].decode(errors="ignore") for start in starts]
