@@ -2,7 +2,7 @@
 
 import copy
 
-from tests.parity.building import charsmap
+from tests.parity.building import added, charsmap
 
 NAMES = dict.fromkeys("abcBé▁ 123,!ĠÃ©|")
 WORDS = ["ab", "▁a", "##b", "<s>", "bc", "[U]"]
@@ -84,15 +84,7 @@ COMPONENTS = {
     "added_tokens": [],
     "model": [],
 }
-ADDED = {
-    "id": VOCAB["<s>"],
-    "content": "<s>",
-    "single_word": False,
-    "lstrip": True,
-    "rstrip": False,
-    "normalized": False,
-    "special": True,
-}
+ADDED = {"id": VOCAB["<s>"], **added("<s>", "special lstrip")}
 MODEL = {
     "type": "BPE",
     "dropout": None,

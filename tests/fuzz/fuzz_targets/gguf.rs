@@ -6,8 +6,4 @@
 
 use bytepair_formats::gguf;
 
-libfuzzer_sys::fuzz_target!(|file: &[u8]| {
-    if let Ok(tokenizer) = gguf::read(std::io::Cursor::new(file)) {
-        bytepair_fuzz::use_it(&tokenizer);
-    }
-});
+libfuzzer_sys::fuzz_target!(|file: &[u8]| bytepair_fuzz::use_if_read(gguf::read(std::io::Cursor::new(file))));

@@ -7,9 +7,6 @@
 use bytepair_formats::gpt2;
 
 libfuzzer_sys::fuzz_target!(|files: &[u8]| {
-    let cut = files.iter().position(|&byte| byte == 0).unwrap_or(files.len());
-    let (first, second) = (&files[..cut], files.get(cut + 1..).unwrap_or_default());
-    if let Ok(tokenizer) = gpt2::read(first, second) {
-        bytepair_fuzz::use_it(&tokenizer);
-    }
+    let (first, second) = bytepair_fuzz::cut(files);
+    bytepair_fuzz::use_if_read(gpt2::read(first, second));
 });

@@ -6,8 +6,4 @@
 
 use bytepair_formats::native;
 
-libfuzzer_sys::fuzz_target!(|file: &[u8]| {
-    if let Ok(tokenizer) = native::read(file) {
-        bytepair_fuzz::use_it(&tokenizer);
-    }
-});
+libfuzzer_sys::fuzz_target!(|file: &[u8]| bytepair_fuzz::use_if_read(native::read(file)));

@@ -7,9 +7,6 @@
 use bytepair_formats::tiktoken;
 
 libfuzzer_sys::fuzz_target!(|files: &[u8]| {
-    let cut = files.iter().position(|&byte| byte == 0).unwrap_or(files.len());
-    let (first, second) = (&files[..cut], files.get(cut + 1..).unwrap_or_default());
-    if let Ok(tokenizer) = tiktoken::read_with_sidecar(first, second) {
-        bytepair_fuzz::use_it(&tokenizer);
-    }
+    let (first, second) = bytepair_fuzz::cut(files);
+    bytepair_fuzz::use_if_read(tiktoken::read_with_sidecar(first, second));
 });

@@ -23,8 +23,21 @@ const N_LONG: usize = 99;
 /// Files larger than this are not written and read again.
 const MAX_WRITTEN: usize = 1 << 16;
 
+/// Cuts bytes apart at the first NUL.
+pub fn cut(files: &[u8]) -> (&[u8], &[u8]) {
+    let place = files.iter().position(|&byte| byte == 0).unwrap_or(files.len());
+    (&files[..place], files.get(place + 1..).unwrap_or_default())
+}
+
+/// Uses a tokenizer if one was read.
+pub fn use_if_read<E>(found: Result<Tokenizer, E>) {
+    if let Ok(tokenizer) = found {
+        use_it(&tokenizer);
+    }
+}
+
 /// Encodes and decodes in every way, and writes: errors are fine, panics and disagreements are not.
-pub fn use_it(tokenizer: &Tokenizer) {
+fn use_it(tokenizer: &Tokenizer) {
     let plain = EncodeOptions { allowed_special: Specials::All, ..EncodeOptions::default() };
     let special = EncodeOptions { add_special_tokens: true, fit_length: Some(false), ..plain };
     for text in TEXTS {
