@@ -95,7 +95,8 @@ def hostile(job: Job) -> Iterator[Sample]:
         yield Sample("train", *cost, n_bytes, len(own.merges), digest)
         return
     if job["kind"] == "letters one by one":
-        counter = bytepair.train_from_iterator([texts.prose()], merges=500).counter()
+        tokenizer = bytepair.train_from_iterator([texts.prose()], merges=500)
+        counter = bytepair.TokenCounter(tokenizer)
         _, cost = timed(_call_all, counter.append, ["a"] * n_bytes)
         yield Sample("count", *cost, n_bytes, counter.total, "")
         return

@@ -46,7 +46,7 @@ def read_as(target, folder, data):
         return Tokenizer.from_file(path)
     for name, part in zip(TWO_FILES[target], data.split(b"\0", 1), strict=False):
         (folder / name).write_bytes(part)
-    return Tokenizer.from_directory(folder)
+    return Tokenizer.from_file(folder)
 
 
 class Again(str):

@@ -160,7 +160,7 @@ def every_way(tokenizer, texts, folder, **options):
     joined = "\n".join(texts)
     source, target, long = folder / "text.txt", folder / "ids.npy", joined * 40
     source.write_bytes(joined.encode())
-    counter = tokenizer.counter(**options)
+    counter = bytepair.TokenCounter(tokenizer, **options)
     ids, offsets = tokenizer.encode_batch_to_numpy(texts, **options, threads=2)
     found = {"arrays": (ids.tolist(), offsets.tolist())}
     for threads in (1, 2):
@@ -169,11 +169,12 @@ def every_way(tokenizer, texts, folder, **options):
     if tokenizer.n_vocab <= 65_536:
         narrow = tokenizer.encode_to_numpy(joined, **options, dtype="uint16")
         found["narrow"] = narrow.tolist()
-    names = "encode encode_ordinary count encode_with_offsets tokenize"
-    for name in names.split():
+    for name in ("encode", "count", "tokenize"):
         found[name] = [getattr(tokenizer, name)(text, **options) for text in texts]
+    full = tokenizer.encode_full_batch(texts, **options)
     return {
         **found,
+        "full": [(one.ids, one.offsets) for one in full],
         "batch": tokenizer.encode_batch(texts, **options, threads=2),
         "array": tokenizer.encode_to_numpy(joined, **options).tolist(),
         "long": tokenizer.encode_to_numpy(long, **options).tolist(),
@@ -398,7 +399,7 @@ def test_a_token_that_must_not_be_there_is_found_wherever_a_text_is_cut(ours, tm
             with pytest.raises(bytepair.SpecialTokenError, match=f"at byte {place};"):
                 way(text)
     for token in ("<s>", "<think>"):
-        counter = ours.counter(**options)
+        counter = bytepair.TokenCounter(ours, **options)
         counter.append("low low ")
         with pytest.raises(bytepair.SpecialTokenError, match="at byte 8;"):
             [counter.append(letter) for letter in token]

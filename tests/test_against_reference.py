@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings, strategies as st
 
 import bytepair
-from bytepair import reference
+from bytepair import reference, surgery
 from bytepair.reference import DIALECTS
 from bytepair.reference.tokenizer import cut_pieces
 
@@ -176,7 +176,7 @@ def assert_same_training(ours, expected):
     """Everything that was learned is equal."""
     assert ours.vocabulary == expected.vocabulary
     assert ours.merges == expected.merges
-    assert ours.merge_log == expected.merge_log
+    assert ours.inspect().merge_log == expected.inspect().merge_log
     assert ours.special_tokens == expected.special_tokens
 
 
@@ -284,16 +284,19 @@ def test_truncated_and_resumed_tokenizers_equal_training(cases, drawn, corpus):
 def assert_sizes_agree(corpus, options, large, small):
     """All ways to the two sizes lead to the same tokenizers."""
     n_merges = len(small.merges)
-    for cut in (large.truncated(merges=n_merges), large.truncated(small.n_vocab)):
+    for cut in (
+        surgery.shorten(large, merges=n_merges),
+        surgery.shorten(large, small.n_vocab),
+    ):
         assert cut == small
-        assert cut.merge_log == small.merge_log
+        assert cut.inspect().merge_log == small.inspect().merge_log
     resumed = bytepair.train_from_iterator(corpus, **options, resume=small, merges=30)
     assert resumed.merges == large.merges
-    assert [count for *_, count in resumed.merge_log] == [
-        count for *_, count in large.merge_log
+    assert [count for *_, count in resumed.inspect().merge_log] == [
+        count for *_, count in large.inspect().merge_log
     ]
     assert resumed.vocabulary[: small.n_vocab] == small.vocabulary
-    assert resumed.truncated(merges=n_merges) == small
+    assert surgery.shorten(resumed, merges=n_merges) == small
     plain = {name: v for name, v in options.items() if name != "special_tokens"}
     if "unknown_token" in plain or plain["dialect"] == "unknown-token":
         return  # it is a name too, and stays in front of new tokens
@@ -301,7 +304,7 @@ def assert_sizes_agree(corpus, options, large, small):
         bytepair.train_from_iterator(corpus, **plain, merges=n) for n in (n_merges, 30)
     )
     resumed = bytepair.train_from_iterator(corpus, **plain, resume=small, merges=30)
-    assert (resumed, resumed.merge_log) == (large, large.merge_log)
+    assert (resumed, resumed.inspect().merge_log) == (large, large.inspect().merge_log)
 
 
 # Special tokens, counts

@@ -300,7 +300,7 @@ def test_bytes_that_are_no_utf8_are_an_error_for_characters(words):
 def test_lone_surrogates_are_an_error(tokenizer, words):
     """They are no text; the message says where the first is."""
     for one in (tokenizer, words):
-        for method in ("encode", "encode_ordinary", "tokenize", "split", "count"):
+        for method in ("encode", "tokenize", "split", "count"):
             with pytest.raises(EncodingError, match="surrogate at character 1"):
                 getattr(one, method)(SURROGATE)
         with pytest.raises(EncodingError, match=r"text 1 .*surrogate"):
@@ -323,7 +323,7 @@ def test_a_lone_surrogate_in_a_long_text_is_found_where_it_is(tokenizer):
         for place in (0, 63, 64, 2999, 4999):
             text = filler * place + "\udfff" + (filler + "\ud800") * (5000 - place)
             problem = f"the text has a lone surrogate at character {place}, "
-            for method in ("encode", "encode_ordinary", "encode_to_numpy", "count"):
+            for method in ("encode", "encode_to_numpy", "count"):
                 refuses(EncodingError, f"^{problem}", getattr(tokenizer, method), text)
             for method in ("encode_batch", "encode_batch_to_numpy", "count_batch"):
                 for threads in (1, 2):
@@ -366,11 +366,11 @@ def test_unknown_characters_are_named(words):
     refuses(UnknownTokenError, '"z" is not in the alphabet', words.encode, "lozenge")
     with pytest.raises(UnknownTokenError, match="text 1 of the batch"):
         words.encode_batch(["low", "zebra"])
-    for method in ("count", "encode_to_numpy", "encode_ordinary"):
+    for method in ("count", "encode_to_numpy"):
         refuses(UnknownTokenError, None, getattr(words, method), "zebra")
 
 
-METHODS = ["encode", "encode_ordinary", "count", "tokenize", "split"]
+METHODS = ["encode", "count", "tokenize", "split"]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -408,9 +408,9 @@ def test_wrong_special_arguments_are_errors(tokenizer, name, special):
 @pytest.mark.parametrize("id_", [-1, 262, 2**31, 2**32, 2**63, HUGE, -HUGE])
 def test_ids_that_no_token_has_are_errors(tokenizer, id_):
     """Negative and huge ids are named, in every method that takes ids."""
-    push = tokenizer.decode_stream().push
+    push = bytepair.DecodeStream(tokenizer).push
     methods = [tokenizer.decode, tokenizer.decode_bytes, push]
-    uses = [(tokenizer.id_to_token, id_), (push, id_), *((m, [id_]) for m in methods)]
+    uses = [(tokenizer.token_bytes, id_), (push, id_), *((m, [id_]) for m in methods)]
     for method, argument in [*uses, (tokenizer.decode, [64, id_])]:
         refuses(UnknownTokenError, f"id {id_}", method, argument)
 
@@ -418,7 +418,11 @@ def test_ids_that_no_token_has_are_errors(tokenizer, id_):
 @pytest.mark.parametrize("ids", [None, 3, "abc", [1.0], ["1"], [None], [[1]], 1.5])
 def test_what_is_no_sequence_of_ids_is_a_type_error(tokenizer, ids):
     """Ids are whole numbers in an iterable."""
-    methods = [tokenizer.decode, tokenizer.decode_bytes, tokenizer.decode_stream().push]
+    methods = [
+        tokenizer.decode,
+        tokenizer.decode_bytes,
+        bytepair.DecodeStream(tokenizer).push,
+    ]
     for method in methods[: 2 if ids == 3 else 3]:
         refuses(TypeError, None, method, ids)
 
@@ -426,12 +430,15 @@ def test_what_is_no_sequence_of_ids_is_a_type_error(tokenizer, ids):
 def test_wrong_arguments_of_decoding_are_errors(tokenizer):
     """``errors`` is one of three words."""
     for errors in ("x", "surrogateescape", ""):
-        for call in (partial(tokenizer.decode, [64]), tokenizer.decode_stream):
+        for call in (
+            partial(tokenizer.decode, [64]),
+            partial(bytepair.DecodeStream, tokenizer),
+        ):
             refuses(TokenizerError, r"replace.*strict.*ignore", call, errors=errors)
     refuses(TypeError, None, tokenizer.decode, [64], errors=None)
     for method, arguments in (
         (tokenizer.token_to_id, (3, None, ["a"])),
-        (tokenizer.id_to_token, ("a", 1.5, None)),
+        (tokenizer.token_bytes, ("a", 1.5, None)),
     ):
         for argument in arguments:
             refuses(TypeError, None, method, argument)
@@ -457,7 +464,7 @@ def test_what_makes_another_tokenizer_names_what_it_takes(tokenizer, wrong):
 
 def test_a_stream_goes_on_after_an_error(tokenizer):
     """A wrong id changes nothing: the ids after it are decoded."""
-    stream = tokenizer.decode_stream()
+    stream = bytepair.DecodeStream(tokenizer)
     assert stream.push(64) == "a"
     refuses(UnknownTokenError, None, stream.push, 9999)
     assert stream.push(65) + stream.finish() == "b"
@@ -503,8 +510,8 @@ def test_a_boolean_is_no_id_and_no_number(tokenizer):
         (tokenizer.decode_bytes, [64, False]),
         (tokenizer.decode, np.array([True])),
         (tokenizer.decode_batch, [[True]]),
-        (tokenizer.decode_stream().push, True),
-        (tokenizer.id_to_token, True),
+        (bytepair.DecodeStream(tokenizer).push, True),
+        (tokenizer.token_bytes, True),
         (tokenizer.with_padding, True),
         (lambda chance: tokenizer.encode_full("a", dropout=chance), True),
         (tokenizer.with_template, ["$A", ("<s>", True)]),
@@ -712,24 +719,25 @@ def test_a_long_run_of_byte_tokens_streams_in_linear_time():
     )
     text = "é" * 200_000
     ids = tokenizer.encode(text)
-    stream = tokenizer.decode_stream()
+    stream = bytepair.DecodeStream(tokenizer)
     started = time.process_time()
     pieces = [stream.push(number) for number in ids]
     assert "".join(pieces) + stream.finish() == text
     assert time.process_time() - started < 5
 
 
-def test_what_is_no_tokenizer_is_told_with_how_to_load_it(tokenizer):
-    """Functions that take a tokenizer say so, and how its file becomes one."""
-    path = "own.json"
+def test_what_is_neither_a_tokenizer_nor_its_path_is_refused(tokenizer):
+    """Functions that take a tokenizer say so, and a path that leads nowhere is named."""
+    bad = 3
     for call, *arguments in (
-        *((analyze.diagnose, path), (analyze.portrait, path)),
-        *((analyze.trace, path, "low"), (analyze.cut, path, "low")),
-        *((analyze.why, path, "low", "l"), (analyze.measure, path, [])),
-        *((analyze.stats, path, []), (analyze.stats, {"a": path}, [])),
-        *((analyze.file_sums, [path], []), (analyze.describe, {"a": path})),
+        *((analyze.diagnose, bad), (analyze.portrait, bad)),
+        *((analyze.trace, bad, "low"), (analyze.cut, bad, "low")),
+        *((analyze.why, bad, "low", "l"), (analyze.measure, bad, [])),
+        *((analyze.stats, bad, []), (analyze.stats, {"a": bad}, [])),
+        *((analyze.file_sums, [bad], []), (analyze.describe, {"a": bad})),
     ):
-        refuses(TypeError, r"found str; load .* Tokenizer\.from_file", call, *arguments)
+        refuses(TypeError, "a Tokenizer or a path, found int", call, *arguments)
+    refuses(FileError, "nowhere.json: No such file", analyze.portrait, "nowhere.json")
     refuses(TypeError, r"'min_cuont'; did you mean min_count=\?", train, min_cuont=2)
     for call in (analyze.measure, analyze.stats):
         refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)
@@ -741,7 +749,7 @@ def test_a_value_of_another_kind_is_named(tokenizer):
     """The message has the argument and what it must be, and nothing of the code behind it."""
     for says, call, *arguments in (
         *(
-            ("found int; load", call, 3, tokenizer)
+            ("or a path, found int", call, 3, tokenizer)
             for call in (verify, verify_extension)
         ),
         ("found must be what trace", analyze.why, tokenizer, "low", "l"),

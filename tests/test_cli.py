@@ -26,6 +26,7 @@ from tests.programs import run_python
 from tests.terminals import on_terminal
 
 import bytepair
+from bytepair import surgery
 from bytepair.cli import demo, entry, python_texts, train
 
 TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
@@ -589,7 +590,7 @@ def test_ids_that_fail_are_located(saved):
 
 
 def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
-    """Ids are never cut off: a vocabulary above 65,536 needs 32 bits."""
+    """Ids are never cut off: a vocabulary above 65,536 needs 32 bits, as does a larger padding id."""
     tokenizer = load(saved)
     for id_, is_small in ((65_535, True), (65_536, False)):
         path = tmp_path / f"{id_}.bytepair"
@@ -600,6 +601,13 @@ def test_16_bits_are_refused_where_ids_need_more(saved, tmp_path):
             assert found.stdout_bytes == b"\xff\xff"
         else:
             assert "use --format uint32" in refused(*encode, stdin=b"low")
+    path = tmp_path / "tokenizer.json"
+    tokenizer.with_padding(0, length=9).save(path)
+    parts = json.loads(path.read_text("utf-8"))
+    parts["padding"]["pad_id"] = 70_000
+    path.write_text(json.dumps(parts), "utf-8")
+    encode = ("encode", path, "--add-special-tokens", "--format", "uint16")
+    assert "the id 70000 does not fit uint16" in refused(*encode, stdin=b"low")
 
 
 def test_arrays_of_numpy_are_written_and_read(saved, tmp_path):
@@ -672,7 +680,7 @@ def test_info_begins_with_what_is_asked(saved):
     assert "275 ids, 18 merges, 1 added token\n" in shown
     assert "    274  <|end|>" in shown
     assert "loses           nothing\n" in shown
-    counts = [row[3] for row in load(saved).merge_log]
+    counts = [row[3] for row in load(saved).inspect().merge_log]
     assert f"occurred {counts[0]} times at first, {counts[-1]} at last" in shown
 
 
@@ -680,9 +688,9 @@ def test_info_tells_the_pipeline(saved):
     """At length a reader finds every part, how the split runs, and both ends of the merges."""
     shown = run("info", saved, "--verbose").stdout
     tokenizer = load(saved)
-    for name, text in tokenizer._describe():
+    for name, text in tokenizer.inspect().description:
         assert f"{name:<16}{text}" in shown
-    assert tokenizer.explain()[0] in shown
+    assert tokenizer.inspect().stages[0] in shown
     assert tokenizer.fingerprint in shown
     assert "274  <|end|>" in shown
     assert "' newest'" in shown
@@ -695,7 +703,7 @@ def test_info_tells_the_compression_that_the_log_has(tmp_path):
     )
     tokenizer = bytepair.train_from_iterator(["low lower"] * 2, merges=3, log=log)
     tokenizer.save(path)
-    tokenizer.truncated(tokenizer.n_vocab - 1).save(small)
+    surgery.shorten(tokenizer, tokenizer.n_vocab - 1).save(small)
     bytepair.train_from_iterator(["her hers"], merges=3).save(other)
     assert "compression     2.25 bytes per token of the training corpus (18 bytes)" in (
         run("info", path, "--log", log).stdout
@@ -717,8 +725,8 @@ def test_info_is_json_for_programs(saved):
     assert found["n_merges"] == 18
     assert found["fingerprint"] == tokenizer.fingerprint
     assert found["special_tokens"] == {"<|end|>": 274}
-    assert found["pipeline"] == dict(tokenizer._describe())
-    assert found["split_execution"] == tokenizer.explain()
+    assert found["pipeline"] == dict(tokenizer.inspect().description)
+    assert found["split_execution"] == tokenizer.inspect().stages
     assert [left + right for left, right in found["first_merges"]] == [
         (left + right).decode() for left, right in tokenizer.merges[:5]
     ]

@@ -148,7 +148,7 @@ def test_every_command_writes_the_rows_of_an_embedding_matrix(typed, files):
     assert len(rows) == n_new
     for row in rows[: len(files)]:
         if row["bytes"] and row["token"] in files.get_vocab():
-            assert row["old_ids"] == [files.token_to_id_hf(row["token"])]
+            assert row["old_ids"] == [files.inspect().id_of_written(row["token"])]
 
 
 REFUSED = {

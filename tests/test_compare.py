@@ -11,7 +11,7 @@ import pytest
 from tests import commands
 
 import bytepair
-from bytepair import Tokenizer
+from bytepair import Tokenizer, surgery
 from bytepair.analyze import _compare, _compare_texts, compare
 
 TEXTS = ["low lower lowest", "it's newer, newest", "widest wide", "", "🙂 low 🙂", "é"]
@@ -69,7 +69,7 @@ def test_merges_are_those_of_the_lists(pair):
 def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
     """All merges are alike, and then one has no more."""
     large = trained("low lower lowest", 262)
-    small = large.truncated(259)
+    small = surgery.shorten(large, 259)
     found = compare(small, large)
     assert found.merges.n_alike == 3
     next_merge = _compare.MergeAt(3, *large.merges[3])
@@ -162,7 +162,7 @@ def test_added_tokens_and_parts_that_differ_are_listed(pair):
     c_ids = first.token_to_id("<c>"), second.token_to_id("<c>")
     assert rows == {"<a>": (269, 300), "<b>": (None, 301), "<c>": c_ids}
     parts = {part.name: (part.first, part.second) for part in found.parts}
-    here, there = dict(first._describe()), dict(second._describe())
+    here, there = dict(first.inspect().description), dict(second.inspect().description)
     assert parts == {n: (here[n], there[n]) for n in ("split", "loses")}
 
 
@@ -201,7 +201,7 @@ def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(shared):
 
 def meaning(tokenizer, text):
     """List what the ids of a text stand for."""
-    return [tokenizer.id_to_token(id_) for id_ in tokenizer.encode(text)]
+    return [tokenizer.inspect().token(id_) for id_ in tokenizer.encode(text)]
 
 
 def random_texts():

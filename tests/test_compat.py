@@ -285,6 +285,19 @@ def test_an_object_that_takes_the_state_of_another_is_compiled_anew():
     assert outcomes(ours) == outcomes(theirs)
 
 
+def test_an_object_that_did_not_change_is_not_compiled_anew():
+    """Two calls run on one tokenizer of ours, also if a sequence of parts is empty, which is false."""
+    tokenizer, _ = pair_of("gpt2")
+    tokenizer.normalizer = tokenizers.normalizers.Sequence([])
+    engine = tokenizer.__dict__[compat.KEY]
+    cores = []
+    for text in TEXTS:
+        tokenizer.encode(text)
+        cores.append(engine.core)
+    assert cores[0] is not None
+    assert all(core is cores[0] for core in cores)
+
+
 def test_what_takes_their_object_takes_it_accelerated():
     """Streams and saving are theirs."""
     ours, theirs = pair_of("gpt2")

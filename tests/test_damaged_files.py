@@ -52,7 +52,7 @@ def problem_of(read, *arguments):
         except bytepair.TokenizerError:
             continue
         assert full.ids == ids == again.encode(text, allowed_special="all")
-        stream = tokenizer.decode_stream()
+        stream = bytepair.DecodeStream(tokenizer)
         assert stream.push(ids) + stream.finish() == tokenizer.decode(ids)
     return None
 
@@ -179,7 +179,7 @@ def test_damaged_pairs_are_named(tmp_path, vocab, merges, message):
     (tmp_path / "vocab.json").write_text(vocab)
     (tmp_path / "merges.txt").write_text(merges)
     with pytest.raises(bytepair.FormatError, match=message):
-        Tokenizer.from_directory(tmp_path, pattern="gpt2")
+        Tokenizer.from_file(tmp_path, pattern="gpt2")
 
 
 BIG = """

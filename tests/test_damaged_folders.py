@@ -71,7 +71,7 @@ def test_changed_settings_are_refused_by_file_or_work(kind, tmp_path):
             (tmp_path / file).write_text(json.dumps(value))
         loaded = []
         try:
-            loaded.append(Tokenizer.from_directory(tmp_path))
+            loaded.append(Tokenizer.from_file(tmp_path))
             loaded[0].encode("lo <s>")
         except TokenizerError as error:
             is_told = loaded or str(tmp_path) in str(error)

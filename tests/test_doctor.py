@@ -931,7 +931,10 @@ def test_made_and_kept_are_those_of_the_definition(tmp_path):
         for piece in tokenizer.split(part.encode()):
             row = [tokenizer.token_to_id(bytes([byte])) for byte in piece]
             made.update(row)
-            merges = {(left, right): id_ for left, right, id_, _ in tokenizer.merge_log}
+            merges = {
+                (left, right): id_
+                for left, right, id_, _ in tokenizer.inspect().merge_log
+            }
             for (left, right), id_ in merges.items():
                 place = 0
                 while place + 1 < len(row):

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import bytepair
-from bytepair import _core
+from bytepair import _core, analyze, surgery
+from bytepair._elsewhere import INSTEAD
 
 PACKAGE = Path(bytepair.__file__).parent
 STUB = PACKAGE / "_core.pyi"
@@ -65,6 +67,14 @@ def definitions():
                 if isinstance(member, ast.FunctionDef):
                     own = inspect.getattr_static(getattr(_core, node.name), member.name)
                     yield f"{node.name}.{member.name}", member, own
+
+
+def test_modules_of_the_package_are_imported_when_they_are_named():
+    """``bytepair.analyze`` needs no import of its own; a name that is nothing is an AttributeError."""
+    for name in ("analyze", "data", "reference", "scale", "surgery"):
+        assert bytepair.__getattr__(name).__name__ == f"bytepair.{name}"
+    with pytest.raises(AttributeError, match="no attribute 'analyse'"):
+        bytepair.analyse  # noqa: B018
 
 
 def test_names_of_the_package_are_those_that_users_call():
@@ -168,7 +178,7 @@ def test_keywords_that_are_shown_are_those_that_are_taken():
         and name not in {"_encode_file", "_word_rows"}
     }
     all_names = {name for parameters in encoding.values() for name in parameters}
-    assert len(encoding) > 15
+    assert len(encoding) > 10
     for name, parameters in encoding.items():
         method = getattr(_core.CoreTokenizer, name)
         given = [values[each] for each in parameters if each in values]
@@ -199,3 +209,38 @@ def test_what_a_notebook_shows_is_short(tmp_path):
     assert [len(text) < 600 for text in shown] == [True] * 3
     n_merges, n_vocab = len(tokenizer.merges), tokenizer.n_vocab
     assert repr(log) == f"<bytepair.MergeLog: {n_merges} merges, up to {n_vocab} ids>"
+
+
+def test_names_of_other_libraries_are_answered_with_what_to_use():
+    """Each name that is answered is missing, and what the answer names first is there."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    for name, instead in INSTEAD.items():
+        for owner in (tokenizer, bytepair.Tokenizer):
+            with pytest.raises(AttributeError, match=re.escape(f"use {instead}")):
+                getattr(owner, name)
+        first = re.match(r"(bytepair(?:\.\w+)+|\w+)", instead)[0]
+        module, _, last = first.rpartition(".")
+        owner = importlib.import_module(module) if module else tokenizer
+        assert hasattr(owner, last) or importlib.import_module(first)
+    assert len([n for n in dir(bytepair.Tokenizer) if not n.startswith("_")]) <= 38
+    with pytest.raises(AttributeError, match=r"no attribute 'nonsense'$"):
+        tokenizer.nonsense  # noqa: B018
+
+
+def test_functions_that_take_a_tokenizer_take_its_path(tmp_path):
+    """The results are those of the tokenizer that is loaded from the path."""
+    tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    path, text = tmp_path / "own.bytepair", tmp_path / "text.txt"
+    tokenizer.save(path)
+    text.write_text("low lower")
+    for call in (
+        analyze.portrait,
+        analyze.diagnose,
+        lambda t: analyze.cut(t, "low"),
+        lambda t: analyze.trace(t, "low"),
+        lambda t: analyze.stats(t, [text]),
+        lambda t: surgery.shorten(t, merges=1),
+    ):
+        assert str(call(path)) == str(call(tokenizer)) == str(call(str(path)))
+    with pytest.raises(TypeError, match="expected a Tokenizer or a path, found int"):
+        analyze.trace(3, "low")

@@ -9,7 +9,6 @@ import tokenizers
 
 from bytepair import (
     AddedToken,
-    FileError,
     FormatError,
     Tokenizer,
     TokenizerError,
@@ -69,7 +68,7 @@ def test_a_folder_gives_the_ids_of_transformers(name: str, tmp_path: Path) -> No
         files = {"tokenizer_config.json": {name: listed}}
     folder_with(tmp_path, files)
     theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
-    for ours in (Tokenizer.from_directory(tmp_path), Tokenizer.from_file(tmp_path)):
+    for ours in (Tokenizer.from_file(tmp_path), Tokenizer.from_file(str(tmp_path))):
         assert ours.n_vocab == len(theirs) == first + 2
         for text in TEXTS:
             ids = list(ours.encode(text, allowed_special="all"))
@@ -112,15 +111,7 @@ def test_a_list_of_ids_changes_no_token_of_the_tokenizer_itself(
     assert folder.encode("<|start|>") == alone.encode("<|start|>")
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<|start|>": 900}))
     with pytest.raises(TokenizerError, match=r"added_tokens\.json.*start.*and not 900"):
-        Tokenizer.from_directory(tmp_path)
-
-
-def test_what_is_no_folder_is_told_as_that() -> None:
-    """A folder that does not exist, and a file, are not folders without a tokenizer."""
-    with pytest.raises(FileError, match="no such folder"):
-        Tokenizer.from_directory("nonexistent")
-    with pytest.raises(FileError, match="a file, not a folder"):
-        Tokenizer.from_directory(__file__)
+        Tokenizer.from_file(tmp_path)
 
 
 def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:
@@ -130,7 +121,7 @@ def test_an_id_that_is_taken_is_named(tmp_path: Path) -> None:
         tmp_path, {"tokenizer_config.json": {"added_tokens_decoder": listed}}
     )
     with pytest.raises((FormatError, TokenizerError), match=r"the id 3 of .*<tool>"):
-        Tokenizer.from_directory(folder)
+        Tokenizer.from_file(folder)
     assert Tokenizer.from_file(folder / "tokenizer.json").n_vocab
 
 
@@ -153,4 +144,4 @@ def test_half_a_character_is_named_with_its_file(
     folder = folder_with(tmp_path, {})
     (folder / name).write_text(content)
     with pytest.raises(FormatError, match=rf"{name}: .*lone surrogate"):
-        Tokenizer.from_directory(folder)
+        Tokenizer.from_file(folder)

@@ -38,7 +38,7 @@ WRITTEN["gpt2"] = ["merges.txt", "vocab.json"]
 # What a format can hold, of the dialects as they are.
 HOLDS = {
     "bytepair": set(bytepair.dialects()),
-    "huggingface": set(bytepair.dialects()) - {"sennrich"},
+    "huggingface": set(bytepair.dialects()) - {"sennrich", "jurafsky-martin"},
     "tiktoken": {"gpt2", "gpt4", "gpt4o", "llama3", "qwen", "tekken", "byte-stream"},
     "gpt2": {"gpt2"},
 }
@@ -96,7 +96,7 @@ def test_every_dialect_is_saved_or_refused(tmp_path, dialect, name):
     assert_same_ids(tokenizer, loaded)
     if name == "bytepair":
         assert loaded == tokenizer
-        assert loaded.merge_log == tokenizer.merge_log
+        assert loaded.inspect().merge_log == tokenizer.inspect().merge_log
         assert str(loaded) == str(tokenizer)
     if name in ("bytepair", "huggingface"):
         data = path.read_bytes()
@@ -358,7 +358,7 @@ def test_published_files_are_kept_by_our_own_format(shared, name):
     text = "The quick brown fox, 12345 don't\n\n  日本 é 😀"
     options = {"allowed_special": "all", "add_special_tokens": True}
     assert again.encode(text, **options) == tokenizer.encode(text, **options)
-    assert again.encode_ordinary(text) == tokenizer.encode_ordinary(text)
+    assert again.encode(text) == tokenizer.encode(text)
 
 
 RANKS = {"p50k_base": ("gpt2", 50_256), "cl100k_base": ("cl100k", 100_257)}

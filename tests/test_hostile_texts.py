@@ -65,7 +65,7 @@ def counting(text, dialect):
     parts = [text[start : start + 10] for start in range(0, len(text), 10)]
 
     def work():
-        counter = tokenizer.counter()
+        counter = bytepair.TokenCounter(tokenizer)
         for part in parts:
             counter.append(part)
 

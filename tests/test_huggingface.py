@@ -119,7 +119,7 @@ def test_byte_level_is_found_wherever_it_stands(
         ),
     )
     for tokenizer in (ours, Tokenizer.from_bytes(ours.to_bytes())):
-        assert (tokenizer.id_to_token(11) == b" ") == is_bytes
+        assert (tokenizer.inspect().token(11) == b" ") == is_bytes
         for text in TEXTS:
             expected = theirs.encode(text)
             found = tokenizer.encode_full(text, allowed_special="all")
@@ -177,7 +177,7 @@ def test_a_byte_order_mark_is_refused_as_the_library_does(tmp_path):
         peer.Tokenizer.from_file(str(path))
     for read, source in (
         (Tokenizer.from_file, path),
-        (Tokenizer.from_directory, tmp_path),
+        (Tokenizer.from_file, tmp_path),
         (Tokenizer.from_bytes, path.read_bytes()),
     ):
         with pytest.raises(FormatError, match="byte order mark"):
@@ -332,7 +332,7 @@ def test_bytes_that_a_pair_of_files_lacks_are_left_out(tmp_path):
     theirs = peer.ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
     ours = Tokenizer.from_file(merges, pattern="gpt2")
     ours.save(tmp_path / "own", format="gpt2")
-    for tokenizer in (ours, Tokenizer.from_directory(tmp_path / "own")):
+    for tokenizer in (ours, Tokenizer.from_file(tmp_path / "own")):
         for text in ("abcab", "acb \u00e9", "ccc"):
             expected = theirs.encode(text)
             assert tokenizer.encode(text) == expected.ids

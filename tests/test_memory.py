@@ -249,7 +249,7 @@ ENDING = """
         "batch": lambda: tokenizer.encode_batch_to_numpy([varied, text, varied]),
         "lists": lambda: tokenizer.encode_batch([varied, varied]),
         "full": lambda: tokenizer.encode_full(text),
-        "offsets": lambda: tokenizer.encode_with_offsets(varied),
+        "offsets": lambda: tokenizer.encode_full(varied).offsets,
         "count": lambda: tokenizer.count(text),
         "train": lambda: bytepair.train_from_iterator([text, varied], vocab_size=300),
         "bytes": lambda: tokenizer.decode_bytes(ids),

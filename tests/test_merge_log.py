@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import bytepair
+from bytepair import surgery
 from bytepair._training import plots
 from bytepair._training.merge_log import write_log
 
@@ -33,11 +34,13 @@ def without_ids(step):
 def test_a_log_tells_what_encoding_gives(tmp_path, dialect):
     """Steps are those of the tokenizer, and the tokens left those of the corpus cut there."""
     tokenizer, log = train(tmp_path / "log", dialect=dialect)
-    assert [(*step.ids, step.count) for step in log.steps] == tokenizer.merge_log
+    assert [
+        (*step.ids, step.count) for step in log.steps
+    ] == tokenizer.inspect().merge_log
     sizes = [(log.first_step - 1, log.tokens)]
     sizes += [(step.step, step.tokens) for step in log.steps]
     for n_merges, n_tokens in sizes[::4]:
-        cut = tokenizer.truncated(merges=n_merges)
+        cut = surgery.shorten(tokenizer, merges=n_merges)
         assert sum(map(cut.count, TEXTS)) == n_tokens
         assert log.n_alphabet + log.n_names + n_merges == cut.n_vocab
     assert log.curve()[-1] == (tokenizer.n_vocab, log.steps[-1].bytes_per_token)
@@ -94,7 +97,9 @@ def test_a_continued_log_is_that_of_training_at_once(
     large, log = train(tmp_path / "log", **{**options, "dialect": None}, resume=small)
     n_names = log.n_names
     assert n_names == len(special) + (dialect == "unknown-token")
-    assert [step.ids for step in log.steps] == [merge[:3] for merge in large.merge_log]
+    assert [step.ids for step in log.steps] == [
+        merge[:3] for merge in large.inspect().merge_log
+    ]
     assert list(map(without_ids, log.steps)) == list(map(without_ids, at_once.steps))
     if not n_names:
         whole = (tmp_path / "at once").read_bytes()
@@ -119,7 +124,7 @@ def test_a_log_of_something_else_is_not_continued(tmp_path):
     path = tmp_path / "log"
     small, _ = train(path, merges=7)
     before = path.read_bytes()
-    other = small.truncated(merges=6)
+    other = surgery.shorten(small, merges=6)
     message = "not the log of the resumed tokenizer"
     with pytest.raises(bytepair.TrainingError, match=message):
         train(path, resume=other)

@@ -313,7 +313,7 @@ def test_lessons_train_as_python_does(site):
         page.locator("#train output.step").get_by_text(label, exact=True).wait_for()
         page.locator("#train .pieces .joined").first.wait_for()
         shown = page.locator("#train .learned button .times").all_inner_texts()
-        counts = [count for *_, count in own.merge_log]
+        counts = [count for *_, count in own.inspect().merge_log]
         assert [int(count) for count in shown][-20:] == counts[-20:]
         assert page.locator("#train .bars .chosen").count() == 1
         page.get_by_text("Use in Encode").click()

@@ -186,7 +186,7 @@ def test_first_seen_is_the_first_in_the_text(words, n_merges):
 def test_training_stops_below_min_count(counts, min_count):
     """Every merged pair is frequent enough, and the counts never grow."""
     tokenizer = train_from_counts(counts, dialect="gpt2", min_count=min_count)
-    n_pairs = [n for _, _, _, n in tokenizer.merge_log]
+    n_pairs = [n for _, _, _, n in tokenizer.inspect().merge_log]
     assert n_pairs == sorted(n_pairs, reverse=True)
     assert all(n >= min_count for n in n_pairs)
 
@@ -220,7 +220,7 @@ def test_special_tokens_in_training_text_are_borders():
     """They are not counted, and no piece reaches across one."""
     options = {"dialect": "byte-stream", "special_tokens": ["<s>"]}
     tokenizer = train_from_iterator(["ab<s>ab"], **options)
-    assert tokenizer.merge_log == [(97, 98, 256, 2)]
+    assert tokenizer.inspect().merge_log == [(97, 98, 256, 2)]
 
 
 # Encode and decode

@@ -205,7 +205,7 @@ def test_a_portrait_counts_every_token_once(small):
     assert dict(found.kinds)["added or unknown"] == 1
     assert dict(found.kinds)["part of a character"] >= 128
     counts = [count for _step, count in found.merge_counts]
-    assert counts == [count for *_, count in small.merge_log]
+    assert counts == [count for *_, count in small.inspect().merge_log]
 
 
 def test_without_a_corpus_the_page_says_what_needs_one(small, hostile):
@@ -532,7 +532,7 @@ def test_a_token_that_is_pointed_at_shows_its_ids_and_bytes(opened, page_path, s
     ids = token.get_attribute("data-ids").split(",")
     told = seen.inner_text()
     assert all(id_ in told for id_ in ids)
-    assert small.id_to_token(int(ids[0])).hex(" ") in told
+    assert small.token_bytes(int(ids[0])).hex(" ") in told
     assert token.evaluate("(token) => token.classList.contains('on')")
     page.locator("body").dispatch_event("pointerdown")
     assert seen.is_hidden()

@@ -11,6 +11,7 @@ from tests.made_up import added
 from tests.marks import slow_but
 
 import bytepair
+from bytepair import surgery
 from bytepair._io.saving import FORMATS
 from bytepair._training.earlier import read_earlier
 
@@ -80,15 +81,17 @@ def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
     assert after.vocabulary[:n_ids] == before.vocabulary
     assert after.n_vocab == n_ids + 40
     assert after.special_tokens == {**before.special_tokens, "<|new|>": n_ids + 39}
-    assert after.merge_log[: len(before.merges)] == before.merge_log
-    new = [result for _, _, result, _ in after.merge_log[len(before.merges) :]]
+    assert after.inspect().merge_log[: len(before.merges)] == before.inspect().merge_log
+    new = [
+        result for _, _, result, _ in after.inspect().merge_log[len(before.merges) :]
+    ]
     assert new == list(range(n_ids, n_ids + 39))
     assert (report["unchanged_ids"], report["new_ids"]) == (n_ids, 40)
-    ids = itertools.chain.from_iterable(map(after.encode_ordinary, texts))
+    ids = itertools.chain.from_iterable(map(after.encode, texts))
     apart = set(before.added_tokens) - set(before.special_tokens.values())
     assert report["tokens"] == sum(id_ not in apart for id_ in ids)
     assert after._added_tokens[: len(before._added_tokens)] == before._added_tokens
-    assert after.template == before.template
+    assert after.inspect().template == before.inspect().template
     if name.endswith("/tokenizer.json") or name == "qwen3":
         names = [*list(before.special_tokens)[:8], "<|new|>"]
         texts = [text[:4000] for text in texts]
@@ -202,7 +205,7 @@ def test_ids_that_only_the_configuration_names_stay_free(tmp_path):
         assert after.special_tokens == {"<s>": 261, "<tool>": 266}
         assert after.token_to_id("<think>") == 270
         assert after.vocabulary[262:266] == [None] * 4
-        assert [merge[2] for merge in after.merge_log[5:]] == [271, 272]
+        assert [merge[2] for merge in after.inspect().merge_log[5:]] == [271, 272]
         flags = {text: found for _, text, found in after._added_tokens}
         assert flags["<think>"] == [False, True, True, False, False]
     check_hugging_face(after, [], tmp_path / "after.json")
@@ -215,11 +218,11 @@ def test_a_file_that_the_folder_stands_for_has_what_is_named_beside_it(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(decoder))
     for path in (tmp_path, tmp_path / "qwen.tiktoken"):
         after = gone_on(path)
-        assert (after.token_to_id("<x>"), after.merge_log[5][2]) == (270, 271)
+        assert (after.token_to_id("<x>"), after.inspect().merge_log[5][2]) == (270, 271)
     published_folder(tmp_path)
     small().save(tmp_path / "own.json")
     assert gone_on(tmp_path / "own.json").n_vocab == 262
-    assert gone_on(tmp_path / "qwen.tiktoken").merge_log[5][2] == 261
+    assert gone_on(tmp_path / "qwen.tiktoken").inspect().merge_log[5][2] == 261
 
 
 def test_added_tokens_json_counts_where_the_configuration_lists_none(tmp_path):
@@ -229,7 +232,7 @@ def test_added_tokens_json_counts_where_the_configuration_lists_none(tmp_path):
     after = gone_on(tmp_path)
     assert after.special_tokens == {"<s>": 261, "<pad>": 262}
     assert after.token_to_id("<mine>") == 263
-    assert after.merge_log[5][2] == 264
+    assert after.inspect().merge_log[5][2] == 264
 
 
 def test_an_id_that_two_files_give_to_two_tokens_is_refused(tmp_path):
@@ -301,9 +304,9 @@ def test_a_cut_of_what_went_on_is_what_went_on_less_far():
     first = bytepair.train_from_iterator(texts, merges=4, special_tokens=["<s>"])
     far = bytepair.train_from_iterator(texts, merges=12, resume=first)
     near = bytepair.train_from_iterator(texts, merges=7, resume=first)
-    assert far.truncated(merges=7) == near
-    assert far.truncated(merges=4) == first
-    assert far.truncated(merges=2) == first.truncated(merges=2)
+    assert surgery.shorten(far, merges=7) == near
+    assert surgery.shorten(far, merges=4) == first
+    assert surgery.shorten(far, merges=2) == surgery.shorten(first, merges=2)
 
 
 # Every format that was asked for
@@ -410,7 +413,7 @@ def test_options_that_make_another_tokenizer_are_refused(tmp_path, dialect, othe
     for source in (tokenizer, *paths):
         with pytest.raises(bytepair.TrainingError, match="has another"):
             gone_on(source, 9, **other)
-        with pytest.raises(bytepair.TrainingError, match="truncated"):
+        with pytest.raises(bytepair.TrainingError, match="shorten"):
             gone_on(source, None, vocab_size=tokenizer.n_vocab - 1, dialect=dialect)
 
 

@@ -196,7 +196,7 @@ def test_a_file_whose_decoder_changes_a_token_is_described_so(content):
     data = json.dumps(document).encode()
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     id_ = tokenizer.special_tokens[content]
-    loses = dict(tokenizer._describe())["loses"]
+    loses = dict(tokenizer.inspect().description)["loses"]
     assert (loses == "nothing") == (tokenizer.decode([id_]) == content)
     again = Tokenizer.from_bytes(tokenizer.to_bytes(format="huggingface"))
     assert again.decode([id_]) == tokenizer.decode([id_])

@@ -218,7 +218,7 @@ def written_files(folder):
 def expected_documents(tokenizer, texts, *, begin=None, end=None):
     """Encode each document alone, between its tokens: the definition of a dataset."""
     before, behind = ([tokenizer.special_tokens[t]] if t else [] for t in (begin, end))
-    encoded = [tokenizer.encode_ordinary(text) for text in texts if text]
+    encoded = [tokenizer.encode(text) for text in texts if text]
     return [[*before, *ids, *behind] for ids in encoded]
 
 
@@ -316,7 +316,7 @@ def test_rows_are_laid_out_as_documents_one_by_one(
     ids, ends = _core.encode_rows(tokenizer, arrays_of(column), **options)
     expected, expected_ends = [], []
     for text in documents:
-        own = tokenizer.encode_ordinary(text)
+        own = tokenizer.encode(text)
         own_mark = mark if own else []
         expected += (
             own_mark * (place == "before") + own + own_mark * (place == "behind")

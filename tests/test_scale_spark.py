@@ -277,7 +277,7 @@ def test_rows_become_shards_with_each_document_once(
     """Also where a worker dies after some rows; nothing of its attempt is left."""
     texts = [text for _name, text in documents if text]
     mark = tokenizer.special_tokens[MARK]
-    expected = sorted([*tokenizer.encode_ordinary(text), mark] for text in texts)
+    expected = sorted([*tokenizer.encode(text), mark] for text in texts)
     plain = frame(spark, documents, 3)
     dying = plain.mapInArrow(die_once(tmp_path, 2), plain.schema)
     for name, rows in (("plain", plain), ("dying", dying)):
@@ -338,7 +338,7 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
         (tmp_path / "out" / f"{name}.bin").touch()
         (tmp_path / "out" / "shard-00008-000.bin").touch()
         _attempts.settle(dataset, done[1:])
-    expected = [tokenizer.encode_ordinary(text) for text in texts[::-1] if text]
+    expected = [tokenizer.encode(text) for text in texts[::-1] if text]
     assert [ids.tolist() for ids in TokenDataset(tmp_path / "out")] == expected
     assert not (tmp_path / "out" / "shard-00009-000.bin").exists()
     assert (tmp_path / "out" / "shard-00008-000.bin").exists()

@@ -52,7 +52,7 @@ def joined(tokenizer):
 
 def counts(tokenizer):
     """List the pair counts of the merges."""
-    return [count for _, _, _, count in tokenizer.merge_log]
+    return [count for _, _, _, count in tokenizer.inspect().merge_log]
 
 
 # Seed 0: letters and digits apart.
@@ -81,7 +81,7 @@ def test_seed_0_learns_from_novels(implementation, shared):
         [text], dialect="letters-digits", merges=3
     )
     assert tokenizer.merges == [(b" ", b" "), (b"  ", b"  "), (b" ", b"d")]
-    assert tokenizer.merge_log == [
+    assert tokenizer.inspect().merge_log == [
         (32, 32, 256, 952_776),
         (256, 256, 257, 433_080),
         (32, 100, 258, 309_669),
@@ -169,7 +169,7 @@ def test_seed_1_merges_a_paragraph(implementation):
     tokenizer = implementation.train_from_iterator(
         [UNICODE_PARAGRAPH], dialect="byte-stream", merges=6
     )
-    assert tokenizer.merge_log == [
+    assert tokenizer.inspect().merge_log == [
         (101, 32, 256, 20),
         (240, 159, 257, 15),
         (226, 128, 258, 12),
@@ -196,7 +196,7 @@ def test_seed_1_steps_can_be_shown_one_by_one(implementation):
         tokenizer = implementation.train_from_iterator(
             [UNICODE_PARAGRAPH], dialect="byte-stream", merges=n_merges
         )
-        left, right, new_id, count = tokenizer.merge_log[-1]
+        left, right, new_id, count = tokenizer.inspect().merge_log[-1]
         assert sum(pair == ((left,), (right,)) for pair in pairwise(ids)) == count
         merged = replace(ids, (left,), (right,))
         ids = tuple((new_id,) if len(token) == 2 else token for token in merged)
@@ -229,7 +229,7 @@ def test_seed_2_learns_the_same_from_text(implementation):
     text = " ".join(f"{word} " * n for word, n in SENNRICH_WORDS.items())
     from_text = implementation.train_from_iterator([text], dialect="sennrich")
     from_counts = implementation.train_from_counts(SENNRICH_WORDS, dialect="sennrich")
-    assert from_text.merge_log == from_counts.merge_log
+    assert from_text.inspect().merge_log == from_counts.inspect().merge_log
     expected = learn(marked(text, "</w>"), min_count=2)
     assert list(zip(from_text.merges, counts(from_text), strict=True)) == expected
 
@@ -315,7 +315,9 @@ def test_seed_3_never_takes_an_underscore_for_the_end_mark(implementation):
     tokenizer = implementation.train_from_iterator(
         ["a_ a_ a a a"], dialect="jurafsky-martin"
     )
-    assert tokenizer.merge_log[0][3] == 3  # "a" + mark, not "a" + "_" (2 times)
+    assert (
+        tokenizer.inspect().merge_log[0][3] == 3
+    )  # "a" + mark, not "a" + "_" (2 times)
     assert tokenizer.decode(tokenizer.encode("a_ a a_")) == "a_ a a_"
 
 

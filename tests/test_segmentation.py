@@ -158,7 +158,7 @@ def test_words_are_those_of_lines_that_python_reads(text):
 
 
 def test_files_of_an_earlier_version_keep_their_words(tmp_path):
-    """A saved tokenizer whose words end at spaces alone loads, and learns on as it did."""
+    """A saved tokenizer whose words end at spaces alone loads, and learns on in the dialect that is given."""
     text = "low\nlow lower newest\nnewest widest low low " * 3
     options = {"dialect": "subword-nmt", "pattern": "space"}
     old = bytepair.train_from_iterator([text], merges=9, **options)
@@ -166,7 +166,9 @@ def test_files_of_an_earlier_version_keep_their_words(tmp_path):
     loaded = Tokenizer.from_file(tmp_path / "old.bytepair")
     assert loaded == old
     assert loaded.split("low\nlow low") == ["low\nlow", "low"]
-    more = bytepair.train_from_iterator([text], merges=14, resume=loaded)
+    with pytest.raises(bytepair.TrainingError, match="give dialect= or ties="):
+        bytepair.train_from_iterator([text], merges=14, resume=loaded)
+    more = bytepair.train_from_iterator([text], merges=14, resume=loaded, **options)
     expected = bytepair.train_from_iterator([text], merges=14, **options)
     assert more.merges == expected.merges
 

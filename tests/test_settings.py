@@ -35,7 +35,7 @@ def check_same(folder):
     theirs = transformers.AutoTokenizer.from_pretrained(
         folder, use_fast=True, local_files_only=True
     )
-    ours = Tokenizer.from_directory(folder)
+    ours = Tokenizer.from_file(folder)
     for text in TEXTS:
         for around in (False, True):
             ids = ours.encode(text, allowed_special="all", add_special_tokens=around)
@@ -80,7 +80,7 @@ def test_qwen3_keeps_its_settings(shared, tmp_path):
     write_pair(tmp_path, shared("vocabularies/qwen3/tokenizer.json"), settings)
     check_same(tmp_path)
     published = Tokenizer.from_file(shared("vocabularies/qwen3/tokenizer.json"))
-    ours = Tokenizer.from_directory(tmp_path)
+    ours = Tokenizer.from_file(tmp_path)
     for text in TEXTS:
         assert list(ours.encode(text, allowed_special="all")) == list(
             published.encode(text, allowed_special="all")
@@ -96,7 +96,7 @@ def test_clip_is_known_by_class_and_by_content(shared, tmp_path, is_named):
     write_pair(tmp_path, source, settings if is_named else {})
     if is_named:
         check_same(tmp_path)
-    ours, published = Tokenizer.from_directory(tmp_path), Tokenizer.from_file(source)
+    ours, published = Tokenizer.from_file(tmp_path), Tokenizer.from_file(source)
     for text in TEXTS:
         ids = ours.encode(text, allowed_special="all")
         assert list(ids) == list(published.encode(text, allowed_special="all"))
@@ -114,7 +114,7 @@ def test_gpt1_is_known_by_class_and_by_content(shared, tmp_path, is_named):
         config = {"tokenizer_class": "OpenAIGPTTokenizer"}
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
         check_same(tmp_path)
-    ours, published = Tokenizer.from_directory(tmp_path), Tokenizer.from_file(own)
+    ours, published = Tokenizer.from_file(tmp_path), Tokenizer.from_file(own)
     assert [list(ours.encode(t)) for t in TEXTS] == [
         list(published.encode(t)) for t in TEXTS
     ]
@@ -136,14 +136,14 @@ def test_an_unknown_class_is_refused_by_name(tmp_path):
     config = tmp_path / "tokenizer_config.json"
     config.write_text('{"tokenizer_class": "OddTokenizer"}')
     with pytest.raises(FormatError, match=r'tokenizer_class "OddTokenizer"'):
-        Tokenizer.from_directory(tmp_path)
+        Tokenizer.from_file(tmp_path)
 
 
 def test_added_tokens_without_a_config_count(tmp_path):
     """``added_tokens.json`` alone gives added tokens with its ids."""
     n_vocab = small_pair(tmp_path)
     (tmp_path / "added_tokens.json").write_text(json.dumps({"<new>": n_vocab}))
-    tokenizer = Tokenizer.from_directory(tmp_path, pattern="gpt2")
+    tokenizer = Tokenizer.from_file(tmp_path, pattern="gpt2")
     ids = tokenizer.encode("ab<new>", allowed_special="all")
     assert list(ids) == [94, n_vocab]
 
@@ -151,10 +151,10 @@ def test_added_tokens_without_a_config_count(tmp_path):
 def test_only_a_cut_file_is_refused_for_a_token_without_merge(tmp_path):
     """A word that no two tokens make is kept, and one that they make was cut off."""
     small_pair(tmp_path, ["madeupword0000"])
-    assert Tokenizer.from_directory(tmp_path, pattern="gpt2").n_vocab == 96
+    assert Tokenizer.from_file(tmp_path, pattern="gpt2").n_vocab == 96
     small_pair(tmp_path, ["abc"])
     with pytest.raises(FormatError, match=r"abc.*cut off"):
-        Tokenizer.from_directory(tmp_path, pattern="gpt2")
+        Tokenizer.from_file(tmp_path, pattern="gpt2")
 
 
 @pytest.mark.slow

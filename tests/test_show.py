@@ -20,7 +20,7 @@ from tests.made_up import (
 from tests.programs import run_python
 
 import bytepair
-from bytepair import TokenizerError, _core, analyze
+from bytepair import TokenizerError, _core, analyze, surgery
 from bytepair.analyze import cut, stretches
 from bytepair.views._glyphs import visible, width
 from bytepair.views._html import CSS, cut_html
@@ -51,7 +51,7 @@ def test_the_tokens_of_a_cut_are_those_of_the_text(name, text):
     assert [token.id for token in found.tokens] == expected
     plain_offsets = bytepair.Tokenizer(tokenizer._with_plain_offsets())
     options = {"unit": "bytes", "allowed_special": "all"}
-    _, spans = plain_offsets.encode_with_offsets(text, **options)
+    spans = plain_offsets.encode_full(text, **options).offsets
     assert [(token.start, token.end) for token in found.tokens] == spans
     assert b"".join(found.text[g.start : g.end] for g in found.groups) == text.encode()
     for group in found.groups:
@@ -450,7 +450,7 @@ def test_all_names_of_the_analyses_are_there():
 def files(tmp_path, trained):
     """Write two tokenizers and a text."""
     trained.save(tmp_path / "a.json")
-    trained.truncated(256).save(tmp_path / "b.json")
+    surgery.shorten(trained, 256).save(tmp_path / "b.json")
     (tmp_path / "text.txt").write_text("low low")
     return tmp_path
 

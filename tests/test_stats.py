@@ -119,7 +119,7 @@ class Slow:
     def tokens(self):
         """The model's own tokens, in bytes, a space being a space."""
         added = set(self.tokenizer.special_tokens.values())
-        tokens = enumerate(self.tokenizer._tokens())
+        tokens = enumerate(self.tokenizer.inspect().tokens())
         found = {n: text for n, (kind, text) in tokens if kind < 5 and n not in added}
         if any("\u2581" in str(piece) for piece in self.tokenizer.split("a b")):
             mark = "\u2581".encode()
@@ -162,7 +162,7 @@ def is_one(tokenizer, text):
 
 def n_rare(slow, below, *, inner):
     """Count rare tokens that merges take, or that none does."""
-    parts = {part for merge in slow.tokenizer.merge_log for part in merge[:2]}
+    parts = {part for merge in slow.tokenizer.inspect().merge_log for part in merge[:2]}
     rare = [id_ for id_ in slow.tokens if slow.counts[id_] < below]
     return sum((id_ in parts) == inner for id_ in rare)
 
@@ -234,7 +234,7 @@ def test_every_metric_is_what_brute_force_gives(tokenizer, segmenter):
     assert 1 <= values["pieces_per_word"] <= values["tokens_per_word"]
     unknown = values.pop("unknown_share")
     assert values == {key: pytest.approx(value) for key, value in expected.items()}
-    kinds = enumerate(tokenizer._tokens())
+    kinds = enumerate(tokenizer.inspect().tokens())
     n_unknown = sum(slow.counts[id_] for id_, (kind, _) in kinds if kind == 5)
     assert unknown == pytest.approx(n_unknown / len(slow.ids))
     # With metrics of groups, which the next tests ask for, these are all.

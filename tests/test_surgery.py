@@ -49,7 +49,7 @@ def ids_or_none(tokenizer, text):
 def parts_by_merges(tokenizer, n_old):
     """Give each id in old ones, merge by merge."""
     parts = {id_: [id_] for id_ in range(n_old)}
-    for left, right, id_, _count in tokenizer.merge_log:
+    for left, right, id_, _count in tokenizer.inspect().merge_log:
         if id_ >= n_old:
             parts[id_] = parts[left] + parts[right]
     return parts
@@ -72,7 +72,9 @@ def check_old(base, after):
     """Check that old tokens, merges and added tokens are those of the base."""
     n_merges = len(base.merges)
     assert after.vocabulary[: base.n_vocab] == base.vocabulary
-    old, new = ([m[:3] for m in t.merge_log[:n_merges]] for t in (base, after))
+    old, new = (
+        [m[:3] for m in t.inspect().merge_log[:n_merges]] for t in (base, after)
+    )
     assert new == old
     assert after._added_tokens == base._added_tokens
 
@@ -85,12 +87,12 @@ def test_nothing_old_changes_and_new_ids_join_neighbours(name):
     new = list(range(n_old, after.n_vocab))
     assert len(new) == found.report.added > 0
     check_old(base, after)
-    assert [m[2] for m in after.merge_log[len(base.merges) :]] == new
-    assert after.template == base.template
+    assert [m[2] for m in after.inspect().merge_log[len(base.merges) :]] == new
+    assert after.inspect().template == base.inspect().template
     assert after.special_tokens == base.special_tokens
     assert found.id_map == tuple(range(n_old))
     assert n_joined(base, after, [*TEXTS, *OTHERS]) > 0
-    unmade, unplaced = after._unreached()
+    unmade, unplaced = after.inspect().unreached()
     assert not {*unmade, *unplaced} & set(new)
     for id_ in new:
         if ids_or_none(after, after.decode_bytes([id_])) == [id_]:
@@ -678,7 +680,7 @@ def test_guarantees_hold_for_random_vocabularies(dialect, first, later, other, s
     check_old(base, after)
     assert after.n_vocab == n_old + found.report.added
     n_joined(base, after, [" ".join(later), " ".join(other), *other])
-    unmade, unplaced = after._unreached()
+    unmade, unplaced = after.inspect().unreached()
     assert not {*unmade, *unplaced} & set(range(n_old, after.n_vocab))
     half = surgery.extend(base, texts=texts, add=sizes[1] // 2).tokenizer
     assert half.vocabulary == after.vocabulary[: half.n_vocab]

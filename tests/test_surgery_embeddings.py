@@ -51,12 +51,15 @@ def test_the_map_is_what_a_double_loop_computes(name, kind, side):
     new = found.embedding_map(kind, side) @ old
     assert new.shape == (found.tokenizer.n_vocab, 5)
     assert (new[: base.n_vocab] == old).all()
-    tokens = [text for _, text in base._tokens()]
+    tokens = [text for _, text in base.inspect().tokens()]
     parts = parts_by_merges(found.tokenizer, base.n_vocab)
     for id_ in range(base.n_vocab, found.tokenizer.n_vocab):
         found_parts = parts[id_]
         # What the base makes of the units of the token.
-        assert base._merged(found.tokenizer._units_of(id_)) == found_parts
+        assert (
+            base.inspect().merged(found.tokenizer.inspect().units_of(id_))
+            == found_parts
+        )
         weights = weights_of(found_parts, tokens, kind, side)
         weighted = list(zip(weights, found_parts, strict=True))
         for column in range(5):
@@ -125,7 +128,7 @@ def test_tokens_without_parts_are_listed():
 def test_ids_that_are_gone_or_have_moved_are_followed():
     """The rows follow the map of ids, as after a removal that closes gaps."""
     base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    smaller = base.truncated(257)
+    smaller = surgery.shorten(base, 257)
     ids = tuple(id_ if id_ < 257 else -1 for id_ in range(258))
     old = old_matrix(258)
     report = surgery.extend(base, texts=["a"], add=0).report
@@ -151,7 +154,7 @@ def test_files_hold_the_map(tmp_path):
     new = range(base.n_vocab, found.tokenizer.n_vocab)
     for id_ in new:
         assert bytes.fromhex(lines[id_]["bytes"]) == found.tokenizer.decode_bytes([id_])
-        assert found.tokenizer.token_to_id_hf(lines[id_]["token"]) == id_
+        assert found.tokenizer.inspect().id_of_written(lines[id_]["token"]) == id_
     assert (lines[299]["token"], lines[299]["bytes"]) == (None, None)
 
 

@@ -45,7 +45,7 @@ def test_the_first_stays_and_tokens_of_the_second_are_reached(name, allow_helper
     others = {id_ for id_ in report.other_ids.values() if id_ >= n_old}
     assert new == others | set(report.helpers)
     assert allow_helpers or not report.helpers
-    assert not new & set(after._unreached()[0])
+    assert not new & set(after.inspect().unreached()[0])
     n_joined(base, after, [*TEXTS[:3], *OTHERS, *OTHER_TEXTS])
 
 
@@ -202,7 +202,7 @@ def test_guarantees_hold_for_random_vocabularies(dialect, words, sizes, allow_he
     found = surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
     after, n_old = found.tokenizer, base.n_vocab
     check_old(base, after)
-    assert not set(after._unreached()[0]) & set(range(n_old, after.n_vocab))
+    assert not set(after.inspect().unreached()[0]) & set(range(n_old, after.n_vocab))
     n_joined(base, after, [" ".join(words[0]), " ".join(words[1]), *words[1]])
 
 
@@ -231,7 +231,7 @@ def test_an_extension_is_cut_to_what_a_smaller_one_is(name):
         if k < large.report.added:
             assert cut.report == small.report
         assert cut.tokenizer == small.tokenizer
-        assert cut.tokenizer.merge_log == small.tokenizer.merge_log
+        assert cut.tokenizer.inspect().merge_log == small.tokenizer.inspect().merge_log
         assert cut.id_map == small.id_map
     assert large.first(0).tokenizer == base
 

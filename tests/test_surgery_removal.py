@@ -42,14 +42,14 @@ def free_ids(tokenizer):
     named = {id_ for id_, *_ in tokenizer._added_tokens}
     tokens = enumerate(tokenizer.vocabulary)
     ids = [id_ for id_, token in tokens if token is not None and id_ not in named]
-    kinds = [kind for kind, *_ in tokenizer._tokens_of(ids)]
+    kinds = [kind for kind, *_ in tokenizer.inspect().tokens_of(ids)]
     texts = [id_ for id_, kind in zip(ids, kinds, strict=True) if kind == "text"]
-    return [id_ for id_ in texts if tokenizer._units_of(id_) != [id_]]
+    return [id_ for id_ in texts if tokenizer.inspect().units_of(id_) != [id_]]
 
 
 def merges_by_id(tokenizer):
     """Give the merges as ids, in order."""
-    return [merge[:3] for merge in tokenizer.merge_log]
+    return [merge[:3] for merge in tokenizer.inspect().merge_log]
 
 
 def merged(units, merges, n_left=1):
@@ -94,7 +94,10 @@ def test_what_stays_keeps_its_token_its_id_and_its_way(name, mode, numbering):
         reserved = {t for t in after.special_tokens if t.startswith("<|reserved_")}
         assert (len(reserved) == len(gone)) == (numbering == "reserved")
         assert {t: after.special_tokens[t] for t in expected} == expected
-        unmade_before, unmade = set(base._unreached()[0]), after._unreached()[0]
+        unmade_before, unmade = (
+            set(base.inspect().unreached()[0]),
+            after.inspect().unreached()[0],
+        )
         assert {back[new] for new in unmade if new in back} <= unmade_before
 
 
@@ -102,8 +105,10 @@ def merge_results(tokenizer, text):
     """Give every token that is made on the way to the encoding of a text."""
     made = list(ids_or_none(tokenizer, text) or [])
     for piece in tokenizer.split(text):
-        units = [i for i, *_ in tokenizer._symbols(piece.encode()) if i is not None]
-        made += [step[2] for step in tokenizer._merge_steps(units)]
+        units = [
+            i for i, *_ in tokenizer.inspect().symbols(piece.encode()) if i is not None
+        ]
+        made += [step[2] for step in tokenizer.inspect().merge_steps(units)]
     return made
 
 
@@ -193,7 +198,9 @@ def counts_of(tokenizer, pieces):
     """Count tokens by encoding each piece again."""
     found = collections.Counter()
     for piece, count in pieces.items():
-        for id_ in tokenizer._merged([i for i, *_ in tokenizer._symbols(piece)]):
+        for id_ in tokenizer.inspect().merged(
+            [i for i, *_ in tokenizer.inspect().symbols(piece)]
+        ):
             found[id_] += count
     return found
 
@@ -222,7 +229,9 @@ def test_pruning_is_removing_encoding_again_and_counting_again(name):
     base = every_kind()[name]
     texts = filter(functools.partial(ids_or_none, base), PRUNED_ON)
     pieces = collections.Counter(
-        piece.encode() for text in texts for piece in base.split(base._normalized(text))
+        piece.encode()
+        for text in texts
+        for piece in base.split(base.inspect().normalized(text))
     )
     n_gone = min(12, len(free_ids(base)) - 1)
     to = sum(token is not None for token in base.vocabulary) - n_gone
@@ -252,7 +261,9 @@ def test_a_smaller_vocabulary_is_reached_from_a_larger_one(name):
     assert large.report.tokens_before == sum(map(len, encoded))
     encoded = [ids_or_none(large.tokenizer, text) for text in texts]
     assert large.report.tokens_after == sum(map(len, encoded))
-    assert set(large.tokenizer._unreached()[0]) <= set(base._unreached()[0])
+    assert set(large.tokenizer.inspect().unreached()[0]) <= set(
+        base.inspect().unreached()[0]
+    )
     assert not set(large.report.removed) - set(free)
 
 
@@ -284,7 +295,9 @@ def test_a_function_or_a_list_says_what_may_go():
     found = surgery.prune(base, drop=has_w, numbering="holes")
     assert [token.id for token in seen] == free_ids(base)
     assert all(token.bytes == base.vocabulary[token.id] for token in seen)
-    assert all(base.token_to_id_hf(token.written) == token.id for token in seen)
+    assert all(
+        base.inspect().id_of_written(token.written) == token.id for token in seen
+    )
     named = {token.id for token in seen if b"w" in token.bytes}
     assert set(found.report.removed) == named
     assert found.report.held == ()
@@ -382,7 +395,7 @@ def test_what_must_stay_is_refused_by_name(reason):
     """A byte, a special token, a byte for fallback, the unknown token; pruning never takes them."""
     name, token = MUST_STAY[reason]
     base = every_kind()[name]
-    id_ = base.token_to_id_hf(token)
+    id_ = base.inspect().id_of_written(token)
     for call in (surgery.remove, surgery.plan_removal):
         with pytest.raises(TokenizerError, match=f"id {id_}.*{reason} and must stay"):
             call(base, [id_])
@@ -614,9 +627,13 @@ def by_definition(base, gone, text):
     """Encode a word with the merges that are left, pair by pair; a word that is a token is one where merges are ignored."""
     left = [m for m in merges_by_id(base) if not gone & set(m)]
     whole = base.token_to_id(text)
-    if base._rules()["ignore_merges"] and whole is not None and whole not in gone:
+    if (
+        base.inspect().rules()["ignore_merges"]
+        and whole is not None
+        and whole not in gone
+    ):
         return [whole]
-    return merged([i for i, *_ in base._symbols(text.encode())], left)
+    return merged([i for i, *_ in base.inspect().symbols(text.encode())], left)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -669,7 +686,9 @@ def test_guarantees_hold_for_random_vocabularies(
     reserved = surgery.remove(base, named, mode=mode)
     gone = set(holes.report.removed)
     assert gone >= set(named)
-    assert not {*holes.tokenizer._unreached()[0]} - {*base._unreached()[0]}
+    assert not {*holes.tokenizer.inspect().unreached()[0]} - {
+        *base.inspect().unreached()[0]
+    }
     for merge in merges_by_id(holes.tokenizer):
         assert not set(merge) & gone
     ids = compact.id_map

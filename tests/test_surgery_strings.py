@@ -109,7 +109,7 @@ def test_a_space_that_is_written_otherwise_is_no_change(tmp_path):
         found = surgery.extend(base, strings=strings, allow_helpers=True)
         for row in found.report.rows:
             assert row.outcome == "added"
-            assert found.tokenizer.encode_ordinary(row.text) == [row.id]
+            assert found.tokenizer.encode(row.text) == [row.id]
     marked = surgery.extend(plain, strings=["▁lower"], allow_helpers=True)
     assert marked.report.rows[0].outcome == "changed"  # a second mark comes in front
 
@@ -125,7 +125,7 @@ def test_the_order_of_the_strings_does_not_matter(name):
         assert set(again.report.rows) == set(found.report.rows)
     for row in found.report.rows:
         if row.outcome in ("added", "added_whole", "known"):
-            assert found.tokenizer.encode_ordinary(row.text) == [row.id]
+            assert found.tokenizer.encode(row.text) == [row.id]
 
 
 def test_only_the_first_strings_without_a_token_are_listed():
@@ -212,15 +212,15 @@ def test_strings_keep_all_guarantees_in_random_vocabularies(
     assert after.n_vocab == n_old + report.added
     for row in report.rows:
         if row.id is not None:
-            assert after.encode_ordinary(row.text) == [row.id]
+            assert after.encode(row.text) == [row.id]
         if row.outcome == "needs_helpers":
             assert not allow_helpers
             assert len(row.parts) > 2
-    unmade, unplaced = after._unreached()
+    unmade, unplaced = after.inspect().unreached()
     whole = {row.id for row in report.rows if row.outcome == "added_whole"}
     assert not ({*unmade, *unplaced} - whole) & set(range(n_old, after.n_vocab))
     ids = [id_ for id_, token in enumerate(after.vocabulary) if token is not None]
-    rows = zip(ids, after._tokens_of(ids), strict=True)
+    rows = zip(ids, after.inspect().tokens_of(ids), strict=True)
     ends = {id_: row[1] for id_, row in rows}
     for text in [*texts, *words, " ".join(words)]:
         old, new = (ids_or_none(tokenizer, text) for tokenizer in (base, after))

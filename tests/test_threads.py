@@ -71,7 +71,10 @@ def test_counters_and_streams_of_one_tokenizer_run_side_by_side(tokenizer):
     def work(number):
         text = TEXTS[number % len(TEXTS)][:400]
         ids = tokenizer.encode(text)
-        counter, stream = tokenizer.counter(), tokenizer.decode_stream()
+        counter, stream = (
+            bytepair.TokenCounter(tokenizer),
+            bytepair.DecodeStream(tokenizer),
+        )
         totals = [counter.append(character) for character in text]
         assert "".join(map(stream.push, ids)) + stream.finish() == text
         return totals[-1:] == [len(ids)] or not text
@@ -81,7 +84,7 @@ def test_counters_and_streams_of_one_tokenizer_run_side_by_side(tokenizer):
 
 def test_a_stream_that_is_shared_takes_ids_one_after_the_other(tokenizer):
     """No id gets lost and none is taken twice, with errors in between."""
-    stream, letter = tokenizer.decode_stream(), tokenizer.encode("x")
+    stream, letter = bytepair.DecodeStream(tokenizer), tokenizer.encode("x")
 
     def work(number):
         pushed = ""

@@ -24,7 +24,7 @@ from hypothesis import given, strategies as st
 from tests.programs import run_python
 
 import bytepair
-from bytepair import Tokenizer, _tokenizer
+from bytepair import Tokenizer, _tokenizer, surgery
 
 
 def in_threads(work, n_threads):
@@ -95,7 +95,7 @@ def test_texts_of_every_width_have_the_ids_of_their_utf8(tokenizer, words, drawn
                 assert one.encode(made, **options) == ids
                 assert one.encode_to_numpy(anew(text[0]), **options).tolist() == ids
                 assert one.count(anew(text[0]), **options) == len(ids)
-            assert one.encode_ordinary(anew(text[0])) == ids
+            assert one.encode(anew(text[0])) == ids
             assert one.tokenize(text[0]) == one.tokenize(text[0].encode())
         for threads in (1, 2):
             batch = [anew(text, has_utf8=has_utf8) for text, has_utf8 in texts]
@@ -159,7 +159,7 @@ def test_special_tokens_in_text_are_text_unless_allowed(tokenizer):
     """Only allowed special tokens become their ids."""
     start, end = tokenizer.special_tokens["<s>"], tokenizer.special_tokens["</s>"]
     text = "<s>the</s>"
-    ordinary = tokenizer.encode_ordinary(text)
+    ordinary = tokenizer.encode(text)
     assert tokenizer.encode(text) == ordinary
     assert not {start, end} & set(ordinary)
     assert tokenizer.decode(ordinary) == text
@@ -358,7 +358,7 @@ def test_a_stream_gives_what_decode_gives(tokenizer, words, fallback, data):
     options = {"errors": errors, "skip_special_tokens": skip}
     text = chosen.decode(ids, **options)
     for cut in range(len(ids) + 1):
-        stream = chosen.decode_stream(**options)
+        stream = bytepair.DecodeStream(chosen, **options)
         emitted = stream.push(ids[:cut])
         assert text.startswith(emitted)
         for id_ in ids[cut:]:
@@ -373,11 +373,11 @@ def test_a_stream_never_emits_half_a_character(tokenizer):
     def ids_of(data):
         return [tokenizer.token_to_id(bytes([byte])) for byte in data]
 
-    stream = tokenizer.decode_stream(errors="strict")
+    stream = bytepair.DecodeStream(tokenizer, errors="strict")
     emitted = [stream.push(id_) for id_ in ids_of("a😀é".encode())]
     assert [*emitted, stream.finish()] == ["a", "", "", "", "😀", "", "é", ""]
     for errors, rest in (("replace", "\ufffd"), ("ignore", ""), ("strict", None)):
-        stream = tokenizer.decode_stream(errors=errors)
+        stream = bytepair.DecodeStream(tokenizer, errors=errors)
         assert stream.push(ids_of(b"a\xf0\x9f")) == "a"
         if rest is not None:
             assert stream.finish() == rest
@@ -414,7 +414,7 @@ def test_ids_come_in_any_collection(tokenizer, kind):
     ids, wrap = [64, 65, 66], IDS_AS[kind]
     assert tokenizer.decode(wrap(ids)) == "abc"
     assert tokenizer.decode_bytes(wrap(ids)) == b"abc"
-    assert tokenizer.decode_stream().push(wrap(ids)) == "abc"
+    assert bytepair.DecodeStream(tokenizer).push(wrap(ids)) == "abc"
 
 
 # The vocabulary
@@ -426,7 +426,7 @@ def test_ways_to_look_at_the_vocabulary_agree(tokenizer, words, fallback):
         assert len(one) == one.n_vocab == len(one.vocabulary)
         assert len(set(one.vocabulary)) == one.n_vocab
         for id_, token in enumerate(one.vocabulary):
-            assert (one.id_to_token(id_), one.token_to_id(token)) == (token, id_)
+            assert (one.inspect().token(id_), one.token_to_id(token)) == (token, id_)
         assert one.token_to_id("no such token") is None
 
 
@@ -437,7 +437,7 @@ def test_get_vocab_maps_tokens_to_ids(tokenizer, words):
     for one in (tokenizer, words):
         vocabulary = one.get_vocab()
         assert sorted(vocabulary.values()) == list(range(one.n_vocab))
-        expected = [one.token_to_id_hf(token) for token in vocabulary]
+        expected = [one.inspect().id_of_written(token) for token in vocabulary]
         assert list(vocabulary.values()) == expected
     for text in ("é", " the"):
         assert tokenizer.token_to_id(text) == tokenizer.token_to_id(text.encode())
@@ -519,7 +519,7 @@ def test_copies_are_equal(tokenizer, words, fallback):
             assert type(other) is Tokenizer
             assert other == one
             assert (hash(other), str(other)) == (hash(one), str(one))
-            assert other.merge_log == one.merge_log
+            assert other.inspect().merge_log == one.inspect().merge_log
             assert other.encode("the cat") == one.encode("the cat")
 
 
@@ -760,8 +760,8 @@ def test_tokens_are_added_that_are_not_special():
     changed = tokenizer.with_added_tokens(["<x>", token("<y>", lstrip=True), "low"])
     assert changed.special_tokens == tokenizer.special_tokens
     assert changed.n_vocab == tokenizer.n_vocab + 2
-    assert changed.encode_ordinary("<x>") == [tokenizer.n_vocab]
-    assert changed.encode_ordinary("a  <y>")[1:] == [tokenizer.n_vocab + 1]
+    assert changed.encode("<x>") == [tokenizer.n_vocab]
+    assert changed.encode("a  <y>")[1:] == [tokenizer.n_vocab + 1]
     assert changed.token_to_id("low") == tokenizer.token_to_id("low")
     assert changed.added_tokens[tokenizer.n_vocab] == token("<x>")
     assert changed.added_tokens[tokenizer.n_vocab + 1].lstrip
@@ -781,7 +781,7 @@ def test_what_a_tokenizer_is_compared_by_never_depends_on_what_the_stack_held():
     options["normalize"] = [("replace", " ", "▁")]
     large = bytepair.train_from_iterator(texts, merges=30, **options)
     small = bytepair.train_from_iterator(texts, merges=0, **options)
-    assert all(large.truncated(merges=0) == small for _ in range(3))
+    assert all(surgery.shorten(large, merges=0) == small for _ in range(3))
 
 
 def test_added_tokens_are_looked_up_once_and_copied(monkeypatch):

@@ -58,7 +58,9 @@ def test_a_trace_ends_with_the_ids_of_the_text(name, text):
         assert found.known[first].name == refused_unit(expected)
     else:
         assert found.ids == expected
-    merges = {(left, right): id_ for left, right, id_, _ in tokenizer.merge_log}
+    merges = {
+        (left, right): id_ for left, right, id_, _ in tokenizer.inspect().merge_log
+    }
     for piece in found.pieces:
         if piece.is_whole:
             assert not piece.symbols

@@ -19,6 +19,7 @@ from tests.marks import slow_but
 from tests.programs import run_python
 
 import bytepair
+from bytepair import surgery
 from bytepair._training.remaining import Remaining
 
 BLOCK = 8 << 20  # how much of a file is read at once, in bytes
@@ -27,7 +28,7 @@ TIES = ["smallest_ids", "first_seen", "largest_text"]
 
 def assert_equal(one, other):
     """Two tokenizers learned the same, with the same counts."""
-    assert one.merge_log == other.merge_log
+    assert one.inspect().merge_log == other.inspect().merge_log
     assert one.vocabulary == other.vocabulary
     assert str(one) == str(other)
 
@@ -136,7 +137,7 @@ def test_special_tokens_in_training_text_are_reported(tmp_path, is_file):
     options = {"dialect": "byte-stream", "vocab_size": 260}
     options["special_tokens"] = ["<s>", "</s>", "<s>", "<x>"]
     tokenizer, report = report_of(train, file if is_file else [text], **options)
-    assert tokenizer.merge_log == [(97, 98, 256, 3)]
+    assert tokenizer.inspect().merge_log == [(97, 98, 256, 3)]
     assert tokenizer.special_tokens == {"<s>": 257, "</s>": 258, "<x>": 259}
     assert report["special_tokens"] == {"<s>": 3, "</s>": 1, "<x>": 0}
     assert report["characters"] == 6
@@ -256,7 +257,7 @@ def test_counts_beyond_32_bits_are_exact(count, ties):
     counts = {"ab": count, "cd": count + 1, "xcdx": 1}
     tokenizer = bytepair.train_from_counts(counts, ties=ties, merges=2)
     letters = {token: tokenizer.token_to_id(token) for token in "abcd"}
-    assert tokenizer.merge_log == [
+    assert tokenizer.inspect().merge_log == [
         (letters["c"], letters["d"], 256, count + 2),
         (letters["a"], letters["b"], 257, count),
     ]
@@ -417,7 +418,7 @@ def test_a_text_begins_behind_a_separator_not_behind_a_special_token(
     assert_equal(tokenizer, in_memory)
     assert report == expected
     n_ab = text.count("ab")
-    assert tokenizer.merge_log == [(97, 98, 256, n_ab)]
+    assert tokenizer.inspect().merge_log == [(97, 98, 256, n_ab)]
     assert report["characters"] == 2 * (n_ab + text.count("cd")) + n_prefixes
     assert report["texts"] == 1 + text.count("<|end|>")
     assert report["special_tokens"] == {"<s>": text.count("<s>")}
@@ -513,7 +514,7 @@ def test_a_weight_counts_a_file_so_many_times(tmp_path):
     scaled, report = report_of(bytepair.train, tenths, **least)
     assert scaled.merges == expected.merges[: len(scaled.merges)] != []
     assert report["characters"] == sum(map(len, copies)) / 10
-    last_count = expected.merge_log[len(scaled.merges) - 1][3]
+    last_count = expected.inspect().merge_log[len(scaled.merges) - 1][3]
     assert last_count >= 10 or len(scaled.merges) == len(expected.merges)
 
 
@@ -577,10 +578,10 @@ def test_what_is_not_in_the_order_of_training_is_not_cut(size, error, message):
     """Holes, more merges than there are, and sizes that make no sense: refused."""
     tokenizer = bytepair.train_from_iterator(some_texts(), merges=20)
     with pytest.raises(error, match=message):
-        tokenizer.truncated(**size)
+        surgery.shorten(tokenizer, **size)
     with_hole = tokenizer.with_special_tokens({"<s>": 300})
     with pytest.raises(bytepair.TokenizerError, match="ids that no token has"):
-        with_hole.truncated(260)
+        surgery.shorten(with_hole, 260)
 
 
 def test_cutting_puts_right_what_names_special_tokens():
@@ -588,13 +589,13 @@ def test_cutting_puts_right_what_names_special_tokens():
     options = {"special_tokens": ["<s>", "<pad>"]}
     large = bytepair.train_from_iterator(["ab ab abc abc"], merges=3, **options)
     large = large.with_template("<s> $A").with_padding(large.special_tokens["<pad>"])
-    cut = large.truncated(merges=1)
+    cut = surgery.shorten(large, merges=1)
     assert cut.special_tokens == {"<s>": 257, "<pad>": 258}
     ids = cut.encode_batch(["ab", "c"], add_special_tokens=True)
     assert ids == [[257, 256], [257, 66]]
-    assert large.with_padding(258).truncated(merges=3).n_vocab == 261
+    assert surgery.shorten(large.with_padding(258), merges=3).n_vocab == 261
     with pytest.raises(bytepair.TokenizerError, match="padding"):
-        large.with_padding(258).truncated(merges=1)
+        surgery.shorten(large.with_padding(258), merges=1)
 
 
 def test_ties_that_no_dialect_tells_must_be_given():
@@ -626,13 +627,15 @@ def test_what_was_learned_until_an_interruption_is_kept(tmp_path):
     n_merges = len(tokenizer.merges)
     assert 1 <= n_merges < 400
     whole = bytepair.train_from_iterator(texts, log=tmp_path / "whole", **options)
-    assert_equal(tokenizer, whole.truncated(merges=n_merges))
+    assert_equal(tokenizer, surgery.shorten(whole, merges=n_merges))
     assert found.value.report["merges"] == n_merges == bytepair.read_log(log).last_step
     again = bytepair.train_from_iterator(texts, resume=tokenizer, log=log, merges=400)
     assert again.merges == whole.merges
     assert again.special_tokens == tokenizer.special_tokens
     steps = bytepair.read_log(log).steps
-    assert [step.ids for step in steps] == [merge[:3] for merge in again.merge_log]
+    assert [step.ids for step in steps] == [
+        merge[:3] for merge in again.inspect().merge_log
+    ]
     said = [(step.token, step.count, step.tokens) for step in steps]
     whole_log = bytepair.read_log(tmp_path / "whole")
     assert said == [(step.token, step.count, step.tokens) for step in whole_log.steps]

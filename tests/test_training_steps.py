@@ -68,7 +68,7 @@ def test_each_step_is_the_best_pair_of_the_pieces_before_it(
     rows = [(piece.encode(), n) for piece, n in counts.items()]
     pieces = before_merging(tokenizer, rows)
     assert len(steps) == len(tokenizer.merges)
-    log = tokenizer.merge_log
+    log = tokenizer.inspect().merge_log
     for step, (left, right, token, count) in zip(steps, log, strict=True):
         pairs = counted(pieces)
         assert {(p.left, p.right): p.count for p in step.pairs} == pairs

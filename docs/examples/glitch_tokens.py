@@ -24,7 +24,7 @@ with tempfile.TemporaryDirectory() as folder:
 (finding,) = diagnosis.findings
 learned = [token.id for token in finding.tokens if token.id >= 256]  # bytes stay
 print(f"{finding.code}: {len(learned)} learned tokens never occur")
-print("the longest:", max((tokenizer.id_to_token(id_) for id_ in learned), key=len))
+print("the longest:", max((tokenizer.token_bytes(id_) for id_ in learned), key=len))
 
 mended = surgery.remove(tokenizer, learned).tokenizer
 print("the same ids for the text:", mended.encode(clean) == tokenizer.encode(clean))

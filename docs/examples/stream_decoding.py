@@ -8,7 +8,7 @@ tokenizer = bytepair.train_from_iterator([corpus], vocab_size=270)
 ids = tokenizer.encode("good 你好 👋")  # characters that the corpus lacks
 print(len(ids), "ids, some of them parts of a character")
 
-stream = tokenizer.decode_stream()
+stream = bytepair.DecodeStream(tokenizer)
 for id_ in ids:
     if text := stream.push(id_):  # empty while a character is not whole
         print(repr(text))

@@ -13,6 +13,9 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
+
 from . import errors
 from ._added import AddedToken
 from ._core import (
@@ -70,9 +73,29 @@ __all__ = [
 ]
 
 
+_MODULES = (
+    "analyze",
+    "chat",
+    "compat",
+    "data",
+    "reference",
+    "scale",
+    "segmentation",
+    "surgery",
+)
+"""The modules that are imported when they are first named."""
+
+
 def __dir__() -> list[str]:
     """List what users call, without the modules that it comes from."""
     return sorted([*__all__, "__version__"])
+
+
+def __getattr__(name: str) -> _ModuleType:
+    if name in _MODULES:
+        return _import_module(f"{__name__}.{name}")
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
 
 
 # Classes are known by where users find them: in help, in tracebacks, and to pickle.

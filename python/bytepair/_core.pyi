@@ -18,6 +18,7 @@ __all__ = [
     "DecodeStream",
     "Dialect",
     "Encoding",
+    "Inspection",
     "Lengths",
     "Measure",
     "PieceTable",
@@ -47,7 +48,6 @@ __all__ = [
     "read_tiktoken_sidecar",
     "recognise_encodings",
     "recognise_format",
-    "sentencepiece_roles",
     "unicode_scripts",
     "write",
     "write_huggingface_with_changes",
@@ -117,33 +117,6 @@ class CoreTokenizer:
             The split pattern takes too many steps on this text.
         """
 
-    def encode_with_offsets(
-        self,
-        text: _Text,
-        *,
-        unit: _OffsetUnit = "characters",
-        allowed_special: _Specials = (),
-        disallowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-        add_special_tokens: bool = False,
-    ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Encode a text to ids, each with the span of the text that it stands for.
-
-        A span is where that part of the text begins and ends, in characters or, with
-        ``unit="bytes"``, in bytes. It refers to the text as given, before normalization. A token
-        that is part of a character spans all of it in characters, and its own part in bytes. A
-        special token of the template has the span ``(0, 0)``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
-        >>> tokenizer.encode_with_offsets("abé")[1]
-        [(0, 2), (2, 3), (2, 3)]
-        >>> tokenizer.encode_with_offsets("abé", unit="bytes")[1]
-        [(0, 2), (2, 3), (3, 4)]
-
-        Raises the errors of :meth:`encode`.
-        """
-
     def encode_full(
         self,
         text: _Text,
@@ -203,21 +176,6 @@ class CoreTokenizer:
         [[256], [64, 65]]
 
         Raises the errors of :meth:`encode_full`; the message names the text's place in the batch.
-        """
-
-    def encode_ordinary(
-        self, text: str | bytes, *, added_tokens: _AddedTokens = "find"
-    ) -> list[int]:
-        """Encode a text to a list of ids; every special token in it is plain text.
-
-        Other added tokens are found, unless ``added_tokens="text"``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.encode_ordinary("lower")
-        [257, 68, 81]
-
-        Raises the errors of :meth:`encode`.
         """
 
     @overload
@@ -392,22 +350,6 @@ class CoreTokenizer:
         Raises the errors of :meth:`encode`.
         """
 
-    def counter(
-        self,
-        *,
-        allowed_special: _Specials = (),
-        disallowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-    ) -> TokenCounter:
-        """Start counting the ids of a text that comes in parts.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = tokenizer.counter()
-        >>> counter.append("low"), counter.append("er")
-        (1, 3)
-        """
-
     def _encode_file(
         self,
         names: tuple[str, str, str],
@@ -525,20 +467,6 @@ class CoreTokenizer:
             No token has one of the ids.
         """
 
-    def decode_stream(
-        self, *, errors: _Errors = "replace", skip_special_tokens: bool = False
-    ) -> DecodeStream:
-        """Start decoding ids that come one after the other.
-
-        The options are those of :meth:`decode`.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> stream = tokenizer.decode_stream()
-        >>> stream.push(257), stream.push([68, 81])
-        ('low', 'er')
-        """
-
     def token_to_id(self, token: str | bytes) -> int | None:
         """Look up the id of a token as it is written, or ``None``.
 
@@ -546,20 +474,6 @@ class CoreTokenizer:
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
         >>> [tokenizer.token_to_id(token) for token in ("low", b"low", "xy")]
         [257, 257, None]
-        """
-
-    def id_to_token(self, id: int) -> Any:
-        """Look up the token of an id: ``bytes``, or ``str`` in dialects of characters.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.id_to_token(257)
-        b'low'
-
-        Raises
-        ------
-        UnknownTokenError
-            No token has this id.
         """
 
     def get_vocab(self) -> dict[str, int]:
@@ -570,24 +484,6 @@ class CoreTokenizer:
         >>> vocabulary = tokenizer.get_vocab()
         >>> vocabulary["low"], vocabulary["Ġ"], len(vocabulary)
         (257, 220, 258)
-        """
-
-    def token_to_id_hf(self, token: str) -> int | None:
-        """Look up the id of a token as Hugging Face files write it, or ``None``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.token_to_id_hf("Ġ"), tokenizer.token_to_id(" ")
-        (220, 220)
-        """
-
-    def explain(self) -> list[str]:
-        """Say how each stage of the splitter is executed, or several that are done at once.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> len(tokenizer.explain()), tokenizer.explain()[0][:9]
-        (1, 'automaton')
         """
 
     @property
@@ -621,18 +517,6 @@ class CoreTokenizer:
         """
 
     @property
-    def merge_log(self) -> list[tuple[int, int, int, int | None]]:
-        """The merges in order: left id, right id, id, and the pair's count when it was merged.
-
-        The count is ``None`` where it is not known, as in most files.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.merge_log
-        [(75, 78, 256, 2), (256, 86, 257, 2)]
-        """
-
-    @property
     def special_tokens(self) -> dict[str, int]:
         """The special tokens and their ids.
 
@@ -655,38 +539,6 @@ class CoreTokenizer:
         True
         """
 
-    @property
-    def truncation(self) -> dict[str, Any] | None:
-        """How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.with_truncation(512).truncation["max_length"]
-        512
-        """
-
-    @property
-    def padding(self) -> dict[str, Any] | None:
-        """How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.with_padding(0, multiple_of=8).padding["multiple_of"]
-        8
-        """
-
-    @property
-    def template(self) -> tuple[_TemplatePieces, _TemplatePieces]:
-        """What is put around one text, and around two; see ``Tokenizer.with_template``.
-
-        Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.template[0]
-        [(0, [], 0)]
-        """
-
     def _with_truncation(self, lengths: Lengths) -> CoreTokenizer:
         """Return this tokenizer with the truncation of these lengths, or without any."""
 
@@ -700,9 +552,6 @@ class CoreTokenizer:
 
     def _with_plain_offsets(self) -> CoreTokenizer:
         """Return this tokenizer with spans that are the text of each token as it stands there."""
-
-    def _describe(self) -> list[tuple[str, str]]:
-        """The name and the text of each line of the description."""
 
     def _truncated(self, vocab_size: int | None, merges: int | None) -> CoreTokenizer:
         """Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size."""
@@ -723,34 +572,8 @@ class CoreTokenizer:
         """Return this tokenizer with added tokens that have ids of their own, as other files name them."""
 
     @property
-    def _n_model_tokens(self) -> int:
-        """The number of tokens of the vocabulary without those that are only added to it."""
-
-    @property
     def _added_tokens(self) -> list[tuple[int, str, list[bool]]]:
         """The id, the content and the properties of each added token."""
-
-    def _row(
-        self,
-        text: str,
-        lengths: Lengths,
-        *,
-        allowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-        add_special_tokens: bool = False,
-    ) -> list[int]:
-        """Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's."""
-
-    def _rows(
-        self,
-        texts: Iterable[str],
-        lengths: Lengths,
-        *,
-        allowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-        add_special_tokens: bool = False,
-    ) -> list[list[int]]:
-        """Encode many texts, each to a list of ids, with the lengths of the call."""
 
     def _full_rows(
         self,
@@ -773,40 +596,6 @@ class CoreTokenizer:
         add_special_tokens: bool = False,
     ) -> list[Encoding]:
         """Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call."""
-
-    def _text_of_written(self, tokens: Sequence[str]) -> str:
-        """The text of tokens as Hugging Face files write them; they need not be in the vocabulary."""
-
-    def _tokens(self) -> list[tuple[int, bytes]]:
-        """The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
-        added, none.
-        """
-
-    def _rules(self) -> dict[str, Any]:
-        """The rules by which text becomes units."""
-
-    def _with_missing(self) -> tuple[CoreTokenizer, int] | None:
-        """Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
-        for all.
-        """
-
-    def _unreached(self) -> tuple[list[int], list[int]]:
-        """The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole."""
-
-    def _units_of(self, id: int) -> list[int] | None:
-        """The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens."""
-
-    def _merged(self, ids: Sequence[int]) -> list[int]:
-        """What units are merged to."""
-
-    def _never_held(self, texts: Sequence[bytes]) -> list[bool]:
-        """For each text: whether it is proven that the split pattern cuts it wherever it stands."""
-
-    def _never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
-        """For each text: whether it is proven that no normalized text contains it."""
-
-    def _built_on(self, ids: Sequence[int]) -> list[tuple[int, list[int]]]:
-        """Return these tokens and all that are built on them, each with its parts."""
 
     def _extended(
         self, strings: Sequence[str], *, allow_helpers: bool = False
@@ -834,9 +623,6 @@ class CoreTokenizer:
         that are made another way: the merge before and the one now.
         """
 
-    def _why_it_stays(self, ids: Sequence[int]) -> list[str | None]:
-        """Return for each id why its token must stay, ``None`` if it need not."""
-
     def _pruned(
         self,
         to: int | None,
@@ -851,7 +637,144 @@ class CoreTokenizer:
         but these go.
         """
 
-    def _course(
+    def token_bytes(self, id: int) -> bytes:
+        """Return the bytes of a token, as it is written in the vocabulary.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.token_bytes(257)
+        b'low'
+
+        Raises
+        ------
+        UnknownTokenError
+            No token has this id.
+        """
+
+    def inspect(self) -> Inspection:
+        """Return what the tokenizer is made of, and what it does with a text, step by step.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.inspect().merge_log
+        [(75, 78, 256, 2), (256, 86, 257, 2)]
+        """
+
+@final
+class Inspection:
+    """What a tokenizer is made of, and what it does with a text: the queries of ``bytepair.analyze`` and ``bytepair.surgery``.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> tokenizer.inspect().rules()["is_bytes"]
+    True
+    """
+
+    def token(self, id: int) -> Any:
+        """The token of an id as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters."""
+
+    def id_of_written(self, token: str) -> int | None:
+        """Look up the id of a token as Hugging Face files write it, or ``None``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.inspect().id_of_written("Ġ"), tokenizer.token_to_id(" ")
+        (220, 220)
+        """
+
+    @property
+    def stages(self) -> list[str]:
+        """How each stage of the splitter is executed, or several that are done at once.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> [stage[:9] for stage in tokenizer.inspect().stages]
+        ['automaton']
+        """
+
+    @property
+    def merge_log(self) -> list[tuple[int, int, int, int | None]]:
+        """The merges in order: left id, right id, id, and the pair's count when it was merged.
+
+        The count is ``None`` where it is not known, as in most files.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.inspect().merge_log
+        [(75, 78, 256, 2), (256, 86, 257, 2)]
+        """
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.with_truncation(512).inspect().truncation["max_length"]
+        512
+        """
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.with_padding(0, multiple_of=8).inspect().padding["multiple_of"]
+        8
+        """
+
+    @property
+    def template(self) -> tuple[_TemplatePieces, _TemplatePieces]:
+        """What is put around one text, and around two; see ``Tokenizer.with_template``.
+
+        Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.inspect().template[0]
+        [(0, [], 0)]
+        """
+
+    @property
+    def description(self) -> list[tuple[str, str]]:
+        """The name and the text of each line of the description."""
+
+    def tokens(self) -> list[tuple[int, bytes]]:
+        """The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
+        added, none.
+        """
+
+    def rules(self) -> dict[str, Any]:
+        """The rules by which text becomes units."""
+
+    def with_missing(self) -> tuple[CoreTokenizer, int] | None:
+        """Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
+        for all.
+        """
+
+    def unreached(self) -> tuple[list[int], list[int]]:
+        """The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole."""
+
+    def units_of(self, id: int) -> list[int] | None:
+        """The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens."""
+
+    def merged(self, ids: Sequence[int]) -> list[int]:
+        """What units are merged to."""
+
+    def never_held(self, texts: Sequence[bytes]) -> list[bool]:
+        """For each text: whether it is proven that the split pattern cuts it wherever it stands."""
+
+    def never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
+        """For each text: whether it is proven that no normalized text contains it."""
+
+    def built_on(self, ids: Sequence[int]) -> list[tuple[int, list[int]]]:
+        """Return these tokens and all that are built on them, each with its parts."""
+
+    def why_it_stays(self, ids: Sequence[int]) -> list[str | None]:
+        """Return for each id why its token must stay, ``None`` if it need not."""
+
+    def course(
         self,
         text: str | bytes,
         *,
@@ -865,17 +788,17 @@ class CoreTokenizer:
         the piece, a token that in the text.
         """
 
-    def _symbols(self, piece: bytes) -> list[tuple[int | None, int, int]]:
+    def symbols(self, piece: bytes) -> list[tuple[int | None, int, int]]:
         """The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
         the vocabulary stands for.
         """
 
-    def _merge_steps(
+    def merge_steps(
         self, ids: Sequence[int]
     ) -> list[tuple[int, int, int, int, int, int]]:
         """The merges of a row of tokens, in order."""
 
-    def _tokens_of(
+    def tokens_of(
         self, ids: Sequence[int]
     ) -> list[
         tuple[Literal["text", "byte", "unknown", "added"], bytes, bool, bool, str]
@@ -884,7 +807,7 @@ class CoreTokenizer:
         it is written.
         """
 
-    def _normalized(self, text: str | bytes) -> str:
+    def normalized(self, text: str | bytes) -> str:
         """A text after the normalizer, special tokens taken as plain text."""
 
 @final
@@ -1232,18 +1155,26 @@ class TokenCounter:
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> counter = tokenizer.counter()
+    >>> counter = bytepair.TokenCounter(tokenizer)
     >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
     [1, 1, 3, 5]
     """
 
+    def __new__(
+        cls,
+        tokenizer: CoreTokenizer,
+        *,
+        allowed_special: _Specials = (),
+        disallowed_special: _Specials = (),
+        added_tokens: _AddedTokens = "find",
+    ) -> Self: ...
     @property
     def total(self) -> int:
         """The number of ids of everything that was appended.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = tokenizer.counter()
+        >>> counter = bytepair.TokenCounter(tokenizer)
         >>> counter.append("lower"), counter.total
         (3, 3)
         """
@@ -1253,7 +1184,7 @@ class TokenCounter:
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = tokenizer.counter()
+        >>> counter = bytepair.TokenCounter(tokenizer)
         >>> counter.append("low"), counter.append("er")
         (1, 3)
 
@@ -1265,7 +1196,7 @@ class TokenCounter:
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> counter = tokenizer.counter()
+        >>> counter = bytepair.TokenCounter(tokenizer)
         >>> trial = counter.copy()
         >>> trial.append("lower"), counter.total
         (3, 0)
@@ -1279,7 +1210,7 @@ class DecodeStream:
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
-    >>> stream = tokenizer.decode_stream()
+    >>> stream = bytepair.DecodeStream(tokenizer)
     >>> [stream.push(id) for id in tokenizer.encode("…")]
     ['', '', '…']
 
@@ -1303,7 +1234,7 @@ class DecodeStream:
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> stream = tokenizer.decode_stream()
+        >>> stream = bytepair.DecodeStream(tokenizer)
         >>> stream.push([257, 68])
         'lowe'
 
@@ -1320,7 +1251,7 @@ class DecodeStream:
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
-        >>> stream = tokenizer.decode_stream()
+        >>> stream = bytepair.DecodeStream(tokenizer)
         >>> stream.push(tokenizer.encode("…")[0]), stream.finish()
         ('', '\ufffd')
 
@@ -1335,7 +1266,7 @@ class DecodeStream:
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> stream = tokenizer.decode_stream()
+        >>> stream = bytepair.DecodeStream(tokenizer)
         >>> trial = stream.copy()
         >>> trial.push(257), stream.push([68, 81])
         ('low', 'er')
@@ -1675,9 +1606,6 @@ def read_gguf(
     path: str | PathLike[str], dialect: Dialect | None = None
 ) -> CoreTokenizer:
     """Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits."""
-
-def sentencepiece_roles(data: bytes) -> list[tuple[str, str]]:
-    """Name the pieces of a SentencePiece model that have a role: bos, eos, unk."""
 
 def half_of_pair(name: str, data: bytes) -> str | None:
     """Say what is missing if a file is half of a tokenizer; ``None`` for any other file."""

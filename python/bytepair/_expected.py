@@ -2,35 +2,44 @@
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, cast
 
 from ._core import CoreTokenizer
 from ._names import refuse_set
 
+if TYPE_CHECKING:
+    from ._tokenizer import Tokenizer
+
 __all__ = [
+    "all_loaded",
     "expect",
     "expect_each",
-    "expect_tokenizer",
-    "expect_tokenizers",
+    "loaded",
     "refuse_unknown",
 ]
 
 
-def expect_tokenizer(value: object) -> None:
-    """Refuse what is no tokenizer, and say how a file becomes one.
+def loaded(value: object) -> "Tokenizer":
+    """Return a tokenizer; a path is loaded.
 
     Raises
     ------
     TypeError
         It is something else.
     """
+    if isinstance(value, (str, PathLike)):
+        from ._tokenizer import Tokenizer
+
+        return Tokenizer.from_file(value)
     if not isinstance(value, CoreTokenizer):
-        found = type(value).__name__
-        message = f"expected a Tokenizer, found {found}; load a file with Tokenizer.from_file(…)"
+        message = f"expected a Tokenizer or a path, found {type(value).__name__}"
         raise TypeError(message)
+    return cast("Tokenizer", value)
 
 
-def expect_tokenizers(value: object) -> None:
-    """Refuse what is neither a tokenizer nor several, in a list or by name; a set has no order.
+def all_loaded(value: Any) -> Any:  # noqa: ANN401 -- as given, with tokenizers for paths
+    """Return one tokenizer, or several in a list or by name; paths are loaded. A set has no order.
 
     Raises
     ------
@@ -38,10 +47,10 @@ def expect_tokenizers(value: object) -> None:
         It is something else, or one of them is.
     """
     refuse_set("tokenizers", value, "the result")
-    several = value.values() if isinstance(value, Mapping) else value
-    is_many = isinstance(several, Iterable) and not isinstance(several, (str, bytes))
-    for one in several if is_many else [several]:  # type: ignore[attr-defined]
-        expect_tokenizer(one)
+    if isinstance(value, Mapping):
+        return {name: loaded(one) for name, one in value.items()}
+    is_many = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    return [loaded(one) for one in value] if is_many else loaded(value)
 
 
 def expect(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
 from ._added import AddedToken, added_token, added_tokens
+from ._elsewhere import elsewhere
 from ._io import hub, loading, pretrained, saving, token_files
 from ._io.files import StrPath, refuse_no_name
 from ._names import in_order, refuse_set
-from ._ranges import check_range
 from ._template import Template, read_template
 from .errors import TokenizerError
 
@@ -28,7 +28,16 @@ Side: TypeAlias = Literal["left", "right"]
 TruncationStrategy: TypeAlias = Literal["longest_first", "only_first", "only_second"]
 
 
-class Tokenizer(_core.CoreTokenizer):
+class _Named(type):
+    """The type of the class, which answers names of other libraries as objects do."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name):  # noqa: ANN001, ANN204 -- as above
+            raise AttributeError(elsewhere(name), name=name, obj=cls)
+
+
+class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
     """Text to token ids and back.
 
     A tokenizer never changes, may be used by any number of threads, goes through
@@ -55,15 +64,18 @@ class Tokenizer(_core.CoreTokenizer):
         special_tokens: Mapping[str, int] | None = None,
         encoding: str | None = None,
     ) -> "Tokenizer":
-        """Load a tokenizer, of whatever format its content shows.
+        """Load a tokenizer from a file, of whatever format its content shows, or from a folder.
 
         Parameters
         ----------
         path
             A ``tokenizer.json``, a ``tekken.json``, a ``.bytepair`` file or its compiled
             form, a ``vocab.json`` with its ``merges.txt`` beside it, a ``.tiktoken`` file,
-            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE. It is read alone; of a
-            folder :meth:`from_directory` says what is read.
+            CLIP's or GPT-1's files, codes of subword-nmt or fastBPE. It is read alone. In a
+            folder, the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
+            ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older models
+            is read, and as in transformers, tokens that only ``tokenizer_config.json``
+            (``added_tokens_decoder``) or ``added_tokens.json`` names count, too.
         dialect, pattern, special_tokens
             For a file of ranks without its sidecar, which holds neither a split pattern nor
             special tokens: the dialect or the pattern that it was made for. ``pattern`` also
@@ -88,48 +100,12 @@ class Tokenizer(_core.CoreTokenizer):
             An option has no effect on a file of this format.
         FormatError
             The file is damaged, or says something that is not understood; the message
-            names the field.
+            names the field. Or a folder has no tokenizer or several, or a file in it gives an
+            added token another id.
         """
         refuse_no_name(path)
         options = loading.given(dialect, pattern, special_tokens, encoding)
         return cls(loading.load(Path(path), options))
-
-    @classmethod
-    def from_directory(
-        cls,
-        path: StrPath,
-        *,
-        dialect: str | None = None,
-        pattern: str | list[str] | None = None,
-        special_tokens: Mapping[str, int] | None = None,
-        encoding: str | None = None,
-    ) -> "Tokenizer":
-        """Load the tokenizer of a folder, as published models have one.
-
-        Taken is the first of ``tokenizer.json``, ``tekken.json``, ``tokenizer.bytepair``,
-        ``tokenizer.model``, ``vocab.json`` with ``merges.txt`` and the files of older
-        models. As in transformers, tokens that only ``tokenizer_config.json``
-        (``added_tokens_decoder``) or ``added_tokens.json`` names count, too. The options are
-        those of :meth:`from_file`.
-
-        >>> import bytepair, pathlib, tempfile
-        >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.save(folder / "tokenizer.bytepair")
-        >>> bytepair.Tokenizer.from_directory(folder) == tokenizer
-        True
-
-        Raises
-        ------
-        FileError
-            There is no such folder.
-        FormatError
-            The folder has no tokenizer, or several, or its file is damaged; or a file beside
-            it gives an added token another id.
-        """
-        refuse_no_name(path)
-        options = loading.given(dialect, pattern, special_tokens, encoding)
-        return cls(loading.load_folder(Path(path), options))
 
     @classmethod
     def from_bytes(
@@ -208,7 +184,7 @@ class Tokenizer(_core.CoreTokenizer):
         ``.model`` (``sentencepiece``) is read by SentencePiece.
 
         The character map of a SentencePiece model in a ``.json`` normalizes some odd texts
-        otherwise there, which is an error that names them. With
+        otherwise there, which is an error. With
         ``ids_may_change`` the file is written nevertheless; ``bytepair.convert`` proves that
         all other texts keep their ids.
 
@@ -411,33 +387,6 @@ class Tokenizer(_core.CoreTokenizer):
         changed, _ = self._with_added_tokens(flags)
         return type(self)(changed)
 
-    def truncated(
-        self, vocab_size: int | None = None, *, merges: int | None = None
-    ) -> "Tokenizer":
-        """Make the tokenizer that training up to a smaller size gives.
-
-        Keeps the alphabet and the first merges. Tokens behind those that go move up, as
-        unknown and special tokens do: their ids change. ``vocab_size`` counts all tokens; or say how many ``merges`` stay.
-
-        >>> import bytepair
-        >>> texts = ["low lower lowest"]
-        >>> large = bytepair.train_from_iterator(texts, vocab_size=259)
-        >>> large.truncated(257) == bytepair.train_from_iterator(texts, vocab_size=257)
-        True
-
-        Raises
-        ------
-        TrainingError
-            The vocabulary would be too small for the alphabet and the special tokens.
-        TokenizerError
-            The ids are not in the order of training, or there are no more merges.
-        """
-        if (vocab_size is None) == (merges is None):
-            message = "give either vocab_size or merges"
-            raise TypeError(message)
-        check_range(vocab_size=vocab_size, merges=merges)
-        return type(self)(self._truncated(vocab_size, merges))
-
     def with_truncation(
         self,
         max_length: int | None,
@@ -502,7 +451,7 @@ class Tokenizer(_core.CoreTokenizer):
                 "type_id": type_id != 0,
             }
             _refuse_turned_off("id", moved)
-        written = "" if id is None else self._tokens_of([id])[0][4]
+        written = "" if id is None else self.inspect().tokens_of([id])[0][4]
         lengths = _core.Lengths(
             pad_id=id,
             pad_token=written,
@@ -532,7 +481,7 @@ class Tokenizer(_core.CoreTokenizer):
         >>> ids = tokenizer.encode("abc", add_special_tokens=True)
         >>> tokenizer.decode(ids)
         '<s>abc</s>'
-        >>> tokenizer.with_template([256, "$A", ("</s>", 1)]).template[0]
+        >>> tokenizer.with_template([256, "$A", ("</s>", 1)]).inspect().template[0]
         [(None, [256], 0), (0, [], 0), (None, [257], 1)]
 
         Raises
@@ -640,6 +589,11 @@ class Tokenizer(_core.CoreTokenizer):
             )
         )
 
+    if not TYPE_CHECKING:  # type checkers refuse unknown names themselves
+
+        def __getattr__(self, name):  # noqa: ANN001, ANN204 -- as above
+            raise AttributeError(elsewhere(name), name=name, obj=self)
+
     def __len__(self) -> int:
         return self.n_vocab
 
@@ -685,12 +639,14 @@ class Tokenizer(_core.CoreTokenizer):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        parts = dict(self._describe())
+        parts = dict(self.inspect().description)
         return f"<bytepair.Tokenizer: {parts['vocabulary']}, {parts['units']}>"
 
     def __str__(self) -> str:
         escapes = str.maketrans({"\n": "\\n", "\r": "\\r"})
-        parts = ((name, text.translate(escapes)) for name, text in self._describe())
+        parts = (
+            (name, text.translate(escapes)) for name, text in self.inspect().description
+        )
         lines = (f"    {name}: {text}" for name, text in parts)
         return "\n".join(("<bytepair.Tokenizer", *lines, ">"))
 

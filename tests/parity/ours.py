@@ -28,7 +28,6 @@ class Ours:
         self.tokenizer = load(path, kind)
         self.segmenter = Segmenter(path) if kind == "subword-nmt" else None
         self.specials = list(self.tokenizer.special_tokens)
-        self.has_offsets = hasattr(self.tokenizer, "encode_with_offsets")
         self.has_full = hasattr(self.tokenizer, "encode_full")
 
     def vocabulary(self) -> dict[Any, int]:
@@ -41,7 +40,7 @@ class Ours:
             line = re.sub(r"[\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", " ", text)
             return {"segmented": self.segmenter.segment(line).split(" ")}
         if self.kind not in OF_HUGGING_FACE:
-            views = {"ordinary": self.tokenizer.encode_ordinary(text)}
+            views = {"ordinary": self.tokenizer.encode(text)}
             if self.kind == "sentencepiece":
                 full = self.tokenizer.encode_full(text, allowed_special=())
                 views["tokens"] = full.tokens
@@ -51,12 +50,10 @@ class Ours:
         return {"ids": ids, "tokens": full.tokens, **self._offsets(text, "all")}
 
     def _offsets(self, text: str, allowed_special: Any) -> Views:
-        if not self.has_offsets:
+        if not self.has_full:
             return {}
-        ids, offsets = self.tokenizer.encode_with_offsets(
-            text, allowed_special=allowed_special
-        )
-        return {"offset ids": list(ids), "offsets": pairs(offsets)}
+        full = self.tokenizer.encode_full(text, allowed_special=allowed_special)
+        return {"offset ids": full.ids, "offsets": pairs(full.offsets)}
 
     def encode_special(self, text: str) -> Views:
         """Encode with the template, truncation and padding of the file."""

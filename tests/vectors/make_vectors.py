@@ -236,7 +236,7 @@ def train_case(name, dialect, texts, keywords):
         "texts": [to_hex(text) for text in texts],
         "pieces": [[piece.hex(), n, first] for piece, (n, first) in pieces.items()],
         **vocabulary(tokenizer),
-        "counts": [n_pairs for _, _, _, n_pairs in tokenizer.merge_log],
+        "counts": [n_pairs for _, _, _, n_pairs in tokenizer.inspect().merge_log],
     }
 
 
@@ -326,7 +326,9 @@ def vocabulary(tokenizer):
     return {
         "first_id": first_id,
         "tokens": [[written(t, units).hex(), t.text.hex(), t.form] for t in tokens],
-        "merges": [[left, right, new] for left, right, new, _ in tokenizer.merge_log],
+        "merges": [
+            [left, right, new] for left, right, new, _ in tokenizer.inspect().merge_log
+        ],
     }
 
 

@@ -83,10 +83,10 @@ def check_encoding(tokenizer: "bytepair.Tokenizer") -> None:
     for text, ids in zip(TEXTS, one_by_one, strict=True):
         assert tokenizer.decode(ids) == text
         assert tokenizer.decode(np.array(ids, dtype="uint32")) == text
-        stream = tokenizer.decode_stream()
+        stream = bytepair.DecodeStream(tokenizer)
         assert "".join(map(stream.push, ids)) + stream.finish() == text
         assert tokenizer.count(text) == len(ids)
-        counter = tokenizer.counter()
+        counter = bytepair.TokenCounter(tokenizer)
         assert [counter.append(part) for part in text][-1:] in ([], [len(ids)])
     Path("text.txt").write_text(TEXTS[2], encoding="utf-8")
     tokenizer.encode_file("text.txt", "ids.npy")

@@ -40,7 +40,7 @@ const END: &str = "<|endoftext|>";
 /// The tokenizer of the file, packed or unpacked.
 ///
 /// # Errors
-/// Where the file is damaged, or unpacks to far more than its size.
+/// If the file is damaged, or unpacks to far more than its size.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     huggingface::read(&tokenizer_json(file)?)
 }

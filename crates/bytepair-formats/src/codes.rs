@@ -3,7 +3,7 @@
 //! subword-nmt has a merge on each line: two symbols and a space between them. Version 0.2 says so in its first line and joins
 //! the end mark `</w>` to the last character; in 0.1, which may say nothing, it is a symbol of its own. A vocabulary of
 //! subword-nmt is a line for each token: the token, a space or a tabulator, and how often it occurs. fastBPE's lines have a count
-//! too, and mean what those of version 0.2 mean. Where a vocabulary is given and two merges make one symbol, subword-nmt undoes
+//! too, and mean what those of version 0.2 mean. If a vocabulary is given and two merges make one symbol, subword-nmt undoes
 //! the first, fastBPE the last. Left out: the third version of another program (`v3;…`), which is refused.
 //!
 //! [`Codes`] become a [`Tokenizer`], whose ids are the single characters of all symbols in the order of their code
@@ -121,7 +121,7 @@ impl Codes {
     /// The codes of a file of either program, or the first `n_merges` of them.
     ///
     /// # Errors
-    /// Where the first line is neither a version nor a merge of two characters; otherwise as the readers of both
+    /// If the first line is neither a version nor a merge of two characters; otherwise as the readers of both
     /// formats.
     pub fn read(file: &[u8], n_merges: Option<usize>) -> Result<Self> {
         const FORMAT: &str = "codes";
@@ -212,7 +212,7 @@ impl Codes {
     /// The tokenizer of these merges.
     ///
     /// # Errors
-    /// Where a merge needs a symbol that a later merge makes, so that joining the leftmost pair first and
+    /// If a merge needs a symbol that a later merge makes, so that joining the leftmost pair first and
     /// joining all equal pairs at once could differ.
     pub fn tokenizer(&self) -> Result<Tokenizer> {
         if let Some(rank) = self.first_disordered() {
@@ -353,7 +353,7 @@ fn check_pipeline(format: &'static str, parts: &Parts) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// Where the version is not known, or a line is not two symbols.
+/// If the version is not known, or a line is not two symbols.
 pub fn read_subword_nmt(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let text = text(SUBWORD_NMT, file)?;
     let (end_mark, n_header_lines) = version(text.lines().next().unwrap_or(""))?;
@@ -376,7 +376,7 @@ pub fn read_subword_nmt(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
 /// What is kept is how words are cut apart; ids are no part of codes.
 ///
 /// # Errors
-/// Where the tokenizer does anything but merge the characters of words; the error names the part.
+/// If the tokenizer does anything but merge the characters of words; the error names the part.
 pub fn write_subword_nmt(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let codes = Codes::of(SUBWORD_NMT, tokenizer, Undone::First)?;
     let version = if codes.end_mark == EndMarkKind::Suffix { "0.2" } else { "0.1" };
@@ -390,7 +390,7 @@ pub fn write_subword_nmt(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 /// The tokens of a vocabulary that occur at least `threshold` times, in the order of the file.
 ///
 /// # Errors
-/// Where a line is not a token and a number.
+/// If a line is not a token and a number.
 pub fn read_vocabulary(file: &[u8], threshold: Option<i64>) -> Result<Vec<String>> {
     let mut tokens = Vec::new();
     for (number, line) in (1..).zip(text(VOCABULARY, file)?.lines()) {
@@ -440,7 +440,7 @@ fn version(line: &str) -> Result<(EndMarkKind, usize)> {
 /// ```
 ///
 /// # Errors
-/// Where a line is not two symbols and a number, or a pair appears twice.
+/// If a line is not two symbols and a number, or a pair appears twice.
 pub fn read_fastbpe(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
     let text = text(FASTBPE, file)?;
     let lines = (1..).zip(text.split_terminator('\n')).take(n_merges.unwrap_or(usize::MAX));
@@ -465,7 +465,7 @@ pub fn read_fastbpe(file: &[u8], n_merges: Option<usize>) -> Result<Codes> {
 /// fastBPE's file of a tokenizer; counts that are not known are 0.
 ///
 /// # Errors
-/// Where the tokenizer does anything but merge the characters of words, the last of them joined to the end
+/// If the tokenizer does anything but merge the characters of words, the last of them joined to the end
 /// mark; the error names the part.
 pub fn write_fastbpe(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let codes = Codes::of(FASTBPE, tokenizer, Undone::Last)?;

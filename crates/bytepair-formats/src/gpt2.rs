@@ -47,7 +47,7 @@ pub struct Gpt2Files {
 /// The tokenizer of the two files, as GPT-2's own.
 ///
 /// # Errors
-/// Where a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
+/// If a file is damaged, a merge names a token that the vocabulary lacks, or a token has no merge.
 pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
     read_split(vocab_json, merges_txt, bytepair_split::named("gpt2").unwrap_or_default())
 }
@@ -55,7 +55,7 @@ pub fn read(vocab_json: &[u8], merges_txt: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of the two files, split by these stages.
 ///
 /// # Errors
-/// As [`read`], and where a pattern is not understood.
+/// As [`read`], and if a pattern is not understood.
 pub fn read_split(vocab_json: &[u8], merges_txt: &[u8], stages: Vec<Stage>) -> Result<Tokenizer> {
     let Entries(entries) = json::parse(FORMAT, "vocab.json", vocab_json)?;
     check_id_range(FORMAT, entries.iter().map(|(_, id)| *id), entries.len())?;
@@ -93,7 +93,7 @@ pub fn read_split(vocab_json: &[u8], merges_txt: &[u8], stages: Vec<Stage>) -> R
 /// The two files of a tokenizer.
 ///
 /// # Errors
-/// Where the tokenizer is anything but GPT-2's pipeline; the error names the part.
+/// If the tokenizer is anything but GPT-2's pipeline; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Gpt2Files> {
     let parts = tokenizer.parts();
     check_pipeline(parts)?;

@@ -42,7 +42,7 @@ use bytepair::{Error, ErrorKind, Parts, Result, Tokenizer};
 /// Reads a file of a format that is one file and needs no option.
 ///
 /// # Errors
-/// Where the file is not of the format, and where no such format has this name.
+/// If the file is not of the format, and if no such format has this name.
 pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
     match format {
         "bytepair" => native::read(file),
@@ -60,7 +60,7 @@ pub fn read(format: &str, file: &[u8]) -> Result<Tokenizer> {
 /// Writes the files of a format, each with its usual name.
 ///
 /// # Errors
-/// Where the format cannot express the tokenizer, and where no format that is written has this name.
+/// If the format cannot express the tokenizer, and if no format that is written has this name.
 pub fn write(format: &str, tokenizer: &Tokenizer) -> Result<Vec<(&'static str, Vec<u8>)>> {
     let (name, file) = match format {
         "bytepair" => ("tokenizer.bytepair", native::write(tokenizer)),
@@ -101,7 +101,7 @@ fn check_id_range(
     }
 }
 
-/// How many ids a vocabulary of so many tokens may have, most of them without a token.
+/// How many ids a vocabulary of `n_tokens` tokens may have, most of them without a token.
 fn most_ids(n_tokens: usize) -> usize {
     n_tokens.saturating_mul(16).saturating_add(1_000_000)
 }
@@ -148,6 +148,7 @@ fn check_bare(format: &'static str, parts: &Parts) -> Result<()> {
 
 /// A file, and which texts get other ids from it than from the tokenizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// The content of the file.
     pub file: Vec<u8>,
@@ -157,6 +158,7 @@ pub struct Written {
 
 /// A kind of texts that get other ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The kind, in words.
     pub what: String,

@@ -139,7 +139,7 @@ impl<'r, 'v> Steps<'r, 'v> {
         Self { ranks, joined: HashMap::new() }
     }
 
-    /// The two tokens that are joined into this one; `None` where that never happens.
+    /// The two tokens that are joined into this one; `None` if that never happens.
     pub(super) fn last_pair(&mut self, token: &[u8]) -> Option<(TokenId, TokenId)> {
         if token.len() < MIN_LONG {
             return last_pair_of_short(token, self.ranks);

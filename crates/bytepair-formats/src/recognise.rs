@@ -5,12 +5,12 @@
 //! of its first keys gives away, or merges in which no word ends.
 
 use crate::codes::{END_OF_WORD, codes_format};
-use crate::{compiled, sentencepiece};
+use crate::{compiled, sentencepiece, tiktoken};
 
-/// So much of a file is looked at for its first keys.
+/// How much of a file is searched for its first keys.
 const FIRST_KEYS_LEN: usize = 4096;
 
-/// So much of a file shows whether its second line begins anew.
+/// How much of a file shows whether its second line begins another object.
 const FIRST_LINES_LEN: usize = 1 << 16;
 
 /// Keys that only a `tokenizer.json` has, and has at its beginning: its vocabulary need not be searched.
@@ -62,7 +62,7 @@ pub fn recognise(file: &[u8]) -> Option<&'static str> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     match line.strip_prefix(b"\"").unwrap_or(line) == b"bpe_simple_vocab_16e6.txt#version: 0.2" {
         true => Some("clip"),
-        false if is_rank(line) => Some("tiktoken"),
+        false if tiktoken::entry(line).is_some() => Some("tiktoken"),
         false => codes_format(file).filter(|_| !is_merges_with_spaces(file)),
     }
 }
@@ -158,15 +158,4 @@ fn holds(file: &[u8], text: &[u8]) -> bool {
 fn holds_key(file: &[u8], key: &[u8]) -> bool {
     memchr::memmem::find_iter(file, key)
         .any(|place| file[place + key.len()..].trim_ascii_start().starts_with(b":"))
-}
-
-/// Whether a line is a token in Base64 and its rank. Some published files have `=` for the empty token.
-fn is_rank(line: &[u8]) -> bool {
-    let Some(space) = line.iter().position(|&byte| byte == b' ') else { return false };
-    let (token, rank) = (&line[..space], &line[space + 1..]);
-    let letters = token.strip_suffix(b"==").or_else(|| token.strip_suffix(b"=")).unwrap_or(token);
-    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
-    let is_base64 =
-        !token.is_empty() && token.len().is_multiple_of(4) && letters.iter().all(is_letter);
-    (token == b"=" || is_base64) && !rank.is_empty() && rank.iter().all(u8::is_ascii_digit)
 }

@@ -2,7 +2,7 @@
 //!
 //! Each line keeps the spaces around it; words are what stands between spaces, and runs of spaces become one.
 //! A word is merged by [`Codes`]; with a vocabulary, parts that it lacks are taken apart again. A
-//! separator stands behind every part but the last. Left out: glossaries, which are words of the caller, and
+//! separator follows every part but the last. Left out: glossaries, which are words of the caller, and
 //! ids, which a [`Tokenizer`](bytepair::Tokenizer) of the same codes gives.
 //!
 //! Codes in which every merge builds on earlier ones are executed by the encoder; others, and all with dropout, in rounds,
@@ -58,7 +58,7 @@ pub struct SegmentOptions {
 /// Where lines end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LineEnds {
-    /// Behind each line feed.
+    /// After each line feed.
     #[default]
     LineFeeds,
     /// Where `str.splitlines` of Python ends them, with which subword-nmt reads files.
@@ -69,7 +69,7 @@ impl Segmenter {
     /// A segmenter by these codes. Without `allowed` tokens, separators included, all are allowed.
     ///
     /// # Errors
-    /// Where there are more symbols than ids.
+    /// If there are more symbols than ids.
     pub fn new(codes: &Codes, separator: &str, allowed: &[String]) -> Result<Self> {
         let (units, vocabulary) = (codes.units(), Arc::new(codes.vocabulary()?));
         let encoder = codes
@@ -85,7 +85,7 @@ impl Segmenter {
     /// A text of any number of lines with its words cut apart.
     ///
     /// # Errors
-    /// Where the probability of dropout is not from 0 to 1.
+    /// If the probability of dropout is not from 0 to 1.
     pub fn segment(&self, text: &str, options: SegmentOptions) -> Result<String> {
         let dropout = checked(options.dropout)?;
         let mut words =
@@ -357,7 +357,7 @@ impl Rounds {
 struct Link {
     start: usize,
     symbol: u32,
-    /// The neighbours; the number of symbols where there is none.
+    /// The neighbours; the number of symbols if there is none.
     previous: usize,
     next: usize,
     is_joined: bool,

@@ -8,7 +8,7 @@
 //! passed over; every other field that is not known is an error.
 //!
 //! Decoding joins the bytes of all tokens; Mistral's program decodes what stands between special tokens
-//! alone, so that half a character before one and half behind it give two U+FFFD there and one character
+//! alone, so that half a character before one and half after it give two U+FFFD there and one character
 //! here.
 
 use std::collections::HashSet;
@@ -95,7 +95,7 @@ struct SpecialRecord {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, of an unknown version, or its numbers do not fit each other.
+/// If the file is damaged, of an unknown version, or its numbers do not fit each other.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file: File = json::parse(FORMAT, "the file", file)?;
     if !VERSIONS.contains(&file.config.version.as_str()) {

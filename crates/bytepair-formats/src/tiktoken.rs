@@ -43,29 +43,18 @@ pub struct TiktokenFiles {
     pub sidecar: Vec<u8>,
 }
 
-/// What a `.tiktoken` file leaves out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sidecar {
-    /// A name for the encoding, if it has one.
-    pub name: Option<String>,
-    /// How text is cut into pieces; tiktoken leaves out what the pattern does not match.
-    pub split: Vec<Stage>,
-    /// Special tokens with their ids.
-    pub special_tokens: Vec<(String, TokenId)>,
-    /// How many tokens the file holds, where that is said: a file that was cut off holds fewer.
-    pub n_tokens: Option<usize>,
-}
-
+/// What a `.tiktoken` file leaves out. tiktoken leaves out the text that the pattern does not match.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SidecarRecord<'f> {
-    #[serde(default)]
-    name: Option<String>,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
     pattern: String,
     #[serde(default)]
     flavour: FlavourRecord,
     #[serde(borrow)]
     special_tokens: Entries<'f>,
+    /// How many tokens the file holds: one that was cut off holds fewer.
     #[serde(default)]
     n_tokens: Option<usize>,
 }
@@ -83,7 +72,7 @@ enum FlavourRecord {
 /// Of several special tokens with one id all are found, and the id is written as the first.
 ///
 /// # Errors
-/// Where a line is not a token and its rank, a rank or token appears twice, a special token has the
+/// If a line is not a token and its rank, a rank or token appears twice, a special token has the
 /// id of another token, or the pattern is not understood.
 pub fn read(
     file: &[u8],
@@ -102,41 +91,37 @@ pub fn read(
 /// The tokenizer of a file of ranks and its sidecar.
 ///
 /// # Errors
-/// As [`read`], and where the file holds another number of tokens than the sidecar says.
+/// As [`read`], and if the file holds another number of tokens than the sidecar says.
 pub fn read_with_sidecar(file: &[u8], sidecar: &[u8]) -> Result<Tokenizer> {
-    let sidecar = read_sidecar(sidecar)?;
+    let sidecar: SidecarRecord<'_> = json::parse(FORMAT, "the sidecar", sidecar)?;
     let lines = file.split(|&byte| byte == b'\n' || byte == b'\r');
     let n_found = lines.filter(|line| !line.is_empty()).count();
-    match sidecar.n_tokens.filter(|&n_tokens| n_tokens != n_found) {
-        None => read(file, sidecar.split, &sidecar.special_tokens),
-        Some(n_tokens) => {
-            let problem = format!("the file holds {n_found} tokens: was it cut off?");
-            Err(Error::format(FORMAT, format!("n_tokens, {n_tokens}, of the sidecar"), problem))
-        }
+    if let Some(n_tokens) = sidecar.n_tokens.filter(|&n_tokens| n_tokens != n_found) {
+        let problem = format!("the file holds {n_found} tokens: was it cut off?");
+        return Err(Error::format(
+            FORMAT,
+            format!("n_tokens, {n_tokens}, of the sidecar"),
+            problem,
+        ));
     }
-}
-
-/// What a sidecar says.
-pub fn read_sidecar(file: &[u8]) -> Result<Sidecar> {
-    let record: SidecarRecord<'_> = json::parse(FORMAT, "the sidecar", file)?;
-    let flavour = match record.flavour {
+    let flavour = match sidecar.flavour {
         FlavourRecord::Rust => Flavour::Rust,
         FlavourRecord::Oniguruma => Flavour::Oniguruma,
     };
-    let pattern = Pattern { source: record.pattern, flavour };
+    let pattern = Pattern { source: sidecar.pattern, flavour };
     let split = match pattern.source.as_str() {
         WHOLE_TEXT => Vec::new(),
         _ => vec![Stage::matches(pattern, Unmatched::Drop)],
     };
-    let special_tokens = record.special_tokens.0.into_iter();
-    let special_tokens = special_tokens.map(|(name, id)| (name.into_owned(), id)).collect();
-    Ok(Sidecar { name: record.name, split, special_tokens, n_tokens: record.n_tokens })
+    let special_tokens = sidecar.special_tokens.0.into_iter();
+    let special_tokens: Vec<_> = special_tokens.map(|(name, id)| (name.into_owned(), id)).collect();
+    read(file, split, &special_tokens)
 }
 
 /// The files of a tokenizer.
 ///
 /// # Errors
-/// Where tiktoken could not give the same ids; the error names the part.
+/// If tiktoken could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<TiktokenFiles> {
     let parts = tokenizer.parts();
     check_pipeline(parts)?;
@@ -184,7 +169,8 @@ fn entries(file: &[u8]) -> Result<Vec<(Vec<u8>, TokenId)>> {
     Ok(entries)
 }
 
-fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
+/// The token of a line, and its rank.
+pub(super) fn entry(line: &[u8]) -> Option<(Vec<u8>, TokenId)> {
     let place = line.iter().position(|&byte| byte == b' ')?;
     let token = match &line[..place] {
         EMPTY_TOKEN => Vec::new(),

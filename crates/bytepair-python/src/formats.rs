@@ -9,7 +9,7 @@ use bytepair::Dropout;
 use bytepair_formats::codes::{self, Codes};
 use bytepair_formats::pair::Pair;
 use bytepair_formats::segmentation::{LineEnds, SegmentOptions, Segmenter};
-use bytepair_formats::{compiled, encodings, gguf, huggingface, pair, sentencepiece, tiktoken};
+use bytepair_formats::{compiled, encodings, gguf, huggingface, pair, tiktoken};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -48,12 +48,6 @@ pub(crate) fn write_huggingface_with_changes<'py>(
     let written = py.detach(|| huggingface::write_with_changes(&tokenizer.0)).or_raise()?;
     let changes = written.changes.into_iter().map(|change| (change.what, change.text)).collect();
     Ok((bytes(py, &written.file)?, changes))
-}
-
-/// Name the pieces of a SentencePiece model that have a role: bos, eos, unk.
-#[pyfunction]
-pub(crate) fn sentencepiece_roles(data: PyBackedBytes) -> PyResult<Vec<(&'static str, String)>> {
-    sentencepiece::roles(&data).or_raise()
 }
 
 /// Read the tokenizer at the beginning of a ``.gguf`` file, split as a dialect splits.

@@ -48,14 +48,15 @@ mod _core {
             CoreSegmenter, check_whole_ranks, encoding_names, half_of_pair, pair_names,
             pair_settings, read, read_compiled_file, read_encoding, read_gguf, read_gpt1,
             read_pair, read_subword_vocabulary, read_tiktoken, read_tiktoken_sidecar,
-            recognise_encodings, recognise_format, sentencepiece_roles, write,
-            write_huggingface_with_changes,
+            recognise_encodings, recognise_format, write, write_huggingface_with_changes,
         },
         importing::{instructions, ready},
         measure::{Measure, Usage, unicode_scripts},
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         template::Lengths,
-        tokenizer::{CoreTokenizer, DecodeStream, TokenCounter, encode_rows, graphemes},
+        tokenizer::{
+            CoreTokenizer, DecodeStream, Inspection, TokenCounter, encode_rows, graphemes,
+        },
         training::Corpus,
     };
 

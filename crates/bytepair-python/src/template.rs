@@ -1,8 +1,6 @@
 //! Templates, truncation and padding as Python values.
 
-use bytepair::template::{
-    self, Padding, Sequence, Side, TemplatePiece, Truncation, TruncationStrategy,
-};
+use bytepair::template::{self, Padding, Side, TemplatePiece, Truncation, TruncationStrategy};
 use bytepair::vocabulary::TokenId;
 use pyo3::prelude::*;
 
@@ -14,9 +12,8 @@ pub(crate) struct WrittenPiece(Option<u8>, Vec<TokenId>, u32);
 
 pub(crate) fn written_pieces(pieces: &[TemplatePiece]) -> Vec<WrittenPiece> {
     let written = |piece: &TemplatePiece| match piece {
-        TemplatePiece::Text { which, type_id } => {
-            WrittenPiece(Some(*which as u8), Vec::new(), *type_id)
-        }
+        TemplatePiece::First { type_id } => WrittenPiece(Some(0), Vec::new(), *type_id),
+        TemplatePiece::Second { type_id } => WrittenPiece(Some(1), Vec::new(), *type_id),
         TemplatePiece::Special { ids, type_id, .. } => WrittenPiece(None, ids.clone(), *type_id),
     };
     pieces.iter().map(written).collect()
@@ -24,8 +21,8 @@ pub(crate) fn written_pieces(pieces: &[TemplatePiece]) -> Vec<WrittenPiece> {
 
 pub(crate) fn read_pieces(pieces: Vec<WrittenPiece>) -> Vec<TemplatePiece> {
     let read = |WrittenPiece(text, ids, type_id)| match text {
-        Some(0) => TemplatePiece::Text { which: Sequence::First, type_id },
-        Some(_) => TemplatePiece::Text { which: Sequence::Second, type_id },
+        Some(0) => TemplatePiece::First { type_id },
+        Some(_) => TemplatePiece::Second { type_id },
         None => TemplatePiece::special(ids, type_id),
     };
     pieces.into_iter().map(read).collect()

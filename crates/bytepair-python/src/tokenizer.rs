@@ -13,24 +13,18 @@ mod stream;
 use std::sync::Arc;
 
 use bytepair::Tokenizer;
-use bytepair::segment::Segment;
 use bytepair::units::published_name;
 use bytepair::vocabulary::{Token, TokenId, TokenKind};
-use bytepair_formats::huggingface::text_of_written;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
-pub(crate) use self::inspecting::graphemes;
+pub(crate) use self::inspecting::{Inspection, graphemes};
 pub(crate) use self::stream::{DecodeStream, TokenCounter};
 use crate::convert::{Given, Ids, decode_errors, id, in_batch, refuse_set};
 use crate::error::{OrRaise, to_python};
 use crate::output::{bytes, text};
-use crate::template::{
-    ShownPadding, ShownTruncation, WrittenPiece, shown_padding, shown_truncation, written_pieces,
-};
 
 /// Text to token ids and back: the compiled base of ``bytepair.Tokenizer``.
 ///
@@ -128,20 +122,6 @@ impl CoreTokenizer {
             .collect()
     }
 
-    /// A text after the normalizer, special tokens taken as plain text.
-    fn _normalized(&self, text: Given<'_>) -> PyResult<String> {
-        let normalizer = &self.0.parts().normalizer;
-        let normalized = normalizer.normalize(Segment::whole(text.bytes));
-        let normalized = normalized.or_raise()?;
-        Ok(String::from_utf8_lossy(&normalized).into_owned())
-    }
-
-    /// The text of tokens as Hugging Face files write them; they need not be in the vocabulary.
-    fn _text_of_written(&self, tokens: Vec<PyBackedStr>) -> PyResult<String> {
-        let tokens: Vec<&str> = tokens.iter().map(|token| &**token).collect();
-        text_of_written(&self.0, &tokens).or_raise()
-    }
-
     /// Join the bytes of tokens; an end mark becomes a space before the next token.
     ///
     /// What a file's decoder does to text, such as turning ``▁`` into a space, is left out.
@@ -160,24 +140,6 @@ impl CoreTokenizer {
         self::bytes(py, &bytes)
     }
 
-    /// Start decoding ids that come one after the other.
-    ///
-    /// The options are those of :meth:`decode`.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> stream = tokenizer.decode_stream()
-    /// >>> stream.push(257), stream.push([68, 81])
-    /// ('low', 'er')
-    #[pyo3(signature = (*, errors="replace", skip_special_tokens=false))]
-    fn decode_stream(
-        slf: &Bound<'_, Self>,
-        errors: &str,
-        skip_special_tokens: bool,
-    ) -> PyResult<DecodeStream> {
-        DecodeStream::restored(slf, errors, skip_special_tokens, None, false)
-    }
-
     /// The number of ids: one more than the largest.
     ///
     /// >>> import bytepair
@@ -187,12 +149,6 @@ impl CoreTokenizer {
     #[getter]
     fn n_vocab(&self) -> usize {
         self.0.parts().vocabulary.len()
-    }
-
-    /// The number of tokens of the vocabulary without those that are only added to it.
-    #[getter]
-    fn _n_model_tokens(&self) -> usize {
-        self.0.n_model_tokens()
     }
 
     /// Look up the id of a token as it is written, or ``None``.
@@ -205,25 +161,35 @@ impl CoreTokenizer {
         self.0.id_of_written(token.bytes)
     }
 
-    /// Look up the token of an id: ``bytes``, or ``str`` in dialects of characters.
+    /// Return the bytes of a token, as it is written in the vocabulary.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.id_to_token(257)
+    /// >>> tokenizer.token_bytes(257)
     /// b'low'
     ///
     /// Raises
     /// ------
     /// UnknownTokenError
     ///     No token has this id.
-    fn id_to_token<'py>(
+    fn token_bytes<'py>(
         &self,
         py: Python<'py>,
         id: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let id = self::id(id)?;
-        let token = self.0.parts().vocabulary.expect_token(id).or_raise()?;
-        Ok(self.shown(py, token))
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let parts = self.0.parts();
+        let token = parts.vocabulary.expect_token(self::id(id)?).or_raise()?;
+        Ok(PyBytes::new(py, &parts.units.written(token)))
+    }
+
+    /// Return what the tokenizer is made of, and what it does with a text, step by step.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.inspect().merge_log
+    /// [(75, 78, 256, 2), (256, 86, 257, 2)]
+    fn inspect(&self) -> Inspection {
+        Inspection(Arc::clone(&self.0))
     }
 
     /// The tokens by id; ``None`` for an id that no token has.
@@ -237,7 +203,7 @@ impl CoreTokenizer {
         let vocabulary = &self.0.parts().vocabulary;
         let tokens = (0..)
             .take(vocabulary.len())
-            .map(|id| vocabulary.token(id).map(|token| self.shown(py, token)));
+            .map(|id| vocabulary.token(id).map(|token| shown(&self.0, py, token)));
         PyList::new(py, tokens.collect::<Vec<_>>())
     }
 
@@ -253,26 +219,10 @@ impl CoreTokenizer {
         py: Python<'py>,
     ) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
         let vocabulary = &self.0.parts().vocabulary;
-        let shown = |id| vocabulary.expect_token(id).map(|token| self.shown(py, token)).or_raise();
+        let shown =
+            |id| vocabulary.expect_token(id).map(|token| shown(&self.0, py, token)).or_raise();
         let merges = vocabulary.merges().iter();
         merges.map(|merge| Ok((shown(merge.left)?, shown(merge.right)?))).collect()
-    }
-
-    /// The merges in order: left id, right id, id, and the pair's count when it was merged.
-    ///
-    /// The count is ``None`` where it is not known, as in most files.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.merge_log
-    /// [(75, 78, 256, 2), (256, 86, 257, 2)]
-    #[getter]
-    fn merge_log(&self) -> Vec<(TokenId, TokenId, TokenId, Option<i64>)> {
-        let vocabulary = &self.0.parts().vocabulary;
-        let counts =
-            vocabulary.merge_counts().iter().copied().map(Some).chain(std::iter::repeat(None));
-        let merges = vocabulary.merges().iter().zip(counts);
-        merges.map(|(merge, count)| (merge.left, merge.right, merge.result, count)).collect()
     }
 
     /// The special tokens and their ids.
@@ -302,16 +252,6 @@ impl CoreTokenizer {
         parts.vocabulary.iter().map(name).into_py_dict(py)
     }
 
-    /// Look up the id of a token as Hugging Face files write it, or ``None``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.token_to_id_hf("Ġ"), tokenizer.token_to_id(" ")
-    /// (220, 220)
-    fn token_to_id_hf(&self, token: &str) -> Option<TokenId> {
-        self.0.id_of_published(token)
-    }
-
     /// A hash of everything that decides what this tokenizer does, in hexadecimal.
     ///
     /// >>> import bytepair
@@ -323,67 +263,14 @@ impl CoreTokenizer {
     fn fingerprint(&self) -> String {
         bytepair_formats::native::fingerprint(&self.0)
     }
-
-    /// Say how each stage of the splitter is executed, or several that are done at once.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> len(tokenizer.explain()), tokenizer.explain()[0][:9]
-    /// (1, 'automaton')
-    fn explain(&self) -> Vec<String> {
-        self.0.explain()
-    }
-
-    /// The name and the text of each line of the description.
-    fn _describe(&self) -> Vec<(String, String)> {
-        self.0.describe().into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
-    }
-
-    /// How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.with_truncation(512).truncation["max_length"]
-    /// 512
-    #[getter]
-    fn truncation(&self) -> Option<ShownTruncation> {
-        self.0.parts().truncation.as_ref().map(shown_truncation)
-    }
-
-    /// How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.with_padding(0, multiple_of=8).padding["multiple_of"]
-    /// 8
-    #[getter]
-    fn padding(&self) -> Option<ShownPadding> {
-        self.0.parts().padding.as_ref().map(shown_padding)
-    }
-
-    /// What is put around one text, and around two; see ``Tokenizer.with_template``.
-    ///
-    /// Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.template[0]
-    /// [(0, [], 0)]
-    #[getter]
-    fn template(&self) -> (Vec<WrittenPiece>, Vec<WrittenPiece>) {
-        let template = &self.0.parts().template;
-        (written_pieces(&template.single), written_pieces(&template.pair))
-    }
 }
 
-impl CoreTokenizer {
-    /// A token as users see it: `bytes` where the units are bytes, else `str`.
-    fn shown<'py>(&self, py: Python<'py>, token: Token<'_>) -> Bound<'py, PyAny> {
-        let units = &self.0.parts().units;
-        let written = units.written(token);
-        match units.is_bytes() && token.kind != TokenKind::Unknown {
-            true => PyBytes::new(py, &written).into_any(),
-            false => PyString::new(py, &String::from_utf8_lossy(&written)).into_any(),
-        }
+/// A token as users see it: `bytes` where the units are bytes, else `str`.
+fn shown<'py>(tokenizer: &Tokenizer, py: Python<'py>, token: Token<'_>) -> Bound<'py, PyAny> {
+    let units = &tokenizer.parts().units;
+    let written = units.written(token);
+    match units.is_bytes() && token.kind != TokenKind::Unknown {
+        true => PyBytes::new(py, &written).into_any(),
+        false => PyString::new(py, &String::from_utf8_lossy(&written)).into_any(),
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
+use bytepair::inspect::{MergeStep, Piece, TextPart};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Tokenizer, graphemes};
 use serde_json::{Value, json};
@@ -63,25 +63,25 @@ pub(crate) fn trace(
     let parts = tokenizer.course(text, special.options())?;
     let holds = |&(start, end): &(usize, usize)| start <= at && at < end;
     let inner = parts.into_iter().flat_map(|part| match part {
-        TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
         TextPart::Segment(_, _, parts) => parts,
+        part => vec![part],
     });
     let found = inner.into_iter().find(|part| match part {
-        SegmentPart::Added(_, span) => holds(span),
-        SegmentPart::Piece(piece) => holds(&piece.span),
+        TextPart::Added(_, span) | TextPart::Segment(span, ..) => holds(span),
+        TextPart::Piece(piece) => holds(&piece.span),
     });
     match found {
-        None => Err(Problem::new("no piece of the text is at this place")),
-        Some(SegmentPart::Added(id, (start, end))) => Ok(Answer::new(json!({
+        Some(TextPart::Added(id, (start, end))) => Ok(Answer::new(json!({
             "kind": "added", "id": id, "start": start, "end": end,
             "known": names::by_id(tokenizer, [id]),
         }))),
-        Some(SegmentPart::Piece(piece)) => Ok(Answer::new(piece_fields(tokenizer, &piece)?)),
+        Some(TextPart::Piece(piece)) => Ok(Answer::new(piece_fields(tokenizer, &piece)?)),
+        _ => Err(Problem::new("no piece of the text is at this place")),
     }
 }
 
 fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> {
-    let Piece { span: (start, end), text, course, spans } = piece;
+    let Piece { span: (start, end), text, course, spans, .. } = piece;
     if course.symbols.len() > MAX_SYMBOLS {
         let n_symbols = course.symbols.len();
         return Err(Problem(format!(
@@ -96,7 +96,7 @@ fn piece_fields(tokenizer: &Tokenizer, piece: &Piece) -> Result<Value, Problem> 
         json!([place, left, right, rank, token])
     };
     let steps = course.steps.iter().zip(&rows).map(|(step, row)| {
-        let MergeStep { place, index, priority, merge } = step;
+        let MergeStep { place, index, priority, merge, .. } = step;
         json!({
             "place": place, "merge": index, "rank": priority, "left": merge.left,
             "right": merge.right, "token": merge.result,

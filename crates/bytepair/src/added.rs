@@ -44,7 +44,7 @@ pub struct AddedToken {
     pub normalized: bool,
     /// Whether white space before it belongs to it.
     pub lstrip: bool,
-    /// Whether white space behind it belongs to it.
+    /// Whether white space after it belongs to it.
     pub rstrip: bool,
     /// Whether it counts only where no word character stands beside it.
     pub single_word: bool,
@@ -81,7 +81,7 @@ impl<'n> Chosen<'n> {
     /// Of the tokens that may be named.
     ///
     /// # Errors
-    /// Where a name is none of them.
+    /// If a name is none of them.
     fn new<'t>(
         specials: Specials<'n>,
         tokens: impl Iterator<Item = &'t AddedToken>,
@@ -110,10 +110,12 @@ impl<'n> Chosen<'n> {
 /// Finds the added tokens that count in one call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matcher {
-    raw: Finder,
-    normalized: Finder,
+    /// In the text as it was given.
+    pub(crate) raw: Finder,
+    /// In normalized text.
+    pub(crate) normalized: Finder,
     /// Whether some of the latter are special.
-    has_late_specials: bool,
+    pub(crate) has_late_specials: bool,
     /// By the piece that each is.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
 }
@@ -121,7 +123,8 @@ pub(crate) struct Matcher {
 /// Finds the added tokens that must not stand in a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Disallowed {
-    as_written: Finder,
+    /// All of them, as they are written.
+    pub(crate) as_written: Finder,
     /// Those that are not special, which count wherever they are found; and the ones among them that are looked for in
     /// normalized text.
     others: HashSet<TokenId>,
@@ -185,11 +188,6 @@ impl Matcher {
         })
     }
 
-    /// Whether a special token is looked for in normalized text.
-    pub(crate) fn has_late_specials(&self) -> bool {
-        self.has_late_specials
-    }
-
     /// Whether a token is found in a text as it is given, or in the same text normalized.
     pub(crate) fn finds_any(&self, raw: &[u8], normalized: &[u8]) -> bool {
         self.raw.find(raw).is_some() || self.normalized.find(normalized).is_some()
@@ -209,20 +207,6 @@ impl Matcher {
     #[inline]
     pub(crate) fn whole_piece(&self, piece: &[u8]) -> Option<TokenId> {
         if self.whole_pieces.is_empty() { None } else { self.whole_pieces.get(piece).copied() }
-    }
-
-    /// Cuts the text as it was given.
-    pub(crate) fn cut_raw(&self, text: &[u8], visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
-        self.raw.cut(text, visit)
-    }
-
-    /// Cuts normalized text.
-    pub(crate) fn cut_normalized(
-        &self,
-        text: &[u8],
-        visit: impl FnMut(Part) -> Result<()>,
-    ) -> Result<()> {
-        self.normalized.cut(text, visit)
     }
 }
 
@@ -248,16 +232,6 @@ impl Disallowed {
             late: late.map(|token| token.id).collect(),
             others: others.map(|token| token.id).collect(),
         })
-    }
-
-    /// The first that stands in a text as it is written, with its place.
-    pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
-        self.as_written.find(text)
-    }
-
-    /// The length of the longest as it is written.
-    pub(crate) fn longest(&self) -> usize {
-        self.as_written.longest()
     }
 
     /// Whether a token is special.
@@ -374,7 +348,7 @@ impl Finder {
     }
 
     /// Visits tokens and the text between them, in order. Empty text is left out.
-    fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
+    pub(crate) fn cut(&self, text: &[u8], mut visit: impl FnMut(Part) -> Result<()>) -> Result<()> {
         let mut start = 0;
         for found in self.search.find_iter(text) {
             let token = self.tokens[found.pattern];
@@ -400,7 +374,7 @@ impl From<&AddedToken> for Found {
 }
 
 impl Found {
-    /// The place of a token whose content was found, or `None` where it does not count. What stands before
+    /// The place of a token whose content was found, or `None` if it does not count. What stands before
     /// `taken` belongs to the token before.
     fn place(self, text: &[u8], content: Range<usize>, taken: usize) -> Option<Range<usize>> {
         let (before, after) = (&text[..content.start], &text[content.end..]);

@@ -20,7 +20,7 @@ const RUN_LEN: usize = 64 << 10;
 /// Bytes of text for which there is room for an id beforehand; English has about four.
 pub(crate) const BYTES_PER_ID: usize = 4;
 
-/// There is room beforehand for the ids of at most so many bytes of a run.
+/// There is room beforehand for the ids of at most this many bytes of a run.
 const MAX_EXPECTED_LEN: usize = 2 * RUN_LEN;
 
 /// Whether texts of these lengths, in bytes, are so short that one thread encodes them whatever the number of threads.

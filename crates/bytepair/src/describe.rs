@@ -4,7 +4,7 @@ use crate::decode::{Decode, DecodeChain, DecodeRules};
 use crate::normalize::{NormalizeStep, SentencePieceRules};
 use crate::pretokenize::Round;
 use crate::segment::quoted;
-use crate::template::{Padding, Sequence, Side, Template, TemplatePiece, Truncation};
+use crate::template::{Padding, Side, Template, TemplatePiece, Truncation};
 use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::{EndMarkKind, Missing, Unit, Units, published_name};
 use crate::vocabulary::{TokenId, TokenKind};
@@ -222,8 +222,8 @@ fn template(parts: &Parts) -> Option<String> {
     };
     let pieces = |pieces: &[TemplatePiece]| {
         let words = pieces.iter().map(|piece| match piece {
-            TemplatePiece::Text { which: Sequence::First, .. } => "text".to_owned(),
-            TemplatePiece::Text { which: Sequence::Second, .. } => "second text".to_owned(),
+            TemplatePiece::First { .. } => "text".to_owned(),
+            TemplatePiece::Second { .. } => "second text".to_owned(),
             TemplatePiece::Special { ids, .. } => {
                 ids.iter().map(name).collect::<Vec<_>>().join(" ")
             }

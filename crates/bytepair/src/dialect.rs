@@ -128,7 +128,7 @@ impl Dialect {
     /// dialect with the same parts ([`Dialect::name`]), else as in those of published models.
     ///
     /// # Errors
-    /// Where its pieces are cut in rounds with changes between them, which training does not do.
+    /// If its pieces are cut in rounds with changes between them, which training does not do.
     pub fn of(tokenizer: &Tokenizer) -> Result<Self> {
         let parts = tokenizer.parts();
         let (steps, splitter) = one_round(parts)?;
@@ -150,28 +150,12 @@ impl Dialect {
 
     /// The name of the dialect in whose order of merging training goes on from these parts, if it is known.
     pub fn order_of(&self) -> Option<&'static str> {
-        self.name()
-            .or_else(|| self.former_name())
-            .or_else(|| self.is_model().then_some(Self::MODEL))
+        self.name().or_else(|| self.is_model().then_some(Self::MODEL))
     }
 
     /// Whether text is normalized as a file of SentencePiece says. Then training goes on in the order of its dialect.
     pub fn is_model(&self) -> bool {
         self.normalize.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
-    }
-
-    /// The name of the dialect that had these parts in an earlier version.
-    ///
-    /// Words of `subword-nmt` once stood between spaces, and those of its codes between spaces, line feeds and
-    /// carriage returns. Files keep their pattern.
-    fn former_name(&self) -> Option<&'static str> {
-        let name = "subword-nmt";
-        let pattern = |source: &str| Pattern { source: source.to_owned(), flavour: Flavour::Rust };
-        let words = |source| vec![Stage::matches(pattern(source), Unmatched::Drop)];
-        let is_former = ["[^ ]+", r"[^\r\n ]+"].map(words).contains(&self.split);
-        let now = Self::named(name)?;
-        let in_new_words = Self { split: now.split.clone(), ..self.clone() };
-        (is_former && now.difference(&in_new_words).is_none()).then_some(name)
     }
 
     /// The name of the dialect that changes, cuts and sees text like this one, if there is one. One whose patterns
@@ -312,7 +296,7 @@ impl Dialect {
 /// The changes of a text, and how it is cut afterwards.
 ///
 /// # Errors
-/// Where pieces are changed between two cuts.
+/// If pieces are changed between two cuts.
 fn one_round(parts: &Parts) -> Result<(Vec<NormalizeStep>, Splitter)> {
     let steps = parts.normalizer.steps();
     match parts.pre_tokenizer.rounds() {

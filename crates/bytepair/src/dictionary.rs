@@ -60,7 +60,7 @@ pub(crate) struct Search {
 
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// The first of its children, which follow each other. Those of the next state come behind them.
+    /// The first of its children, which follow each other. Those of the next state come after them.
     first_child: u32,
     /// The state of the longest proper suffix that is one.
     failure: u32,
@@ -81,7 +81,7 @@ impl Search {
     /// No pattern may be empty; of equal ones the first counts.
     ///
     /// # Errors
-    /// Where the patterns have 4 GB or more together.
+    /// If the patterns have 4 GB or more together.
     pub(crate) fn new<P: AsRef<[u8]>>(patterns: &[P]) -> Result<Self> {
         let n_bytes: usize = patterns.iter().map(|pattern| pattern.as_ref().len()).sum();
         let is_too_long = |_| Error::option("special_tokens", "have 4 GB or more together");
@@ -146,7 +146,7 @@ impl Search {
         }
     }
 
-    /// The state behind a state and each byte, if those before it have their rows.
+    /// The state after a state and each byte, if those before it have their rows.
     fn row(&self, state: u32) -> [u32; 256] {
         let mut row = match state {
             0 => [0; 256],
@@ -163,7 +163,7 @@ impl Search {
         first_child(state as usize)..first_child(state as usize + 1)
     }
 
-    /// The state behind another and a byte.
+    /// The state after another and a byte.
     #[inline]
     fn step(&self, mut state: u32, byte: u8) -> u32 {
         loop {
@@ -219,7 +219,7 @@ impl Search {
         }
     }
 
-    /// Takes the first match of the block that begins at or behind a place.
+    /// Takes the first match of the block that begins at or after a place.
     fn take_found(&self, from: usize, ahead: &mut Ahead) -> Option<Occurrence> {
         while let Some((start, pattern)) = ahead.found.pop() {
             let pattern = pattern as usize;
@@ -247,7 +247,7 @@ impl Search {
     }
 }
 
-/// Finds the beginnings of patterns, none of them empty; `None` where they are too many.
+/// Finds the beginnings of patterns, none of them empty; `None` if they are too many.
 fn beginnings<P: AsRef<[u8]>>(patterns: &[P]) -> Option<packed::Searcher> {
     packed::Searcher::new(BEGINNING_LENS.into_iter().find_map(|len| few(patterns, len))?)
 }
@@ -265,7 +265,7 @@ fn few<P: AsRef<[u8]>>(patterns: &[P], len: usize) -> Option<BTreeSet<&[u8]>> {
     Some(beginnings)
 }
 
-/// Patterns read from their ends, sorted, one behind the other.
+/// Patterns read from their ends, sorted, one after the other.
 struct Reversed {
     /// By place: which pattern it is. Of equal ones the first comes first.
     order: Vec<u32>,
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The first and longest match at or behind a place, by comparing every pattern at every place.
+    /// The first and longest match at or after a place, by comparing every pattern at every place.
     fn naive(patterns: &[Vec<u8>], text: &[u8], from: usize) -> Option<Occurrence> {
         (from..text.len()).find_map(|start| {
             let begins = |(_, pattern): &(usize, &Vec<u8>)| text[start..].starts_with(pattern);

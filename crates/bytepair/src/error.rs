@@ -12,7 +12,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// The values behind an [`Error`].
+/// The values after an [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -140,7 +140,7 @@ pub enum ErrorKind {
 pub(crate) const LARGEST_COUNT: &str = "9,223,372,036,854,775,807 (63 bits)";
 
 impl Error {
-    /// The values behind the message.
+    /// The values after the message.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
@@ -164,7 +164,7 @@ impl Error {
         ErrorKind::Count { problem }.into()
     }
 
-    /// This error with its offsets for a text that begins so many bytes later.
+    /// This error with its offsets for a text that begins this many bytes later.
     pub(crate) fn moved_by(mut self, n_bytes: u64) -> Self {
         match &mut *self.0 {
             ErrorKind::NotUtf8 { offset } | ErrorKind::PartTooLong { offset, .. } => {

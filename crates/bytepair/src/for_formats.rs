@@ -1,7 +1,7 @@
-//! What `bytepair-formats` needs besides, and nobody else: it may change at any time.
+//! What only `bytepair-formats` needs. It may change in any version, so that crate depends on exactly one (`=`).
 //!
-//! A file may hold a vocabulary as tables, name a token by its kind, or decode by steps that no tokenizer has yet. Rust
-//! programs that read and write files use that crate instead.
+//! A file may hold a vocabulary as tables, or name a token by its kind. Rust programs that read and write files use
+//! `bytepair-formats` instead.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,10 +11,9 @@ use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenKind, Vocabulary};
 
-pub use crate::decode::chain::{Compiled, Invalid, byte_of, matches_of};
+pub use crate::decode::chain::{byte_of, matches_of};
 pub use crate::describe::normalize_step;
 pub use crate::encode::{Encoder, Scratch};
-pub use crate::hash::HashKey;
 pub use crate::memory::huge_pages::HugePageRow;
 pub use crate::memory::{ask, read_claimed};
 pub use crate::segment::{hexadecimal, quoted};
@@ -39,12 +38,12 @@ pub fn encoder(tokenizer: &Tokenizer) -> &Encoder {
     tokenizer.encoder()
 }
 
-/// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
+/// A vocabulary of tokens with all their bytes; `None` if these are more or fewer than the tokens have.
 pub fn vocabulary_of(entries: Entries, bytes: Vec<u8>) -> Option<Vocabulary> {
     Vocabulary::of_entries(entries, bytes)
 }
 
-/// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
+/// An empty vocabulary with room for this many tokens, for all their bytes, and for this many merges.
 pub fn vocabulary_with_room(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Vocabulary {
     Vocabulary::with_capacity(n_tokens, n_bytes, n_merges)
 }

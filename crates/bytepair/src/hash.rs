@@ -31,7 +31,7 @@ pub(crate) fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
 
 /// What the hashes of a process depend on, chosen by the system at first use.
 #[derive(Clone, Copy, Debug)]
-pub struct HashKey {
+pub(crate) struct HashKey {
     left: u64,
     right: u64,
 }
@@ -39,7 +39,7 @@ pub struct HashKey {
 impl HashKey {
     /// The key of this process. Threads that come at the same time take the same, and nobody waits.
     #[inline]
-    pub fn of_process() -> Self {
+    pub(crate) fn of_process() -> Self {
         static SECRET: AtomicU64 = AtomicU64::new(0);
         let secret = match SECRET.load(Ordering::Relaxed) {
             0 => choose(&SECRET),
@@ -61,7 +61,7 @@ impl HashKey {
 
     /// The hash of `bytes`, begun from `seed`.
     #[inline]
-    pub fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
+    pub(crate) fn hash_bytes(self, bytes: &[u8], seed: u64) -> u64 {
         let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(ODD);
         let mut chunks = bytes.chunks_exact(16);
         for chunk in &mut chunks {

@@ -2,6 +2,9 @@
 //!
 //! Parts of a tokenizer that are plain data have `serde` attributes: they say how the part stands in a
 //! `.bytepair` file. To rename, move or add a field there changes files and fingerprints.
+//!
+//! Structs of options are made with `..Default::default()`, so that a new option breaks no caller; results are
+//! `#[non_exhaustive]`. Enums of parts can be matched completely: a writer that overlooks a new part does not compile.
 
 pub mod added;
 mod batch;
@@ -56,9 +59,7 @@ const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
 /// What is asked about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
 pub mod inspect {
     pub use crate::encode::{MergeStep, PieceCourse};
-    pub use crate::tokenizer::{
-        Measure, Piece, SegmentPart, Sums, TextPart, Unreached, Usage, WithMissing,
-    };
+    pub use crate::tokenizer::{Measure, Piece, Sums, TextPart, Unreached, Usage, WithMissing};
 }
 
 /// The examples of the README are tests.

@@ -83,7 +83,7 @@ fn on_threads<J: Send, D: Send, S: Send>(
 struct Jobs<J> {
     waiting: Mutex<Waiting<J>>,
     is_changed: Condvar,
-    /// Among so many threads jobs are dealt round.
+    /// Among this many threads jobs are dealt round.
     n_dealt_to: usize,
 }
 
@@ -194,20 +194,22 @@ fn hand_out<J, D>(
     }
 }
 
-/// Does work number 0 to `n - 1` on up to `n_threads` threads; returns the results in order.
-pub(crate) fn in_parallel<T: Send>(
+/// Does jobs on up to `n_threads` threads; returns the results in order.
+pub(crate) fn in_parallel<J: Send, T: Send>(
     n_threads: usize,
-    n: usize,
-    work: impl Fn(usize) -> T + Sync,
+    jobs: impl IntoIterator<Item = J, IntoIter: ExactSizeIterator>,
+    work: impl Fn(J) -> T + Sync,
 ) -> Vec<T> {
-    let (mut next, mut results) = (0..n, Vec::with_capacity(n));
+    let mut jobs = jobs.into_iter();
+    let n_jobs = jobs.len();
+    let mut results = Vec::with_capacity(n_jobs);
     let take = |result| {
         results.push(result);
         Ok(())
     };
-    let states = &mut vec![(); n_threads.clamp(1, n.max(1))];
+    let states = &mut vec![(); n_threads.clamp(1, n_jobs.max(1))];
     let limits = (N_JOBS_PER_THREAD, || true);
-    let done = in_order_within(limits, states, || Ok(next.next()), |index, ()| work(index), take);
+    let done = in_order_within(limits, states, || Ok(jobs.next()), |job, ()| work(job), take);
     debug_assert!(done.is_ok(), "neither jobs nor results are refused");
     results
 }
@@ -379,7 +381,7 @@ mod tests {
     fn results_come_in_order_from_any_number_of_threads() {
         for n_threads in [0, 1, 2, 7] {
             for n in [0, 1, 5, 100] {
-                let squares = in_parallel(n_threads, n, |index| index * index);
+                let squares = in_parallel(n_threads, 0..n, |index| index * index);
                 assert_eq!(squares, (0..n).map(|index| index * index).collect::<Vec<_>>());
             }
         }

@@ -24,7 +24,7 @@ use crate::hash::fold;
 /// Longest piece that has a key, in bytes.
 pub(crate) const MAX_KEY_LEN: usize = 15;
 
-/// Stands where there is no key. No piece has it, nor a slot with any kind: its length is that of no piece.
+/// Stands if there is no key. No piece has it, nor a slot with any kind: its length is that of no piece.
 pub(crate) const NO_KEY: u128 = u128::MAX << 64;
 
 /// What the lower and the upper half of a key are multiplied by, for [`high_hash`].
@@ -115,7 +115,7 @@ pub(crate) const WORD_LEN: usize = 64;
 /// Where the pieces of a block start.
 #[derive(Clone, Debug)]
 pub(crate) struct Starts<'b> {
-    /// A bit for each place of the block; none behind its end.
+    /// A bit for each place of the block; none after its end.
     words: &'b [u64],
     /// The block in the text.
     block: Range<usize>,
@@ -178,7 +178,7 @@ impl Word {
     }
 }
 
-/// Pieces that a row should hold; those of one more word fit behind them.
+/// Pieces that a row should hold; those of one more word fit after them.
 const ROW_LEN: usize = 128;
 
 /// More pieces than a row can hold. A power of two, so that no place in it is outside.
@@ -195,7 +195,7 @@ pub(crate) struct Entry {
     /// Where its search in the table begins.
     pub(crate) home: usize,
     /// Where it starts in the text.
-    start: usize,
+    pub(crate) start: usize,
 }
 
 /// Pieces in the order of the text.
@@ -256,7 +256,7 @@ impl PieceRow {
 
     /// Takes in the pieces of a word; the window begins with it.
     ///
-    /// The last piece is taken apart from the others: it alone may go on behind the word.
+    /// The last piece is taken apart from the others: it alone may go on after the word.
     #[inline]
     fn push(&mut self, window: &[u8; WINDOW_LEN], word: Word, home: &impl Fn(u128) -> usize) {
         let mut start = word.bits.trailing_zeros() as usize;

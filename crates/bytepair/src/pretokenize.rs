@@ -38,7 +38,7 @@ impl PreTokenizer {
         &self.rounds
     }
 
-    /// The splitter, where there is no more to it: at most one round, which changes nothing.
+    /// The splitter, if there is no more to it: at most one round, which changes nothing.
     pub fn only_splitter(&self) -> Option<Splitter> {
         if self.rounds.is_empty() { Some(Splitter::whole()) } else { self.one_splitter().cloned() }
     }

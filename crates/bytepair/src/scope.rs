@@ -69,7 +69,7 @@ impl Scope {
     /// The scope of these characters, whatever their order.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If there is none.
     pub fn new(ranges: Vec<RangeInclusive<char>>) -> Result<Self> {
         let ranges = merged(ranges);
         if ranges.is_empty() {

@@ -49,7 +49,7 @@ impl<'t> Segment<'t> {
         Self { is_last, ..self.part(range) }
     }
 
-    /// What stands behind a cut that changes nothing.
+    /// What stands after a cut that changes nothing.
     #[must_use]
     pub fn rest(self, cut: usize) -> Self {
         let is_rest = self.is_rest || cut > 0;

@@ -16,13 +16,13 @@ use crate::vocabulary::TokenId;
 
 /// Takes the ids of texts, one text after the other.
 pub trait Sink {
-    /// Prepares for about so many more ids.
+    /// Prepares for about this many more ids.
     fn expect(&mut self, _n_ids: usize) {}
 
     /// Takes ids of the text that is under way.
     ///
     /// # Errors
-    /// Where they cannot be written down. Work ends with the error.
+    /// If they cannot be written down. Work ends with the error.
     fn push(&mut self, ids: &[TokenId]) -> Result<()>;
 
     /// The row that ids of the text that is under way may be appended to instead of being [pushed](Self::push), if there is one.
@@ -62,7 +62,7 @@ impl<N: Number> Sink for Vec<N> {
 pub struct Batch<N = TokenId> {
     /// The ids of all texts, one after the other.
     pub ids: Vec<N>,
-    /// Where each text begins in `ids`, and behind the last one where it ends.
+    /// Where each text begins in `ids`, and after the last one where it ends.
     pub offsets: Vec<usize>,
 }
 
@@ -132,7 +132,7 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// Refuses ids that are no such number.
     ///
     /// # Errors
-    /// Where one is too large.
+    /// If one is too large.
     fn check(ids: &[TokenId]) -> Result<()> {
         // Has a bit beyond the largest if any id has one.
         let bits = ids.iter().fold(0, |bits, id| bits | id);
@@ -146,7 +146,7 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// Appends ids to a row of such numbers.
     ///
     /// # Errors
-    /// Where an id is too large. Nothing was appended then.
+    /// If an id is too large. Nothing was appended then.
     fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()>;
 
     /// A row of such numbers as one of ids, if it is one.

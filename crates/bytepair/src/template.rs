@@ -20,12 +20,15 @@ pub struct Template {
 
 /// One part of a template.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "PieceRecord", into = "PieceRecord")]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TemplatePiece {
-    /// The ids of a text.
-    Text {
-        /// Which of the two.
-        which: Sequence,
+    /// The ids of the first text, or of the only one.
+    First {
+        /// The type of all its ids.
+        type_id: u32,
+    },
+    /// The ids of the second text.
+    Second {
         /// The type of all its ids.
         type_id: u32,
     },
@@ -35,73 +38,18 @@ pub enum TemplatePiece {
         ids: Vec<TokenId>,
         /// Their type.
         type_id: u32,
-        /// How they are shown, where a file names them otherwise than the vocabulary does; else empty.
-        names: Vec<String>,
-    },
-}
-
-/// A [`TemplatePiece`] as a file has it.
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-enum PieceRecord {
-    First {
-        type_id: u32,
-    },
-    Second {
-        type_id: u32,
-    },
-    Special {
-        ids: Vec<TokenId>,
-        type_id: u32,
+        /// Their names, if a file names them otherwise than the vocabulary; else empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         names: Vec<String>,
     },
 }
 
-impl From<TemplatePiece> for PieceRecord {
-    fn from(piece: TemplatePiece) -> Self {
-        match piece {
-            TemplatePiece::Text { which: Sequence::First, type_id } => Self::First { type_id },
-            TemplatePiece::Text { which: Sequence::Second, type_id } => Self::Second { type_id },
-            TemplatePiece::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
-        }
-    }
-}
-
-impl From<PieceRecord> for TemplatePiece {
-    fn from(record: PieceRecord) -> Self {
-        match record {
-            PieceRecord::First { type_id } => Self::Text { which: Sequence::First, type_id },
-            PieceRecord::Second { type_id } => Self::Text { which: Sequence::Second, type_id },
-            PieceRecord::Special { ids, type_id, names } => Self::Special { ids, type_id, names },
-        }
-    }
-}
-
-/// Which text of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sequence {
-    /// The first, or the only one.
-    First,
-    /// The second.
-    Second,
-}
-
-impl Sequence {
-    /// Its place among the two.
-    pub(crate) fn place(self) -> usize {
-        match self {
-            Self::First => 0,
-            Self::Second => 1,
-        }
-    }
-}
-
 impl TemplatePiece {
-    /// The text that stands here, if one does.
-    pub(crate) fn text(&self) -> Option<Sequence> {
+    /// The place of its text among the two, and the type of the ids; `None` for special tokens.
+    pub(crate) fn text(&self) -> Option<(usize, u32)> {
         match self {
-            Self::Text { which, .. } => Some(*which),
+            Self::First { type_id } => Some((0, *type_id)),
+            Self::Second { type_id } => Some((1, *type_id)),
             Self::Special { .. } => None,
         }
     }
@@ -122,15 +70,15 @@ impl Default for Template {
 impl Template {
     /// These ids before and after each text.
     pub fn around(before: &[TokenId], after: &[TokenId]) -> Self {
-        let one = |which, type_id| {
+        let one = |text, type_id| {
             let special = |ids: &[TokenId]| {
                 (!ids.is_empty()).then(|| TemplatePiece::special(ids.to_vec(), type_id))
             };
-            let text = TemplatePiece::Text { which, type_id };
             [special(before), Some(text), special(after)].into_iter().flatten().collect()
         };
-        let first: Vec<_> = one(Sequence::First, 0);
-        let pair = first.iter().cloned().chain(one(Sequence::Second, 1)).collect();
+        let first: Vec<_> = one(TemplatePiece::First { type_id: 0 }, 0);
+        let pair =
+            first.iter().cloned().chain(one(TemplatePiece::Second { type_id: 1 }, 1)).collect();
         Self { single: first, pair }
     }
 
@@ -142,8 +90,8 @@ impl Template {
     /// The ids of its special tokens, in their runs, with their names.
     fn specials(&self) -> impl Iterator<Item = (&[TokenId], &[String])> {
         self.single.iter().chain(&self.pair).filter_map(|piece| match piece {
-            TemplatePiece::Text { .. } => None,
             TemplatePiece::Special { ids, names, .. } => Some((&ids[..], &names[..])),
+            _ => None,
         })
     }
 
@@ -155,8 +103,8 @@ impl Template {
     /// The same, to be changed.
     pub(crate) fn ids_mut(&mut self) -> impl Iterator<Item = &mut TokenId> {
         self.single.iter_mut().chain(&mut self.pair).flat_map(|piece| match piece {
-            TemplatePiece::Text { .. } => &mut [],
             TemplatePiece::Special { ids, .. } => ids.as_mut_slice(),
+            _ => &mut [],
         })
     }
 
@@ -236,8 +184,8 @@ impl Contents {
         for piece in pieces {
             match piece {
                 TemplatePiece::Special { ids, .. } => contents.n_added += ids.len(),
-                TemplatePiece::Text { which: Sequence::First, .. } => contents.copies.0 += 1,
-                TemplatePiece::Text { which: Sequence::Second, .. } => contents.copies.1 += 1,
+                TemplatePiece::First { .. } => contents.copies.0 += 1,
+                TemplatePiece::Second { .. } => contents.copies.1 += 1,
             }
         }
         contents
@@ -257,7 +205,7 @@ impl Truncation {
     /// as for the library that reads `tokenizer.json`.
     ///
     /// # Errors
-    /// Where the special tokens alone are too many, the text that is to be cut is not there or too short, or
+    /// If the special tokens alone are too many, the text that is to be cut is not there or too short, or
     /// neighbouring parts would have to share all their ids.
     pub(crate) fn lens(
         &self,
@@ -343,7 +291,7 @@ impl Padding {
     /// Refuses lengths that no model has.
     ///
     /// # Errors
-    /// Where it is longer than that.
+    /// If it is longer than that.
     pub fn check(&self) -> Result<()> {
         match self.length.max(self.multiple_of) {
             Some(len) if len > MAX_PADDING => {

@@ -41,25 +41,26 @@ pub use self::inspecting::{Unreached, Usage};
 pub use self::measure::{Measure, Sums};
 pub use self::parts::Parts;
 use self::plan::Plan;
-use self::spaces::{Spaces, spelling};
-pub use self::steps::{Piece, SegmentPart, TextPart};
+use self::spaces::spelling;
+pub use self::steps::{Piece, TextPart};
 pub use self::stream::Reading;
 use self::stream::n_useful;
 pub use self::variants::{AddedTokens, WithMissing};
 use self::walk::{Depth, Met};
 pub use self::with_spans::WordsOrPair;
-use self::worker::{ShortText, Worker};
-use crate::added::{AddedToken, MatchedText, Matcher, Specials};
+use self::worker::Worker;
+use crate::added::{MatchedText, Matcher, Specials};
 use crate::batch::BYTES_PER_ID;
 use crate::encode::{Dropout, Encoder, Spelling};
 use crate::encoding::Traced;
 use crate::error::Result;
 use crate::memory::huge_pages::reserve;
 use crate::parallel::Pool;
+use crate::piece::piece_key;
 use crate::segment::Segment;
 use crate::sink::{Batch, Sink};
 use crate::template::{Lengths, OffsetRules, Padding, Template, Truncation};
-use crate::units::{Missing, published_name, tokens_named};
+use crate::units::{published_name, tokens_named};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_split::Splitter;
 
@@ -114,7 +115,7 @@ impl Tokenizer {
     /// Compiles the parts.
     ///
     /// # Errors
-    /// Where an added token is not in the vocabulary, or is a whole piece although no token is.
+    /// If an added token is not in the vocabulary, or is a whole piece although no token is.
     pub fn new(parts: Parts) -> Result<Self> {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
@@ -154,21 +155,6 @@ impl Tokenizer {
         Matcher::new(added, matched, allowed).map(Arc::new)
     }
 
-    /// How many tokens the vocabulary of the model has: all but those that are only added to it.
-    pub fn n_model_tokens(&self) -> usize {
-        let Parts { vocabulary, added, .. } = &self.parts;
-        let is_behind = |token: &&AddedToken| {
-            let kind = vocabulary.token(token.id).map(|found| found.kind);
-            !token.in_model && kind == Some(TokenKind::Added)
-        };
-        vocabulary.iter().count() - added.iter().filter(is_behind).count()
-    }
-
-    /// Whether units that nothing stands for are left out of the ids, as the library of a file does.
-    pub fn drops_missing(&self) -> bool {
-        self.parts.units.missing == Missing::Drop
-    }
-
     /// What this tokenizer is made of.
     pub fn parts(&self) -> &Parts {
         &self.parts
@@ -176,10 +162,13 @@ impl Tokenizer {
 
     /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
     /// meanwhile.
+    #[inline]
     fn plan(&self) -> &Plan {
-        if let Some(plan) = self.plan.get() {
-            return plan;
-        }
+        self.plan.get().unwrap_or_else(|| self.compiled())
+    }
+
+    #[cold]
+    fn compiled(&self) -> &Plan {
         let made = Plan::compile(&self.parts);
         self.plan.get_or_init(|| made)
     }
@@ -196,17 +185,13 @@ impl Tokenizer {
     /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
     pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
         let Plan { words, repeats, .. } = self.plan();
-        words.as_ref().map(Spaces::splitter).or(repeats.as_ref())
-    }
-
-    pub(crate) fn decoder(&self) -> &Decoder {
-        &self.decoder
+        words.as_ref().map(|words| &words.splitter).or(repeats.as_ref())
     }
 
     /// The ids of a text.
     ///
     /// # Errors
-    /// Where a special token stands in the text that is not allowed, a unit is not in the vocabulary and
+    /// If a special token stands in the text that is not allowed, a unit is not in the vocabulary and
     /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
         self.encode_in(Vec::new(), text, options, 1)
@@ -225,24 +210,20 @@ impl Tokenizer {
     ) -> Result<R> {
         let added_tokens = options.added_tokens;
         let is_plain = options == EncodeOptions { added_tokens, ..EncodeOptions::default() };
-        let short = if is_plain { ShortText::new(text) } else { None };
+        let key = if is_plain { piece_key(text, 0, text.len()) } else { None };
         self.of(added_tokens).workers.with(|worker| {
-            if let Some(ids) = short.and_then(|short| worker.recent.get(short)) {
+            if let Some(ids) = key.and_then(|key| worker.recent.get(key)) {
                 return Ok(take(ids));
             }
             let mut ids = std::mem::take(&mut worker.ids);
             ids.clear();
-            let encoded = self
-                .call(options)
-                .and_then(|call| call.encode(text, 0, &mut ids, std::slice::from_mut(worker)));
-            worker.ids = ids;
-            encoded?;
-            if let Some(short) = short {
-                worker.recent.insert(short, &worker.ids);
+            self.call(options)?.encode(text, 0, &mut ids, std::slice::from_mut(worker))?;
+            if let Some(key) = key {
+                worker.recent.insert(key, &ids);
             }
-            let taken = take(&worker.ids);
-            if worker.ids.capacity() > MAX_KEPT_IDS {
-                worker.ids = Vec::new();
+            let taken = take(&ids);
+            if ids.capacity() <= MAX_KEPT_IDS {
+                worker.ids = ids;
             }
             Ok(taken)
         })
@@ -395,7 +376,7 @@ impl Tokenizer {
     /// This tokenizer with another template, truncation and padding.
     ///
     /// # Errors
-    /// Where a special token is not in the vocabulary, or a length makes no sense.
+    /// If a special token is not in the vocabulary, or a length makes no sense.
     pub fn with_lengths(
         &self,
         template: Template,

@@ -25,6 +25,7 @@ use crate::vocabulary::{Form, Token, TokenKind};
 /// What text is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "UnitName", into = "UnitName")]
+#[non_exhaustive]
 pub enum Unit {
     /// The 256 byte values: no text is unknown.
     Byte(ByteIds),
@@ -34,6 +35,7 @@ pub enum Unit {
 
 /// The order of the 256 bytes in a new vocabulary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ByteIds {
     /// The order of all published byte-level vocabularies: printable Latin-1 first, `!` is 0.
     Printable,
@@ -145,10 +147,15 @@ impl Units {
         matches!(self.unit, Unit::Byte(_))
     }
 
+    /// Whether what a symbol is written as depends on where it stands in its piece.
+    pub fn has_marks(&self) -> bool {
+        self.end_mark.is_some() || self.continuing_prefix.is_some()
+    }
+
     /// Refuses parts that do not fit together.
     ///
     /// # Errors
-    /// Where a mark has no text, or stands on bytes and has characters that are not visible ASCII, so that it
+    /// If a mark has no text, or stands on bytes and has characters that are not visible ASCII, so that it
     /// could not be distinguished from bytes in a file.
     pub fn check(&self) -> Result<()> {
         let (mark, prefix) = (self.end_mark.as_ref(), self.continuing_prefix.as_deref());
@@ -196,7 +203,7 @@ impl Units {
     /// Calls `visit` with each symbol of a piece, in order.
     ///
     /// # Errors
-    /// Where the units are characters and the piece is not UTF-8; the offset is that in the piece.
+    /// If the units are characters and the piece is not UTF-8; the offset is that in the piece.
     pub fn for_each_symbol<'p>(
         &self,
         piece: &'p [u8],
@@ -422,7 +429,7 @@ pub(crate) fn tokens_named<'n>(
 }
 
 impl Units {
-    /// The bytes of text that a token of this name in a file is written with, marks included; `None` where the
+    /// The bytes of text that a token of this name in a file is written with, marks included; `None` if the
     /// units are bytes and a character of the name stands for none.
     pub(crate) fn text_of_name<'n>(&self, name: &'n str) -> Option<Cow<'n, [u8]>> {
         if !self.is_bytes() {
@@ -439,7 +446,7 @@ pub fn printable_name(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| characters[usize::from(byte)]).collect()
 }
 
-/// The bytes of a token of this name; `None` where a character stands for no byte.
+/// The bytes of a token of this name; `None` if a character stands for no byte.
 pub fn bytes_of_printable(name: &str) -> Option<Vec<u8>> {
     name.chars().map(byte_of_printable).collect()
 }

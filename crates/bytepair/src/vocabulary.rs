@@ -8,7 +8,7 @@
 //! Where the bytes of a token lie and what kind it is takes 8 bytes: a tokenizer that is loaded touches all of them. Left out:
 //! vocabularies of more than 4 GiB, tokens of more than 512 MiB.
 //!
-//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. Where all tokens are
+//! Look-up by id is an array access, look-up by content one hash look-up. Ids may have holes. If all tokens are
 //! known at once, as in a compiled file, the table of look-up by content is made when it is first asked.
 
 pub(crate) mod merge_table;
@@ -134,7 +134,7 @@ pub struct Vocabulary {
     /// earlier one. Made of the entries where it is missing.
     index: OnceLock<HashTable<TokenId>>,
     merges: MergeList,
-    /// By place: the priority of the merge. Empty where that is its place.
+    /// By place: the priority of the merge. Empty if that is its place.
     priorities: Vec<u32>,
     /// By rank: how often the pair occurred when it was chosen. Empty where unknown.
     merge_counts: Vec<i64>,
@@ -146,7 +146,7 @@ impl Vocabulary {
         Self::default()
     }
 
-    /// An empty vocabulary with room for so many tokens, for all their bytes, and for so many merges.
+    /// An empty vocabulary with room for this many tokens, for all their bytes, and for this many merges.
     pub(crate) fn with_capacity(n_tokens: usize, n_bytes: usize, n_merges: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(n_bytes),
@@ -157,7 +157,7 @@ impl Vocabulary {
         }
     }
 
-    /// A vocabulary of tokens with all their bytes; `None` where these are more or fewer than the tokens have.
+    /// A vocabulary of tokens with all their bytes; `None` if these are more or fewer than the tokens have.
     pub(crate) fn of_entries(entries: Entries, bytes: Vec<u8>) -> Option<Self> {
         let fits = entries.n_bytes == bytes.len();
         fits.then(|| Self { bytes, entries: entries.entries, ..Self::default() })
@@ -308,7 +308,7 @@ impl Vocabulary {
         &self.priorities
     }
 
-    /// By rank: how often the pair occurred when it was chosen; empty where that is unknown.
+    /// By rank: how often the pair occurred when it was chosen; empty if that is unknown.
     pub fn merge_counts(&self) -> &[i64] {
         &self.merge_counts
     }
@@ -327,7 +327,7 @@ impl Vocabulary {
     /// [`Self::index_from`], nor merged before any other where merges have priorities.
     ///
     /// # Errors
-    /// Where a part is no token. What came before it is appended.
+    /// If a part is no token. What came before it is appended.
     pub(crate) fn push_new_merges(&mut self, new: impl Iterator<Item = Merge>) -> Result<()> {
         self.index();
         let last = self.priorities.iter().max().copied();
@@ -401,7 +401,7 @@ impl Vocabulary {
         self.merges.change(|merges| merges.push(merge));
     }
 
-    /// Gives each merge a priority, or all of them that of their place where there are none.
+    /// Gives each merge a priority, or all of them that of their place if there are none.
     ///
     /// Whether there was one for each merge.
     pub fn set_priorities(&mut self, priorities: Vec<u32>) -> bool {
@@ -496,7 +496,7 @@ impl Entry {
     /// The entry of a token whose bytes lie there.
     ///
     /// # Errors
-    /// Where they are too many, or begin too far behind.
+    /// If they are too many, or begin too far behind.
     fn new(start: usize, len: usize, kind: TokenKind) -> Result<Self> {
         let entry = || {
             let len = u32::try_from(len).ok().filter(|len| len >> (u32::BITS - KIND_BITS) == 0)?;
@@ -545,7 +545,7 @@ impl Entries {
     /// Appends a token, or an id without one.
     ///
     /// # Errors
-    /// Where there are too many bytes or tokens.
+    /// If there are too many bytes or tokens.
     pub fn push(&mut self, kind: TokenKind, len: usize) -> Result<()> {
         u32::try_from(self.entries.len()).map_err(|_| ErrorKind::TooManyTokens)?;
         self.entries.push(Entry::new(self.n_bytes, len, kind)?);

@@ -4,7 +4,6 @@ The name of a file decides only between published encodings that share one. The 
 formats, from bytes or, where a file is not read as a whole, from its path.
 """
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -219,13 +218,6 @@ def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokeni
 
     The order is that of ``FOLDER_FILES``; then a single file of another name will do.
     """
-    if not is_folder(folder):
-        is_file = os.path.lexists(folder)
-        what = (
-            "a file, not a folder; from_file loads it" if is_file else "no such folder"
-        )
-        message = f"{folder}: {what}"
-        raise FileError(message)
     path = file_in(folder)
     tokenizer = load(path, options)
     if path.name not in ADDED_TO:

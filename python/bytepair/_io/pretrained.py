@@ -40,27 +40,29 @@ def settings_of(
     tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Give the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
+    inspection = tokenizer.inspect()
+    padding, truncation = inspection.padding, inspection.truncation
     tokens = {
         "bos_token": _only_special(tokenizer, before=True),
         "eos_token": _only_special(tokenizer, before=False),
         "unk_token": document["model"].get("unk_token"),
-        "pad_token": tokenizer.padding and tokenizer.padding["token"],
+        "pad_token": padding and padding["token"],
     }
     special = tokenizer.special_tokens
     settings: dict[str, Any] = {"tokenizer_class": "PreTrainedTokenizerFast"}
     settings |= {role: token for role, token in tokens.items() if token in special}
-    if tokenizer.padding is not None:
-        settings["padding_side"] = tokenizer.padding["side"]
-        settings["pad_token_type_id"] = tokenizer.padding["type_id"]
-    if tokenizer.truncation is not None:
-        settings["model_max_length"] = tokenizer.truncation["max_length"]
-        settings["truncation_side"] = tokenizer.truncation["side"]
+    if padding is not None:
+        settings["padding_side"] = padding["side"]
+        settings["pad_token_type_id"] = padding["type_id"]
+    if truncation is not None:
+        settings["model_max_length"] = truncation["max_length"]
+        settings["truncation_side"] = truncation["side"]
     return {**settings, "clean_up_tokenization_spaces": False}
 
 
 def _only_special(tokenizer: _core.CoreTokenizer, *, before: bool) -> str | None:
     """Name the special token before or after a text, if there is just one."""
-    single, _ = tokenizer.template
+    single, _ = tokenizer.inspect().template
     place = next(i for i, (which, _, _) in enumerate(single) if which is not None)
     pieces = single[:place] if before else single[place + 1 :]
     ids = [id_ for _, some, _ in pieces for id_ in some]

@@ -157,7 +157,7 @@ class Learner:
         if self.resume is None or not path.exists():
             return None
         log = read_log(path)
-        merges = self.resume.merge_log[log.first_step - 1 :]
+        merges = self.resume.inspect().merge_log[log.first_step - 1 :]
         known: list[Any] = [merge[:3] for merge in merges]
         logged: list[Any] = [step.ids for step in log.steps]
         if not self.keeps_ids:  # then the log says what they are
@@ -291,7 +291,7 @@ class Learner:
         if vocab_size < self.resume.n_vocab:
             message = (
                 f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
-                f"{vocab_size:,} asked for; Tokenizer.truncated() makes smaller ones"
+                f"{vocab_size:,} asked for; surgery.shorten() makes smaller ones"
             )
             raise TrainingError(message)
         known = {content for _id, content, _flags in self.resume._added_tokens}
@@ -356,10 +356,10 @@ class Learner:
         course: Course,
     ) -> MergeLog:
         n_tokens, _counts = course
-        merges = tokenizer.merge_log
+        merges = tokenizer.inspect().merge_log
         n_new = len(n_tokens) - 1
         n_earlier = len(merges) - n_new
-        pipeline = dict(tokenizer._describe())
+        pipeline = dict(tokenizer.inspect().description)
         pipeline = {name: pipeline[name] for name in ("normalize", "split", "units")}
         earlier = self.earlier_log
         return MergeLog(
@@ -403,7 +403,7 @@ class Learner:
         course: Course,
     ) -> Iterator[MergeStep]:
         tokens = tokenizer.vocabulary
-        merges = tokenizer.merge_log[n_earlier:]
+        merges = tokenizer.inspect().merge_log[n_earlier:]
         n_tokens, counts = course
         known: list[int | None] = [None] * len(merges)
         if counts:  # else those of earlier merges are not known, and so none is

@@ -12,13 +12,12 @@ Cost: encoding the texts some six times with each, and decoding them twice. To c
 that differs costs as much as to encode it a hundred times; see ``shrinking``.
 """
 
-import os
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import loaded
 from bytepair._io.files import StrPath
 from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
@@ -153,7 +152,7 @@ def verify(
     FileError, FormatError
         One of them is a path that does not lead to a tokenizer.
     """
-    return compare(_loaded(first), _loaded(second), texts, Terms())
+    return compare(loaded(first), loaded(second), texts, Terms())
 
 
 def compare(
@@ -169,13 +168,6 @@ def compare(
             if found is not None:
                 return found
     return _difference_of_vocabularies(first, second, terms) if terms.has_ids else None
-
-
-def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
-    if isinstance(tokenizer, (str, os.PathLike)):
-        return Tokenizer.from_file(tokenizer)
-    expect_tokenizer(tokenizer)
-    return tokenizer
 
 
 def _difference_on(

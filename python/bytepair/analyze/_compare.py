@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from operator import eq
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from bytepair._expected import loaded
 from bytepair._ranges import check_index
 from bytepair._results import Result
-from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TokenizerError
 
 from ._compare_texts import Added, CorpusComparison, compare_texts
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from bytepair._added import AddedToken
     from bytepair._io.files import StrPath
+    from bytepair._tokenizer import Tokenizer
     from bytepair.data._sources import Corpus
 
 __all__ = [
@@ -265,7 +266,7 @@ def compare(
     if n_most < 0:
         message = f"n_most must be at least 0, not {n_most}"
         raise TokenizerError(message)
-    first, second = _loaded(first), _loaded(second)
+    first, second = loaded(first), loaded(second)
     if corpus is not None and texts is not None:
         message = "give either a corpus or texts, not both"
         raise TokenizerError(message)
@@ -309,12 +310,6 @@ def _refuse_idle(options: Iterable[tuple[str, object]], needed: str) -> None:
             raise TokenizerError(message)
 
 
-def _loaded(tokenizer: Tokenizer | StrPath) -> Tokenizer:
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer
-    return Tokenizer.from_file(tokenizer)
-
-
 class _Basis:
     """The basis for comparing the tokens of two tokenizers."""
 
@@ -326,7 +321,7 @@ class _Basis:
         of_characters = second if are_bytes[0] else first
         self.has_marks = self.is_mixed and _marks_spaces(of_characters)
         self.has_byte_tokens = (
-            "byte fallback" in dict(of_characters._describe())["units"]
+            "byte fallback" in dict(of_characters.inspect().description)["units"]
         )
         self.keys = self._keys(first), self._keys(second)
 
@@ -369,7 +364,7 @@ class _Basis:
         """
         tokenizer = self.tokenizers[side]
         merges = tokenizer.merges
-        ranks = tokenizer._rules()["priorities"] or range(len(merges))
+        ranks = tokenizer.inspect().rules()["priorities"] or range(len(merges))
         found = {
             (self.key(left), self.key(right)): MergeAt(rank, left, right)
             for rank, (left, right) in zip(ranks, merges, strict=True)
@@ -491,7 +486,7 @@ COUNTED = ("vocabulary", "added tokens")
 
 
 def _compare_parts(first: Tokenizer, second: Tokenizer) -> tuple[PartComparison, ...]:
-    here, there = dict(first._describe()), dict(second._describe())
+    here, there = dict(first.inspect().description), dict(second.inspect().description)
     return tuple(
         PartComparison(name, here.get(name), there.get(name))
         for name in dict.fromkeys([*here, *there])

@@ -268,7 +268,7 @@ class _Pair:
     def _tokens(self, side: int, ids: Sequence[int]) -> tuple[Token, ...]:
         tokenizer, missing = self.tokenizers[side], self.encoders[side].missing
         return tuple(
-            Missing().content if id_ == missing else tokenizer.id_to_token(int(id_))
+            Missing().content if id_ == missing else tokenizer.inspect().token(int(id_))
             for id_ in ids
         )
 

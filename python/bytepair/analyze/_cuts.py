@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
-from bytepair._expected import expect_each, expect_tokenizer
+from bytepair._expected import expect_each, loaded
+from bytepair._io.files import StrPath
 from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
@@ -214,7 +215,7 @@ class Cut(Result):
 
 
 def cut(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | StrPath,
     text: str | bytes,
     *,
     allowed_special: Literal["all"] | Collection[str] = (),
@@ -234,7 +235,7 @@ def cut(
 
     Raises the other errors of :meth:`bytepair.Tokenizer.encode`.
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     parts, missing = course_of(
         tokenizer, text, allowed_special=allowed_special, added_tokens=added_tokens
     )
@@ -251,7 +252,7 @@ def _placed(
     """List the tokens of the parts of a text."""
     found = list(_places(parts))
     ids = sorted({id_ for id_, *_ in found} - {missing})
-    known = dict(zip(ids, tokenizer._tokens_of(ids), strict=True))
+    known = dict(zip(ids, tokenizer.inspect().tokens_of(ids), strict=True))
     tokens = []
     for id_, start, end, piece in found:
         if id_ == missing:

@@ -45,11 +45,11 @@ def likeness(tokenizer: Tokenizer) -> Likeness:
     >>> str(likeness(lower))
     'gpt4o, but for normalizing'
     """
-    parts = dict(tokenizer._describe())
+    parts = dict(tokenizer.inspect().description)
     alike: dict[bool, list[str]] = {True: [], False: []}
     for name in bytepair.dialects():
         other = bytepair.train_from_counts({"ab": 2}, merges=0, dialect=name)
-        other_parts = dict(other._describe())
+        other_parts = dict(other.inspect().description)
         is_normalized_alike = parts["normalize"] == other_parts["normalize"]
         texts = _lines()
         if not is_normalized_alike:
@@ -79,7 +79,7 @@ def _lines() -> list[str]:
 
 
 def _keeps(tokenizer: Tokenizer, text: str) -> bool:
-    return tokenizer._normalized(text) == text
+    return tokenizer.inspect().normalized(text) == text
 
 
 def _pieces(tokenizer: Tokenizer, text: str) -> list[bytes] | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
-from bytepair._expected import expect_tokenizer, expect_tokenizers, refuse_unknown
+from bytepair._expected import all_loaded, loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import refuse_set
 from bytepair._numpy import np
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from bytepair import Tokenizer
+    from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
 __all__ = [
@@ -80,7 +81,7 @@ class MeasureOptions(FileOptions, total=False):
 
 
 def measure(
-    tokenizer: Tokenizer, corpus: Corpus, **options: Unpack[MeasureOptions]
+    tokenizer: Tokenizer | StrPath, corpus: Corpus, **options: Unpack[MeasureOptions]
 ) -> Measurement:
     r"""Measure a corpus with a tokenizer.
 
@@ -128,7 +129,7 @@ def measure(
     >>> measured.total.words, measured.total.word_tokens, measured.word_types.types
     (3, 9, 3)
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     refuse_unknown("measure", options, MeasureOptions.__annotations__)
     [measured] = measure_all([tokenizer], corpus, **options)
     return measured
@@ -143,7 +144,7 @@ def measure_all(
 
     An error of a tokenizer begins with its name, if it has one.
     """
-    expect_tokenizers(tokenizers)
+    tokenizers = all_loaded(tokenizers)
     refuse_unknown("measure_all", options, MeasureOptions.__annotations__)
     context = _Context(**options)
     sources = context.sources(corpus)
@@ -166,7 +167,7 @@ def file_tokens(
     >>> [numbers for _path, numbers in file_tokens([tokenizer], file)]
     [(5,)]
     """
-    expect_tokenizers(tokenizers)
+    tokenizers = all_loaded(tokenizers)
     refuse_unknown("file_tokens", options, MeasureOptions.__annotations__)
     found = file_sums(tokenizers, corpus, **options)
     return [(path, tuple(one.tokens for one in sums)) for path, sums in found]
@@ -184,7 +185,7 @@ def file_sums(
     >>> [[one.tokens for one in sums] for _path, sums in file_sums([tokenizer], file)]
     [[5]]
     """
-    expect_tokenizers(tokenizers)
+    tokenizers = all_loaded(tokenizers)
     refuse_unknown("file_sums", options, MeasureOptions.__annotations__)
     for name in options.keys() - FileOptions.__annotations__.keys():
         message = f"{name}= has no effect here, where each file is measured as a whole"
@@ -205,7 +206,7 @@ def file_sums(
 
 
 def measure_texts(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | StrPath,
     texts: Iterable[str | bytes] | Mapping[str, Iterable[str | bytes]],
     *,
     segmenter: str | Segmenter | None = None,
@@ -220,7 +221,7 @@ def measure_texts(
     >>> measured.total.tokens, {name: g.tokens for name, g in measured.groups.items()}
     (7, {'de': 3, 'en': 4})
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     grouped = texts if isinstance(texts, Mapping) else {None: texts}
     grouped_by = "group" if isinstance(texts, Mapping) else None
     with Meter([tokenizer], segmenter, added_tokens, threads) as meter:

@@ -61,10 +61,10 @@ class Encoder:
         >>> Encoder.of(codes).missing == codes.n_vocab
         True
         """
-        found = tokenizer._with_missing()
+        found = tokenizer.inspect().with_missing()
         if found is None:
             return cls(tokenizer)
-        if tokenizer._rules()["drops_missing"]:
+        if tokenizer.inspect().rules()["drops_missing"]:
             return cls(tokenizer, finder=found, rare=_rare(tokenizer))
         return cls(*found)
 
@@ -75,11 +75,11 @@ class Encoder:
 
 def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
     """Give a pattern of the bytes that a tokenizer lacks, if it lacks only some that no UTF-8 has."""
-    rules = tokenizer._rules()
+    rules = tokenizer.inspect().rules()
     has_marks = rules["end_mark_is_suffix"] or rules["continuing_prefix"]
     if not rules["is_bytes"] or has_marks or end_mark(tokenizer):
         return None
-    spans = tokenizer._symbols(bytes(range(256)))
+    spans = tokenizer.inspect().symbols(bytes(range(256)))
     known = {byte for _id, start, end in spans for byte in range(start, end)}
     lacking = set(range(256)) - known
     return re.compile(b"[\xc0\xc1\xf5-\xff]") if lacking <= NOT_IN_UTF8 else None
@@ -87,7 +87,7 @@ def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
 
 def end_mark(tokenizer: CoreTokenizer) -> str:
     """Give the mark that is a unit of its own, which may have no token either; empty if there is none."""
-    rules = tokenizer._rules()
+    rules = tokenizer.inspect().rules()
     return "" if rules["end_mark_is_suffix"] else rules["end_mark"] or ""
 
 
@@ -114,10 +114,10 @@ def course_of(
         "added_tokens": added_tokens,
     }
     try:
-        return tokenizer._course(text, **options), None
+        return tokenizer.inspect().course(text, **options), None
     except UnknownTokenError:
-        found = tokenizer._with_missing()
+        found = tokenizer.inspect().with_missing()
         if found is None:
             raise
         other, missing = found
-        return other._course(text, **options), missing
+        return other.inspect().course(text, **options), missing

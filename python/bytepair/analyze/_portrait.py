@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import loaded
 from bytepair._numpy import np
 from bytepair._results import Result
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from bytepair import Tokenizer
+    from bytepair._io.files import StrPath
 
 __all__ = ["KINDS", "LongToken", "Portrait", "portrait"]
 
@@ -121,15 +122,15 @@ class Portrait(Result):
     merge_counts: tuple[tuple[int, int], ...]
 
 
-def portrait(tokenizer: Tokenizer) -> Portrait:
+def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
     """Describe a tokenizer in numbers and rows.
 
     >>> import bytepair
     >>> portrait(bytepair.train_from_iterator(["ab"], vocab_size=256)).n_tokens
     256
     """
-    expect_tokenizer(tokenizer)
-    parts = dict(tokenizer._describe())
+    tokenizer = loaded(tokenizer)
+    parts = dict(tokenizer.inspect().description)
     loses = parts.pop("loses", "nothing")
     table = token_table(tokenizer)
     added = tokenizer.added_tokens
@@ -140,12 +141,12 @@ def portrait(tokenizer: Tokenizer) -> Portrait:
     kinds = Counter(token.kind for token in own)
     kinds["added or unknown"] = table.n_tokens - len(own)
     lengths = Counter(len(token.content) for token in own)
-    log = enumerate(tokenizer.merge_log, start=1)
+    log = enumerate(tokenizer.inspect().merge_log, start=1)
     return Portrait(
         likeness=likeness(tokenizer),
         n_vocab=tokenizer.n_vocab,
         n_tokens=table.n_tokens,
-        n_merges=len(tokenizer.merge_log),
+        n_merges=len(tokenizer.inspect().merge_log),
         n_added=len(added),
         special_tokens=tuple(specials),
         other_tokens=tuple(sorted(others, key=lambda item: item[1])),

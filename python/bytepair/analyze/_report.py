@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bytepair._expected import expect, expect_tokenizers
+from bytepair._expected import all_loaded, expect
 from bytepair._results import Result
 from bytepair.data._readers import ReadOptions
 from bytepair.data._sources import list_sources
@@ -127,7 +127,7 @@ def describe(
     expect("tokenizers", tokenizers, Mapping, "a dict of tokenizers by name")
     for name, value in (("files", files), ("logs", logs)):
         expect(name, value, (Mapping, type(None)), "a dict by the names of tokenizers")
-    expect_tokenizers(tokenizers)
+    tokenizers = all_loaded(tokenizers)
     if not tokenizers:
         message = "there is nothing to describe: give a tokenizer"
         raise TokenizerError(message)

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer
 from bytepair._expected import (
+    all_loaded,
     expect,
     expect_each,
-    expect_tokenizers,
     refuse_unknown,
 )
 from bytepair._numpy import np
@@ -434,7 +434,7 @@ def stats(
     >>> found.row("bytes_per_token").values, found.row("pieces_per_word").values
     ((1.3333333333333333,), (1.0,))
     """
-    expect_tokenizers(tokenizers)
+    tokenizers = all_loaded(tokenizers)
     known = ["parallel", "baseline", *MeasureOptions.__annotations__]
     refuse_unknown("stats", options, known)
     named = _named(tokenizers)

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, get_args
 
 from bytepair import Tokenizer, TokenizerError, TrainingError
-from bytepair._expected import expect_each, expect_tokenizer
+from bytepair._expected import expect_each, loaded
+from bytepair._io.files import StrPath
 from bytepair._results import Result
 
 from ._trace import Known, known
@@ -86,7 +87,7 @@ class TrainingStep(Result):
 
 
 def training_steps(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | StrPath,
     pieces: Sequence[tuple[bytes, int]],
     *,
     ties: Ties,
@@ -112,7 +113,7 @@ def training_steps(
     TrainingError
         The distinct pieces have more than 20,000 bytes.
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     if ties not in get_args(Ties):
         message = f"ties must be one of {', '.join(get_args(Ties))}, not {ties!r}"
         raise TokenizerError(message)
@@ -145,7 +146,7 @@ def _steps(
 ) -> Iterator[TrainingStep]:
     words = _words(tokenizer, pieces, first - 1)
     rule = Rule(tokenizer, ties)
-    merges = tokenizer.merge_log[first - 1 :]
+    merges = tokenizer.inspect().merge_log[first - 1 :]
     for number, (left, right, token, _count) in enumerate(merges, first):
         pairs = _count_pairs(words)
         for word, _n in words:
@@ -158,7 +159,7 @@ def _words(
 ) -> list[tuple[list[int], int]]:
     """Segment pieces into their units, and do the first merges."""
     words = [(_symbols(tokenizer, piece), count) for piece, count in pieces]
-    for left, right, token, _count in tokenizer.merge_log[:n_merges]:
+    for left, right, token, _count in tokenizer.inspect().merge_log[:n_merges]:
         for word, _n in words:
             _merge(word, left, right, token)
     return words
@@ -168,7 +169,7 @@ def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
     """Give the units of a piece; units outside the alphabet, or left out, separate the others."""
     found: list[int] = []
     place = 0
-    symbols = tokenizer._symbols(piece)
+    symbols = tokenizer.inspect().symbols(piece)
     kinds = _kinds(tokenizer, [id_ for id_, _start, _end in symbols])
     for id_, start, end in symbols:
         if start > place:

@@ -94,7 +94,7 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
     >>> table.n_tokens, int(table.is_partial.sum()), table.texts[257]
     (258, 128, b'low')
     """
-    tokens = tokenizer._tokens()
+    tokens = tokenizer.inspect().tokens()
     kinds = KINDS[np.array([kind for kind, _ in tokens], np.int64)]
     texts = [text for _, text in tokens]
     if _writes_spaces_as_marks(tokenizer):
@@ -134,7 +134,7 @@ def _decoded(text: bytes) -> str | None:
 
 def _inner(tokenizer: _core.CoreTokenizer) -> NDArray[np.bool_]:
     is_inner = np.zeros(tokenizer.n_vocab, np.bool_)
-    merges = tokenizer.merge_log
+    merges = tokenizer.inspect().merge_log
     parts = [part for left, right, *_ in merges for part in (left, right)]
     is_inner[np.array(parts, np.int64)] = True
     return is_inner

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, TokenizerError
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import loaded
+from bytepair._io.files import StrPath
 from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
@@ -275,7 +276,7 @@ class Trace(Result):
 
 
 def trace(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | StrPath,
     text: str | bytes,
     *,
     allowed_special: Literal["all"] | Collection[str] = (),
@@ -300,7 +301,7 @@ def trace(
         The text is longer than 10,000 characters; also the other errors of
         :meth:`bytepair.Tokenizer.encode`.
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     if len(text) > MAX_BYTES:
         kind = "characters" if isinstance(text, str) else "bytes"
         message = (
@@ -313,7 +314,7 @@ def trace(
     )
     data = text.encode() if isinstance(text, str) else bytes(text)
     counts = _counts(tokenizer)
-    strangers = _Strangers(missing, tokenizer._rules(), end_mark(tokenizer))
+    strangers = _Strangers(missing, tokenizer.inspect().rules(), end_mark(tokenizer))
     parts = tuple(_part(part, counts, strangers) for part in found)
     ids = {id_ for id_ in _ids_in(parts) if id_ >= 0}
     return Trace(data, parts, {**known(tokenizer, ids), **strangers.known()})
@@ -346,9 +347,9 @@ class _Strangers:
 def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
     """Give the properties of tokens, by id."""
     wanted = sorted(set(ids))
-    rows = zip(wanted, tokenizer._tokens_of(wanted), strict=True)
+    rows = zip(wanted, tokenizer.inspect().tokens_of(wanted), strict=True)
     return {
-        id_: Known(kind, content, continues, ends, tokenizer.id_to_token(id_) or "")
+        id_: Known(kind, content, continues, ends, tokenizer.inspect().token(id_))
         for id_, (kind, content, continues, ends, _written) in rows
     }
 
@@ -382,7 +383,7 @@ def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
 
 def _counts(tokenizer: Tokenizer) -> list[int | None]:
     """Give how often the pair of each merge occurred in training; empty if unknown."""
-    counts = [count for *_ids, count in tokenizer.merge_log]
+    counts = [count for *_ids, count in tokenizer.inspect().merge_log]
     return [] if all(count is None for count in counts) else counts
 
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Literal, TypeAlias, overload
 
 from bytepair import Tokenizer
-from bytepair._expected import expect, expect_tokenizer
+from bytepair._expected import expect, loaded
+from bytepair._io.files import StrPath
 
 from ._trace import Added, Piece, Segment, Step, Trace, known, merged, step_of
 
@@ -114,7 +115,9 @@ class Reasons(Sequence[Why]):
         return len(self.given)
 
 
-def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> Reasons:
+def why(
+    tokenizer: Tokenizer | StrPath, found: Trace, token: str | bytes | int
+) -> Reasons:
     """Explain, for each place where a text contains a token, why it became that token or not.
 
     The token is given by its text, as written in published files, or by its id. If the text
@@ -135,7 +138,7 @@ def why(tokenizer: Tokenizer, found: Trace, token: str | bytes | int) -> Reasons
     >>> answer.verdict, answer.number
     ('crossed', 1)
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     expect("found", found, Trace, "what trace() gives")
     id_ = id_of(tokenizer, token)
     if id_ is None:
@@ -147,10 +150,10 @@ def id_of(tokenizer: Tokenizer, token: str | bytes | int) -> int | None:
     """Find a token by its text, as written in published files, or by its id."""
     if isinstance(token, int):
         is_there = 0 <= token < tokenizer.n_vocab
-        return token if is_there and tokenizer.id_to_token(token) is not None else None
+        return token if is_there and tokenizer.token_bytes(token) is not None else None
     found = tokenizer.token_to_id(token)
     if found is None and isinstance(token, str):
-        found = tokenizer.token_to_id_hf(token)
+        found = tokenizer.inspect().id_of_written(token)
     return found
 
 
@@ -224,10 +227,14 @@ class Asked:
     def _prevented(self, number: int, piece: Piece, first: int, last: int) -> Why:
         symbols = piece.symbols[first : last + 1]
         ids = [symbol.id for symbol in symbols]
-        steps = [step_of(step, ()) for step in self.tokenizer._merge_steps(ids)]
+        steps = [
+            step_of(step, ()) for step in self.tokenizer.inspect().merge_steps(ids)
+        ]
         alone = tuple(node.id for node in merged(symbols, steps))
         if alone != (self.id,):
-            made = any(id_ == self.id for _, _, id_, _ in self.tokenizer.merge_log)
+            made = any(
+                id_ == self.id for _, _, id_, _ in self.tokenizer.inspect().merge_log
+            )
             verdict: Verdict = "other_merges" if made else "no_merge"
             return Why(verdict, self.id, number, first, last, instead=alone)
         n_within, last_of = 0, list(range(len(piece.symbols)))

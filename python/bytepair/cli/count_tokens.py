@@ -104,7 +104,9 @@ def _missing_line(name: str, tokenizer: Tokenizer, counts: Counter[bytes]) -> st
     """Name the characters that no token stands for, the most frequent first."""
     from bytepair.views._glyphs import visible
 
-    what = "left out" if tokenizer._rules()["drops_missing"] else "without an id"
+    what = (
+        "left out" if tokenizer.inspect().rules()["drops_missing"] else "without an id"
+    )
     order = sorted(counts, key=lambda text: (-counts[text], text))
     shown = [f"{visible(text, spaces=True)} {counts[text]}" for text in order[:N_SHOWN]]
     rest = ["…"] if len(order) > N_SHOWN else []

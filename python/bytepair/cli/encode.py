@@ -150,8 +150,12 @@ def adds_nothing(tokenizer: Tokenizer) -> bool:
     >>> adds_nothing(bytepair.train_from_iterator(["low"], vocab_size=256))
     True
     """
-    around = (tokenizer.template, tokenizer.truncation, tokenizer.padding)
-    return around == (tokenizer.with_template(None).template, None, None)
+    around = (
+        tokenizer.inspect().template,
+        tokenizer.inspect().truncation,
+        tokenizer.inspect().padding,
+    )
+    return around == (tokenizer.with_template(None).inspect().template, None, None)
 
 
 def writer(

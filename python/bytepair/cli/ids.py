@@ -57,9 +57,18 @@ def format_ids(ids: NDArray[np.uint32], number_format: NumberFormat) -> bytes:
     b'5 600\n'
     >>> format_ids(np.array([5, 600], dtype=np.uint32), NumberFormat.UINT16)
     b'\x05\x00X\x02'
+
+    Raises
+    ------
+    FormatError
+        An id does not fit, as a padding id outside the vocabulary may not.
     """
     if number_format in RAW:
-        return ids.astype(RAW[number_format]).tobytes()
+        width = np.dtype(RAW[number_format])
+        if len(ids) and ids.max() > np.iinfo(width).max:
+            message = f"the id {ids.max()} does not fit uint16; use --format uint32"
+            raise FormatError(message)
+        return ids.astype(width).tobytes()
     if number_format is NumberFormat.JSON:
         return json.dumps(ids.tolist()).encode() + b"\n"
     return " ".join(map(str, ids.tolist())).encode() + b"\n"

@@ -88,7 +88,7 @@ class Compression(NamedTuple):
 def compression(tokenizer: Tokenizer, path: Path) -> Compression:
     """Look up the compression after the last merge of a tokenizer in its log."""
     log = read_log(path)
-    merges = tokenizer.merge_log
+    merges = tokenizer.inspect().merge_log
     own = [step for step in log.steps if step.step <= len(merges)]
     for step in own:
         if tuple(merges[step.step - 1][:3]) != tuple(step.ids):
@@ -129,8 +129,8 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
         "n_vocab": tokenizer.n_vocab,
         "n_merges": len(merges),
         "fingerprint": tokenizer.fingerprint,
-        "pipeline": dict(tokenizer._describe()),
-        "split_execution": tokenizer.explain(),
+        "pipeline": dict(tokenizer.inspect().description),
+        "split_execution": tokenizer.inspect().stages,
         "special_tokens": tokenizer.special_tokens,
         "longest_tokens": [
             plain(token) for token in longest_tokens(tokenizer, N_SHOWN)
@@ -142,7 +142,7 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
     """Describe a tokenizer for a reader."""
-    parts = dict(tokenizer._describe())
+    parts = dict(tokenizer.inspect().description)
     n_shown = None if is_verbose else N_SHOWN
     rows = [
         ("dialect", [_dialect(tokenizer)]),
@@ -159,7 +159,7 @@ def _dialect(tokenizer: Tokenizer) -> str:
     """Name the dialects that a tokenizer is like."""
     from bytepair.analyze._likeness import likeness
 
-    parts = dict(tokenizer._describe())
+    parts = dict(tokenizer.inspect().description)
     found = likeness(tokenizer)
     if not found.names:
         return "of its own"
@@ -188,7 +188,7 @@ def _specials(tokenizer: Tokenizer, n_shown: int | None) -> list[str]:
 
 def _counts(tokenizer: Tokenizer) -> list[str]:
     """Say how often pairs occurred in training, if the file has the counts."""
-    counts = [count for *_, count in tokenizer.merge_log if count is not None]
+    counts = [count for *_, count in tokenizer.inspect().merge_log if count is not None]
     if not counts:
         return []
     return [f"pairs that occurred {counts[0]:,} times at first, {counts[-1]:,} at last"]
@@ -201,7 +201,7 @@ def _more_rows(
     first_of_last = max(N_SHOWN, n_merges - N_SHOWN)
     return [
         *((name, [text]) for name, text in parts.items() if name not in SHORT),
-        ("split runs as", tokenizer.explain()),
+        ("split runs as", tokenizer.inspect().stages),
         ("longest tokens", [quoted(t) for t in longest_tokens(tokenizer, N_SHOWN)]),
         ("first merges", merge_lines(tokenizer, range(min(N_SHOWN, n_merges)))),
         ("last merges", merge_lines(tokenizer, range(first_of_last, n_merges))),

@@ -34,7 +34,7 @@ def plain(token: Token) -> str:
 
 def merge_lines(tokenizer: Tokenizer, places: Iterable[int]) -> list[str]:
     """Write merges, one a line: their place from 1 on, the two tokens, and the count."""
-    merges, log = tokenizer.merges, tokenizer.merge_log
+    merges, log = tokenizer.merges, tokenizer.inspect().merge_log
     lines = []
     for place in places:
         left, right = merges[place]

@@ -101,9 +101,11 @@ def _state(owner: Any) -> list[Any]:
     model = owner.model
     settings = [getattr(model, name, None) for name in SETTINGS_OF_MODELS]
     try:
-        return [part and part.__getstate__() for part in parts] + settings
+        # An empty sequence of parts is false, so parts are compared with None.
+        states = [None if part is None else part.__getstate__() for part in parts]
     except Exception as error:  # tokenizers raises no class of its own
         raise TokenizerError(str(error)) from error
+    return states + settings
 
 
 def _compile(owner: Any) -> Core:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import loaded
 from bytepair.errors import TokenizerError
 
 from ._dataset import TokenDataset, check_file
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["check_dataset"]
 
 
-def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
+def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, int]:
     r"""Compare a finished dataset with its corpus, and say how many documents came back.
 
     ``exact`` documents were decoded to their bytes; the others were encoded again, to the same
@@ -54,7 +54,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
     >>> check_dataset(folder / "tokens", tokenizer)
     {'documents': 3, 'exact': 2, 'empty': 1}
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     dataset = TokenDataset(folder)
     plan = dataset.manifest["plan"]
     if plan["tokenizer"] != tokenizer.fingerprint:
@@ -77,7 +77,7 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer) -> dict[str, int]:
             counts["exact"] += 1
             place += 1
             continue
-        expected = tokenizer.encode_ordinary(text, added_tokens=added_tokens)
+        expected = tokenizer.encode(text, added_tokens=added_tokens)
         if not expected:
             counts["empty"] += 1
             continue

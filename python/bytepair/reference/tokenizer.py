@@ -76,6 +76,10 @@ class Tokenizer:
         show = self._show
         return [(show(left), show(right)) for left, right, _ in self.learned]
 
+    def inspect(self) -> "Tokenizer":
+        """Return the object that has ``merge_log``, as ``bytepair.Tokenizer`` does: this one."""
+        return self
+
     @property
     def merge_log(self) -> list[tuple[int, int, int, int]]:
         """The merges in order, as (left id, right id, id, count)."""

@@ -1,6 +1,6 @@
 """Changes to the vocabulary of a tokenizer, with every kept id in its place.
 
-Each function takes a tokenizer and returns a :class:`Surgery`: the new tokenizer, the new id of each
+Each function takes a tokenizer or its path. Most return a :class:`Surgery`: the new tokenizer, the new id of each
 old one, a report of what was done and why, and the rows of the new embedding matrix.
 """
 
@@ -19,6 +19,7 @@ from ._remove import (
     plan_removal,
     remove,
 )
+from ._shorten import shorten
 from ._strings import StringRow, StringsReport
 from ._surgery import Surgery
 from ._tokens import Token
@@ -45,5 +46,6 @@ __all__ = [
     "plan_removal",
     "prune",
     "remove",
+    "shorten",
     "verify_extension",
 ]

@@ -234,10 +234,15 @@ def _without_lost(
     The core judges tokens of whole characters. Those that are built on a token that is left out have
     its text, so that this applies to them as well.
     """
-    if not base._rules()["is_bytes"]:  # it has no parts of characters
+    if not base.inspect().rules()["is_bytes"]:  # it has no parts of characters
         return other, {}
     known = [id_ for id_, token in enumerate(other.vocabulary) if token is not None]
-    rows = zip(known, other._tokens_of(known), other._why_it_stays(known), strict=True)
+    rows = zip(
+        known,
+        other.inspect().tokens_of(known),
+        other.inspect().why_it_stays(known),
+        strict=True,
+    )
     wholes = [
         (id_, whole)
         for id_, (kind, text, *_rest), reason in rows
@@ -249,8 +254,8 @@ def _without_lost(
     texts = [whole for _, whole in wholes]
     lost: dict[int, str] = {}
     for outcome, never in (
-        ("changed", base._never_normalized(texts)),
-        ("cut", base._never_held(texts)),
+        ("changed", base.inspect().never_normalized(texts)),
+        ("cut", base.inspect().never_held(texts)),
     ):
         named = [id_ for (id_, _), is_so in zip(wholes, never, strict=True) if is_so]
         if named := [id_ for id_ in named if id_ not in lost]:

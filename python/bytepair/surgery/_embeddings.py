@@ -171,7 +171,7 @@ class EmbeddingMap:
     def _tokens(self) -> Iterator[tuple[str | None, bytes | None]]:
         """Give each row's token, as it is written and as bytes."""
         ids = [i for i, t in enumerate(self.tokenizer.vocabulary) if t is not None]
-        found = dict(zip(ids, self.tokenizer._tokens_of(ids), strict=True))
+        found = dict(zip(ids, self.tokenizer.inspect().tokens_of(ids), strict=True))
         for id_ in range(self.shape[0]):
             token = found.get(id_)
             yield (None, None) if token is None else (token[4], token[1])
@@ -227,7 +227,7 @@ def _parts_of_whole(
     surgery: Surgery[Any], ids: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
     """Give the encoding by the base for text tokens that no merge makes."""
-    tokens = surgery.tokenizer._tokens_of(ids)
+    tokens = surgery.tokenizer.inspect().tokens_of(ids)
     of_text = [
         id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"
     ]
@@ -279,7 +279,7 @@ def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
             )
             raise TokenizerError(message)
     is_input = side == "input"
-    tokens = base._tokens() if kind == "bytes" else []
+    tokens = base.inspect().tokens() if kind == "bytes" else []
 
     def raw(parts: Sequence[int]) -> list[float]:
         last = len(parts) - 1
@@ -323,7 +323,7 @@ def parts_of_new(
     def known(id_: int) -> tuple[int, ...] | None:
         return (kept[id_],) if id_ in kept else parts.get(id_)
 
-    for left, right, made, _count in tokenizer.merge_log:
+    for left, right, made, _count in tokenizer.inspect().merge_log:
         if made in kept or made in parts:
             continue
         first, second = known(left), known(right)

@@ -24,7 +24,7 @@ def own_texts(
     tokenizer: Tokenizer, ids: Sequence[int]
 ) -> Iterator[tuple[int, bytes | None]]:
     """Give each id with its text, or ``None`` if no text is encoded with it alone."""
-    tokens = tokenizer._tokens_of(ids)
+    tokens = tokenizer.inspect().tokens_of(ids)
     for id_, (_kind, text, *_rest) in zip(ids, tokens, strict=True):
         candidates = _candidates(text)
         found = (c for c in candidates if encoded(tokenizer, c) == [id_])
@@ -40,7 +40,7 @@ def _candidates(text: bytes) -> list[bytes]:
 def encoded(tokenizer: Tokenizer, text: bytes) -> list[int] | None:
     """Encode a text; ``None`` if the tokenizer does not take it, such as part of a character."""
     try:
-        return tokenizer.encode_ordinary(text)
+        return tokenizer.encode(text)
     except TokenizerError:
         return None
 

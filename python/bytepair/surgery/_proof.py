@@ -237,7 +237,7 @@ def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
     tokenizer = surgery.tokenizer
     kept = {new for new in surgery.id_map if new >= 0}
     new = [i for i, t in enumerate(tokenizer.vocabulary) if t and i not in kept]
-    kinds = zip(new, tokenizer._tokens_of(new), strict=True)
+    kinds = zip(new, tokenizer.inspect().tokens_of(new), strict=True)
     new = [id_ for id_, (kind, *_rest) in kinds if kind != "added"]
     return [
         tokenizer.decode_bytes([id_]) if text is None else text

@@ -264,7 +264,7 @@ def _among(base: Tokenizer, drop: Callable[[Token], object] | Tokens) -> list[in
         return list(resolve(base, drop, option="drop").ids)
     ids = [id_ for id_, token in enumerate(base.vocabulary) if token is not None]
     added = {id_ for id_, _content, _flags in base._added_tokens}
-    reasons = zip(ids, base._why_it_stays(ids), strict=True)
+    reasons = zip(ids, base.inspect().why_it_stays(ids), strict=True)
     free = [id_ for id_, reason in reasons if reason is None and id_ not in added]
     return [token.id for token in tokens_of(base, free) if drop(token)]
 

@@ -229,7 +229,7 @@ def cascade_of(base: Tokenizer, named: Named) -> Cascade:
     """Find what is built on tokens."""
     ids = named.ids
     causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
-    parts_of = dict(base._built_on(ids))
+    parts_of = dict(base.inspect().built_on(ids))
     waiting = [id_ for id_ in parts_of if id_ not in causes]
     while waiting:
         later = []

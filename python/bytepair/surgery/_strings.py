@@ -204,7 +204,7 @@ def _written(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[str, ...]:
     """Give tokens as text; bytes that are not text are escaped."""
     return tuple(
         text.decode(errors="backslashreplace")
-        for _kind, text, *_rest in tokenizer._tokens_of(ids)
+        for _kind, text, *_rest in tokenizer.inspect().tokens_of(ids)
     )
 
 

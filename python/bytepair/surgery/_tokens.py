@@ -94,7 +94,7 @@ class Named:
 def tokens_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Token]:
     """Describe each token."""
     ids = list(ids)
-    rows = tokenizer._tokens_of(ids)
+    rows = tokenizer.inspect().tokens_of(ids)
     return [Token(id_, row[1], row[4]) for id_, row in zip(ids, rows, strict=True)]
 
 
@@ -160,7 +160,9 @@ def resolve(
     if not given:
         message = f"{option}: no token is named"
         raise TokenizerError(message)
-    reasons = dict(zip(found, tokenizer._why_it_stays(list(found)), strict=True))
+    reasons = dict(
+        zip(found, tokenizer.inspect().why_it_stays(list(found)), strict=True)
+    )
     refused = [id_ for id_, option in found.items() if option and reasons[id_]]
     if refused:
         first = found[refused[0]]
@@ -212,7 +214,7 @@ def _checked(tokenizer: Tokenizer, id_: int, option: str) -> int:
         message = f"{option}: no token has the id {id_}; ids are 0 to {vocabulary - 1}"
         raise TokenizerError(message)
     try:
-        tokenizer.id_to_token(id_)
+        tokenizer.token_bytes(id_)
     except TokenizerError:
         message = f"{option}: no token has the id {id_}"
         raise TokenizerError(message) from None
@@ -223,7 +225,7 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
     """Find the token that a text names."""
     by_text, written = tokenizer.token_to_id(token), None
     if isinstance(token, str):
-        written = tokenizer.token_to_id_hf(token)
+        written = tokenizer.inspect().id_of_written(token)
         if by_text is None and written is None:
             by_text = tokenizer.token_to_id(token.replace(" ", SPACE_MARK.decode()))
     if by_text is not None and written not in (None, by_text):
@@ -242,7 +244,7 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
 def _hint(tokenizer: Tokenizer, token: str | bytes) -> str:
     """Say what a text that is not a token is encoded to."""
     try:
-        ids = tokenizer.encode_ordinary(token)
+        ids = tokenizer.encode(token)
     except TokenizerError:
         return ""
     if not 1 < len(ids) <= 8:

@@ -31,7 +31,7 @@ def tokenizer_html(tokenizer: Tokenizer) -> str:
     """
     merges = tokenizer.merges
     rows = [
-        *((name, visible(text)) for name, text in tokenizer._describe()),
+        *((name, visible(text)) for name, text in tokenizer.inspect().description),
         ("first merges", _pairs(merges[:N_MERGES])),
         ("last merges", _pairs(merges[max(N_MERGES, len(merges) - N_MERGES) :])),
         ("fingerprint", tokenizer.fingerprint),

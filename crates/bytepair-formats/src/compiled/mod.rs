@@ -67,13 +67,13 @@ pub fn is_compiled(file: &[u8]) -> bool {
 /// For how many records there is room at once.
 const N_BELIEVED: usize = 1 << 20;
 
-/// For each id, so many merges at most, and some more. Vocabularies with all ways to make each token have about two.
+/// The most merges for each id, and some more. Vocabularies with all ways to make each token have about two.
 const N_MERGES_PER_ID: usize = 64;
 
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or of another version.
+/// If the file is damaged, or of another version.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     read_from(file, file.len() as u64)
 }
@@ -81,7 +81,7 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of a file of `n_bytes` bytes; no more than a part of it is in memory at once.
 ///
 /// # Errors
-/// Where the file is damaged, of another version, or cannot be read.
+/// If the file is damaged, of another version, or cannot be read.
 pub fn read_from(file: impl Read, n_bytes: u64) -> Result<Tokenizer> {
     let mut sections = Sections::new(file, n_bytes)?;
     let head = sections.whole(|part| match part.contains(&0) {
@@ -144,39 +144,28 @@ fn read_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) 
     Ok(())
 }
 
-/// The ids that have tokens.
-struct KnownIds<'v> {
-    vocabulary: &'v Vocabulary,
-    first_hole: TokenId,
-}
-
-impl<'v> KnownIds<'v> {
-    fn of(vocabulary: &'v Vocabulary) -> Self {
-        let n_ids = TokenId::try_from(vocabulary.len()).unwrap_or(TokenId::MAX);
-        let first_hole = (0..n_ids).find(|&id| vocabulary.token(id).is_none());
-        Self { vocabulary, first_hole: first_hole.unwrap_or(n_ids) }
-    }
-
-    #[inline]
-    fn contains(&self, id: TokenId) -> bool {
-        id < self.first_hole || self.vocabulary.token(id).is_some()
-    }
+/// Whether ids have tokens. Tokens are only looked up from the first hole on.
+fn known_ids(vocabulary: &Vocabulary) -> impl Fn(TokenId) -> bool {
+    let mut ids = 0..TokenId::MAX;
+    let first_hole = ids.find(|&id| vocabulary.token(id).is_none()).unwrap_or_default();
+    move |id| id < first_hole || vocabulary.token(id).is_some()
 }
 
 fn push_merges(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -> Result<()> {
     check_n_merges(sections.next_len() / 12, vocabulary)?;
     let mut merges = Vec::with_capacity((sections.next_len() / 12).min(N_BELIEVED));
-    let known = KnownIds::of(vocabulary);
+    let is_known = known_ids(vocabulary);
     let unsound = || problem("the merges", "are not three ids each");
     sections.for_each_record(unsound, |record: &[u8; 12]| {
         let (ids, _) = record.as_chunks::<4>();
         let [left, right, result] = [ids[0], ids[1], ids[2]].map(u32::from_le_bytes);
-        if ![left, right, result].into_iter().all(|id| known.contains(id)) {
+        if ![left, right, result].into_iter().all(&is_known) {
             return Err(problem(&format!("merge {}", merges.len()), "an id without a token"));
         }
         merges.push(Merge { left, right, result });
         Ok(())
     })?;
+    drop(is_known);
     set_merges(vocabulary, merges);
     Ok(())
 }
@@ -224,9 +213,8 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
     }
     check_n_merges(description.n_merges, vocabulary)?;
     let slots = sections.words(description.n_slots())?.ok_or_else(unsound)?;
-    let known = KnownIds::of(vocabulary);
-    let is_token = |id| known.contains(id);
-    let table = PackedMerges::from_slots(slots, description, vocabulary.len(), is_token);
+    let is_known = known_ids(vocabulary);
+    let table = PackedMerges::from_slots(slots, description, vocabulary.len(), is_known);
     set_merge_table(vocabulary, table.ok_or_else(unsound)?);
     Ok(())
 }
@@ -234,7 +222,7 @@ fn read_table(sections: &mut Sections<impl Read>, vocabulary: &mut Vocabulary) -
 /// The content of a file for a tokenizer.
 ///
 /// # Errors
-/// Where a token or the vocabulary is longer than 4 GB, or a part is lost.
+/// If a token or the vocabulary is longer than 4 GB, or a part is lost.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let file = content(tokenizer)?;
     match native::write(&read(&file)?) == native::write(tokenizer) {
@@ -293,7 +281,7 @@ fn list(vocabulary: &Vocabulary) -> [Vec<u8>; 2] {
     ]
 }
 
-/// What the slots of the table of merges mean, and these; `None` where the list cannot be made of them.
+/// What the slots of the table of merges mean, and these; `None` if the list cannot be made of them.
 fn table(vocabulary: &Vocabulary) -> Option<[Vec<u8>; 2]> {
     if vocabulary.n_merges() == 0 || !vocabulary.priorities().is_empty() {
         return None;
@@ -315,7 +303,7 @@ struct Sections<R> {
     block: Vec<u8>,
 }
 
-/// So much of a section is read after a part of it was refused, in bytes.
+/// How much of a section is read after a part of it was refused, in bytes.
 const MAX_READ_ON: usize = 16 << 20;
 
 /// The length of a block, a multiple of the records of all sections and of the steps of the checksum.
@@ -353,7 +341,7 @@ impl<R: Read> Sections<R> {
     /// Hands the next section over in blocks.
     ///
     /// # Errors
-    /// Where the section is damaged; else what `take` says of it.
+    /// If the section is damaged; else what `take` says of it.
     fn for_each_block(&mut self, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (mut n_left, said) = self.left.next().unwrap_or_default();
         let (mut sum, mut taken) = (Checksum::new(), Ok(()));
@@ -378,7 +366,7 @@ impl<R: Read> Sections<R> {
         check_sum(checksum(&bytes), said).map(|()| bytes)
     }
 
-    /// The next section as words in memory of their own; `None` where it has another length than so many.
+    /// The next section as words in memory of their own; `None` if it has another length.
     fn words(&mut self, n_words: usize) -> Result<Option<HugePageRow<u64>>> {
         if n_words == 0 || n_words.checked_mul(8) != Some(self.next_len()) {
             return Ok(None);

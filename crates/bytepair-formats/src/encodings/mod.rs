@@ -49,7 +49,7 @@ struct Encoding {
 struct KnownFile {
     n_tokens: usize,
     last_line: String,
-    /// Of the lines, each with a line feed behind it, in hexadecimal digits.
+    /// Of the lines, each with a line feed at its end, in hexadecimal digits.
     sha256: String,
     /// Other lines, whose ranks lie ever further apart, by which a file that was cut off is known. Empty where they are
     /// not known here.
@@ -122,7 +122,7 @@ pub fn recognise(file: &[u8], file_name: &str, renamed: &[(TokenId, String)]) ->
 /// `renamed` are the special tokens of some ids, where the publisher keeps them in a file of their own.
 ///
 /// # Errors
-/// Where no encoding has the name, or the file is not the one of this encoding; otherwise as
+/// If no encoding has the name, or the file is not the one of this encoding; otherwise as
 /// [`tiktoken::read`].
 pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<Tokenizer> {
     let Some(encoding) = encodings().find(|encoding| encoding.name == name) else {
@@ -146,7 +146,7 @@ pub fn read(file: &[u8], name: &str, renamed: &[(TokenId, String)]) -> Result<To
 /// where the caller says how the ranks are split (`has_split`), more lines have to be the same.
 ///
 /// # Errors
-/// Where lines are missing, at the end, at the beginning or within.
+/// If lines are missing, at the end, at the beginning or within.
 pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> {
     let part = Part::new(file);
     if encodings().any(|encoding| encoding.is_in(file)) || part.lines.is_empty() {
@@ -196,7 +196,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
     Err(Error::format(tiktoken::FORMAT, "the file", problem))
 }
 
-/// So many of the known lines (the first 65 merges, that is) are not the same by chance.
+/// This many of the known lines, that is the first 65 merges, are not the same by chance.
 const N_LINES_NO_CHANCE: usize = 8;
 
 /// What is left of a file, line by line.
@@ -264,7 +264,7 @@ fn without_mark(file: &[u8]) -> &[u8] {
     file.strip_prefix(b"\xef\xbb\xbf".as_slice()).unwrap_or(file)
 }
 
-/// A file as publishers write it: without a byte order mark, and with a line feed alone behind every line.
+/// A file as publishers write it: without a byte order mark, and with a line feed alone at the end of every line.
 fn plain_lines(file: &[u8]) -> Cow<'_, [u8]> {
     let file = without_mark(file);
     if file.ends_with(b"\n") && !file.ends_with(b"\n\n") && memchr(b'\r', file).is_none() {

@@ -16,7 +16,7 @@
 //!
 //! It follows llama.cpp where only that defines the meaning: a `llama` vocabulary has no normalizer but
 //! `▁` for spaces, with one put before each stretch of text between special tokens (`add_space_prefix`).
-//! Special tokens are found where a call allows them (`parse_special`); user-defined ones always.
+//! Special tokens are found if a call allows them (`parse_special`); user-defined ones always.
 
 mod metadata;
 #[cfg(test)]
@@ -35,12 +35,13 @@ use crate::assembly::{Document, Pipeline};
 use crate::huggingface::{self, Added};
 use crate::json::two_parts;
 use crate::quoted;
-use crate::sentencepiece::merges::{Scored, cut_stages, push_merges};
+use crate::sentencepiece::PieceKind::{self, Byte, Control, Normal, Unknown, Unused, UserDefined};
+use crate::sentencepiece::{self, merges::cut_stages};
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, LeadingSpaces, SentencePieceDecode};
 use bytepair::for_formats::byte_of;
 use bytepair::normalize::{NormalizeStep, Normalizer, SPACE_SYMBOL, UnicodeForm};
-use bytepair::template::{Sequence, Template, TemplatePiece};
+use bytepair::template::{Template, TemplatePiece};
 use bytepair::units::bytes_of_printable;
 use bytepair::units::{ByteIds, Units};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
@@ -102,18 +103,10 @@ static PRE_TOKENIZERS: LazyLock<Vec<PreTokenizer>> =
 /// Vocabularies that merge characters, though their kind is that of bytes.
 const OF_CHARACTERS: &[&str] = &["gemma4", "granite-embed-multi-311m", "sarvam-moe", "whitespace"];
 
-/// The kinds of tokens.
-const NORMAL: i64 = 1;
-const UNKNOWN: i64 = 2;
-const CONTROL: i64 = 3;
-const USER_DEFINED: i64 = 4;
-const UNUSED: i64 = 5;
-const BYTE: i64 = 6;
-
 /// The tokenizer in a GGUF file; only the beginning of the file is read.
 ///
 /// # Errors
-/// Where the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
+/// If the file is damaged, holds no BPE vocabulary, or names a pattern that is not known.
 pub fn read(file: impl Read) -> Result<Tokenizer> {
     read_split(file, None)
 }
@@ -121,7 +114,7 @@ pub fn read(file: impl Read) -> Result<Tokenizer> {
 /// The tokenizer in a GGUF file, split by these stages, if any are given, instead of those that the file names.
 ///
 /// # Errors
-/// As [`read`], and where the file has a vocabulary that merges without splitting.
+/// As [`read`], and if the file has a vocabulary that merges without splitting.
 pub fn read_split(file: impl Read, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let metadata = Metadata::read(file)?;
     let tokens = Tokens::new(&metadata)?;
@@ -146,13 +139,13 @@ pub fn read_split(file: impl Read, stages: Option<Vec<Stage>>) -> Result<Tokeniz
 struct Listed<'m> {
     id: TokenId,
     text: &'m str,
-    kind: i64,
+    kind: PieceKind,
 }
 
 /// Texts and kinds of the tokens.
 struct Tokens<'m> {
     texts: Cow<'m, [String]>,
-    kinds: &'m [i64],
+    kinds: Vec<PieceKind>,
 }
 
 impl<'m> Tokens<'m> {
@@ -163,21 +156,23 @@ impl<'m> Tokens<'m> {
         if !kinds.is_empty() && kinds.len() != texts.len() {
             return Err(Error::format(FORMAT, TYPES, "not one for each token"));
         }
-        if let Some(kind) = kinds.iter().find(|kind| !(NORMAL..=BYTE).contains(kind)) {
-            return Err(Error::format(FORMAT, TYPES, format!("{kind} is not known")));
-        }
+        let kind = |number: &i64| {
+            let kind = u64::try_from(*number).ok().and_then(PieceKind::of);
+            kind.ok_or_else(|| Error::format(FORMAT, TYPES, format!("{number} is not known")))
+        };
+        let kinds: Vec<_> = kinds.iter().map(kind).collect::<Result<_>>()?;
         if let Some(id) = texts.iter().position(String::is_empty) {
             return Err(Error::format(FORMAT, TOKENS, format!("the text of {id} is empty")));
         }
-        Ok(Self { texts: told_apart(texts, kinds)?, kinds })
+        Ok(Self { texts: told_apart(texts, &kinds)?, kinds })
     }
 
     fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
-        let kinds = self.kinds.iter().copied().chain(std::iter::repeat(NORMAL));
+        let kinds = self.kinds.iter().copied().chain(std::iter::repeat(Normal));
         (0..).zip(self.texts.iter()).zip(kinds).map(|((id, text), kind)| Listed { id, text, kind })
     }
 
-    fn of_kinds(&self, kinds: &[i64]) -> impl Iterator<Item = Listed<'_>> {
+    fn of_kinds(&self, kinds: &[PieceKind]) -> impl Iterator<Item = Listed<'_>> {
         self.iter().filter(|token| kinds.contains(&token.kind))
     }
 
@@ -186,10 +181,10 @@ impl<'m> Tokens<'m> {
         let added = |token: Listed<'_>| AddedToken {
             id: token.id,
             content: token.text.to_owned(),
-            special: token.kind == CONTROL,
+            special: token.kind == Control,
             ..AddedToken::default()
         };
-        self.of_kinds(&[CONTROL, USER_DEFINED]).map(added).collect()
+        self.of_kinds(&[Control, UserDefined]).map(added).collect()
     }
 }
 
@@ -197,13 +192,13 @@ impl<'m> Tokens<'m> {
 /// which converters fill up a vocabulary.
 ///
 /// # Errors
-/// Where two tokens that are used have the same text, or one has the name of padding.
-fn told_apart<'m>(texts: &'m [String], kinds: &[i64]) -> Result<Cow<'m, [String]>> {
+/// If two tokens that are used have the same text, or one has the name of padding.
+fn told_apart<'m>(texts: &'m [String], kinds: &[PieceKind]) -> Result<Cow<'m, [String]>> {
     let same = |one: usize, other: usize| {
         let problem = format!("the ids {one} and {other} have the same text");
         Error::format(FORMAT, TOKENS, problem)
     };
-    let is_unused = |id: &usize| kinds.get(*id) == Some(&UNUSED);
+    let is_unused = |id: &usize| kinds.get(*id) == Some(&Unused);
     let (unused, used): (Vec<_>, Vec<_>) = (0..texts.len()).partition(is_unused);
     let mut ids = HashMap::new();
     for id in used {
@@ -212,7 +207,7 @@ fn told_apart<'m>(texts: &'m [String], kinds: &[i64]) -> Result<Cow<'m, [String]
         }
     }
     // A token of text may be written like an unused row.
-    ids.retain(|_, id| matches!(kinds.get(*id), Some(&(CONTROL | USER_DEFINED))));
+    ids.retain(|_, id| matches!(kinds.get(*id), Some(&(Control | UserDefined))));
     let all: HashSet<&String> = texts.iter().collect();
     let mut apart = Cow::Borrowed(texts);
     for id in unused {
@@ -267,8 +262,8 @@ fn read_bytes(
         let bytes_of_text = || bytes_of_printable(text).map(|bytes| (TokenKind::PLAIN, bytes));
         let as_it_stands = (TokenKind::Added, text.as_bytes().to_vec());
         let (kind, bytes) = match kind {
-            CONTROL | USER_DEFINED | UNUSED => as_it_stands,
-            UNKNOWN => (TokenKind::Unknown, as_it_stands.1),
+            Control | UserDefined | Unused => as_it_stands,
+            Unknown => (TokenKind::Unknown, as_it_stands.1),
             // Characters that stand for no byte: no text is written so, and the token is only ever decoded.
             _ => bytes_of_text().unwrap_or(as_it_stands),
         };
@@ -297,7 +292,7 @@ fn read_byte_characters(
     tokens: &Tokens<'_>,
     pipeline: Pipeline,
 ) -> Result<Tokenizer> {
-    let added = tokens.of_kinds(&[CONTROL, USER_DEFINED]);
+    let added = tokens.of_kinds(&[Control, UserDefined]);
     let merges = listed_merges(metadata)?.iter().enumerate();
     let document = Document {
         pipeline,
@@ -305,7 +300,7 @@ fn read_byte_characters(
             .map(|token| Added {
                 id: token.id,
                 content: token.text.to_owned(),
-                special: token.kind == CONTROL,
+                special: token.kind == Control,
                 ..Added::default()
             })
             .collect(),
@@ -340,7 +335,7 @@ fn push_listed_merges(
     vocabulary: &mut Vocabulary,
 ) -> Result<()> {
     let merges = listed_merges(metadata)?;
-    let takes_part = |kind: i64| ![CONTROL, USER_DEFINED, UNKNOWN, UNUSED].contains(&kind);
+    let takes_part = |kind: PieceKind| ![Control, UserDefined, Unknown, Unused].contains(&kind);
     let ids: HashMap<&str, TokenId> = tokens
         .iter()
         .filter(|token| takes_part(token.kind))
@@ -375,15 +370,15 @@ fn read_scores(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Tokenizer> {
     let adds_space = flag("tokenizer.ggml.add_space_prefix")?.unwrap_or(true);
     let vocabulary = scored_vocabulary(metadata, tokens)?;
     let unicode = UnicodeTables::latest();
-    let pieces = || tokens.of_kinds(&[NORMAL, UNUSED]).map(|token| token.text);
-    let unknown = tokens.of_kinds(&[UNKNOWN]).next();
+    let pieces = || tokens.of_kinds(&[Normal, Unused]).map(|token| token.text);
+    let unknown = tokens.of_kinds(&[Unknown]).next();
     let prefix = NormalizeStep::Prepend {
         text: SPACE_SYMBOL.to_owned(),
         only_first: false,
         unless_there: false,
     };
     let escape = NormalizeStep::Replace { from: " ".to_owned(), to: SPACE_SYMBOL.to_owned() };
-    let controls = tokens.of_kinds(&[CONTROL]);
+    let controls = tokens.of_kinds(&[Control]);
     let mut controls: Vec<_> = controls.map(|token| token.text.to_owned()).collect();
     controls.sort();
     Tokenizer::new(Parts {
@@ -415,36 +410,18 @@ fn scored_vocabulary(metadata: &Metadata, tokens: &Tokens<'_>) -> Result<Vocabul
     if scores.len() != tokens.texts.len() || scores.iter().any(|score| score.is_nan()) {
         return Err(Error::format(FORMAT, SCORES, "not a number for each token"));
     }
-    let mut vocabulary = Vocabulary::new();
-    let mut pieces = Vec::new();
-    let mut n_bytes = 0;
-    for (Listed { id, text, kind }, &score) in tokens.iter().zip(scores) {
-        let byte = byte_of(text.as_bytes()).map(|byte| [byte]);
-        let (kind, bytes) = match (kind, &byte) {
-            (BYTE, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
-            (BYTE, None) => {
-                return Err(Error::format(
-                    FORMAT,
-                    format!("token {id}"),
-                    "it does not name a byte",
-                ));
-            }
-            (UNKNOWN, _) => (TokenKind::Unknown, text.as_bytes()),
-            (CONTROL | USER_DEFINED, _) => (TokenKind::Added, text.as_bytes()),
-            _ => (TokenKind::PLAIN, text.as_bytes()),
-        };
-        n_bytes += usize::from(kind == TokenKind::Byte);
-        if kind == TokenKind::PLAIN {
-            pieces.push(Scored { id, text, score: score + 0.0 });
-        }
-        vocabulary.insert(id, Token { kind, bytes })?;
+    let bytes = || tokens.of_kinds(&[Byte]);
+    if let Some(token) = bytes().find(|token| byte_of(token.text.as_bytes()).is_none()) {
+        let part = format!("token {}", token.id);
+        return Err(Error::format(FORMAT, part, "it does not name a byte"));
     }
+    let n_bytes = bytes().count();
     if n_bytes != 256 {
         let problem = format!("{n_bytes} of the 256 bytes have a token");
         return Err(Error::format(FORMAT, TOKENS, problem));
     }
-    push_merges(FORMAT, &mut vocabulary, &pieces)?;
-    Ok(vocabulary)
+    let pieces = tokens.iter().zip(scores).map(|(token, score)| (token.kind, token.text, *score));
+    sentencepiece::vocabulary(FORMAT, pieces)
 }
 
 /// The marks of the beginning and the end of a text.
@@ -470,12 +447,11 @@ fn template(metadata: &Metadata, tokens: &Tokens<'_>, marks_begin: bool) -> Resu
     }
     // The second text gets no mark of a beginning; all types are 0, as those of RoBERTa.
     let special = |ids: Vec<TokenId>| (!ids.is_empty()).then(|| TemplatePiece::special(ids, 0));
-    let text = |which| Some(TemplatePiece::Text { which, type_id: 0 });
     let pair = [
         special(before),
-        text(Sequence::First),
+        Some(TemplatePiece::First { type_id: 0 }),
         special([after.clone(), between].concat()),
-        text(Sequence::Second),
+        Some(TemplatePiece::Second { type_id: 0 }),
         special(after),
     ];
     Ok(Template { pair: pair.into_iter().flatten().collect(), ..template })

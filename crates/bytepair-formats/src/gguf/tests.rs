@@ -96,7 +96,7 @@ fn what_is_not_understood_is_refused_by_name() {
     assert!(deep.read().is_err());
 }
 
-/// A file of these bytes and a terabyte behind them that no disk holds: it reads as zeros.
+/// A file of these bytes and a terabyte after them that no disk holds: it reads as zeros.
 fn with_hole(bytes: &[u8]) -> std::fs::File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();

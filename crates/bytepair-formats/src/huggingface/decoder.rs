@@ -7,7 +7,6 @@
 //! Cost: one look at each token that is not plain text.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -17,13 +16,13 @@ use super::placed_value::{
 use super::{FORMAT, name_pattern, prefix_pattern, sentencepiece};
 use crate::json::check_steps;
 use bytepair::added::AddedToken;
-use bytepair::decode::{Decode, DecodeChain, DecodeErrors, DecodeRules, DecodeStep};
-use bytepair::for_formats::{Compiled, Invalid, byte_of, matches_of};
+use bytepair::decode::{Decode, DecodeChain, DecodeRules, DecodeStep};
+use bytepair::for_formats::{byte_of, matches_of};
 use bytepair::normalize::Normalizer;
 use bytepair::segment::Segment;
 use bytepair::units::{Units, bytes_of_printable, printable_name, published_name};
 use bytepair::vocabulary::{Token, TokenKind, Vocabulary};
-use bytepair::{Parts, Result, Tokenizer};
+use bytepair::{Parts, Result};
 
 const DECODERS: &str = "Sequence, ByteLevel, Metaspace, BPEDecoder, Replace, ByteFallback, Fuse, Strip, WordPiece, CTC";
 
@@ -190,7 +189,7 @@ impl Context<'_> {
         for step in steps.iter().rev() {
             let DecodeStep::ReplacePattern { pattern, to } = step else { return None };
             let name = *names.get(pattern)?;
-            // What it makes would be seen by the steps behind it.
+            // What it makes would be seen by the steps after it.
             if renamed.contains_key(to.as_str()) || renamed.insert(name, to.as_str()).is_some() {
                 return None;
             }
@@ -289,24 +288,6 @@ pub(super) fn decoder(parts: &Parts) -> Result<Value> {
     }
 }
 
-/// The text of tokens as a `tokenizer.json` writes them, which need not be in the vocabulary.
-///
-/// # Errors
-/// Where a `tokenizer.json` has no words for how this tokenizer decodes.
-pub fn text_of_written(tokenizer: &Tokenizer, tokens: &[&str]) -> Result<String> {
-    let parts = tokenizer.parts();
-    let chain = match (chain(parts), &parts.decode) {
-        (Err(_), Decode::Rules(rules)) => {
-            DecodeChain { steps: steps_of(rules, &parts.units)?, separator: String::new() }
-        }
-        (chain, _) => chain?,
-    };
-    let tokens = tokens.iter().map(|token| token.as_bytes().to_vec()).collect();
-    let invalid = Invalid::Become(DecodeErrors::Replace);
-    let text = Arc::new(Compiled::new(chain)?).text(tokens, invalid)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
-}
-
 /// The most added tokens that get a decoding step of their own. Each step looks at every token.
 const MAX_RESPELLED: usize = 64;
 
@@ -325,7 +306,7 @@ fn respelled(parts: &Parts) -> Result<Vec<DecodeStep>> {
             names[0]
         ));
     }
-    // What a step makes is longer than the name, so no step behind it takes it for a name.
+    // What a step makes is longer than the name, so no later step takes it for a name.
     names.sort_by_key(|name| std::cmp::Reverse(name.chars().count()));
     let step = |name: &str| DecodeStep::ReplacePattern {
         pattern: name_pattern(name),

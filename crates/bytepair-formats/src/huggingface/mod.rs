@@ -37,7 +37,7 @@ use serde_json::value::RawValue;
 
 use self::decoder::{Context, decoding};
 use self::model::Model;
-use self::normalizer::{Normalizing, normalizing};
+use self::normalizer::{normalizing, spells_bytes};
 use self::placed_value::{PlacedValue, Repeated, problem, step, tree};
 use self::post_processor::{finishing, padding, truncation};
 use self::pre_tokenizer::{Cutting, cutting};
@@ -49,9 +49,7 @@ use bytepair::units::{ByteIds, EndMark, EndMarkKind, Missing, Unit, Units, byte_
 use bytepair::vocabulary::{Token, Vocabulary};
 use bytepair::{Parts, Tokenizer};
 use bytepair_split::unicode::UnicodeTables;
-use bytepair_split::{Stage, Unmatched};
 
-pub use self::decoder::text_of_written;
 pub(crate) use self::post_processor::template_value;
 pub(crate) use self::vocabulary::Added;
 pub use self::write::{write, write_with_changes};
@@ -62,15 +60,6 @@ const FORMAT: &str = "tokenizer.json";
 /// The pattern of a `ByteLevel` pre-tokenizer with `use_regex`, for Oniguruma.
 pub(super) const BYTE_LEVEL_PATTERN: &str =
     r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+";
-
-/// Stands in front of every character that is no white space: the end of a word of `\S+`.
-const END_OF_WORD: &str = r"(?<=\S)(?!\S)";
-
-/// The pattern whose pieces end there.
-const WORD: &str = r"\S+";
-
-/// What the mark of a word becomes where it stands in a text; no character.
-const RESERVED: &str = "\u{FFFF}";
 
 /// The decoder pattern that finds a prefix at the beginning of a token.
 fn prefix_pattern(prefix: &str) -> String {
@@ -93,7 +82,7 @@ fn escaped(text: &str) -> String {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or has a part that is not understood or has no equal here.
+/// If the file is damaged, or has a part that is not understood or has no equal here.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     Tokenizer::new(parts(file)?).map_err(|error| problem("the tokenizer", error.to_string()))
 }
@@ -125,18 +114,16 @@ fn parts_of(model: &Model<'_>, file: &File<'_>) -> Result<Parts> {
         return Err(problem("model.dropout", "is not between 0 and 1"));
     }
     let listed = listed(file.all("added_tokens"))?;
-    let normalizing =
-        part(file, "normalizer", Repeated::LastCounts, normalizing)?.unwrap_or_default();
+    let steps = part(file, "normalizer", Repeated::LastCounts, normalizing)?.unwrap_or_default();
     let mut cutting =
         part(file, "pre_tokenizer", Repeated::LastCounts, cutting)?.unwrap_or_default();
-    cutting.put_bytes_back(normalizing.spells_bytes());
+    cutting.put_bytes_back(spells_bytes(&steps));
     let mut finishing =
         part(file, "post_processor", Repeated::LastCounts, finishing)?.unwrap_or_default();
-    let units = units(model, &normalizing, &cutting)?;
+    let units = units(model, &cutting);
     let (vocabulary, added) = vocabulary(model, &units, &listed)?;
-    check_end_mark(&units, &listed)?;
     let unicode = UnicodeTables::hugging_face();
-    let normalizer = Normalizer::new(normalizing.steps, unicode);
+    let normalizer = Normalizer::new(steps, unicode);
     let context =
         Context { units: &units, vocabulary: &vocabulary, added: &added, normalizer: &normalizer };
     let decode = context.decode(part(file, "decoder", Repeated::LastCounts, decoding)?);
@@ -185,44 +172,20 @@ fn check_version(file: &File<'_>) -> Result<()> {
     Ok(())
 }
 
-fn units(model: &Model<'_>, normalizing: &Normalizing, cutting: &Cutting) -> Result<Units> {
+fn units(model: &Model<'_>, cutting: &Cutting) -> Units {
     let suffix = model.end_of_word_suffix.clone().filter(|suffix| !suffix.is_empty());
     let prefix = model.continuing_subword_prefix.clone().filter(|prefix| !prefix.is_empty());
-    let is_words = cutting.only_stages().is_some_and(is_words);
-    if normalizing.end_mark.is_some() && (suffix.is_some() || !is_words || cutting.is_byte_level) {
-        return Err(problem(
-            "normalizer.Replace.pattern",
-            "an end of words that are not those of the pre-tokenizer",
-        ));
-    }
-    let mark = |kind| move |text| EndMark { text, kind };
-    let unit_mark = normalizing.end_mark.clone().map(mark(EndMarkKind::Unit));
     let is_in_model =
         |name: &&String| model.vocab.0.iter().any(|(known, _)| known == name.as_str());
     let unknown = model.unk_token.as_ref().filter(is_in_model).cloned();
-    Ok(Units {
+    Units {
         unit: if cutting.is_byte_level { Unit::Byte(ByteIds::Printable) } else { Unit::Character },
-        end_mark: unit_mark.or_else(|| suffix.map(mark(EndMarkKind::Suffix))),
+        end_mark: suffix.map(|text| EndMark { text, kind: EndMarkKind::Suffix }),
         continuing_prefix: prefix,
         unknown,
         fuse_unknown: model.fuse_unk == Some(true),
         byte_fallback: model.byte_fallback == Some(true),
         missing: if model.unk_token.is_some() { Missing::Error } else { Missing::Drop },
-    })
-}
-
-fn is_words(stages: &[Stage]) -> bool {
-    matches!(stages, [stage] if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop))
-}
-
-/// Refuses added tokens that would be looked for in a text that has marks there and none here.
-fn check_end_mark(units: &Units, added: &[Added]) -> Result<()> {
-    match units.end_mark_kind() {
-        Some(EndMarkKind::Unit) if added.iter().any(|token| token.normalized) => Err(problem(
-            "added_tokens",
-            "normalized=true is not supported together with an end mark",
-        )),
-        _ => Ok(()),
     }
 }
 
@@ -265,7 +228,7 @@ impl<'f> File<'f> {
     }
 
     /// # Errors
-    /// Where there is a field that the format does not have: the library fails on those.
+    /// If there is a field that the format does not have: the library fails on those.
     fn check_fields(&self) -> Result<()> {
         match self.parts.iter().find(|(name, _)| !FIELDS.split(", ").any(|known| known == name)) {
             None => Ok(()),

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::placed_value::{PlacedValue, Repeated, problem, refuse, step};
 use super::write::Names;
 use crate::json::{Entries, Name, Tree, two_parts};
-use bytepair::units::{EndMarkKind, Units};
+use bytepair::units::Units;
 use bytepair::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair::{Parts, Result};
 
@@ -176,14 +176,13 @@ pub(super) fn model(parts: &Parts, names: &Names) -> Result<Value> {
     let units = &parts.units;
     let vocab: Map<String, Value> =
         names.in_model().map(|(name, id)| (name.to_owned(), id.into())).collect();
-    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
     let unknown = units.unknown.as_ref().filter(|name| vocab.contains_key(*name));
     Ok(json!({
         "type": "BPE",
         "dropout": parts.dropout,
         "unk_token": unknown,
         "continuing_subword_prefix": units.continuing_prefix,
-        "end_of_word_suffix": suffix.map(|mark| &mark.text),
+        "end_of_word_suffix": units.end_mark.as_ref().map(|mark| &mark.text),
         "fuse_unk": units.fuse_unknown,
         "byte_fallback": units.byte_fallback,
         "ignore_merges": names.ignore_merges,

@@ -1,35 +1,28 @@
-//! The normalizer of a `tokenizer.json`: a list of steps, and perhaps the mark at the end of words.
+//! The normalizer of a `tokenizer.json`: a list of steps.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
+use super::FORMAT;
 use super::placed_value::{
     PlacedValue, Wanted, flag, no_type, owned, problem, refuse, sequence, translated, wanted,
 };
-use super::{END_OF_WORD, FORMAT, RESERVED};
 use crate::json::check_steps;
 use bytepair::normalize::{BertRules, CharsMap, NormalizeStep, TextPattern, UnicodeForm};
-use bytepair::units::EndMarkKind;
 use bytepair::{Parts, Result};
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern};
 
-/// A step of the normalizer. A pattern is compiled once it is known that it is no end mark.
-enum Step {
-    Known(NormalizeStep),
-    ReplaceMatches { path: String, pattern: String, to: String },
-}
-
 const NORMALIZERS: &str = "Sequence, Bert, BertNormalizer, Strip, StripAccents, NFC, NFD, NFKC, NFKD, Lowercase, Nmt, Precompiled, \
     Replace, Prepend, ByteLevel";
 
-fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<Step>) -> Result<()> {
+fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<NormalizeStep>) -> Result<()> {
     let kind = match placed.kind(NORMALIZERS)? {
         Some(kind) => kind,
         None => normalizer_by_fields(placed).ok_or_else(|| no_type(placed))?,
     };
-    let step = match kind {
+    steps.push(match kind {
         "Sequence" => {
             let items = placed.required("normalizers")?.items()?;
             return items.iter().try_for_each(|item| push_steps(item, steps));
@@ -52,18 +45,14 @@ fn push_steps(placed: &PlacedValue<'_>, steps: &mut Vec<Step>) -> Result<()> {
         "Precompiled" => {
             NormalizeStep::Precompiled(map(&placed.required("precompiled_charsmap")?)?)
         }
-        "Replace" => {
-            steps.push(replace(placed)?);
-            return Ok(());
-        }
+        "Replace" => replace(placed)?,
         "Prepend" => NormalizeStep::Prepend {
             text: owned(placed, "prepend")?,
             only_first: false,
             unless_there: false,
         },
         _ => NormalizeStep::ByteChars,
-    };
-    steps.push(Step::Known(step));
+    });
     Ok(())
 }
 
@@ -72,16 +61,19 @@ fn map(charsmap: &PlacedValue<'_>) -> Result<CharsMap> {
     CharsMap::parse(&data).map_err(|error| charsmap.problem(error.to_string()))
 }
 
-fn replace(placed: &PlacedValue<'_>) -> Result<Step> {
+fn replace(placed: &PlacedValue<'_>) -> Result<NormalizeStep> {
     let pattern = placed.required("pattern")?;
     let (wanted, to) = (wanted(&pattern)?, owned(placed, "content")?);
     match wanted {
         Wanted::String(from) if from.is_empty() => {
             Err(pattern.problem("the empty text, which would match everywhere"))
         }
-        Wanted::String(from) => Ok(Step::Known(NormalizeStep::Replace { from, to })),
+        Wanted::String(from) => Ok(NormalizeStep::Replace { from, to }),
         Wanted::Regex(source) => {
-            Ok(Step::ReplaceMatches { path: pattern.path, pattern: source, to })
+            let wanted = Pattern { source, flavour: Flavour::Oniguruma };
+            let wanted = TextPattern::new(wanted, &UnicodeTables::latest());
+            let wanted = wanted.map_err(|error| pattern.problem(error.to_string()))?;
+            Ok(NormalizeStep::ReplaceMatches { pattern: wanted, to })
         }
     }
 }
@@ -109,76 +101,23 @@ fn bert_rules(placed: &PlacedValue<'_>) -> Result<BertRules> {
     })
 }
 
-/// What a normalizer does.
-#[derive(Default)]
-pub(super) struct Normalizing {
-    pub(super) steps: Vec<NormalizeStep>,
-    /// A mark that is put at the end of each word of `\S+`.
-    pub(super) end_mark: Option<String>,
-}
-
-impl Normalizing {
-    /// Whether characters stand for bytes at the end.
-    pub(super) fn spells_bytes(&self) -> bool {
-        self.end_mark.is_none() && self.steps.last() == Some(&NormalizeStep::ByteChars)
-    }
+/// Whether characters stand for bytes after these steps.
+pub(super) fn spells_bytes(steps: &[NormalizeStep]) -> bool {
+    steps.last() == Some(&NormalizeStep::ByteChars)
 }
 
 /// Reads a normalizer.
-pub(super) fn normalizing(placed: &PlacedValue<'_>) -> Result<Normalizing> {
+pub(super) fn normalizing(placed: &PlacedValue<'_>) -> Result<Vec<NormalizeStep>> {
     let mut steps = Vec::new();
     push_steps(placed, &mut steps)?;
-    check_steps(FORMAT, &placed.path, steps.len())?;
-    let end_mark = end_mark(&steps);
-    steps.truncate(steps.len() - if end_mark.is_some() { 2 } else { 0 });
-    let steps = steps.into_iter().map(compiled).collect::<Result<_>>()?;
-    Ok(Normalizing { steps, end_mark })
+    check_steps(FORMAT, &placed.path, steps.len()).map(|()| steps)
 }
 
-/// The mark, where the last two steps are those that `write` puts there for one.
-fn end_mark(steps: &[Step]) -> Option<String> {
-    let [.., Step::Known(reserving), Step::ReplaceMatches { pattern, to: marked, .. }] = steps
-    else {
-        return None;
-    };
-    let NormalizeStep::Replace { from: mark, to: reserved } = reserving else { return None };
-    let is_mark = reserved == RESERVED
-        && pattern == END_OF_WORD
-        && marked == mark
-        && mark.chars().count() == 1;
-    is_mark.then(|| mark.clone())
-}
-
-fn compiled(step: Step) -> Result<NormalizeStep> {
-    match step {
-        Step::Known(step) => Ok(step),
-        Step::ReplaceMatches { path, pattern, to } => {
-            let pattern = Pattern { source: pattern, flavour: Flavour::Oniguruma };
-            let pattern = TextPattern::new(pattern, &UnicodeTables::latest())
-                .map_err(|error| problem(&path, error.to_string()))?;
-            Ok(NormalizeStep::ReplaceMatches { pattern, to })
-        }
-    }
-}
-
-/// The steps, without so many at the end.
-///
-/// An end mark that is a unit stands at the end of each word here: the character that it is in the text
-/// becomes another one before.
+/// The steps but for the last `n_moved`.
 pub(super) fn normalizer(parts: &Parts, n_moved: usize) -> Result<Value> {
     let steps = parts.normalizer.steps();
-    let steps = &steps[..steps.len() - n_moved];
-    let mut normalizers: Vec<Value> = steps.iter().map(value_of).collect::<Result<_>>()?;
-    if let Some(mark) = parts.units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Unit)
-    {
-        normalizers.push(
-            json!({"type": "Replace", "pattern": {"String": mark.text}, "content": RESERVED}),
-        );
-        normalizers.push(
-            json!({"type": "Replace", "pattern": {"Regex": END_OF_WORD}, "content": mark.text}),
-        );
-    }
-    Ok(sequence(normalizers, "normalizers"))
+    let values = steps[..steps.len() - n_moved].iter().map(value_of);
+    Ok(sequence(values.collect::<Result<_>>()?, "normalizers"))
 }
 
 /// The steps at the end of a normalizer that stand in the pre-tokenizer there.

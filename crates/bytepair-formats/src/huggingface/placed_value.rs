@@ -174,7 +174,7 @@ impl<'t> PlacedValue<'t> {
     /// The type of a component, where it has one. The names of those that are known have commas between them.
     ///
     /// # Errors
-    /// Where it is none of those that are known.
+    /// If it is none of those that are known.
     pub(super) fn kind(&self, known: &'static str) -> Result<Option<&'static str>> {
         let of_last = Self { repeated: Repeated::LastCounts, ..self.clone() };
         let Some(field) = of_last.optional("type")? else { return Ok(None) };

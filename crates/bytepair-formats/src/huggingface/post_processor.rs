@@ -13,7 +13,7 @@ use super::placed_value::{PlacedValue, Repeated, byte_level, flag, name_of, no_t
 use super::write::Names;
 use crate::json::check_steps;
 use bytepair::template::{
-    OffsetRules, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
+    OffsetRules, Padding, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
 use bytepair::units::{Units, published_name};
 use bytepair::vocabulary::{TokenId, Vocabulary};
@@ -21,8 +21,6 @@ use bytepair::{Parts, Result};
 
 const POST_PROCESSORS: &str =
     "Sequence, ByteLevel, TemplateProcessing, RobertaProcessing, BertProcessing";
-
-const TEXTS: &[(&str, Sequence)] = &[("A", Sequence::First), ("B", Sequence::Second)];
 
 /// The most texts and ids of a template. Every text that is encoded gets all of them, and a name may stand for
 /// many ids.
@@ -47,7 +45,7 @@ impl Finishing {
     /// The template, with the names by which the vocabulary does not know its ids.
     ///
     /// # Errors
-    /// Where it has an id that no token has.
+    /// If it has an id that no token has.
     pub(super) fn template(&mut self, units: &Units, vocabulary: &Vocabulary) -> Result<Template> {
         let mut template = self.template.take().unwrap_or_default();
         for (id, name) in template.named_ids() {
@@ -127,7 +125,7 @@ fn roberta_offsets(placed: &PlacedValue<'_>) -> Result<OffsetRules> {
     Ok(OffsetRules { trim, prefix_space: flag(placed, "add_prefix_space")? })
 }
 
-/// A token before each text, and one behind it. `RoBERTa` has type 0 for all, and two separators between two texts.
+/// A token before each text, and one after it. `RoBERTa` has type 0 for all, and two separators between two texts.
 fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
     let token = |field: &str, type_id: u32| -> Result<TemplatePiece> {
         let token = placed.required(field)?;
@@ -139,11 +137,10 @@ fn around(placed: &PlacedValue<'_>, is_roberta: bool) -> Result<Template> {
             _ => Err(token.problem("expected a token and its id in a list")),
         }
     };
-    let text = |which, type_id| TemplatePiece::Text { which, type_id };
-    let single = vec![token("cls", 0)?, text(Sequence::First, 0), token("sep", 0)?];
+    let single = vec![token("cls", 0)?, TemplatePiece::First { type_id: 0 }, token("sep", 0)?];
     let second = match is_roberta {
-        true => vec![token("sep", 0)?, text(Sequence::Second, 0), token("sep", 0)?],
-        false => vec![text(Sequence::Second, 1), token("sep", 1)?],
+        true => vec![token("sep", 0)?, TemplatePiece::Second { type_id: 0 }, token("sep", 0)?],
+        false => vec![TemplatePiece::Second { type_id: 1 }, token("sep", 1)?],
     };
     Ok(Template { pair: single.iter().cloned().chain(second).collect(), single })
 }
@@ -191,9 +188,7 @@ impl Draft {
     }
 
     fn template(self, path: &str) -> Result<Template> {
-        let is_second = |piece: &&Piece| {
-            matches!(piece.is, TemplatePiece::Text { which: Sequence::Second, .. })
-        };
+        let is_second = |piece: &&Piece| matches!(piece.is, TemplatePiece::Second { .. });
         if let Some(second) = self.single.iter().find(is_second) {
             let problem_is = "a second text, which a single text lacks";
             return Err(problem(&format!("{}.id", second.path), problem_is));
@@ -208,7 +203,7 @@ impl Draft {
     fn pieces(&self, pieces: &[Piece], path: &str) -> Result<Vec<TemplatePiece>> {
         let listed = |piece: &Piece| match &piece.is {
             TemplatePiece::Special { names, .. } => self.special_tokens.get(names.first()?),
-            TemplatePiece::Text { .. } => None,
+            _ => None,
         };
         let n_ids = |piece| listed(piece).map_or(1, |token| token.ids.len().max(1));
         let n_parts: usize = pieces.iter().map(n_ids).sum();
@@ -217,7 +212,6 @@ impl Draft {
             return Err(problem(path, problem_is));
         }
         let with_ids = |piece: &Piece| match (&piece.is, listed(piece)) {
-            (text @ TemplatePiece::Text { .. }, _) => Ok(text.clone()),
             (TemplatePiece::Special { names, .. }, None) => {
                 let problem_is = format!("{:?} is not in special_tokens", names.concat());
                 Err(problem(&format!("{}.id", piece.path), problem_is))
@@ -229,6 +223,7 @@ impl Draft {
                 let (ids, names) = (token.ids.clone(), token.names.clone());
                 Ok(TemplatePiece::Special { ids, type_id: *type_id, names })
             }
+            (text, _) => Ok(text.clone()),
         };
         pieces.iter().map(with_ids).collect()
     }
@@ -243,7 +238,8 @@ fn piece(placed: &PlacedValue<'_>) -> Result<Piece> {
         "SpecialToken" => {
             TemplatePiece::Special { ids: Vec::new(), type_id, names: vec![id.text()?.to_owned()] }
         }
-        "Sequence" => TemplatePiece::Text { which: id.one_of(TEXTS)?, type_id },
+        "Sequence" if id.one_of(&[("A", true), ("B", false)])? => TemplatePiece::First { type_id },
+        "Sequence" => TemplatePiece::Second { type_id },
         _ => return Err(placed.problem("expected a Sequence or a SpecialToken")),
     };
     Ok(Piece { path: content.path, is })
@@ -277,8 +273,11 @@ pub(crate) fn template_value<'n>(
     let mut values = |pieces: &[TemplatePiece]| -> Result<Vec<Value>> {
         let value = |piece: &TemplatePiece| {
             Ok(match piece {
-                TemplatePiece::Text { which, type_id } => {
-                    json!({"Sequence": {"id": name_of(TEXTS, which), "type_id": type_id}})
+                TemplatePiece::First { type_id } => {
+                    json!({"Sequence": {"id": "A", "type_id": type_id}})
+                }
+                TemplatePiece::Second { type_id } => {
+                    json!({"Sequence": {"id": "B", "type_id": type_id}})
                 }
                 TemplatePiece::Special { ids, type_id, names } => {
                     let names: Vec<&str> = match names.as_slice() {
@@ -303,7 +302,7 @@ pub(crate) fn template_value<'n>(
 
 /// Enters special tokens, and gives the name under which they stand.
 ///
-/// Several together are named by their names, and where another row is named so, with a `+` behind.
+/// Several together are named by their names, and if another row has that name, with a `+` at the end.
 fn entered_name(ids: &[TokenId], names: &[&str], entered: &mut Map<String, Value>) -> String {
     let mut name = names.concat();
     loop {

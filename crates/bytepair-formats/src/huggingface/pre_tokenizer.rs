@@ -20,7 +20,7 @@ use super::placed_value::{
     ByteLevel, Metaspace, PlacedValue, Repeated, Wanted, byte_level, flag, metaspace, name_of,
     no_type, problem, refuse, sequence, translated, wanted,
 };
-use super::{BYTE_LEVEL_PATTERN, FORMAT, WORD};
+use super::{BYTE_LEVEL_PATTERN, FORMAT};
 use crate::gpt2::is_gpt2_split;
 use crate::json::check_steps;
 use bytepair::for_formats::normalize_step;
@@ -31,6 +31,9 @@ use bytepair_split::unicode::{TextClass, UnicodeTables, published_class};
 use bytepair_split::{
     Behaviour, Flavour, Pattern, Splitter, Stage, UNICODE_SCRIPTS, Unmatched, each_begins, escaped,
 };
+
+/// The pieces of `WhitespaceSplit`.
+const WORD: &str = r"\S+";
 
 /// The pieces of `Whitespace`.
 const WORDS_AND_SIGNS: &str = r"\w+|[^\w\s]+";
@@ -47,7 +50,7 @@ const BEHAVIOURS: &[(&str, Behaviour)] = &[
 const PRE_TOKENIZERS: &str = "Sequence, Split, ByteLevel, Metaspace, Whitespace, WhitespaceSplit, Digits, Punctuation, \
     BertPreTokenizer, CharDelimiterSplit, FixedLength, UnicodeScripts";
 
-/// How many characters are a piece where a file does not say so.
+/// How many characters are a piece if a file does not say so.
 const FIXED_LENGTH: usize = 5;
 
 /// The longest pieces of a fixed length: as often as a pattern may repeat.
@@ -91,7 +94,7 @@ pub(super) fn cutting(placed: &PlacedValue<'_>) -> Result<Cutting> {
 }
 
 impl Cutting {
-    /// The stages, where there is one round that changes nothing.
+    /// The stages, if there is one round that changes nothing.
     pub(super) fn only_stages(&self) -> Option<&[Stage]> {
         match self.rounds.as_slice() {
             [] => Some(&[]),

@@ -5,19 +5,14 @@
 //! prefix in front, so next to a prefix user-defined symbols become pieces of their own that are taken as a whole
 //! (`Split`, `ignore_merges`). Left out, and refused by name: white space as a suffix.
 //!
-//! A character map becomes `Precompiled`, which reads it otherwise, and which texts that changes is named. SentencePiece
-//! replaces the longest key at each place. The library looks at clusters: one of less than six bytes becomes what the
-//! shortest key that it begins with becomes, and of others each character does. Both are the same for a map whose keys are
-//! single characters that are a cluster of their own wherever they stand, as controls are, or that have four bytes: what a
-//! cluster of these and a mark has is six. `\r\n` alone is a cluster of two such. Then nothing is named. For other maps a
-//! text is looked for that shows the difference, first among some that texts have, then among the keys with marks behind
-//! them. Takes time linear in the keys.
+//! A character map becomes `Precompiled`, which reads it in another way: SentencePiece replaces the longest key at each
+//! place, while the library looks up clusters. One of less than six bytes becomes what the shortest key that it begins with
+//! becomes, and in others each character does. So a file with a map is only written if the caller accepts the difference.
+//! Whether a map shows one is not examined; a few known texts are tried for an example.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::placed_value::refuse;
 use super::{FORMAT, escaped, name_pattern};
@@ -27,8 +22,7 @@ use bytepair::Parts;
 use bytepair::Result;
 use bytepair::decode::{Decode, DecodeStep, LeadingSpaces, SentencePieceDecode};
 use bytepair::normalize::{
-    CharsMap, NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules,
-    TextPattern,
+    NormalizeStep, Normalizer, SPACE_SYMBOL, SentencePiece, SentencePieceRules, TextPattern,
 };
 use bytepair::segment::Segment;
 use bytepair::units::byte_name;
@@ -39,7 +33,7 @@ use bytepair_split::{Behaviour, Flavour, Pattern, Splitter, Stage};
 /// More spaces than any text begins with.
 const ALL: usize = 1_000_000;
 
-/// The parts, where those that only SentencePiece has are made of others, and which texts that changes.
+/// The parts, with those that only SentencePiece has spelled out as others, and which texts that changes.
 pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)> {
     let mut parts = Cow::Borrowed(parts);
     let is_scored = !parts.vocabulary.priorities().is_empty();
@@ -47,20 +41,20 @@ pub(super) fn spelled_out(parts: &Parts) -> Result<(Cow<'_, Parts>, Vec<Change>)
         let vocabulary = listed(&parts)?;
         parts.to_mut().vocabulary = Arc::new(vocabulary);
     }
-    let mut changes = Vec::new();
+    let mut change = None;
     if let [NormalizeStep::SentencePiece(step)] = parts.normalizer.steps() {
         let step = step.clone();
         let rules = step.rules();
         check(rules)?;
         let steps = normalizer(rules)?;
         let spelled = Normalizer::new(steps, UnicodeTables::hugging_face());
-        changes.extend(changes_of(&step, &spelled)?);
+        change = change_of(&step, &spelled)?;
         parts.to_mut().normalizer = spelled;
         if rules.adds_space && parts.added.iter().any(|token| !token.special) {
             take_symbols_as_pieces(parts.to_mut())?;
         }
     }
-    Ok((parts, changes))
+    Ok((parts, change.into_iter().collect()))
 }
 
 /// The vocabulary with a list of merges.
@@ -280,111 +274,32 @@ pub(super) fn decoding(rules: &SentencePieceDecode, parts: &Parts) -> Result<Vec
     Ok(steps)
 }
 
-/// Clusters of so many bytes are looked up character by character.
-const LONG_CLUSTER: usize = 6;
-
-/// A mark of the fewest bytes.
-const MARK: char = '\u{301}';
-
-/// Texts with clusters that libraries read otherwise.
+/// Texts with clusters that many maps change in one of the libraries alone.
 const KNOWN: [&str; 5] =
     ["か\u{3099}", "\u{1100}\u{1161}", "ﬁ\u{301}", "a\u{323}\u{302}", "①\u{20DD}"];
 
-/// Which texts these steps change otherwise than SentencePiece's own.
+/// The texts that a character map changes in another way than it does in SentencePiece, if there is a map.
 ///
 /// # Errors
-/// Where a user-defined symbol would be changed, since the library would look for something else then.
-fn changes_of(step: &SentencePiece, steps: &Normalizer) -> Result<Vec<Change>> {
-    let Some(map) = &step.rules().characters else { return Ok(Vec::new()) };
-    let keys = map.keys();
-    check_symbols(step.rules(), map)?;
-    let both = Both {
-        here: Normalizer::new(vec![NormalizeStep::SentencePiece(step.clone())], steps.unicode()),
-        there: steps,
-    };
-    let what = "the library looks up clusters of characters in the map of this model, SentencePiece the longest match";
-    let is_exact = keys.as_ref().is_some_and(|keys| is_read_alike(keys, step.rules()));
-    let keys = keys.unwrap_or_default();
-    let texts = keys.iter().filter_map(|(key, _)| std::str::from_utf8(key).ok());
-    let marks = ["", "\u{301}", "\u{300}", "\u{200D}", "\n"];
-    let clusters = (!is_exact)
-        .then(|| both.difference(KNOWN.into_iter().chain(texts), marks).unwrap_or_default());
-    let symbols = "user-defined symbols, which SentencePiece finds before the map of this model changes the text beside \
-                   them";
-    let marks = ["\u{301}", "\u{308}", "\u{338}", "\u{3099}", "\u{200D}"];
-    let beside = both.difference(step.rules().verbatim.iter().map(String::as_str), marks);
-    let left_out = "texts of which the map of this model leaves nothing, where SentencePiece still puts a space";
-    let dropped = keys.iter().find(|(_, replacement)| replacement.is_empty());
-    let dropped = dropped.and_then(|(key, _)| String::from_utf8(key.clone()).ok());
-    let dropped = dropped.filter(|text| both.differs(text));
-    let all = [
-        clusters.map(|text| (what, text)),
-        beside.map(|text| (symbols, text)),
-        dropped.map(|text| (left_out, text)),
-    ];
-    let changes = all.into_iter().flatten();
-    Ok(changes.map(|(what, text)| Change { what: what.to_owned(), text }).collect())
-}
-
-/// Refuses symbols that the library would change before it looks for them.
-fn check_symbols(rules: &SentencePieceRules, map: &CharsMap) -> Result<()> {
-    let step = Normalizer::new(
-        vec![NormalizeStep::Precompiled(map.clone())],
-        bytepair_split::unicode::UnicodeTables::hugging_face(),
-    );
-    for symbol in &rules.verbatim {
-        if *normalized(&step, symbol) != *symbol.as_bytes() {
-            let symbol = quoted(symbol.as_bytes());
-            let part = format!(
-                "the user-defined symbol {symbol}, which the map of this model would change there"
-            );
-            return refuse(part);
-        }
+/// If a user-defined symbol would be changed, since the library would look for something else then.
+fn change_of(step: &SentencePiece, spelled: &Normalizer) -> Result<Option<Change>> {
+    let Some(map) = &step.rules().characters else { return Ok(None) };
+    let own = |step| Normalizer::new(vec![step], spelled.unicode());
+    let mapped = own(NormalizeStep::Precompiled(map.clone()));
+    let is_changed = |symbol: &&String| *normalized(&mapped, symbol) != *symbol.as_bytes();
+    if let Some(symbol) = step.rules().verbatim.iter().find(is_changed) {
+        let symbol = quoted(symbol.as_bytes());
+        return refuse(format!(
+            "the user-defined symbol {symbol}, which the map of this model would change there"
+        ));
     }
-    Ok(())
-}
-
-/// Whether clusters show in nothing.
-fn is_read_alike(keys: &[(Vec<u8>, &str)], rules: &SentencePieceRules) -> bool {
-    let is_alone = |key: &[u8]| {
-        let Ok(text) = std::str::from_utf8(key) else { return false };
-        let mut characters = text.chars();
-        let (Some(character), None) = (characters.next(), characters.next()) else { return false };
-        character.len_utf8() + MARK.len_utf8() >= LONG_CLUSTER
-            || format!("{character}{MARK}").graphemes(true).nth(1).is_some()
-    };
-    let of = |key: &[u8]| keys.iter().find(|other| other.0 == key).map(|other| other.1);
-    let line_ends = match (of(b"\r"), of(b"\n")) {
-        (None, _) | (Some(_), Some("")) => true,
-        (Some(" "), Some(" ")) => rules.removes_extra_spaces,
-        _ => false,
-    };
-    line_ends && keys.iter().all(|(key, _)| is_alone(key))
+    let here = own(NormalizeStep::SentencePiece(step.clone()));
+    let differs = |text: &&str| normalized(&here, text) != normalized(spelled, text);
+    let text = KNOWN.into_iter().find(differs).unwrap_or_default().to_owned();
+    let what = "the library looks up clusters of characters in the map of this model, SentencePiece the longest match";
+    Ok(Some(Change { what: what.to_owned(), text }))
 }
 
 fn normalized<'t>(steps: &Normalizer, text: &'t str) -> Cow<'t, [u8]> {
     steps.normalize(Segment::whole(text.as_bytes())).unwrap_or_default()
-}
-
-/// The steps of both libraries.
-struct Both<'s> {
-    here: Normalizer,
-    there: &'s Normalizer,
-}
-
-impl Both<'_> {
-    fn differs(&self, text: &str) -> bool {
-        normalized(&self.here, text) != normalized(self.there, text)
-    }
-
-    /// A text that is read otherwise: one of these, with one of these marks behind it.
-    fn difference<'t>(
-        &self,
-        texts: impl Iterator<Item = &'t str>,
-        marks: [&str; 5],
-    ) -> Option<String> {
-        let mut marked =
-            texts.flat_map(|text| marks.iter().map(move |mark| format!("{text}{mark}")));
-        marked.find(|text| self.differs(text))
-    }
 }

@@ -9,8 +9,6 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -19,9 +17,8 @@ use super::model::Model;
 use super::placed_value::{PlacedValue, Repeated, problem, tree};
 use crate::{byte_of_name, check_id_range, quoted};
 use bytepair::added::AddedToken;
-use bytepair::for_formats::{HashKey, vocabulary_with_room};
-use bytepair::units::bytes_of_printable;
-use bytepair::units::{EndMarkKind, Units};
+use bytepair::for_formats::vocabulary_with_room;
+use bytepair::units::{Units, bytes_of_printable};
 use bytepair::vocabulary::{Merge, Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Parts, Result};
 
@@ -86,39 +83,7 @@ pub(super) fn added_tokens(parts: &Parts) -> Vec<Added> {
 }
 
 /// Ids by name; of a name that comes twice the last counts.
-struct Ids<'m> {
-    entries: &'m [(Cow<'m, str>, TokenId)],
-    /// The places of different names in the entries.
-    places: HashTable<u32>,
-}
-
-fn hash(name: &str) -> u64 {
-    HashKey::of_process().hash_bytes(name.as_bytes(), 0)
-}
-
-impl<'m> Ids<'m> {
-    fn new(entries: &'m [(Cow<'m, str>, TokenId)]) -> Self {
-        let name = |place: u32| entries[place as usize].0.as_ref();
-        let mut places = HashTable::with_capacity(entries.len());
-        for (place, (own, _)) in (0..).zip(entries) {
-            let is_own = |other: &u32| name(*other) == own;
-            match places.entry(hash(own), is_own, |place| hash(name(*place))) {
-                Entry::Occupied(mut known) => *known.get_mut() = place,
-                Entry::Vacant(free) => drop(free.insert(place)),
-            }
-        }
-        Self { entries, places }
-    }
-
-    fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    fn get(&self, name: &str) -> Option<TokenId> {
-        let entry = |place: &u32| &self.entries[*place as usize];
-        self.places.find(hash(name), |place| entry(place).0 == name).map(|place| entry(place).1)
-    }
-}
+type Ids<'m> = HashMap<&'m str, TokenId>;
 
 /// Tokens, merges and added tokens.
 pub(super) fn vocabulary(
@@ -129,10 +94,10 @@ pub(super) fn vocabulary(
     let vocab = &model.vocab.0;
     let n_tokens = vocab.len() + listed.len();
     check_id_range(FORMAT, vocab.iter().map(|(_, id)| *id), n_tokens)?;
-    let ids = Ids::new(vocab);
+    let ids: Ids<'_> = vocab.iter().map(|(name, id)| (name.as_ref(), *id)).collect();
     check_marks(units, &ids)?;
     let merges = merges(model, units, &ids)?;
-    // Where a whole piece may be a token, it may be an added one too; never a special one, whose characters
+    // If a whole piece may be a token, it may be an added one too; never a special one, whose characters
     // are plain text unless a call allows it.
     let ignores_merges = model.ignore_merges == Some(true);
     let is_no_text = |token: &&Added| token.special || !ignores_merges;
@@ -142,7 +107,7 @@ pub(super) fn vocabulary(
     let n_bytes = vocab.iter().map(|(name, _)| name.len()).sum();
     let mut vocabulary = vocabulary_with_room(n_tokens, n_bytes, merges.len());
     for (name, id) in vocab {
-        if ids.len() < vocab.len() && ids.get(name) != Some(*id) {
+        if ids.len() < vocab.len() && ids.get(name.as_ref()) != Some(id) {
             continue;
         }
         let (kind, bytes) = kinds.token(name, *id);
@@ -152,9 +117,7 @@ pub(super) fn vocabulary(
         vocabulary.push_merge_to(merge);
     }
     check_unknown(units, &ids, &vocabulary)?;
-    let is_unit_mark = units.end_mark_kind() == Some(EndMarkKind::Unit);
-    let finds_whole = model.ignore_merges == Some(true) && !is_unit_mark;
-    let added = added(&mut vocabulary, &ids, listed, finds_whole)?;
+    let added = added(&mut vocabulary, &ids, listed, ignores_merges)?;
     Ok((vocabulary, added))
 }
 
@@ -185,7 +148,7 @@ fn merges(model: &Model<'_>, units: &Units, ids: &Ids<'_>) -> Result<Vec<Merge>>
         let id = |name: &str| {
             let name_is = || quoted(name.as_bytes());
             let missing = || problem(&format!("the token {} is not in the vocabulary", name_is()));
-            ids.get(name).ok_or_else(missing)
+            ids.get(name).copied().ok_or_else(missing)
         };
         merges.push(Merge { left: id(left)?, right: id(right)?, result: id(&joined)? });
     }
@@ -224,8 +187,7 @@ impl Kinds<'_> {
             return (TokenKind::Added, own);
         }
         let token = self.units.parse(name.as_bytes());
-        let is_unit_mark = self.units.end_mark_kind() == Some(EndMarkKind::Unit);
-        if token.bytes.is_empty() && !is_unit_mark {
+        if token.bytes.is_empty() {
             return (TokenKind::PLAIN, own);
         }
         if !self.units.is_bytes() {
@@ -256,7 +218,7 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
     let kinds = [TokenKind::Unknown, TokenKind::Added, TokenKind::PLAIN];
     let found =
         kinds.into_iter().find_map(|kind| vocabulary.id(Token { kind, bytes: name.as_bytes() }));
-    match found == ids.get(name) {
+    match found.as_ref() == ids.get(name) {
         true => Ok(()),
         false => {
             Err(problem("model.unk_token", "a token that carries marks, or is not plain text"))
@@ -267,8 +229,7 @@ fn check_unknown(units: &Units, ids: &Ids<'_>, vocabulary: &Vocabulary) -> Resul
 /// Refuses a token that is one character with the prefix and another, or the same, with the suffix, such as `▁▁` where both
 /// are `▁`: the library takes it for both, and here a token is one of them.
 fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
-    let suffix = units.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
-    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), suffix) else {
+    let (Some(prefix), Some(suffix)) = (units.continuing_prefix.as_deref(), &units.end_mark) else {
         return Ok(());
     };
     let (mut in_prefix, mut in_suffix) = (prefix.chars(), suffix.text.chars());
@@ -276,7 +237,7 @@ fn check_marks(units: &Units, ids: &Ids<'_>) -> Result<()> {
         return Ok(());
     };
     let name = format!("{prefix}{last}");
-    if in_prefix.as_str() != in_suffix.as_str() || ids.get(&name).is_none() {
+    if in_prefix.as_str() != in_suffix.as_str() || !ids.contains_key(name.as_str()) {
         return Ok(());
     }
     let problem_is = format!(
@@ -303,7 +264,7 @@ fn added(
         let content = token.content.as_str();
         let place = places.get(content).copied();
         let known = place.map(|place| &added[place]);
-        let in_model = ids.get(content);
+        let in_model = ids.get(content).copied();
         let id = known.map(|known| known.id).or(in_model);
         let is_new = id.is_none();
         let id = id.unwrap_or(next_id);

@@ -1,9 +1,8 @@
 //! Our parts to a `tokenizer.json`, and the proof that it says what they do.
 //!
 //! Every part is checked before it is written: names must be unique, merges must give the token of the joined names,
-//! added tokens must get the ids that they have here. Patterns are those that Oniguruma reads alike, or published ones in its words. A
-//! one-character end mark that is a unit becomes a normalizer that puts it at the end of every word; everywhere else in
-//! the text that character is made unknown before.
+//! added tokens must get the ids that they have here. Patterns are those that Oniguruma reads alike, or published ones in its words. An
+//! end mark that is a unit of its own is refused: the format only knows marks that belong to the last unit.
 //!
 //! Then the file is read again and compared, part by part: tokens, merges, added tokens, special tokens around a text and
 //! lengths, and what each token is decoded to. Left out: normalizer and split patterns, and what becomes of units without a token, which the format cannot say
@@ -26,7 +25,7 @@ use super::post_processor::{padding_value, post_processor, truncation_value};
 use super::pre_tokenizer::pre_tokenizer;
 use super::sentencepiece::spelled_out;
 use super::vocabulary::added_tokens;
-use super::{FORMAT, RESERVED, WORD, parts as parts_of_file};
+use super::{FORMAT, parts as parts_of_file};
 use crate::{Written, inexpressible, quoted, require};
 use bytepair::added::AddedToken;
 use bytepair::decode::DecodeErrors;
@@ -34,12 +33,11 @@ use bytepair::for_formats::{encoder, text_of_name, unprepared};
 use bytepair::units::{EndMarkKind, Units, bytes_of_printable, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 use bytepair::{Error, Parts, Result, Tokenizer};
-use bytepair_split::{Splitter, Unmatched};
 
 /// The file of a tokenizer, from which every text gets the same ids.
 ///
 /// # Errors
-/// Where the library could not give the same ids; the error names the part.
+/// If the library could not give the same ids; the error names the part.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     write_with_changes(tokenizer)?.exact(FORMAT)
 }
@@ -47,7 +45,7 @@ pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
 /// The file of a tokenizer, also where the library normalizes some texts otherwise.
 ///
 /// # Errors
-/// Where the library could not give the same ids for another reason; the error names the part.
+/// If the library could not give the same ids for another reason; the error names the part.
 pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     let own;
     let (parts, changes) = spelled_out(tokenizer.parts())?;
@@ -59,7 +57,7 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
         }
     };
     let parts = tokenizer.parts();
-    check_units(parts)?;
+    check_units(&parts.units)?;
     let names = Names::new(tokenizer)?;
     let moved = moved(parts)?;
     let file = json!({
@@ -79,39 +77,14 @@ pub fn write_with_changes(tokenizer: &Tokenizer) -> Result<Written> {
     Ok(Written { file: bytes, changes })
 }
 
-fn check_units(parts: &Parts) -> Result<()> {
-    match &parts.units.end_mark {
-        Some(mark) if mark.kind == EndMarkKind::Unit => check_unit_mark(parts, &mark.text),
+/// Refuses an end mark that is a unit: the format joins marks to the last unit of a piece.
+fn check_units(units: &Units) -> Result<()> {
+    match &units.end_mark {
+        Some(mark) if mark.kind == EndMarkKind::Unit => {
+            refuse(format!("the end mark {:?} as a unit of its own", mark.text))
+        }
         _ => Ok(()),
     }
-}
-
-fn check_unit_mark(parts: &Parts, mark: &str) -> Result<()> {
-    let part = format!("the end mark {mark:?} as a unit of its own");
-    let splitter = parts.pre_tokenizer.only_splitter();
-    let stages = splitter.as_ref().map(Splitter::stages);
-    let is_words = matches!(stages, Some([stage]) if stage.pattern.source == WORD && stage.unmatched() == Some(Unmatched::Drop));
-    let holds = |text: &str| {
-        parts.vocabulary.iter().any(|(_, token)| {
-            matches!(token.kind, TokenKind::Text(_))
-                && memchr::memmem::find(token.bytes, text.as_bytes()).is_some()
-        })
-    };
-    if mark.chars().count() != 1 {
-        return refuse(format!("{part}: only a mark of one character can be written"));
-    }
-    if !is_words || mark.chars().all(char::is_whitespace) {
-        return refuse(format!("{part}: only the words of {WORD} can get one"));
-    }
-    if holds(mark) || holds(RESERVED) {
-        return refuse(format!("{part}: the same character is in the alphabet"));
-    }
-    if parts.units.continuing_prefix.is_some() || parts.added.iter().any(|token| token.normalized) {
-        return refuse(format!(
-            "{part}, together with a continuing prefix or added tokens in normalized text"
-        ));
-    }
-    Ok(())
 }
 
 /// Refuses a file that does not hold these parts, with these names, by which merges are ignored or need not be.
@@ -236,9 +209,9 @@ impl Both {
 
 /// How tokens are named in the file.
 pub(super) struct Names {
-    /// `None` where an id has no token.
+    /// `None` if an id has no token.
     by_id: Vec<Option<String>>,
-    /// Ids of added tokens that get their id by their place behind the vocabulary.
+    /// Ids of added tokens that get their id by their place after the vocabulary.
     n_behind: usize,
     /// The rows that no text gives, in order.
     unused: Vec<TokenId>,
@@ -320,7 +293,7 @@ impl Names {
     }
 }
 
-/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None where units have
+/// The tokens that are found in no text, not even as added ones, and that no merge makes or takes. None if units have
 /// marks: with these, more than one character may be a unit.
 fn unused(parts: &Parts) -> Vec<TokenId> {
     if parts.units.end_mark.is_some() || parts.units.continuing_prefix.is_some() {

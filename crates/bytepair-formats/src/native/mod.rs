@@ -171,7 +171,7 @@ impl Lines {
 /// The tokenizer of a file.
 ///
 /// # Errors
-/// Where the file is damaged, or holds what this version does not know.
+/// If the file is damaged, or holds what this version does not know.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let file = parse("the file", file)?;
     let vocabulary = vocabulary(&file)?;
@@ -235,7 +235,7 @@ fn assemble(file: File, vocabulary: Vocabulary) -> Result<Tokenizer> {
         truncation: file.truncation,
         padding: file.padding,
         offsets: file.offsets,
-        decode: decode(file.decode)?,
+        decode: sorted(file.decode),
     })
     .map_err(|error| Error::format(FORMAT, "the tokenizer", error.to_string()))?;
     let same =
@@ -309,17 +309,12 @@ fn steps(decode: &Decode) -> &[DecodeStep] {
     }
 }
 
-/// Refuses an empty text that is replaced, and sorts what has no order.
-fn decode(mut decode: Decode) -> Result<Decode> {
-    let is_empty =
-        |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
-    if steps(&decode).iter().any(is_empty) {
-        return Err(Error::format(FORMAT, "decode", "an empty text is replaced"));
-    }
+/// Sorts what has no order.
+fn sorted(mut decode: Decode) -> Decode {
     if let Decode::SentencePiece(rules) = &mut decode {
         rules.controls.sort();
     }
-    Ok(decode)
+    decode
 }
 
 /// The error of the first field whose value is not what it should be. Fields that are missing, unknown, or there twice the

@@ -10,9 +10,12 @@
 //! token, that no token appears twice, that every id of a merge has a token and that priorities and counts, if any, are one
 //! for each merge. Linear in the file.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::FORMAT;
 use crate::hexadecimal;
@@ -88,15 +91,15 @@ pub(super) enum StepRecord {
     Precompiled {
         charsmap: String,
     },
-    Sentencepiece(SentencePieceRecord),
+    Sentencepiece(#[serde(with = "SentencePieceRecord")] SentencePieceRules),
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(remote = "SentencePieceRules", deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
-pub(super) struct SentencePieceRecord {
-    /// In base64; empty where there is none.
-    charsmap: String,
+struct SentencePieceRecord {
+    #[serde(rename = "charsmap", serialize_with = "put_charsmap", deserialize_with = "charsmap")]
+    characters: Option<CharsMap>,
     verbatim: Vec<String>,
     adds_space: bool,
     removes_extra_spaces: bool,
@@ -162,7 +165,7 @@ impl From<&NormalizeStep> for StepRecord {
             NormalizeStep::Precompiled(map) => {
                 Self::Precompiled { charsmap: STANDARD.encode(map.to_bytes()) }
             }
-            NormalizeStep::SentencePiece(step) => Self::Sentencepiece(step.rules().into()),
+            NormalizeStep::SentencePiece(step) => Self::Sentencepiece(step.rules().clone()),
         }
     }
 }
@@ -193,48 +196,25 @@ impl TryFrom<StepRecord> for NormalizeStep {
             StepRecord::ByteChars {} => Self::ByteChars,
             StepRecord::CharBytes {} => Self::CharBytes,
             StepRecord::Precompiled { charsmap } => Self::Precompiled(characters(&charsmap)?),
-            StepRecord::Sentencepiece(record) => Self::SentencePiece(record.into_step()?),
+            StepRecord::Sentencepiece(rules) => Self::SentencePiece(SentencePiece::new(rules)?),
         })
     }
 }
 
-impl From<&SentencePieceRules> for SentencePieceRecord {
-    fn from(rules: &SentencePieceRules) -> Self {
-        let SentencePieceRules {
-            characters,
-            verbatim,
-            adds_space,
-            removes_extra_spaces,
-            escapes_spaces,
-            space_is_suffix,
-        } = rules.clone();
-        let charsmap = characters.map(|map| STANDARD.encode(map.to_bytes())).unwrap_or_default();
-        Self {
-            charsmap,
-            verbatim,
-            adds_space,
-            removes_extra_spaces,
-            escapes_spaces,
-            space_is_suffix,
-        }
-    }
+/// Writes a character map in base64; none is an empty text.
+#[expect(clippy::ref_option, reason = "the form that serde calls")]
+fn put_charsmap<S: Serializer>(
+    map: &Option<CharsMap>,
+    to: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    let map = map.as_ref().map(|map| STANDARD.encode(map.to_bytes()));
+    to.serialize_str(&map.unwrap_or_default())
 }
 
-impl SentencePieceRecord {
-    fn into_step(self) -> Result<SentencePiece> {
-        let characters = match self.charsmap.as_str() {
-            "" => None,
-            charsmap => Some(characters(charsmap)?),
-        };
-        SentencePiece::new(SentencePieceRules {
-            characters,
-            verbatim: self.verbatim,
-            adds_space: self.adds_space,
-            removes_extra_spaces: self.removes_extra_spaces,
-            escapes_spaces: self.escapes_spaces,
-            space_is_suffix: self.space_is_suffix,
-        })
-    }
+fn charsmap<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Option<CharsMap>, D::Error> {
+    let charsmap = String::deserialize(from)?;
+    let map = (!charsmap.is_empty()).then(|| characters(&charsmap));
+    map.transpose().map_err(D::Error::custom)
 }
 
 /// The character map that a file has in base64.
@@ -293,7 +273,7 @@ pub(super) enum TokenRecord {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MarkedRecord {
-    kind: KindRecord,
+    kind: Cow<'static, str>,
     /// The bytes, where they are UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -302,22 +282,10 @@ pub(super) struct MarkedRecord {
     hex: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum KindRecord {
-    Plain,
-    Ending,
-    Continuing,
-    ContinuingEnding,
-    Byte,
-    Unknown,
-    Added,
-}
-
 /// The vocabulary of a file.
 ///
 /// # Errors
-/// Where a token or a merge is not as the format has it, or what belongs to the merges is not one for each.
+/// If a token or a merge is not as the format has it, or what belongs to the merges is not one for each.
 pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
     let mut vocabulary = Vocabulary::new();
     for (id, record) in (0..).zip(&file.tokens) {
@@ -327,8 +295,10 @@ pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
             TokenRecord::Plain(text) => (TokenKind::PLAIN, text.as_bytes()),
             TokenRecord::Marked(marked) => {
                 hexadecimal = marked.bytes().ok_or_else(|| bad_token(id))?;
+                let kind = KINDS.iter().find(|(name, _)| *name == marked.kind);
+                let (_, kind) = kind.ok_or_else(|| bad_kind(id))?;
                 check_form(id, marked, &hexadecimal)?;
-                (marked.kind.into(), hexadecimal.as_slice())
+                (*kind, hexadecimal.as_slice())
             }
         };
         if let Some(same) = vocabulary.id(Token { kind, bytes }) {
@@ -371,8 +341,8 @@ pub(super) fn vocabulary(file: &File) -> Result<Vocabulary> {
 
 /// Refuses what is written in another way.
 fn check_form(id: TokenId, marked: &MarkedRecord, bytes: &[u8]) -> Result<()> {
-    let problem = match (&marked.hex, marked.kind) {
-        (None, KindRecord::Plain) => "needs no kind: it is plain text",
+    let problem = match (&marked.hex, &*marked.kind) {
+        (None, "plain") => "needs no kind: it is plain text",
         (Some(_), _) if std::str::from_utf8(bytes).is_ok() => "has hex, but its bytes are text",
         (Some(hex), _) if hex.bytes().any(|digit| digit.is_ascii_uppercase()) => {
             "has hex in upper case"
@@ -380,6 +350,11 @@ fn check_form(id: TokenId, marked: &MarkedRecord, bytes: &[u8]) -> Result<()> {
         _ => return Ok(()),
     };
     Err(Error::format(FORMAT, format!("token {id}"), problem))
+}
+
+fn bad_kind(id: TokenId) -> Error {
+    let known = KINDS.map(|(name, _)| name).join(", ");
+    Error::format(FORMAT, format!("tokens, kind of token {id}"), format!("not one of {known}"))
 }
 
 fn bad_token(id: TokenId) -> Error {
@@ -397,7 +372,9 @@ impl From<Token<'_>> for TokenRecord {
             (TokenKind::PLAIN, Some(text)) => Self::Plain(text),
             (kind, text) => {
                 let hex = text.is_none().then(|| hexadecimal(token.bytes));
-                Self::Marked(MarkedRecord { kind: kind.into(), text, hex })
+                let kind = KINDS.iter().find(|(_, known)| *known == kind);
+                let kind = kind.map_or("plain", |(name, _)| name).into();
+                Self::Marked(MarkedRecord { kind, text, hex })
             }
         }
     }
@@ -421,24 +398,13 @@ fn from_hexadecimal(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|start| u8::from_str_radix(&digits[start..start + 2], 16).ok()).collect()
 }
 
-const KINDS: [(KindRecord, TokenKind); 7] = [
-    (KindRecord::Plain, TokenKind::PLAIN),
-    (KindRecord::Ending, TokenKind::ENDING),
-    (KindRecord::Continuing, TokenKind::Text(Form::new(true, false))),
-    (KindRecord::ContinuingEnding, TokenKind::Text(Form::new(true, true))),
-    (KindRecord::Byte, TokenKind::Byte),
-    (KindRecord::Unknown, TokenKind::Unknown),
-    (KindRecord::Added, TokenKind::Added),
+/// The kinds of tokens that are written with their kind, by name.
+const KINDS: [(&str, TokenKind); 7] = [
+    ("plain", TokenKind::PLAIN),
+    ("ending", TokenKind::ENDING),
+    ("continuing", TokenKind::Text(Form::new(true, false))),
+    ("continuing_ending", TokenKind::Text(Form::new(true, true))),
+    ("byte", TokenKind::Byte),
+    ("unknown", TokenKind::Unknown),
+    ("added", TokenKind::Added),
 ];
-
-impl From<TokenKind> for KindRecord {
-    fn from(kind: TokenKind) -> Self {
-        KINDS.iter().find(|(_, known)| *known == kind).map_or(Self::Plain, |(record, _)| *record)
-    }
-}
-
-impl From<KindRecord> for TokenKind {
-    fn from(record: KindRecord) -> Self {
-        KINDS.iter().find(|(known, _)| *known == record).map_or(Self::PLAIN, |(_, kind)| *kind)
-    }
-}

@@ -115,7 +115,7 @@ impl AddedTokens {
     /// Gives the next ids to tokens that have none.
     ///
     /// # Errors
-    /// Where no ids are left, or a token is listed with another id than it has.
+    /// If no ids are left, or a token is listed with another id than it has.
     pub(super) fn number<'n>(&'n self, ids: &mut Ids<'n>) -> Result<()> {
         let no_ids = || Error::format(FORMAT, "vocab.json", "leaves no id for an added token");
         let mut next = ids.values().max().map_or(Some(0), |last| last.checked_add(1));
@@ -146,7 +146,7 @@ impl AddedTokens {
         self.tokens.iter().map(|token| Added { id: id(token), ..token.clone() }).collect()
     }
 
-    /// Puts a token in the place of the one of its name, or behind all.
+    /// Puts a token in the place of the one of its name, or after all.
     fn replace(&mut self, token: Added) {
         if let Some(&place) = self.places.get(&token.content) {
             self.tokens[place] = token;
@@ -156,7 +156,7 @@ impl AddedTokens {
         self.tokens.push(token);
     }
 
-    /// Makes the token of this name special, or puts this one behind all.
+    /// Makes the token of this name special, or puts this one after all.
     fn make_special(&mut self, token: Added) {
         match self.places.get(&token.content) {
             Some(&place) => self.tokens[place].special = true,

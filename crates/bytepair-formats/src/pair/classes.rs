@@ -18,19 +18,19 @@ use super::{CONFIG, FORMAT, switch};
 use crate::assembly::{NumberedMerge, roberta};
 use crate::hexadecimal;
 use crate::huggingface::template_value;
-use bytepair::template::{Sequence, Template, TemplatePiece};
+use bytepair::template::{Template, TemplatePiece};
 use bytepair::vocabulary::TokenId;
 use bytepair::{Error, Result};
 
 /// What a class makes of a pair (`classes.json`).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Class {
     /// Its name, without `Tokenizer` and `Fast`.
     pub(super) name: String,
     /// The kinds of models that have it.
     pub(super) models: Vec<String>,
-    /// SHA-256 of published merges, each as two tokens, a space between and a line feed behind.
+    /// SHA-256 of published merges, each as two tokens, a space between and a line feed after them.
     #[serde(default)]
     merges: Vec<String>,
     /// Tokens that a vocabulary with these merges has too.
@@ -49,10 +49,11 @@ pub(super) struct Class {
 }
 
 /// What stands around a text.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Around {
-    /// What `add_bos_token` and `add_eos_token` ask for.
+    /// What `add_bos_token` and `add_eos_token` request.
+    #[default]
     AsAsked,
     Roberta,
     Clip,
@@ -67,7 +68,7 @@ impl Class {
     /// The class that `tokenizer_config.json` names, else that of the model, else that of published merges.
     ///
     /// # Errors
-    /// Where a class that is not known is named. One without rules of its own says nothing.
+    /// If a class that is not known is named. One without rules of its own says nothing.
     pub(super) fn of(
         config: &Map<String, Value>,
         model: &Map<String, Value>,
@@ -100,17 +101,7 @@ impl Class {
 
     /// What is made of a pair of bytes of which only the pattern is known.
     pub(super) fn of_bytes() -> Self {
-        Self {
-            name: "GPT2".to_owned(),
-            models: Vec::new(),
-            merges: Vec::new(),
-            tokens: Vec::new(),
-            pipeline: "bytes".to_owned(),
-            template: Around::AsAsked,
-            roles: HashMap::new(),
-            puts_space: false,
-            mask_takes_space: false,
-        }
+        Self { name: "GPT2".to_owned(), pipeline: "bytes".to_owned(), ..Self::default() }
     }
 
     /// The class of the model that `config.json` describes, if it is known.
@@ -199,9 +190,8 @@ impl<'t> Tokens<'t> {
 
     /// A template, by the names of its special tokens.
     fn written(&self, around: &Names<'_>) -> Result<Value> {
-        let text = |which, type_id| vec![TemplatePiece::Text { which, type_id }];
         let Names { begin, end, between } = around;
-        let first = text(Sequence::First, 0);
+        let first = vec![TemplatePiece::First { type_id: 0 }];
         let single = [self.special(begin, 0)?, first.clone(), self.special(end, 0)?];
         let (behind_first, before_second) = *between;
         let pair = [
@@ -209,7 +199,7 @@ impl<'t> Tokens<'t> {
             first,
             self.special(behind_first, 0)?,
             self.special(before_second, 1)?,
-            text(Sequence::Second, 1),
+            vec![TemplatePiece::Second { type_id: 1 }],
             self.special(end, 1)?,
         ];
         let template = Template { single: single.concat(), pair: pair.concat() };
@@ -217,7 +207,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// The names of special tokens before and behind one text or two, and between two: behind the first and before the second.
+/// The names of special tokens before and after one text or two, and between two: after the first and before the second.
 struct Names<'n> {
     begin: &'n [&'n str],
     end: &'n [&'n str],

@@ -53,7 +53,7 @@ pub struct Pair<'f> {
 /// The tokenizer of the files.
 ///
 /// # Errors
-/// Where a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
+/// If a file is damaged, names a class that is not known, or nothing says how texts are split; the error says which.
 pub fn read(pair: &Pair<'_>) -> Result<Tokenizer> {
     read_split(pair, None)
 }
@@ -73,7 +73,7 @@ pub fn read_gpt1(encoder_json: &[u8], vocab_bpe: &[u8]) -> Result<Tokenizer> {
 /// The tokenizer of the files, split by these stages, if any are given, instead of those that the files name.
 ///
 /// # Errors
-/// As [`read`], and where stages are given for words that end in a mark.
+/// As [`read`], and if stages are given for words that end in a mark.
 pub fn read_split(pair: &Pair<'_>, stages: Option<Vec<Stage>>) -> Result<Tokenizer> {
     let class = pair.class(stages.is_some())?;
     if !pair.has_settings()? && class.name == "GPT2" {
@@ -180,7 +180,7 @@ impl Pair<'_> {
         Err(Error::format(FORMAT, "merges.txt", problem))
     }
 
-    /// The object in a file of settings; an empty one where there is no such file.
+    /// The object in a file of settings; an empty one if there is no such file.
     fn object(&self, name: &str) -> Result<Map<String, Value>> {
         let Some((_, file)) = self.settings.iter().find(|(other, _)| *other == name) else {
             return Ok(Map::new());

@@ -47,7 +47,7 @@ pub(crate) struct Scored<'p> {
 /// Appends the merges of these pieces, which are different from each other.
 ///
 /// # Errors
-/// Where a piece could be made of a character that is no piece.
+/// If a piece could be made of a character that is no piece.
 pub(crate) fn push_merges(
     format: &'static str,
     vocabulary: &mut Vocabulary,
@@ -144,7 +144,7 @@ fn longest_beginnings(texts: &[impl AsRef<[u8]>]) -> Vec<Option<usize>> {
     longest
 }
 
-/// The parts on one side of a piece, the longest first; the last is a character, of so many bytes.
+/// The parts on one side of a piece, the longest first; the last is a character of `character_len` bytes.
 fn parts(
     pieces: &[Scored<'_>],
     longest: &[Option<usize>],
@@ -166,7 +166,7 @@ const MAX_PAIRS: usize = 1 << 20;
 /// The merges that can happen, in an order that gives the same tokens as the priorities of the vocabulary.
 ///
 /// # Errors
-/// Where there is no such order; the message says why.
+/// If there is no such order; the message says why.
 pub(crate) fn live_merges(format: &'static str, vocabulary: &Vocabulary) -> Result<Vec<Merge>> {
     let rules = Rules::new(format, vocabulary)?;
     let mut live: Vec<(u32, Merge)> = vocabulary
@@ -261,7 +261,7 @@ impl<'v> Rules<'v> {
             merges.sort_by_key(|merge| std::cmp::Reverse(self.bytes(merge.result).len()));
             return Ok(merges);
         }
-        // By merge: those that must stand behind it, and how many must stand before it.
+        // By merge: those that must come after it, and how many must come before it.
         let mut behind: Vec<Vec<usize>> = vec![Vec::new(); group.len()];
         let mut n_before = vec![0_usize; group.len()];
         for (place, other) in self.competing(group)? {
@@ -312,7 +312,7 @@ impl<'v> Rules<'v> {
     }
 
     /// Whether these merges make the repeats of a character of each other alone, and all other merges that make such
-    /// repeats come behind them.
+    /// repeats come after them.
     fn are_all_repeats(&self, group: &[(u32, Merge)], live: &[(u32, Merge)]) -> bool {
         let Some(repeated) = self.repeated(group[0].1.result) else { return false };
         let is_repeat = |merge: &Merge| self.repeated(merge.result) == Some(repeated);
@@ -449,7 +449,7 @@ mod tests {
         listed
     }
 
-    /// Pieces with scores; or repeats of one score, with longer ones and perhaps another piece behind them.
+    /// Pieces with scores; or repeats of one score, with longer ones and perhaps another piece after them.
     fn scores() -> impl Strategy<Value = Vec<(String, u32)>> {
         let repeats = (
             prop::collection::btree_set(2_usize..10, 1..8),

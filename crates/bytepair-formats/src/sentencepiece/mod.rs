@@ -14,17 +14,18 @@ pub(crate) mod merges;
 mod model;
 mod write;
 
-pub(crate) use self::model::begins_one;
+pub(crate) use self::model::{PieceKind, begins_one};
 pub use self::write::write;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::merges::{Scored, cut_stages, push_merges};
-use self::model::{BPE, Model, Piece, PieceKind};
+use self::model::{BPE, Model, Piece};
 use crate::byte_of_name;
 use bytepair::added::AddedToken;
 use bytepair::decode::{Decode, LeadingSpaces, SentencePieceDecode};
+use bytepair::for_formats::byte_of;
 use bytepair::normalize::{CharsMap, NormalizeStep, Normalizer, SentencePiece, SentencePieceRules};
 use bytepair::units::Units;
 use bytepair::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
@@ -39,11 +40,12 @@ const FORMAT: &str = "SentencePiece model";
 /// The tokenizer of a model file.
 ///
 /// # Errors
-/// Where the file is damaged, its type is not BPE, or it asks for something that is not supported.
+/// If the file is damaged, its type is not BPE, or it asks for something that is not supported.
 pub fn read(file: &[u8]) -> Result<Tokenizer> {
     let model = Model::parse(file)?;
     check_type(&model)?;
     check_pieces(&model)?;
+    let pieces = model.pieces.iter().map(|piece| (piece.kind, piece.text.as_str(), piece.score));
     let unicode = UnicodeTables::latest();
     let step = NormalizeStep::SentencePiece(SentencePiece::new(rules(&model)?)?);
     let unknown = pieces_of(&model, PieceKind::Unknown).next().map(|(_, piece)| piece.text.clone());
@@ -58,17 +60,8 @@ pub fn read(file: &[u8]) -> Result<Tokenizer> {
         pre_tokenizer: Splitter::new(stages(&model), &unicode)?.into(),
         added: added(&model),
         decode: Decode::SentencePiece(decode(&model)),
-        ..Parts::new(units, Arc::new(vocabulary(&model)?))
+        ..Parts::new(units, Arc::new(vocabulary(FORMAT, pieces)?))
     })
-}
-
-/// The pieces of a model that begin and end texts and stand for what is unknown, by role: `bos`, `eos`, `unk`.
-///
-/// # Errors
-/// Where the file is damaged.
-pub fn roles(file: &[u8]) -> Result<Vec<(&'static str, String)>> {
-    let roles = ["bos", "eos", "unk"].into_iter().zip(Model::parse(file)?.trainer.roles);
-    Ok(roles.filter(|(_, role)| role.is_there).map(|(name, role)| (name, role.piece)).collect())
 }
 
 fn check_type(model: &Model) -> Result<()> {
@@ -185,26 +178,26 @@ fn decode(model: &Model) -> SentencePieceDecode {
     }
 }
 
-fn vocabulary(model: &Model) -> Result<Vocabulary> {
-    let mut vocabulary = Vocabulary::new();
-    for (id, piece) in (0..).zip(&model.pieces) {
-        let byte = byte_of_name(&piece.text).map(|byte| [byte]);
-        let (kind, bytes) = match (piece.kind, &byte) {
+/// The vocabulary of pieces with their kinds, texts and scores, in the order of their ids, and their merges.
+pub(crate) fn vocabulary<'p>(
+    format: &'static str,
+    pieces: impl Iterator<Item = (PieceKind, &'p str, f32)>,
+) -> Result<Vocabulary> {
+    let (mut vocabulary, mut scored) = (Vocabulary::new(), Vec::new());
+    for (id, (kind, text, score)) in (0..).zip(pieces) {
+        let byte = byte_of(text.as_bytes()).map(|byte| [byte]);
+        let (kind, bytes) = match (kind, &byte) {
             (PieceKind::Byte, Some(byte)) => (TokenKind::Byte, byte.as_slice()),
-            (PieceKind::Unknown, _) => (TokenKind::Unknown, piece.text.as_bytes()),
-            (PieceKind::Control | PieceKind::UserDefined, _) => {
-                (TokenKind::Added, piece.text.as_bytes())
+            (PieceKind::Unknown, _) => (TokenKind::Unknown, text.as_bytes()),
+            (PieceKind::Control | PieceKind::UserDefined, _) => (TokenKind::Added, text.as_bytes()),
+            _ => {
+                scored.push(Scored { id, text, score: score + 0.0 });
+                (TokenKind::PLAIN, text.as_bytes())
             }
-            _ => (TokenKind::PLAIN, piece.text.as_bytes()),
         };
         vocabulary.insert(id, Token { kind, bytes })?;
     }
-    let normal: Vec<_> = (0..)
-        .zip(&model.pieces)
-        .filter(|(_, piece)| matches!(piece.kind, PieceKind::Normal | PieceKind::Unused))
-        .map(|(id, piece)| Scored { id, text: &piece.text, score: piece.score + 0.0 })
-        .collect();
-    push_merges(FORMAT, &mut vocabulary, &normal)?;
+    push_merges(format, &mut vocabulary, &scored)?;
     Ok(vocabulary)
 }
 

@@ -27,15 +27,8 @@ pub(super) struct Piece {
     pub(super) kind: PieceKind,
 }
 
-/// A piece with a role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Role {
-    pub(super) piece: String,
-    pub(super) is_there: bool,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PieceKind {
+pub(crate) enum PieceKind {
     Normal = 1,
     Unknown = 2,
     Control = 3,
@@ -51,8 +44,6 @@ pub(super) struct Trainer {
     pub(super) space_is_suffix: bool,
     pub(super) byte_fallback: bool,
     pub(super) unknown_surface: String,
-    /// The pieces that begin and end texts and stand for what is unknown: `bos`, `eos`, `unk`.
-    pub(super) roles: [Role; 3],
 }
 
 /// How text is changed.
@@ -74,8 +65,6 @@ impl Default for Trainer {
             space_is_suffix: false,
             byte_fallback: false,
             unknown_surface: " \u{2047} ".to_owned(),
-            roles: ["<s>", "</s>", "<unk>"]
-                .map(|piece| Role { piece: piece.to_owned(), is_there: true }),
         }
     }
 }
@@ -172,40 +161,29 @@ impl Piece {
 }
 
 impl PieceKind {
+    /// The kind of a number, which `.gguf` files have too.
+    pub(crate) fn of(number: u64) -> Option<Self> {
+        use PieceKind::{Byte, Control, Normal, Unknown, Unused, UserDefined};
+        let all = [Normal, Unknown, Control, UserDefined, Unused, Byte];
+        all.into_iter().find(|kind| *kind as u64 == number)
+    }
+
     fn parse(field: &Field<'_>) -> Result<Self> {
-        let all = [
-            Self::Normal,
-            Self::Unknown,
-            Self::Control,
-            Self::UserDefined,
-            Self::Unused,
-            Self::Byte,
-        ];
         let number = field.number()?;
-        all.into_iter().find(|kind| *kind as u64 == number).ok_or_else(|| {
-            Error::format(FORMAT, "the type of a piece", format!("{number} is not known"))
-        })
+        let problem = || format!("{number} is not known");
+        Self::of(number).ok_or_else(|| Error::format(FORMAT, "the type of a piece", problem()))
     }
 }
 
 impl Trainer {
     fn parse(&mut self, bytes: &[u8]) -> Result<()> {
-        // An id that is switched off is -1, which is written as a number of 64 bits.
-        let is_there = |field: &Field<'_>| field.number().map(|id| id < 1 << 63);
-        let [bos, eos, unk] = &mut self.roles;
         let mut fields = Fields::new("trainer_spec", bytes);
         while let Some(field) = fields.next()? {
             match field.number {
                 3 => self.model_type = field.number()?,
                 24 => self.space_is_suffix = field.flag()?,
                 35 => self.byte_fallback = field.flag()?,
-                40 => unk.is_there = is_there(&field)?,
-                41 => bos.is_there = is_there(&field)?,
-                42 => eos.is_there = is_there(&field)?,
                 44 => field.text()?.clone_into(&mut self.unknown_surface),
-                45 => field.text()?.clone_into(&mut unk.piece),
-                46 => field.text()?.clone_into(&mut bos.piece),
-                47 => field.text()?.clone_into(&mut eos.piece),
                 _ => {}
             }
         }

@@ -36,7 +36,7 @@ use bytepair_split::{Stage, each_begins, first_begins};
 /// The model file of a tokenizer, from which every text gets the same ids.
 ///
 /// # Errors
-/// Where the tokenizer has a part that a model cannot say; the error names it.
+/// If the tokenizer has a part that a model cannot say; the error names it.
 pub fn write(tokenizer: &Tokenizer) -> Result<Vec<u8>> {
     let own = tokenizer.parts();
     if own.normalizer.is_sentencepiece() {
@@ -73,7 +73,6 @@ fn write_model(parts: &Parts) -> Result<(Vec<u8>, Parts)> {
             space_is_suffix: step.rules().space_is_suffix,
             byte_fallback: parts.units.byte_fallback,
             unknown_surface: decode.unknown.clone(),
-            ..Trainer::default()
         },
         normalizer: normalizer(step.rules()),
     };
@@ -224,7 +223,7 @@ fn merges(vocabulary: &Vocabulary) -> Vec<([TokenId; 3], usize)> {
     all
 }
 
-/// The name of the unknown token where a tokenizer has none.
+/// The name of the unknown token if a tokenizer has none.
 const UNKNOWN: &str = "<unk>";
 
 /// What the unknown token is decoded to where the model does not say.
@@ -233,7 +232,7 @@ const UNKNOWN_TEXT: &str = " \u{2047} ";
 /// The parts as a model has them.
 ///
 /// # Errors
-/// Where a model cannot say a part; the error names it.
+/// If a model cannot say a part; the error names it.
 fn as_model(parts: &Parts) -> Result<Parts> {
     let rules = rules(parts)?;
     check_units(&parts.units)?;

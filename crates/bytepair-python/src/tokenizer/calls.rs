@@ -150,9 +150,10 @@ fn probability(value: &Bound<'_, PyAny>) -> PyResult<f64> {
 /// Refuses a keyword that a method does not have.
 fn unknown(method: &str, keywords: &Bound<'_, PyDict>, names: &[&str]) -> PyErr {
     let known = [&SPECIAL[..], names].concat();
-    let refused = keywords.py().import("bytepair._expected").and_then(|module| {
-        module.call_method1("refuse_unknown", (format!("Tokenizer.{method}"), keywords, known))
-    });
+    let refused = keywords
+        .py()
+        .import("bytepair._expected")
+        .and_then(|module| module.call_method1("refuse_unknown", (method, keywords, known)));
     refused.err().unwrap_or_else(|| PyTypeError::new_err("unexpected keyword"))
 }
 

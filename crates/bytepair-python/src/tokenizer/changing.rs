@@ -101,15 +101,6 @@ impl CoreTokenizer {
         self.0.parts().added.iter().map(row).collect()
     }
 
-    /// Return these tokens and all that are built on them, each with its parts.
-    fn _built_on(
-        &self,
-        py: Python<'_>,
-        ids: Vec<TokenId>,
-    ) -> PyResult<Vec<(TokenId, Vec<TokenId>)>> {
-        py.detach(|| self.0.built_on(&ids)).or_raise()
-    }
-
     /// Return this tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
     /// helpers that were added for it.
     #[pyo3(signature = (strings, *, allow_helpers=false))]
@@ -161,11 +152,6 @@ impl CoreTokenizer {
         let ways = removed.rerouted.iter().map(way).collect();
         let id_map = id_map(py, &removed.id_map)?;
         Ok((Self(Arc::new(removed.tokenizer)), id_map, removed.removed, ways))
-    }
-
-    /// Return for each id why its token must stay, ``None`` if it need not.
-    fn _why_it_stays(&self, ids: Vec<TokenId>) -> Vec<Option<&'static str>> {
-        self.0.why_it_stays(&ids)
     }
 
     /// Return this tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the old

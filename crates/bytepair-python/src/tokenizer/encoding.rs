@@ -14,14 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
 use super::CoreTokenizer;
-use super::TokenCounter;
 use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, slices};
 use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
 use crate::encoding::Encoding;
 use crate::error::{OrRaise, ask, in_file};
-use crate::output::{
-    self, LEN_OF_OBJECT, Width, array, array_of, list, list_of, listed, recycled_for,
-};
+use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, listed, recycled_for};
 use crate::reading::{Interruptible, Reporter};
 use crate::rows::offsets;
 use crate::template::Lengths;
@@ -81,36 +78,6 @@ impl CoreTokenizer {
         self.with_ids(py, text, options, threads.0, |ids| listed(py, ids))
     }
 
-    /// Encode a text to ids, each with the span of the text that it stands for.
-    ///
-    /// A span is where that part of the text begins and ends, in characters or, with
-    /// ``unit="bytes"``, in bytes. It refers to the text as given, before normalization. A token
-    /// that is part of a character spans all of it in characters, and its own part in bytes. A
-    /// special token of the template has the span ``(0, 0)``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
-    /// >>> tokenizer.encode_with_offsets("abé")[1]
-    /// [(0, 2), (2, 3), (2, 3)]
-    /// >>> tokenizer.encode_with_offsets("abé", unit="bytes")[1]
-    /// [(0, 2), (2, 3), (3, 4)]
-    ///
-    /// Raises the errors of :meth:`encode`.
-    #[pyo3(signature = (text, **options), text_signature = "($self, text, *, unit='characters', allowed_special=(), disallowed_special=(), added_tokens='find', add_special_tokens=False)")]
-    fn encode_with_offsets<'py>(
-        &self,
-        py: Python<'py>,
-        text: Given<'_>,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<(Bound<'py, PyList>, Bound<'py, PyList>)> {
-        let names = ["unit", "add_special_tokens"];
-        let options = Options::of("encode_with_offsets", options, &names)?;
-        let texts = [(text.bytes, None)];
-        let encoding = self.full(py, &texts, &options, 1)?.pop().unwrap_or_default();
-        let offsets = list_of(py, encoding.offsets.into_iter(), 3 * LEN_OF_OBJECT)?;
-        Ok((list(py, &encoding.ids)?, offsets))
-    }
-
     /// Encode a text, or a pair of texts, to an :class:`Encoding` with all that is known of each id.
     ///
     /// ``fit_length`` says whether the tokenizer's truncation and padding are applied; by default
@@ -136,7 +103,7 @@ impl CoreTokenizer {
         pair: Option<Given<'_>>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Encoding> {
-        let options = Options::of("encode_full", options, &FULL)?;
+        let options = Options::of("Tokenizer.encode_full", options, &FULL)?;
         let texts = [(text.bytes, pair.map(|pair| pair.bytes))];
         let encodings = self.full(py, &texts, &options, 1)?;
         Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
@@ -162,33 +129,7 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
         let names = [&FULL[..], &["threads"]].concat();
-        self.full_batch(py, texts, Options::of("encode_full_batch", options, &names)?)
-    }
-
-    /// Encode a text to a list of ids, with the lengths of the call in place of the tokenizer's.
-    #[pyo3(signature = (text, lengths, **options), text_signature = "($self, text, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
-    fn _row<'py>(
-        &self,
-        py: Python<'py>,
-        text: Given<'_>,
-        lengths: &Lengths,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let options = Options::of("_row", options, &["add_special_tokens"])?.within(lengths);
-        self.with_ids(py, text, options.core(), 1, |ids| listed(py, ids))
-    }
-
-    /// Encode many texts, each to a list of ids, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
-    fn _rows<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        lengths: &Lengths,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<Vec<Py<PyList>>> {
-        let options = Options::of("_rows", options, &["add_special_tokens"])?;
-        self.lists(py, texts, &options.within(lengths))
+        self.full_batch(py, texts, Options::of("Tokenizer.encode_full_batch", options, &names)?)
     }
 
     /// Encode texts or pairs of them to encodings, with the lengths of the call.
@@ -200,7 +141,7 @@ impl CoreTokenizer {
         lengths: &Lengths,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = Options::of("_full_rows", options, &["add_special_tokens"])?;
+        let options = Options::of("Tokenizer._full_rows", options, &["add_special_tokens"])?;
         self.full_batch(py, texts, options.within(lengths))
     }
 
@@ -213,7 +154,8 @@ impl CoreTokenizer {
         lengths: &Lengths,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
-        let options = Options::of("_word_rows", options, &["add_special_tokens"])?.within(lengths);
+        let options =
+            Options::of("Tokenizer._word_rows", options, &["add_special_tokens"])?.within(lengths);
         let texts: Vec<_> = texts
             .iter()
             .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
@@ -227,27 +169,6 @@ impl CoreTokenizer {
         let encode = || self.0.encode_words_batch(&samples, true, core, n_threads);
         let encodings = py.detach(encode).or_raise()?;
         Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
-    }
-
-    /// Encode a text to a list of ids; every special token in it is plain text.
-    ///
-    /// Other added tokens are found, unless ``added_tokens="text"``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.encode_ordinary("lower")
-    /// [257, 68, 81]
-    ///
-    /// Raises the errors of :meth:`encode`.
-    #[pyo3(signature = (text, *, added_tokens=Added::FIND), text_signature = "($self, text, *, added_tokens='find')")]
-    fn encode_ordinary<'py>(
-        &self,
-        py: Python<'py>,
-        text: Given<'_>,
-        added_tokens: Added,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let options = EncodeOptions { added_tokens: added_tokens.0, ..EncodeOptions::default() };
-        self.with_ids(py, text, options, 1, |ids| listed(py, ids))
     }
 
     /// Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
@@ -271,7 +192,7 @@ impl CoreTokenizer {
         text: Given<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = Options::of("encode_to_numpy", options, &ARRAY)?;
+        let options = Options::of("Tokenizer.encode_to_numpy", options, &ARRAY)?;
         let (n_threads, width) = (options.n_threads()?, options.width.holding(self.n_vocab())?);
         self.with_ids(py, text, options.core(), n_threads, |ids| array(py, ids, width))
     }
@@ -295,7 +216,7 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Py<PyList>>> {
         let names = ["add_special_tokens", "threads"];
-        self.lists(py, texts, &Options::of("encode_batch", options, &names)?)
+        self.lists(py, texts, &Options::of("Tokenizer.encode_batch", options, &names)?)
     }
 
     /// Encode many texts to one array of ids, and the offsets of the texts in it.
@@ -321,7 +242,7 @@ impl CoreTokenizer {
         texts: &Bound<'py, PyAny>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<BatchArrays<'py>> {
-        let options = Options::of("encode_batch_to_numpy", options, &ARRAY)?;
+        let options = Options::of("Tokenizer.encode_batch_to_numpy", options, &ARRAY)?;
         match options.width.holding(self.n_vocab())? {
             Width::Bits16 => self.batch_arrays::<u16>(py, texts, &options),
             Width::Bits32 => self.batch_arrays::<u32>(py, texts, &options),
@@ -345,7 +266,7 @@ impl CoreTokenizer {
         text: Given<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<usize> {
-        let options = Options::of("count", options, &["add_special_tokens", "threads"])?;
+        let options = Options::of("Tokenizer.count", options, &["add_special_tokens", "threads"])?;
         let (core, n_threads) = (options.core(), options.n_threads()?);
         let count = || self.0.count(text.bytes, core, n_threads);
         let counted = if text.bytes.len() <= GIL_LEN { count() } else { py.detach(count) };
@@ -369,7 +290,8 @@ impl CoreTokenizer {
         texts: &Bound<'py, PyAny>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<usize>> {
-        let options = Options::of("count_batch", options, &["add_special_tokens", "threads"])?;
+        let options =
+            Options::of("Tokenizer.count_batch", options, &["add_special_tokens", "threads"])?;
         let core = options.core();
         batch_by(py, texts, &options, |texts, n_threads| self.0.count_batch(texts, core, n_threads))
     }
@@ -394,23 +316,11 @@ impl CoreTokenizer {
         max_tokens: &Bound<'py, PyAny>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = Options::of("truncate", options, &[])?;
+        let options = Options::of("Tokenizer.truncate", options, &[])?;
         let max_tokens: usize = number("max_tokens", max_tokens)?;
         let core = options.core();
         let kept = py.detach(|| self.0.truncate(text.bytes, max_tokens, core));
         like(text, py, kept.or_raise()?)
-    }
-
-    /// Start counting the ids of a text that comes in parts.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = tokenizer.counter()
-    /// >>> counter.append("low"), counter.append("er")
-    /// (1, 3)
-    #[pyo3(signature = (**options), text_signature = "($self, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
-    fn counter(&self, options: Option<Keywords<'_, '_>>) -> PyResult<TokenCounter> {
-        TokenCounter::new(&self.0, Options::of("counter", options, &[])?.core())
     }
 
     /// Encode a file into a file, and give the numbers of ids and of bytes.
@@ -429,7 +339,7 @@ impl CoreTokenizer {
         max_uncut: Option<usize>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<(u64, u64)> {
-        let options = Options::of("encode_file", options, &["threads"])?;
+        let options = Options::of("Tokenizer.encode_file", options, &["threads"])?;
         let (core, n_threads) = (options.core(), options.n_threads()?);
         let (path, target, name) = names;
         let reader = Interruptible::open(&path, &Arc::default())?;
@@ -472,7 +382,7 @@ impl CoreTokenizer {
         text: Given<'_>,
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let options = Options::of("tokenize", options, &["add_special_tokens"])?;
+        let options = Options::of("Tokenizer.tokenize", options, &["add_special_tokens"])?;
         let core = options.core();
         let tokens = py.detach(|| self.0.tokenize(text.bytes, core)).or_raise()?;
         ask(tokens.len() * LEN_OF_OBJECT)?;

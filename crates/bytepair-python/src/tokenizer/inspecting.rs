@@ -5,22 +5,143 @@
 
 use std::sync::Arc;
 
-use bytepair::EncodeOptions;
-use bytepair::inspect::{MergeStep, Piece, SegmentPart, TextPart};
+use bytepair::inspect::{MergeStep, Piece, TextPart};
+use bytepair::segment::Segment;
 use bytepair::units::{EndMarkKind, Missing, published_name};
 use bytepair::vocabulary::{TokenId, TokenKind};
+use bytepair::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::CoreTokenizer;
-use crate::convert::{Added, Given, Ids, SpecialNames};
+use super::{CoreTokenizer, shown};
+use crate::convert::{self, Added, Given, Ids, SpecialNames};
 use crate::error::OrRaise;
+use crate::template::{
+    ShownPadding, ShownTruncation, WrittenPiece, shown_padding, shown_truncation, written_pieces,
+};
+
+/// What a tokenizer is made of, and what it does with a text: the queries of ``bytepair.analyze`` and ``bytepair.surgery``.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+/// >>> tokenizer.inspect().rules()["is_bytes"]
+/// True
+#[pyclass(frozen, module = "bytepair._core")]
+pub(crate) struct Inspection(pub(crate) Arc<Tokenizer>);
 
 #[pymethods]
-impl CoreTokenizer {
+impl Inspection {
+    /// The merges in order: left id, right id, id, and the pair's count when it was merged.
+    ///
+    /// The count is ``None`` where it is not known, as in most files.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.inspect().merge_log
+    /// [(75, 78, 256, 2), (256, 86, 257, 2)]
+    #[getter]
+    fn merge_log(&self) -> Vec<(TokenId, TokenId, TokenId, Option<i64>)> {
+        let vocabulary = &self.0.parts().vocabulary;
+        let counts =
+            vocabulary.merge_counts().iter().copied().map(Some).chain(std::iter::repeat(None));
+        let merges = vocabulary.merges().iter().zip(counts);
+        merges.map(|(merge, count)| (merge.left, merge.right, merge.result, count)).collect()
+    }
+
+    /// How each stage of the splitter is executed, or several that are done at once.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> [stage[:9] for stage in tokenizer.inspect().stages]
+    /// ['automaton']
+    #[getter]
+    fn stages(&self) -> Vec<String> {
+        self.0.explain()
+    }
+
+    /// The name and the text of each line of the description.
+    #[getter]
+    fn description(&self) -> Vec<(&'static str, String)> {
+        self.0.describe()
+    }
+
+    /// How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.with_truncation(512).inspect().truncation["max_length"]
+    /// 512
+    #[getter]
+    fn truncation(&self) -> Option<ShownTruncation> {
+        self.0.parts().truncation.as_ref().map(shown_truncation)
+    }
+
+    /// How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.with_padding(0, multiple_of=8).inspect().padding["multiple_of"]
+    /// 8
+    #[getter]
+    fn padding(&self) -> Option<ShownPadding> {
+        self.0.parts().padding.as_ref().map(shown_padding)
+    }
+
+    /// What is put around one text, and around two; see ``Tokenizer.with_template``.
+    ///
+    /// Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.inspect().template[0]
+    /// [(0, [], 0)]
+    #[getter]
+    fn template(&self) -> (Vec<WrittenPiece>, Vec<WrittenPiece>) {
+        let template = &self.0.parts().template;
+        (written_pieces(&template.single), written_pieces(&template.pair))
+    }
+
+    /// A text after the normalizer, special tokens taken as plain text.
+    fn normalized(&self, text: Given<'_>) -> PyResult<String> {
+        let normalizer = &self.0.parts().normalizer;
+        let normalized = normalizer.normalize(Segment::whole(text.bytes));
+        let normalized = normalized.or_raise()?;
+        Ok(String::from_utf8_lossy(&normalized).into_owned())
+    }
+
+    /// The token of an id as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters.
+    fn token<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let token = self.0.parts().vocabulary.expect_token(convert::id(id)?).or_raise()?;
+        Ok(shown(&self.0, py, token))
+    }
+
+    /// Look up the id of a token as Hugging Face files write it, or ``None``.
+    ///
+    /// >>> import bytepair
+    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    /// >>> tokenizer.inspect().id_of_written("Ġ"), tokenizer.token_to_id(" ")
+    /// (220, 220)
+    fn id_of_written(&self, token: &str) -> Option<TokenId> {
+        self.0.id_of_published(token)
+    }
+
+    /// Return for each id why its token must stay, ``None`` if it need not.
+    fn why_it_stays(&self, ids: Vec<TokenId>) -> Vec<Option<&'static str>> {
+        self.0.why_it_stays(&ids)
+    }
+
+    /// Return these tokens and all that are built on them, each with its parts.
+    fn built_on(
+        &self,
+        py: Python<'_>,
+        ids: Vec<TokenId>,
+    ) -> PyResult<Vec<(TokenId, Vec<TokenId>)>> {
+        py.detach(|| self.0.built_on(&ids)).or_raise()
+    }
+
     /// The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
     /// added, none.
-    fn _tokens<'py>(&self, py: Python<'py>) -> Vec<(u8, Bound<'py, PyBytes>)> {
+    fn tokens<'py>(&self, py: Python<'py>) -> Vec<(u8, Bound<'py, PyBytes>)> {
         let vocabulary = &self.0.parts().vocabulary;
         let tokens = (0..).take(vocabulary.len()).map(|id| match vocabulary.token(id) {
             Some(token) => (code(token.kind), PyBytes::new(py, token.bytes)),
@@ -30,7 +151,7 @@ impl CoreTokenizer {
     }
 
     /// The rules by which text becomes units.
-    fn _rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parts = self.0.parts();
         let units = &parts.units;
         let rules = PyDict::new(py);
@@ -51,35 +172,35 @@ impl CoreTokenizer {
 
     /// Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
     /// for all.
-    fn _with_missing(&self, py: Python<'_>) -> PyResult<Option<(Self, TokenId)>> {
+    fn with_missing(&self, py: Python<'_>) -> PyResult<Option<(CoreTokenizer, TokenId)>> {
         let found = py.detach(|| self.0.with_missing()).or_raise()?;
-        Ok(found.map(|(tokenizer, id)| (Self(Arc::clone(tokenizer)), *id)))
+        Ok(found.map(|(tokenizer, id)| (CoreTokenizer(Arc::clone(tokenizer)), *id)))
     }
 
     /// The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole.
-    fn _unreached(&self, py: Python<'_>) -> (Vec<TokenId>, Vec<TokenId>) {
+    fn unreached(&self, py: Python<'_>) -> (Vec<TokenId>, Vec<TokenId>) {
         let found = py.detach(|| self.0.unreached());
         (found.unmade, found.unplaced)
     }
 
     /// The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens.
-    fn _units_of(&self, id: TokenId) -> Option<Vec<TokenId>> {
+    fn units_of(&self, id: TokenId) -> Option<Vec<TokenId>> {
         self.0.units_of_token(id)
     }
 
     /// What units are merged to.
-    fn _merged(&self, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
+    fn merged(&self, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
         self.0.merged(&ids).or_raise()
     }
 
     /// For each text: whether it is proven that the split pattern cuts it wherever it stands.
-    fn _never_held(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> Vec<bool> {
+    fn never_held(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> Vec<bool> {
         let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
         py.detach(|| self.0.never_held(&texts))
     }
 
     /// For each text: whether it is proven that no normalized text contains it.
-    fn _never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
+    fn never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
         let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
         py.detach(|| self.0.never_normalized(&texts)).or_raise()
     }
@@ -102,7 +223,7 @@ type Step = (usize, usize, u32, TokenId, TokenId, TokenId);
 type Known<'py> = (&'static str, Bound<'py, PyBytes>, bool, bool, String);
 
 #[pymethods]
-impl CoreTokenizer {
+impl Inspection {
     /// Everything that happens to a text, as parts. Spans are of bytes.
     ///
     /// A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
@@ -112,7 +233,7 @@ impl CoreTokenizer {
         signature = (text, *, allowed_special=SpecialNames::None, added_tokens=Added::FIND),
         text_signature = "($self, text, *, allowed_special=(), added_tokens='find')"
     )]
-    fn _course<'py>(
+    fn course<'py>(
         &self,
         py: Python<'py>,
         text: Given<'_>,
@@ -131,20 +252,20 @@ impl CoreTokenizer {
 
     /// The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
     /// the vocabulary stands for.
-    fn _symbols(&self, piece: &[u8]) -> PyResult<Vec<(Option<TokenId>, usize, usize)>> {
+    fn symbols(&self, piece: &[u8]) -> PyResult<Vec<(Option<TokenId>, usize, usize)>> {
         let symbols = self.0.symbols(piece).or_raise()?;
         Ok(symbols.into_iter().map(|(id, at)| (id, at.start, at.end)).collect())
     }
 
     /// The merges of a row of tokens, in order.
-    fn _merge_steps(&self, py: Python<'_>, ids: Ids) -> PyResult<Vec<Step>> {
+    fn merge_steps(&self, py: Python<'_>, ids: Ids) -> PyResult<Vec<Step>> {
         let steps = py.detach(|| self.0.merge_steps(&ids.0)).or_raise()?;
         Ok(steps.iter().map(step).collect())
     }
 
     /// Of each id: the kind of its token, its bytes, whether it goes on with a piece and whether it ends one, and how
     /// it is written.
-    fn _tokens_of<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Vec<Known<'py>>> {
+    fn tokens_of<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Vec<Known<'py>>> {
         let parts = self.0.parts();
         let known = |&id: &TokenId| {
             let token = parts.vocabulary.expect_token(id).or_raise()?;
@@ -175,28 +296,18 @@ pub(crate) fn graphemes(text: Given<'_>) -> Vec<(usize, usize)> {
 
 fn text_part(py: Python<'_>, part: TextPart) -> PyResult<Bound<'_, PyTuple>> {
     match part {
-        TextPart::Added(id, span) => added(py, id, span),
+        TextPart::Added(id, (start, end)) => ("added", id, start, end).into_pyobject(py),
+        TextPart::Piece(piece) => piece_tuple(py, &piece),
         TextPart::Segment((start, end), text, parts) => {
-            let parts = parts.into_iter().map(|part| match part {
-                SegmentPart::Added(id, span) => added(py, id, span),
-                SegmentPart::Piece(piece) => piece_tuple(py, &piece),
-            });
+            let parts = parts.into_iter().map(|part| text_part(py, part));
             let parts = parts.collect::<PyResult<Vec<_>>>()?;
             ("text", start, end, PyBytes::new(py, &text), parts).into_pyobject(py)
         }
     }
 }
 
-fn added(
-    py: Python<'_>,
-    id: TokenId,
-    (start, end): (usize, usize),
-) -> PyResult<Bound<'_, PyTuple>> {
-    ("added", id, start, end).into_pyobject(py)
-}
-
 fn piece_tuple<'py>(py: Python<'py>, piece: &Piece) -> PyResult<Bound<'py, PyTuple>> {
-    let Piece { span: (start, end), text, course, spans } = piece;
+    let Piece { span: (start, end), text, course, spans, .. } = piece;
     let symbols: Vec<_> = course.symbols.iter().map(|(id, at)| (*id, at.start, at.end)).collect();
     let steps: Vec<_> = course.steps.iter().map(step).collect();
     let tokens = course.tokens.iter().zip(spans);
@@ -206,6 +317,6 @@ fn piece_tuple<'py>(py: Python<'py>, piece: &Piece) -> PyResult<Bound<'py, PyTup
 }
 
 fn step(step: &MergeStep) -> Step {
-    let MergeStep { place, index, priority, merge } = step;
+    let MergeStep { place, index, priority, merge, .. } = step;
     (*place, *index, *priority, merge.left, merge.right, merge.result)
 }

@@ -5,12 +5,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use bytepair::Tokenizer;
 use bytepair::vocabulary::TokenId;
-use bytepair::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
 use super::CoreTokenizer;
+use super::calls::{Keywords, Options};
 use crate::convert::{Ids, Text, decode_errors, id, plain_id};
 use crate::error::OrRaise;
 use crate::reading::lock;
@@ -19,7 +20,7 @@ use crate::reading::lock;
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
-/// >>> stream = tokenizer.decode_stream()
+/// >>> stream = bytepair.DecodeStream(tokenizer)
 /// >>> [stream.push(id) for id in tokenizer.encode("…")]
 /// ['', '', '…']
 ///
@@ -63,7 +64,7 @@ impl DecodeStream {
     /// A stream that was given these ids already.
     #[new]
     #[pyo3(signature = (tokenizer, *, errors="replace", skip_special_tokens=false, ids=None, is_finished=false))]
-    pub(crate) fn restored(
+    fn restored(
         tokenizer: &Bound<'_, CoreTokenizer>,
         errors: &str,
         skip_special_tokens: bool,
@@ -89,7 +90,7 @@ impl DecodeStream {
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream = bytepair.DecodeStream(tokenizer)
     /// >>> stream.push([257, 68])
     /// 'lowe'
     ///
@@ -112,7 +113,7 @@ impl DecodeStream {
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["…"], vocab_size=256)
-    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream = bytepair.DecodeStream(tokenizer)
     /// >>> stream.push(tokenizer.encode("…")[0]), stream.finish()
     /// ('', '\ufffd')
     ///
@@ -128,7 +129,7 @@ impl DecodeStream {
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> stream = tokenizer.decode_stream()
+    /// >>> stream = bytepair.DecodeStream(tokenizer)
     /// >>> trial = stream.copy()
     /// >>> trial.push(257), stream.push([68, 81])
     /// ('low', 'er')
@@ -181,26 +182,30 @@ impl DecodeStream {
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-/// >>> counter = tokenizer.counter()
+/// >>> counter = bytepair.TokenCounter(tokenizer)
 /// >>> [counter.append(part) for part in ["l", "ow", " low", "er"]]
 /// [1, 1, 3, 5]
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct TokenCounter(Mutex<bytepair::TokenCounter>);
 
-impl TokenCounter {
-    pub(crate) fn new(tokenizer: &Arc<Tokenizer>, options: EncodeOptions<'_>) -> PyResult<Self> {
-        let counter = bytepair::TokenCounter::new(Arc::clone(tokenizer), options);
-        counter.map(|counter| Self(Mutex::new(counter))).or_raise()
-    }
-}
-
 #[pymethods]
 impl TokenCounter {
+    #[new]
+    #[pyo3(signature = (tokenizer, **options), text_signature = "(tokenizer, *, allowed_special=(), disallowed_special=(), added_tokens='find')")]
+    fn new(
+        tokenizer: PyRef<'_, CoreTokenizer>,
+        options: Option<Keywords<'_, '_>>,
+    ) -> PyResult<Self> {
+        let options = Options::of("TokenCounter", options, &[])?;
+        let counter = bytepair::TokenCounter::new(Arc::clone(&tokenizer.0), options.core());
+        counter.map(|counter| Self(Mutex::new(counter))).or_raise()
+    }
+
     /// Append a text, and return the number of ids of all texts so far.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = tokenizer.counter()
+    /// >>> counter = bytepair.TokenCounter(tokenizer)
     /// >>> counter.append("low"), counter.append("er")
     /// (1, 3)
     ///
@@ -213,7 +218,7 @@ impl TokenCounter {
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = tokenizer.counter()
+    /// >>> counter = bytepair.TokenCounter(tokenizer)
     /// >>> counter.append("lower"), counter.total
     /// (3, 3)
     #[getter]
@@ -225,7 +230,7 @@ impl TokenCounter {
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> counter = tokenizer.counter()
+    /// >>> counter = bytepair.TokenCounter(tokenizer)
     /// >>> trial = counter.copy()
     /// >>> trial.append("lower"), counter.total
     /// (3, 0)

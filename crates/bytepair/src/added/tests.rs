@@ -26,7 +26,7 @@ fn cut(tokens: &[AddedToken], text: &str) -> Vec<String> {
         });
         Ok(())
     };
-    matcher.cut_raw(text.as_bytes(), visit).unwrap();
+    matcher.raw.cut(text.as_bytes(), visit).unwrap();
     parts
 }
 
@@ -46,11 +46,11 @@ proptest! {
         let tokens: Vec<_> = tokens.collect();
         let [matcher, all] = [true, false].map(|are_text| matcher(&tokens, are_text));
         let mut segments = Vec::new();
-        matcher.cut_raw(text.as_bytes(), |part| match part {
+        matcher.raw.cut(text.as_bytes(), |part| match part {
             Part::Token(..) => Ok(()),
             Part::Text(place) => {
                 let text = &text.as_bytes()[place];
-                matcher.cut_normalized(text, |part| {
+                matcher.normalized.cut(text, |part| {
                     if let Part::Text(place) = part {
                         segments.push(&text[place]);
                     }
@@ -104,7 +104,7 @@ fn the_white_space_of_a_long_run_is_counted_once() {
             places.push(place);
             Ok(())
         };
-        matcher(&[space], false).cut_raw(text.as_bytes(), visit).unwrap();
+        matcher(&[space], false).raw.cut(text.as_bytes(), visit).unwrap();
         let end = |start| if rstrip { text.len() } else { start + 1 };
         assert!(places.into_iter().eq((0..text.len()).map(|start| start..end(start))));
     }

@@ -37,7 +37,7 @@ const LONGEST_SHARE: usize = 16;
 const N_LONGEST: usize = 4;
 /// The next pieces of all files that are merged may take this part of the limit.
 const HEADS_SHARE: usize = 8;
-/// Blocks of documents that the caller holds take this part of the limit, and so many bytes at least.
+/// Blocks of documents that the caller holds take this part of the limit, and this many bytes at least.
 const BLOCKS_SHARE: usize = 4;
 const MIN_BLOCKS: usize = 16 << 20;
 
@@ -49,7 +49,7 @@ struct MemoryShare {
 }
 
 impl MemoryShare {
-    /// What is left for the table of each thread, in bytes; `None` where that is too little.
+    /// What is left for the table of each thread, in bytes; `None` if that is too little.
     fn of_table(self, limit: usize) -> Option<usize> {
         let blocks = if self.reads_blocks { (limit / BLOCKS_SHARE).max(MIN_BLOCKS) } else { 0 };
         let beside = sorter::N_BYTES + limit / HEADS_SHARE + N_LONGEST * longest(limit) + blocks;
@@ -70,7 +70,7 @@ fn longest(limit: usize) -> usize {
 /// with made-up words, in which hardly any pair is frequent (`docs/explanation/limits.md`).
 const BYTES_PER_SYMBOL: usize = 11;
 
-/// About how many bytes it takes to learn from so many distinct pieces of so many bytes.
+/// About how many bytes it takes to learn from this many distinct pieces of this many bytes.
 pub(crate) fn needed_to_learn(n_pieces: usize, n_bytes: usize) -> usize {
     n_pieces.saturating_add(n_bytes).saturating_mul(BYTES_PER_SYMBOL)
 }
@@ -95,7 +95,7 @@ fn check_kept(n_pieces: usize, n_bytes: usize, limit: Option<usize>) -> Result<(
 /// After an error an unknown part of the text has been counted.
 pub struct CorpusCounter {
     cutting: Cutting,
-    /// How documents are cut that no separator stands in; `None` where there is none at all.
+    /// How documents are cut that no separator stands in; `None` if there is none at all.
     within_documents: Option<Cutting>,
     /// One for each thread.
     workers: Vec<Worker>,
@@ -151,7 +151,7 @@ impl CorpusCounter {
     /// Lets every piece of the sources that follow count `multiplier` times; 1 at first.
     ///
     /// # Errors
-    /// Where it is 0: leave the source out instead. A count that exceeds 63 bits is an error of
+    /// If it is 0: leave the source out instead. A count that exceeds 63 bits is an error of
     /// [`Self::finish`].
     pub fn set_weight(&mut self, multiplier: u64) -> Result<()> {
         if multiplier == 0 {
@@ -170,7 +170,7 @@ impl CorpusCounter {
     /// whether the caller holds blocks of documents meanwhile, which then count too.
     ///
     /// # Errors
-    /// Where the limit is too small to work with, or no file can be made in the folder.
+    /// If the limit is too small to work with, or no file can be made in the folder.
     pub fn set_memory_limit(
         &mut self,
         limit: usize,
@@ -212,7 +212,7 @@ impl CorpusCounter {
     /// Counts a batch of whole texts. Batches that follow each other are one source.
     ///
     /// # Errors
-    /// Where a text is not UTF-8 but has to be; the offset is that within the text.
+    /// If a text is not UTF-8 but has to be; the offset is that within the text.
     pub fn count_texts(&mut self, texts: &[&[u8]]) -> Result<()> {
         if !self.in_batches {
             self.begin_source(true);
@@ -224,7 +224,7 @@ impl CorpusCounter {
     /// follow each other are one source.
     ///
     /// # Errors
-    /// Where a document is not UTF-8 but has to be; the offset is that within the document.
+    /// If a document is not UTF-8 but has to be; the offset is that within the document.
     pub fn count_documents(&mut self, documents: &[&[u8]]) -> Result<()> {
         if !self.in_batches {
             self.begin_source(true);
@@ -236,7 +236,7 @@ impl CorpusCounter {
     /// far of this text, and may end the counting by an error.
     ///
     /// # Errors
-    /// Where the text is not UTF-8 but has to be, and where the reader fails. Of several errors the first in the text is
+    /// If the text is not UTF-8 but has to be, and where the reader fails. Of several errors the first in the text is
     /// returned.
     pub fn count_reader(
         &mut self,
@@ -252,7 +252,7 @@ impl CorpusCounter {
     /// The order of the pieces is arbitrary, but depends on nothing but the pieces; [`PieceCounts::sort`] gives another.
     ///
     /// # Errors
-    /// Where a count exceeds 63 bits.
+    /// If a count exceeds 63 bits.
     pub fn finish(self) -> Result<(PieceCounts, CorpusReport)> {
         let (counts, _, report) = self.finish_common(1, true)?;
         Ok((counts, report))
@@ -263,7 +263,7 @@ impl CorpusCounter {
     /// third of the memory, and are left out unless `with_first` is set.
     ///
     /// # Errors
-    /// Where a count, or the sum of what was dropped, exceeds 63 bits.
+    /// If a count, or the sum of what was dropped, exceeds 63 bits.
     pub fn finish_common(
         mut self,
         min_count: i64,
@@ -290,10 +290,10 @@ impl CorpusCounter {
 
     /// Ends the counting and leaves what was counted in files, for [`CountSums::add_run`](super::CountSums::add_run).
     ///
-    /// They are made in `folder`, or in that of the memory limit where there is one; who takes them removes them.
+    /// They are made in `folder`, or in that of the memory limit if there is one; who takes them removes them.
     ///
     /// # Errors
-    /// Where a file cannot be written or read.
+    /// If a file cannot be written or read.
     pub fn finish_runs(mut self, folder: &Path) -> Result<(Vec<PathBuf>, CorpusReport)> {
         let runs = self.runs.take();
         let runs = runs.unwrap_or_else(|| Mutex::new(Runs::new(folder, Order::Hash, usize::MAX)));
@@ -486,7 +486,7 @@ impl Worker {
 /// Moves the contents of a table into a run. Threads write at the same time, but merge one after the other.
 ///
 /// # Errors
-/// Where a file cannot be written or read.
+/// If a file cannot be written or read.
 fn spill(table: &mut CountTable, runs: &Mutex<Runs>) -> Result<()> {
     if table.is_empty() {
         return Ok(());

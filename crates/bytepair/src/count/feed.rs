@@ -1,7 +1,7 @@
 //! Texts and readers to stretches of text whose pieces can be counted on their own.
 //!
 //! A text is cut at its special tokens and normalized; what is cut off goes into a stretch as soon as a
-//! cut behind it changes no piece ([`Splitter::safe_cut`]), and what follows the last such place is
+//! cut after it changes no piece ([`Splitter::safe_cut`]), and what follows the last such place is
 //! carried over to the next stretch. A stretch is about as large as a processor's second cache, and its
 //! memory is used again, so that text is still there when it is split and counted.
 //!
@@ -43,7 +43,7 @@ pub trait AsEncoded: Debug + Send + Sync {
     /// Visits the added tokens of a text, all special ones among them, and what stands between them, in order.
     ///
     /// # Errors
-    /// Where the text is not UTF-8 but has to be, and those of `visit`.
+    /// If the text is not UTF-8 but has to be, and those of `visit`.
     fn for_each_part(
         &self,
         text: Segment<'_>,
@@ -53,6 +53,7 @@ pub trait AsEncoded: Debug + Send + Sync {
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum EncodedPart<'t> {
     /// An added token: its place in [`Preparation::special_tokens`], and how long it is in the text, in bytes.
     Added(usize, usize),
@@ -79,6 +80,7 @@ pub struct Preparation {
 
 /// What was read, besides the distinct pieces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CorpusReport {
     /// Number of texts.
     pub n_texts: u64,
@@ -102,7 +104,7 @@ pub struct CorpusReport {
 pub(super) struct Stretch {
     pub(super) buffer: Vec<u8>,
     pub(super) parts: Vec<Part>,
-    /// How much of the buffer is handed out. What is behind it, while a stretch is filled, is not yet.
+    /// How much of the buffer is handed out. What is after it, while a stretch is filled, is not yet.
     n_ready: usize,
 }
 
@@ -116,7 +118,7 @@ pub(super) struct Part {
     pub(super) offset: u64,
 }
 
-/// What finds special tokens and, behind them in number, the separator.
+/// What finds special tokens and, after them in number, the separator.
 pub(super) fn boundaries(preparation: &Preparation) -> Result<Search> {
     let special_tokens = match preparation.as_encoded {
         Some(_) => &[],

@@ -56,6 +56,7 @@ pub struct First {
 
 /// The rare pieces that were left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Dropped {
     /// The number of distinct pieces.
     pub n_pieces: u64,
@@ -67,7 +68,7 @@ impl Dropped {
     /// Adds what else was left out.
     ///
     /// # Errors
-    /// Where the occurrences exceed 63 bits.
+    /// If the occurrences exceed 63 bits.
     fn add(&mut self, other: Self) -> Result<()> {
         self.n_pieces += other.n_pieces;
         let sum = self.n_occurrences.checked_add(other.n_occurrences);
@@ -99,7 +100,7 @@ pub struct PieceCounts {
     /// For each piece, where its bytes end.
     ends: Vec<usize>,
     counts: Vec<i64>,
-    /// For each piece; `None` where one is not known.
+    /// For each piece; `None` if one is not known.
     firsts: Option<Vec<First>>,
     /// Places by content. Built when first needed: counting hands over distinct pieces.
     index: Option<HashTable<usize>>,
@@ -176,7 +177,7 @@ impl PieceCounts {
     /// First occurrences are known of all pieces or of none.
     ///
     /// # Errors
-    /// Where `count` is negative, or the sum exceeds 63 bits.
+    /// If `count` is negative, or the sum exceeds 63 bits.
     pub fn add(&mut self, piece: &[u8], count: i64, first: Option<First>) -> Result<()> {
         if piece.is_empty() || count == 0 {
             return Ok(());
@@ -205,7 +206,7 @@ impl PieceCounts {
     /// Drops the pieces that occur less than `min_count` times and says what was dropped.
     ///
     /// # Errors
-    /// Where the sum of what is dropped exceeds 63 bits. The counts are then as they were.
+    /// If the sum of what is dropped exceeds 63 bits. The counts are then as they were.
     pub fn drop_rare(&mut self, min_count: i64) -> Result<Dropped> {
         let mut dropped = Dropped::default();
         let mut kept = Self::new();
@@ -222,7 +223,7 @@ impl PieceCounts {
         Ok(dropped)
     }
 
-    /// Puts the pieces in the order of their first occurrence; where that is unknown, by their bytes.
+    /// Puts the pieces in the order of their first occurrence; if that is unknown, by their bytes.
     ///
     /// Needed only where users see the pieces. Training with [`Ties::FirstSeen`](crate::train::Ties::FirstSeen) puts pieces
     /// in this order by itself; with other tie rules the order does not matter.
@@ -250,7 +251,7 @@ impl PieceCounts {
         (0..self.len()).map(|place| (self.piece(place), self.counts[place], self.first(place)))
     }
 
-    /// The places of the pieces in the order of their first occurrence; `None` where they stand in it, or it is
+    /// The places of the pieces in the order of their first occurrence; `None` if they stand in it, or it is
     /// unknown.
     pub(crate) fn order_of_firsts(&self) -> Option<Vec<usize>> {
         let firsts = self.firsts.as_ref()?;
@@ -263,7 +264,7 @@ impl PieceCounts {
         (self.piece(place), self.counts[place])
     }
 
-    /// Makes room for so many pieces of so many bytes. What is never filled takes no memory.
+    /// Makes room for this many pieces of this many bytes. What is never filled takes no memory.
     fn reserve(&mut self, n_pieces: usize, n_bytes: usize) -> Result<()> {
         ask(n_bytes.saturating_add(n_pieces.saturating_mul(LEN_BESIDE_PIECE)))?;
         self.bytes.reserve(n_bytes);
@@ -275,7 +276,7 @@ impl PieceCounts {
         Ok(())
     }
 
-    /// Refuses one more piece where there is no memory for it.
+    /// Refuses one more piece if there is no memory for it.
     fn ask_for_room(&self, n_bytes: usize) -> Result<()> {
         ask_to_grow(&self.bytes, n_bytes)?;
         ask_to_grow(&self.ends, 1)?;

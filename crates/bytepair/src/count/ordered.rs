@@ -1,6 +1,6 @@
 //! A hash table with open addressing, whose entries can be put in the order of their hashes in place.
 //!
-//! An entry lies in the place that the highest bits of its hash name, or as near behind it as there is room.
+//! An entry lies in the place that the highest bits of its hash name, or as near after it as there is room.
 //! So the entries of a table can be put in the order of their hashes by moving each a few places, and a
 //! table grows by one pass over both tables. Adding takes O(1) expected time and touches one cache line,
 //! or two.
@@ -79,7 +79,7 @@ impl<E: Entry> Table<E> {
         self.entries.len() * size_of::<E>()
     }
 
-    /// Refuses so many more entries where there is no memory for the larger table that they may need.
+    /// Refuses this many more entries if there is no memory for the larger table that they may need.
     pub(super) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         let is_small = self.n_bytes() < MIN_ASKED_LEN;
         match is_small || (self.n_used + n_more) * 8 <= self.entries.len() * 5 {

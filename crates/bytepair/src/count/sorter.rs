@@ -2,9 +2,9 @@
 //!
 //! Records are gathered in memory. When they take as much as they may, they are sorted and written to a *run*, a temporary
 //! file of records in order. A table of counts is written to a run as it is, since its order is the same. Runs are merged in
-//! the end, and counts of equal pieces are added up on the way. Where no run was needed, none is made.
+//! the end, and counts of equal pieces are added up on the way. If no run was needed, none is made.
 //!
-//! Where there are many runs, 64 of one size are merged into one of the next size, so that the number of open
+//! If there are many runs, 64 of one size are merged into one of the next size, so that the number of open
 //! files, the memory of their buffers and the room on the disk stay small, and no record is copied more
 //! often than there are sizes. Merging holds a record of each run, so where these are long it takes fewer runs at once.
 //! Runs are removed when they were read, also after an error.
@@ -145,7 +145,7 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// Where a file cannot be written or read.
+    /// If a file cannot be written or read.
     pub(super) fn push(&mut self, piece: Box<[u8]>, occurrences: Occurrences) -> Result<()> {
         self.n_bytes += size_of::<Record>() + ALLOCATION_LEN + piece.len();
         self.records.push(self.order.record(piece, occurrences));
@@ -155,7 +155,7 @@ impl Sorter {
     /// Adds the records of a run, which stand in this order.
     ///
     /// # Errors
-    /// Where a file cannot be written or read.
+    /// If a file cannot be written or read.
     pub(super) fn push_run(&mut self, run: Run) -> Result<()> {
         self.runs.push(run)
     }
@@ -163,7 +163,7 @@ impl Sorter {
     /// All records in order; counts of equal pieces of one group are added up.
     ///
     /// # Errors
-    /// Where a file cannot be written or read.
+    /// If a file cannot be written or read.
     pub(super) fn into_sorted(mut self) -> Result<Merged> {
         if !self.runs.is_empty() {
             self.spill()?;
@@ -222,7 +222,7 @@ impl Runs {
     /// Adds a run.
     ///
     /// # Errors
-    /// Where files cannot be read or written.
+    /// If files cannot be read or written.
     pub(super) fn push(&mut self, run: Run) -> Result<()> {
         let mut size = run.size;
         self.files.push(run);
@@ -241,7 +241,7 @@ impl Runs {
     /// The records of all runs, and others that are in order, each piece of a group once.
     ///
     /// # Errors
-    /// Where files cannot be read or written.
+    /// If files cannot be read or written.
     pub(super) fn into_merged(mut self, others: Vec<Record>) -> Result<Merged> {
         // The smallest first.
         let runs = std::mem::take(&mut self.files).into_iter().rev().collect();
@@ -251,7 +251,7 @@ impl Runs {
     /// Lets the files stay, and gives their names.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub(super) fn keep(self) -> Result<Vec<PathBuf>> {
         self.files.into_iter().map(Run::keep).collect()
     }
@@ -268,7 +268,7 @@ impl Runs {
         }
     }
 
-    /// How many runs from the first on are merged at once, two at least where there are two.
+    /// How many runs from the first on are merged at once, two at least if there are two.
     fn n_at_once(&self, runs: &VecDeque<Run>) -> usize {
         let heads = runs.iter().scan(0_usize, |heads, run| {
             *heads = heads.saturating_add(run.longest);
@@ -290,7 +290,7 @@ impl Run {
     /// Takes a file over, whose name says how long its pieces are.
     ///
     /// # Errors
-    /// Where the system does not say where the file is.
+    /// If the system does not say where the file is.
     pub(super) fn new(path: &Path, part: Part) -> Result<Self> {
         let longest = path.extension().and_then(|longest| longest.to_str()?.parse().ok());
         let path = TempPath::try_from_path(path)?;
@@ -300,7 +300,7 @@ impl Run {
     /// Writes records, which come in order.
     ///
     /// # Errors
-    /// Where the file cannot be written: the error names the folder.
+    /// If the file cannot be written: the error names the folder.
     pub(super) fn write(
         folder: &Path,
         write: impl FnOnce(&mut RunWriter) -> Result<()>,

@@ -15,7 +15,7 @@ use super::sorter::{self, Merged, Occurrences, Order, Part, Record, Run, Sorter}
 use super::{Dropped, First};
 use crate::error::{Error, Result};
 
-/// After so many rows the caller may end the adding up.
+/// After this many rows the caller may end the adding up.
 const N_ROWS_BETWEEN_CALLS: u64 = 1 << 16;
 
 /// Adds counts up.
@@ -49,7 +49,7 @@ impl CountSums {
     /// Adds a piece of a part. `offset` is compared with those of the part to tell which piece comes first.
     ///
     /// # Errors
-    /// Where the count is negative, or a file cannot be written or read.
+    /// If the count is negative, or a file cannot be written or read.
     pub fn add(&mut self, piece: &[u8], count: i64, part: Part, offset: u64) -> Result<()> {
         if piece.is_empty() || count == 0 {
             return Ok(());
@@ -63,7 +63,7 @@ impl CountSums {
     /// the file over.
     ///
     /// # Errors
-    /// Where a file cannot be written or read.
+    /// If a file cannot be written or read.
     pub fn add_run(&mut self, file: &Path, part: Part) -> Result<()> {
         self.by_hash.push_run(Run::new(file, part)?)
     }
@@ -75,7 +75,7 @@ impl CountSums {
     /// occurrence if `with_first`. `call` is called now and then, and may end this by an error.
     ///
     /// # Errors
-    /// Where a count, or the sum of what was left out, exceeds 63 bits; where a file cannot be written or read.
+    /// If a count, or the sum of what was left out, exceeds 63 bits; where a file cannot be written or read.
     pub fn finish(
         self,
         min_count: i64,
@@ -181,10 +181,10 @@ pub struct CountRows {
 
 impl SummedRows {
     /// The next rows: at least one, unless it was the last, at most `max_rows`, and no more than `max_bytes` of pieces
-    /// where there are several.
+    /// if there are several.
     ///
     /// # Errors
-    /// Where a file cannot be read.
+    /// If a file cannot be read.
     pub fn next_rows(&mut self, max_rows: usize, max_bytes: usize) -> Result<CountRows> {
         let mut rows = CountRows::default();
         while rows.counts.len() < max_rows {

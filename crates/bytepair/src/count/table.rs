@@ -25,7 +25,6 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use super::First;
 use super::ordered::{Entry, Found, Table};
@@ -197,7 +196,7 @@ impl CountTable {
         self.short.is_empty() && self.long.is_empty()
     }
 
-    /// Refuses a block where there is no memory for a table that its pieces may make grow, nor for their bytes.
+    /// Refuses a block if there is no memory for a table that its pieces may make grow, nor for their bytes.
     pub(super) fn ask_for_room(&self, block: &Boundaries) -> Result<()> {
         let n_bytes = block.block_end() - block.block_start();
         let n_pieces: usize = block.starts().iter().map(|word| word.count_ones() as usize).sum();
@@ -242,19 +241,14 @@ impl CountTable {
             if row.len() == 0 {
                 return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
             }
-            (0..row.len()).for_each(|number| self.add_of_row(text, &row, number));
-        }
-    }
-
-    /// Counts a piece of a row.
-    #[inline]
-    fn add_of_row(&mut self, text: Text<'_>, row: &PieceRow, number: usize) {
-        let piece = row.entries()[number];
-        match self.short.entry_mut(piece.home) {
-            Some(entry) if entry.key == piece.key => {
-                entry.value.add(text.total_at(row.piece(number).start));
+            for (number, piece) in row.entries().iter().enumerate() {
+                match self.short.entry_mut(piece.home) {
+                    Some(entry) if entry.key == piece.key => {
+                        entry.value.add(text.total_at(piece.start));
+                    }
+                    _ => self.add_one(text, row.piece(number)),
+                }
             }
-            _ => self.add_one(text, row.piece(number)),
         }
     }
 
@@ -334,7 +328,7 @@ impl CountTable {
         self.short.n_bytes() + self.long.n_bytes() + self.long_bytes.capacity()
     }
 
-    /// Whether places of so many bytes may be doubled: for a moment both tables may be there.
+    /// Whether places of this many bytes may be doubled: for a moment both tables may be there.
     fn may_grow(&self, n_bytes: usize) -> bool {
         n_bytes < MIN_PLACES_LEN || self.n_bytes() + 2 * n_bytes <= self.budget
     }
@@ -349,7 +343,7 @@ impl CountTable {
     /// Moves the contents, in order, into a run.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn write_run(&mut self, folder: &Path) -> Result<Run> {
         let table = std::mem::replace(self, Self::new(self.budget)).into_sorted();
         Run::write(folder, |writer| table.write(writer))
@@ -376,13 +370,7 @@ impl SortedTable {
 
 /// Puts each table in order, one thread for each.
 pub(super) fn sorted(tables: Vec<CountTable>) -> Vec<SortedTable> {
-    let n_threads = tables.len();
-    let tables: Vec<_> = tables.into_iter().map(|table| Mutex::new(Some(table))).collect();
-    let sorted = in_parallel(n_threads, tables.len(), |index| {
-        let table = tables[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-        table.map(CountTable::into_sorted)
-    });
-    sorted.into_iter().flatten().collect()
+    in_parallel(tables.len(), tables, CountTable::into_sorted)
 }
 
 /// Merges all tables and gives them, range by range, to `collect`; returns what that makes, in order.
@@ -394,7 +382,7 @@ pub(super) fn merge<T: Send>(
     let n_pieces: usize = tables.iter().map(|table| table.short.len() + table.long.len()).sum();
     let n_threads = n_threads.min(n_pieces / MIN_PIECES_PER_THREAD).max(1);
     let n_ranges = if n_threads == 1 { 1 } else { n_threads * N_RANGES_PER_THREAD };
-    let merged = in_parallel(n_threads, n_ranges * 2, |index| {
+    let merged = in_parallel(n_threads, 0..n_ranges * 2, |index| {
         let (index, is_long) = (index % n_ranges, index >= n_ranges);
         collect(HashRange { tables, index, n_ranges, is_long })
     });
@@ -424,7 +412,7 @@ impl<'r> HashRange<'r> {
     /// Visits every distinct piece once, in order.
     ///
     /// # Errors
-    /// Where a count exceeds 63 bits, and those of `visit`.
+    /// If a count exceeds 63 bits, and those of `visit`.
     pub(super) fn try_for_each(self, mut visit: impl FnMut(Sum<'_>) -> Result<()>) -> Result<()> {
         if self.is_long {
             let parts =

@@ -27,11 +27,11 @@ pub struct DecodeChain {
 
 impl DecodeChain {
     /// The steps as far as the length of the text matters.
-    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth<'_>> {
+    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth> {
         self.steps.iter().map(|step| match step {
-            DecodeStep::Replace { from, to } => Growth::Text(from, to),
-            DecodeStep::ReplacePattern { to, .. } => Growth::Pattern(to),
-            _ => Growth::Other,
+            DecodeStep::Replace { from, to } => Growth::text(from, to),
+            DecodeStep::ReplacePattern { to, .. } => Growth::any(to.len(), to),
+            _ => Growth::OTHER,
         })
     }
 }
@@ -95,7 +95,7 @@ pub enum DecodeStep {
     Ctc {
         /// What is left out.
         pad: String,
-        /// What becomes a space, where there is a clean-up.
+        /// What becomes a space, if there is a clean-up.
         delimiter: String,
         /// Whether spaces before punctuation are left out.
         cleanup: bool,
@@ -112,7 +112,7 @@ fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
 
 /// What becomes of bytes that are not UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub enum Invalid {
+pub(crate) enum Invalid {
     /// They stay.
     Stay,
     /// As a caller wishes.
@@ -121,7 +121,7 @@ pub enum Invalid {
 
 /// A chain whose patterns are compiled.
 #[derive(Debug)]
-pub struct Compiled {
+pub(crate) struct Compiled {
     pub(crate) chain: DecodeChain,
     /// By step: what finds its matches.
     matchers: Vec<Option<Splitter>>,
@@ -134,7 +134,7 @@ impl Compiled {
     ///
     /// # Errors
     /// A pattern that is refused, and an empty text that is to be replaced.
-    pub fn new(chain: DecodeChain) -> Result<Self> {
+    pub(crate) fn new(chain: DecodeChain) -> Result<Self> {
         let is_empty =
             |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
         if chain.steps.iter().any(is_empty) {
@@ -155,7 +155,7 @@ impl Compiled {
         Ok(Self { borders: borders.collect(), chain, matchers })
     }
 
-    /// One token after a step that looks at no other, `index` being its place; `None` where it is left out.
+    /// One token after a step that looks at no other, `index` being its place; `None` if it is left out.
     pub(crate) fn kept(
         &self,
         step: usize,

@@ -3,7 +3,7 @@
 //! By our own rules a token gives its bytes. An end mark becomes one space, which is written only when another token
 //! follows; a byte token gives its byte; an unknown or added token its name.
 //!
-//! As SentencePiece joins tokens, `▁` becomes a space. Where the model put one before the text or squeezed spaces, those that
+//! As SentencePiece joins tokens, `▁` becomes a space. If the model put one before the text or squeezed spaces, those that
 //! the text would begin with are left out: the first one, or all of the first tokens'. Control tokens are nothing, the
 //! unknown token is a text of its own. Neighbouring byte tokens are read as UTF-8, and each byte that is no part of a
 //! character counts alone.
@@ -222,7 +222,7 @@ impl SentencePieceDecode {
     }
 }
 
-/// The first character or wrong byte, and what follows; `None` where it takes more bytes to know.
+/// The first character or wrong byte, and what follows; `None` if it takes more bytes to know.
 fn next(bytes: &[u8], is_end: bool) -> Option<(&[u8], &[u8])> {
     if bytes.is_empty() {
         return None;

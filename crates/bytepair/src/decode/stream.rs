@@ -21,13 +21,13 @@ use crate::error::Result;
 pub(crate) struct ChainStream {
     chain: Arc<Compiled>,
     invalid: Invalid,
-    /// The step that joins all tokens; the number of steps where there is none.
+    /// The step that joins all tokens; the number of steps if there is none.
     joint: usize,
     /// By step: what it remembers if it comes before the joint.
     heads: Vec<Head>,
     /// By step after the joint: what it remembers.
     tails: Vec<Tail>,
-    /// Text after the joint that waits for the end; `None` where none needs to.
+    /// Text after the joint that waits for the end; `None` if none needs to.
     waiting: Option<Vec<u8>>,
     /// Bytes that are no whole characters yet.
     buffer: Utf8Buffer,
@@ -64,7 +64,11 @@ impl Compiled {
     ///
     /// # Errors
     /// Bytes that are not UTF-8, where these are errors.
-    pub fn text(self: &Arc<Self>, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
+    pub(crate) fn text(
+        self: &Arc<Self>,
+        tokens: Vec<Vec<u8>>,
+        invalid: Invalid,
+    ) -> Result<Vec<u8>> {
         let mut stream = ChainStream::new(Arc::clone(self), invalid);
         tokens.into_iter().try_for_each(|token| stream.head(0, token))?;
         stream.finish()

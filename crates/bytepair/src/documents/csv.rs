@@ -17,7 +17,7 @@ const VALUE_LEN: usize = 16 << 10;
 /// A first record of more values is no header.
 const MAX_COLUMNS: usize = 1 << 20;
 
-/// A column: the texts of all rows one after the other, and where each begins; behind the last one, where it ends.
+/// A column: the texts of all rows one after the other, and where each begins; after the last one, where it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The texts.
@@ -28,6 +28,7 @@ pub struct Column {
 
 /// A record that is no row of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadRecord {
     /// The line on which it begins, from 1.
     pub line: u64,
@@ -96,7 +97,7 @@ impl Table {
     /// The rows that end in the next block of the file.
     ///
     /// # Errors
-    /// Where the first record lacks a column that is wanted, or names it twice.
+    /// If the first record lacks a column that is wanted, or names it twice.
     pub fn read(&mut self, block: &[u8], is_last: bool) -> Result<Rows> {
         let column = Column { text: Vec::new(), offsets: vec![0] };
         let mut rows = Rows { columns: vec![column; self.wanted.len()], bad: Vec::new() };

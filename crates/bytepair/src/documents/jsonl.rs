@@ -19,7 +19,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 pub struct Documents {
     /// The texts, one after the other.
     pub text: Vec<u8>,
-    /// Where each text begins, and behind the last one where it ends. A `null` is an empty text.
+    /// Where each text begins, and after the last one where it ends. A `null` is an empty text.
     pub offsets: Vec<usize>,
     /// The lines of the block, empty ones too.
     pub n_lines: u64,
@@ -31,6 +31,7 @@ pub struct Documents {
 
 /// A line that holds no document.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BadLine {
     /// Its place in the block, from 0.
     pub line: u64,

@@ -18,7 +18,7 @@ use crate::vocabulary::TokenId;
 /// The rows of a column, or why it is none.
 ///
 /// # Errors
-/// Where offsets decrease, or do not lie in `data`.
+/// If offsets decrease, or do not lie in `data`.
 pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
     let wrong = || Error::option("offsets", "they must not decrease or lie outside the data");
     let row = |ends: &[i64]| {
@@ -34,7 +34,7 @@ pub fn slices<'d>(data: &'d [u8], offsets: &[i64]) -> Result<Vec<&'d [u8]>> {
 /// are.
 ///
 /// # Errors
-/// Where the names are too many to search for.
+/// If the names are too many to search for.
 pub fn n_holding(texts: &[&[u8]], groups: &[Vec<&[u8]>]) -> Result<Vec<u64>> {
     let search = |names: &mut dyn Iterator<Item = &&[u8]>| {
         let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
@@ -67,7 +67,7 @@ pub struct Tokens<T> {
 pub struct Marks {
     /// An id before it.
     pub before: Option<TokenId>,
-    /// An id behind it.
+    /// An id after it.
     pub behind: Option<TokenId>,
 }
 
@@ -93,7 +93,7 @@ impl<N: Number> Layout<N> {
     /// All documents.
     ///
     /// # Errors
-    /// Where an id does not fit `N`.
+    /// If an id does not fit `N`.
     pub fn finish(self) -> Result<Tokens<N>> {
         if N::MAX >= self.largest {
             return Ok(self.tokens);

@@ -86,15 +86,14 @@ struct Neighbours {
 }
 
 impl Cuts {
-    /// `None` where the vocabulary does not allow the proof.
+    /// `None` if the vocabulary does not allow the proof.
     pub(super) fn new(vocabulary: &Vocabulary, symbols: &Symbols) -> Option<Self> {
         let units = symbols.units();
-        let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
         let unknown = symbols.unknown().and_then(|id| vocabulary.token(id));
         let is_text = |token: Token<'_>| matches!(token.kind, TokenKind::Text(_));
         let is_known = symbols.are_bytes() || symbols.has_all_bytes();
         let leaves_out = !is_known && unknown.is_none() && units.missing == Missing::Drop;
-        if has_marks || unknown.is_some_and(is_text) || leaves_out {
+        if units.has_marks() || unknown.is_some_and(is_text) || leaves_out {
             return None;
         }
         let mut rows = HugePageRow::with_room(OTHER as usize + 1);
@@ -246,7 +245,7 @@ impl Neighbours {
     }
 }
 
-/// All pairs of characters that some token has side by side, and perhaps others; `None` where a token begins or ends in the
+/// All pairs of characters that some token has side by side, and perhaps others; `None` if a token begins or ends in the
 /// middle of one.
 pub(super) fn joined_pairs(vocabulary: &Vocabulary) -> Option<HashSet<(char, char)>> {
     let pair = |&merge: &Merge| {
@@ -260,7 +259,7 @@ fn border(last: u8, first: u8) -> usize {
     usize::from(last) << 8 | usize::from(first)
 }
 
-/// The first or last character of a token; `None` where that is a part of one, for which a byte stands. And the byte itself.
+/// The first or last character of a token; `None` if that is a part of one, for which a byte stands. And the byte itself.
 #[derive(Clone, Copy)]
 struct End {
     code: Option<u32>,
@@ -305,7 +304,7 @@ fn parts(vocabulary: &Vocabulary, merge: Merge) -> Option<[&[u8]; 2]> {
     (text(merge.result)?.strip_prefix(left)? == right).then_some([left, right])
 }
 
-/// A bitmap of so many words, a power of two, with a bit for each pair.
+/// A bitmap of this many words, a power of two, with a bit for each pair.
 fn bitmap(pairs: &[(u32, u32)], n_words: usize) -> Vec<u64> {
     let mut bitmap = vec![0; n_words];
     for &(left, right) in pairs {
@@ -315,7 +314,7 @@ fn bitmap(pairs: &[(u32, u32)], n_words: usize) -> Vec<u64> {
     bitmap
 }
 
-/// Where a pair has its bit in a bitmap of so many words, a power of two.
+/// Where a pair has its bit in a bitmap of this many words, a power of two.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a hash is masked")]
 fn place(left: u32, right: u32, n_words: usize) -> (usize, u64) {

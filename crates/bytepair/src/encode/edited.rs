@@ -35,7 +35,7 @@ impl EditedMerges {
         Self { removed: vec![false; n_ids], more: HashMap::new() }
     }
 
-    /// Adds a merge behind all others; `None` where there is no room for one more.
+    /// Adds a merge after all others; `None` if there is no room for one more.
     pub(crate) fn push(&mut self, merge: Merge) -> Option<()> {
         let rank = FIRST_RANK.checked_add(u32::try_from(self.more.len()).ok()?)?;
         let ranked = RankedMerge { rank, result: merge.result };
@@ -71,7 +71,7 @@ impl Encoder {
     /// What symbols are merged to.
     ///
     /// # Errors
-    /// Where there are too many for places of 32 bits.
+    /// If there are too many for places of 32 bits.
     pub(crate) fn merged_by(
         &self,
         edit: &EditedMerges,
@@ -85,10 +85,10 @@ impl Encoder {
         Ok(ids)
     }
 
-    /// The ids of a piece, with the id behind the last for each unit that nothing stands for.
+    /// The ids of a piece, with the id after the last for each unit that nothing stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8, or too long.
+    /// If a piece of characters is not UTF-8, or too long.
     pub(crate) fn encode_by(
         &self,
         edit: &EditedMerges,
@@ -102,10 +102,10 @@ impl Encoder {
         self.merged_by(edit, &symbols, scratch)
     }
 
-    /// The symbols of a piece, with the id behind the last for each unit that nothing stands for.
+    /// The symbols of a piece, with the id after the last for each unit that nothing stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8.
+    /// If a piece of characters is not UTF-8.
     pub(crate) fn symbol_ids(&self, piece: &[u8]) -> Result<Vec<TokenId>> {
         let stranger = TokenId::try_from(self.vocabulary.len()).unwrap_or(TokenId::MAX);
         let mut symbols = Vec::with_capacity(piece.len());
@@ -116,7 +116,7 @@ impl Encoder {
     /// The last merge of the units of a token, if they are merged to it.
     ///
     /// # Errors
-    /// Where there are too many for places of 32 bits.
+    /// If there are too many for places of 32 bits.
     pub(crate) fn last_merge(&self, id: TokenId, scratch: &mut Scratch) -> Result<Option<Merge>> {
         let Some(units) = self.units_of_token(id) else { return Ok(None) };
         let mut last = None;

@@ -34,11 +34,12 @@ impl Growing {
 impl Encoder {
     /// An empty piece that may grow, if pieces of this vocabulary may.
     pub(crate) fn growing(&self) -> Option<Growing> {
-        let has_marked_bytes = self.symbols.units().is_bytes() && self.has_marks();
+        let units = self.symbols.units();
+        let has_marked_bytes = units.is_bytes() && units.has_marks();
         (!has_marked_bytes && self.lengths().is_some()).then(Growing::default)
     }
 
-    /// Appends a text to a piece; `None` where that cannot be done, and the piece counts no more.
+    /// Appends a text to a piece; `None` if that cannot be done, and the piece counts no more.
     pub(crate) fn grow(
         &self,
         growing: &mut Growing,
@@ -46,7 +47,7 @@ impl Encoder {
         scratch: &mut Scratch,
     ) -> Option<()> {
         let n_before = growing.symbols.len();
-        let end = if self.has_marks() {
+        let end = if self.symbols.units().has_marks() {
             self.push_marked(growing, std::str::from_utf8(text).ok()?)?
         } else {
             self.push_known(text, &mut growing.symbols)?;
@@ -70,11 +71,6 @@ impl Encoder {
         symbols.truncate(n_symbols);
         *n_ids = n_kept + new.len();
         Some(())
-    }
-
-    fn has_marks(&self) -> bool {
-        let units = self.symbols.units();
-        units.end_mark.is_some() || units.continuing_prefix.is_some()
     }
 
     /// Appends the symbols of a text, if all are known.

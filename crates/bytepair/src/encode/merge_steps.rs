@@ -22,6 +22,7 @@ const COURSE_LEN: usize = 128;
 
 /// One merge of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MergeStep {
     /// The symbol that the left part begins with, counted from 0 among those before any merge.
     pub place: usize,
@@ -35,10 +36,11 @@ pub struct MergeStep {
 
 /// How a piece becomes ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PieceCourse {
     /// The symbols before any merge, each with the bytes of the piece that it stands for.
     pub symbols: Vec<(TokenId, Range<usize>)>,
-    /// The merges, in order. None where the piece is a token as a whole.
+    /// The merges, in order. None if the piece is a token as a whole.
     pub steps: Vec<MergeStep>,
     /// The tokens at the end, each with the bytes of the piece that it stands for.
     pub tokens: Vec<(TokenId, Range<usize>)>,
@@ -75,7 +77,7 @@ impl Encoder {
     /// The symbols of a piece; `None` for a unit that nothing in the vocabulary stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8.
+    /// If a piece of characters is not UTF-8.
     pub(crate) fn symbols_of(&self, piece: &[u8]) -> Result<Vec<(Option<TokenId>, Range<usize>)>> {
         let mut symbols = Vec::new();
         let stranger = |_| Ok(TokenId::MAX);

@@ -34,7 +34,7 @@ pub(crate) use cache::{CacheKey, Filled, Known, Miss, Pending, PieceCache, Query
 pub(crate) use edited::EditedMerges;
 pub(crate) use growing_piece::Growing;
 pub use merge::Dropout;
-pub(crate) use merge::NaiveMerges;
+pub(crate) use merge::{NaiveMerges, Symbols};
 pub(crate) use merge_steps::give_indices;
 pub use merge_steps::{MergeStep, PieceCourse};
 pub(crate) use whole_tokens::{N_PREFETCHED, Repeated};
@@ -51,7 +51,7 @@ use crate::vocabulary::{Token, TokenId, Vocabulary};
 use cache::characters::Characters;
 use cuts::Cuts;
 use merge::stretches::SIZES;
-use merge::{Buffers, Lengths, MAX_SCAN_LEN, Symbols};
+use merge::{Buffers, Lengths, MAX_SCAN_LEN};
 use whole_tokens::WholePieces;
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ const MAX_CHARACTERS_LEN: usize = 3 * MAX_SCAN_LEN;
 
 const _: () = assert!(MAX_CHARACTERS_LEN <= SIZES.stretch, "a symbol of a long piece is one unit");
 
-/// From so many bytes on a piece is long, and its parts matter so many times as much for each byte.
+/// From this many bytes on a piece is long, and its parts matter so many times as much for each byte.
 const LONG_LEN: usize = 256;
 const LONG_WEIGHT: usize = 8;
 
@@ -243,7 +243,7 @@ impl Encoder {
         })
     }
 
-    /// Whether the ids of a piece are those of its parts before and behind a place, whatever stands around the
+    /// Whether the ids of a piece are those of its parts before and after a place, whatever stands around the
     /// characters there.
     pub(crate) fn is_cut(&self, piece: &[u8], place: usize) -> bool {
         !self.takes_whole_pieces()
@@ -251,7 +251,7 @@ impl Encoder {
             && self.cuts().is_some_and(|cuts| cuts.is_cut(piece, place, &self.symbols))
     }
 
-    /// All pairs of characters that are not proven to be cut apart wherever they stand; `None` where nothing is proven.
+    /// All pairs of characters that are not proven to be cut apart wherever they stand; `None` if nothing is proven.
     pub(crate) fn joined_pairs(&self) -> Option<HashSet<(char, char)>> {
         let is_proven = !self.symbols.units().is_bytes()
             && !self.takes_whole_pieces()
@@ -299,7 +299,7 @@ impl Encoder {
     /// Appends the ids of a piece.
     ///
     /// # Errors
-    /// Where a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
+    /// If a unit is not in the vocabulary and nothing stands for it, or a piece of characters is not
     /// UTF-8. Ids of what stands before may have been appended then.
     pub(crate) fn encode(
         &self,
@@ -330,7 +330,7 @@ impl Encoder {
     /// Appends the ids of a piece, with an id from `stranger` for each unit that nothing in the vocabulary stands for.
     ///
     /// # Errors
-    /// Where `stranger` fails, or a piece of characters is not UTF-8.
+    /// If `stranger` fails, or a piece of characters is not UTF-8.
     pub fn encode_or<'p>(
         &self,
         piece: &'p [u8],

@@ -7,7 +7,7 @@
 //! that continues a piece cannot begin it, and one without the end mark cannot end it. Tokens stand side by side in a
 //! piece exactly if all neighbours do as pairs. So the search goes from a token to its neighbours, and on from these,
 //! until one may begin or end a piece. What stands for units outside the alphabet separates tokens as no merge does:
-//! where there is such a stand-in, every token has a place. Where units are left out, the first or the last unit of a
+//! if there is such a stand-in, every token has a place. Where units are left out, the first or the last unit of a
 //! piece may be one of these, so more tokens may stand at its ends.
 //!
 //! The proofs are in `docs/explanation/reachability.md`. Takes an encoding for each token, and another one where a token
@@ -63,7 +63,7 @@ impl Encoder {
             .collect()
     }
 
-    /// The units of a token of text, marks included; `None` where one is not in the vocabulary, and for other tokens.
+    /// The units of a token of text, marks included; `None` if one is not in the vocabulary, and for other tokens.
     pub(crate) fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
         match self.vocabulary.token(id)? {
             Token { kind: TokenKind::Text(form), bytes } => self.units_of(form, bytes),
@@ -74,7 +74,7 @@ impl Encoder {
     /// What symbols are merged to.
     ///
     /// # Errors
-    /// Where there are too many for the memory.
+    /// If there are too many for the memory.
     pub(crate) fn merged(&self, ids: &[TokenId], scratch: &mut Scratch) -> Result<Vec<TokenId>> {
         scratch.ids.clear();
         scratch.ids.extend_from_slice(ids);
@@ -115,7 +115,7 @@ impl Encoder {
         self.merged(&ids, scratch).is_ok_and(|merged| merged == [id])
     }
 
-    /// The units that a token is made of; `None` where one is not in the vocabulary.
+    /// The units that a token is made of; `None` if one is not in the vocabulary.
     pub(crate) fn units_of(&self, form: Form, bytes: &[u8]) -> Option<Vec<TokenId>> {
         let units = self.symbols.units();
         let ends: Vec<usize> = if units.is_bytes() {
@@ -144,7 +144,7 @@ impl Encoder {
 
     /// Those among tokens that merges make.
     pub(crate) fn unplaced(&self, unmade: &[TokenId]) -> Vec<TokenId> {
-        if !self.needs_neighbours() || self.parts_anything() {
+        if !self.symbols.units().has_marks() || self.parts_anything() {
             return Vec::new();
         }
         let unmade: HashSet<_> = unmade.iter().copied().collect();
@@ -159,11 +159,6 @@ impl Encoder {
             TokenKind::Text(form) => Some(Placed { id, form, is_mark: token == END_MARK }),
             _ => None,
         })
-    }
-
-    fn needs_neighbours(&self) -> bool {
-        let units = self.symbols.units();
-        units.continuing_prefix.is_some() || units.end_mark.is_some()
     }
 
     /// Whether something may stand on both sides of a token that no merge joins with it. Where that is not sure it is

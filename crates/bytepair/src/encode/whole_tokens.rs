@@ -125,8 +125,7 @@ impl WholePieces {
         };
         Self {
             has_end_mark,
-            has_marks: !has_end_mark
-                && (units.end_mark.is_some() || units.continuing_prefix.is_some()),
+            has_marks: !has_end_mark && units.has_marks(),
             names: named.filter_map(spelled).collect(),
         }
     }

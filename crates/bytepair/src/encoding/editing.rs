@@ -12,14 +12,14 @@ use super::{Encoding, check_windows, n_windows, windows};
 use crate::error::{Error, Result};
 use crate::template::{Padding, Truncation};
 
-/// Characters are counted up to every so many bytes.
+/// Characters are counted up to every this many bytes.
 const STEP: usize = 64;
 
 impl Encoding {
     /// Cuts this to at most `max_length` ids. The rest becomes its overflowing parts; those it had are dropped.
     ///
     /// # Errors
-    /// Where neighbouring parts would have to share all their ids, or so many that they take too much memory.
+    /// If neighbouring parts would have to share all their ids, or so many that they take too much memory.
     pub fn truncate(&mut self, truncation: &Truncation) -> Result<()> {
         let Truncation { max_length, stride, .. } = *truncation;
         if self.ids.len() <= max_length {
@@ -60,7 +60,7 @@ impl Encoding {
     /// Joins encodings. With `growing_offsets`, spans go on where those before end.
     ///
     /// # Errors
-    /// Where each part that overflows, followed by each of the others, takes too much memory.
+    /// If each part that overflows, followed by each of the others, takes too much memory.
     pub fn merged(
         encodings: impl IntoIterator<Item = Self>,
         growing_offsets: bool,

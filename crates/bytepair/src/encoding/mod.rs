@@ -101,13 +101,6 @@ impl Encoding {
         }
     }
 
-    /// Appends ids, to all of which a type is given.
-    pub(crate) fn append_as(&mut self, next: &Self, type_id: u32) {
-        let n_before = self.ids.len();
-        self.append(next);
-        self.type_ids[n_before..].fill(type_id);
-    }
-
     /// Appends ids, without what overflows.
     pub(crate) fn append(&mut self, next: &Self) {
         let n_before = self.ids.len();
@@ -133,8 +126,10 @@ impl Encoding {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) ids: Vec<TokenId>,
-    offsets: Vec<(usize, usize)>,
-    words: Vec<u32>,
+    /// The span of text of each id, white space included.
+    pub(crate) offsets: Vec<(usize, usize)>,
+    /// The number of the piece of each id.
+    pub(crate) words: Vec<u32>,
     /// How many characters of white space each token begins and ends with; empty where spans are not trimmed.
     spaces: Vec<(usize, usize)>,
     /// By place among the ids: how a token stands there, where it is written otherwise in the vocabulary.
@@ -143,17 +138,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The span of text of each id, white space included.
-    pub(crate) fn offsets(&self) -> &[(usize, usize)] {
-        &self.offsets
-    }
-
-    /// The number of the piece of each id.
-    pub(crate) fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// Refuses so many more ids where there is no memory for them.
+    /// Refuses this many more ids if there is no memory for them.
     pub(crate) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         ask_to_grow(&self.ids, n_more)?;
         ask_to_grow(&self.offsets, n_more)?;
@@ -327,7 +312,7 @@ fn trimmed(
     (start, end)
 }
 
-/// The length of the character that begins at a place, 1 behind the end.
+/// The length of the character that begins at a place, 1 after the end.
 fn len_after(text: &[u8], offset: usize) -> usize {
     let rest = text.get(offset + 1..).unwrap_or_default();
     1 + rest.iter().take_while(|&&byte| is_continuation(byte)).count()

@@ -100,6 +100,7 @@ impl<'t> Traced<'t> {
     }
 
     /// The text after all steps of a normalizer.
+    #[inline]
     pub(crate) fn changed(&self, normalizer: &Normalizer) -> Result<Traced<'_>> {
         let segment = self.segment();
         let Segment { is_first, is_last, is_rest, .. } = segment;

@@ -24,7 +24,7 @@ const PAGE_LEN: usize = 2 << 20;
 /// The size of a cache line, on most processors.
 const LINE_LEN: usize = 64;
 
-/// The size of a small page, on most systems. Where it is larger, some advice is not taken.
+/// The size of a small page, on most systems. If it is larger, some advice is not taken.
 #[cfg(target_os = "linux")]
 const SMALL_PAGE_LEN: usize = 4 << 10;
 
@@ -62,7 +62,7 @@ impl<T: Copy> HugePageRow<T> {
     /// A row without values that has room for `room` of them.
     ///
     /// # Panics
-    /// Where so many values would take more bytes than there are addresses.
+    /// If this many values would take more bytes than there are addresses.
     pub fn with_room(room: usize) -> Self {
         Self::try_with_room(room).unwrap_or_else(|| match layout::<T>(room) {
             Some(layout) => handle_alloc_error(layout),
@@ -70,7 +70,7 @@ impl<T: Copy> HugePageRow<T> {
         })
     }
 
-    /// A row without values that has room for `room` of them; `None` where there is no memory for so many.
+    /// A row without values that has room for `room` of them; `None` if there is no memory for so many.
     pub(crate) fn try_with_room(room: usize) -> Option<Self> {
         let layout = layout::<T>(room)?;
         // SAFETY: the layout has a size, since `room` is not 0 and the type is no empty one (`layout` checks both).
@@ -85,7 +85,7 @@ impl<T: Copy> HugePageRow<T> {
         self.room
     }
 
-    /// Makes room for so many values in all.
+    /// Makes room for this many values in all.
     #[inline]
     pub(crate) fn reserve(&mut self, len: usize) {
         if len > self.room {
@@ -93,7 +93,7 @@ impl<T: Copy> HugePageRow<T> {
         }
     }
 
-    /// Moves the row to where there is room for twice as many, or for a quarter more where memory is short.
+    /// Moves the row to if there is room for twice as many, or for a quarter more where memory is short.
     #[cold]
     fn make_room(&mut self, len: usize) {
         let roomy = Self::try_with_room(len.saturating_mul(2));
@@ -113,7 +113,7 @@ impl<T: Copy> HugePageRow<T> {
         self.len += 1;
     }
 
-    /// Appends a value until there are `len`, and makes room for them where there is none.
+    /// Appends a value until there are `len`, and makes room for them if there is none.
     #[inline]
     pub(crate) fn lengthen(&mut self, value: T, len: usize) {
         self.reserve(len);
@@ -122,7 +122,7 @@ impl<T: Copy> HugePageRow<T> {
         self.len += n_new;
     }
 
-    /// The room behind the values.
+    /// The room after the values.
     #[inline]
     fn spare(&mut self) -> &mut [MaybeUninit<T>] {
         let start = self.start.as_ptr().wrapping_add(self.len).cast();
@@ -138,7 +138,7 @@ impl<T> HugePageRow<T> {
         self.len = self.len.min(len);
     }
 
-    /// Gives the memory of the room behind the values back to the system, where it is much. The room stays.
+    /// Gives the memory of the room after the values back to the system, where it is much. The room stays.
     pub(crate) fn give_back(&mut self) {
         let (n_used, n_bytes) = (self.len * size_of::<T>(), self.room * size_of::<T>());
         if n_bytes - n_used >= PAGE_LEN {
@@ -191,8 +191,8 @@ fn layout<T>(len: usize) -> Option<Layout> {
     }
 }
 
-/// Makes room in a vector for so many more values, in huge pages where whole ones lie within. The number may be a guess:
-/// where there is no memory for so many, the vector stays as it is.
+/// Makes room in a vector for this many more values, in huge pages where whole ones lie within. The number may be a guess:
+/// if there is no memory for so many, the vector stays as it is.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, n_more: usize) {
     if values.capacity() - values.len() >= n_more || values.try_reserve_exact(n_more).is_err() {
         return;
@@ -223,7 +223,7 @@ fn advise_huge_pages(_start: *mut u8, _size: usize) {}
 /// Lets the system take the small pages that are all in this memory.
 ///
 /// # Safety
-/// Nobody must need what the memory holds, nor what is behind it up to the next multiple of [`PAGE_LEN`]: a system whose
+/// Nobody must need what the memory holds, nor what follows it up to the next multiple of [`PAGE_LEN`]: a system whose
 /// small pages are larger takes whole ones of these.
 #[cfg(target_os = "linux")]
 unsafe fn forget(start: *mut u8, size: usize) {

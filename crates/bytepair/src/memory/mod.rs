@@ -28,7 +28,7 @@ const BLOCK_LEN: usize = 64 << 10;
 /// For how much of such a part there is room at once, in bytes.
 const BELIEVED_LEN: usize = 8 << 20;
 
-/// Refuses work that takes about so many bytes where there is no memory for them.
+/// Refuses work that takes about this many bytes if there is no memory for them.
 ///
 /// # Errors
 /// [`ErrorKind::OutOfMemory`].
@@ -46,7 +46,7 @@ fn ask_for_much(n_bytes: usize) -> Result<()> {
     asked.map_err(|_| out_of_memory(n_bytes))
 }
 
-/// Asks for what a row takes that is about to get so many more values, where it has no room for them.
+/// Asks for what a row takes that is about to get this many more values, where it has no room for them.
 #[inline]
 pub(crate) fn ask_to_grow<T>(row: &Vec<T>, n_more: usize) -> Result<()> {
     if row.capacity() - row.len() >= n_more { Ok(()) } else { ask_for_room(row, n_more) }
@@ -59,13 +59,13 @@ fn ask_for_room<T>(row: &Vec<T>, n_more: usize) -> Result<()> {
     ask(n_values.saturating_mul(size_of::<T>()))
 }
 
-/// Makes room for exactly so many more values.
+/// Makes room for exactly this many more values.
 pub(crate) fn reserve_exact<T>(row: &mut Vec<T>, n_more: usize) -> Result<()> {
     ask_to_grow(row, n_more)?;
     row.try_reserve_exact(n_more).map_err(|_| out_of_memory(n_more.saturating_mul(size_of::<T>())))
 }
 
-/// The next `length` bytes of a file, in memory that grows as they are found; `None` where the file ends before.
+/// The next `length` bytes of a file, in memory that grows as they are found; `None` if the file ends before.
 ///
 /// `check` sees each block as it comes, and may refuse it.
 pub fn read_claimed(

@@ -23,7 +23,7 @@ pub(super) enum Symbol {
 }
 
 /// A symbol of a changed text: 0 takes the place of one symbol, 1 is added, -n takes the place of one
-/// and removes the n symbols behind it.
+/// and removes the n symbols after it.
 pub(super) type Change = (Symbol, isize);
 
 impl Symbol {

@@ -1,7 +1,7 @@
 //! The character map that SentencePiece compiles into its models.
 //!
 //! It says which text replaces which: keys lie in a double array (a trie in one row of 32-bit units,
-//! walked byte by byte), the texts behind it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
+//! walked byte by byte), the texts after it, each ended by a NUL. Reading copies the map once and checks its sizes; a walk
 //! that a damaged map would lead out of itself ends there. A look-up takes one step for each byte of the key.
 //!
 //! Two libraries look different things up. SentencePiece takes the longest key that a text begins with. Hugging Face's
@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::Growth;
 use super::aligned::{Change, Symbol};
-use super::{ByteSet, Growth, bytes_of};
 use crate::error::{Error, Result};
 
 /// Texts and what replaces them.
@@ -29,17 +29,6 @@ struct Map {
     units: Vec<u32>,
     /// The replacements, each ended by a NUL.
     texts: String,
-    /// The bytes of all replacements, and the length of the longest.
-    bytes: ByteSet,
-    longest: usize,
-}
-
-impl Map {
-    fn new(units: Vec<u32>, texts: String) -> Self {
-        let longest = texts.split('\0').map(str::len).max().unwrap_or(0);
-        let bytes = bytes_of(&texts);
-        Self { units, texts, bytes, longest }
-    }
 }
 
 impl fmt::Debug for Map {
@@ -48,20 +37,14 @@ impl fmt::Debug for Map {
     }
 }
 
-/// SentencePiece keeps no more than so many keys that a text begins with, the shortest ones.
+/// How many keys that a text begins with SentencePiece keeps, the shortest ones.
 const MAX_KEYS: usize = 32;
-
-/// How many steps all keys of a map may have together.
-const MAX_STEPS: usize = 2_000_000;
-
-/// How many bytes a key may have where all are listed.
-const MAX_KEY_LEN: usize = 256;
 
 impl CharsMap {
     /// Reads the content of `precompiled_charsmap`.
     ///
     /// # Errors
-    /// Where the sizes in it do not fit its length, or the replacements are not UTF-8.
+    /// If the sizes in it do not fit its length, or the replacements are not UTF-8.
     pub fn parse(data: &[u8]) -> Result<Self> {
         let problem = |problem: &str| Error::format("SentencePiece", PART, problem);
         let (size, rest) = data.split_first_chunk().ok_or_else(|| problem("too short"))?;
@@ -75,55 +58,18 @@ impl CharsMap {
         };
         let texts = std::str::from_utf8(texts).map_err(|_| problem("its texts are not UTF-8"))?;
         let units = units.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
-        Ok(Self(Arc::new(Map::new(units, texts.to_owned()))))
+        Ok(Self(Arc::new(Map { units, texts: texts.to_owned() })))
     }
 
     /// How much longer a text can become.
-    pub(super) fn growth(&self) -> Growth<'_> {
-        Growth::Any(self.0.longest, &self.0.bytes)
-    }
-
-    /// Every key with what replaces it, in ascending order, or `None` where there are more than a map of Unicode has, as in
-    /// a damaged one.
-    pub fn keys(&self) -> Option<Vec<(Vec<u8>, &str)>> {
-        let units = &self.0.units;
-        let Some(&root) = units.first() else { return Some(Vec::new()) };
-        let mut keys = Vec::new();
-        let mut n_steps = 0;
-        let mut open = vec![(offset(root), Vec::new())];
-        while let Some((place, key)) = open.pop() {
-            if key.len() > MAX_KEY_LEN {
-                return None;
-            }
-            let next = self.behind(place, &key);
-            n_steps += next.len();
-            if n_steps > MAX_STEPS {
-                return None;
-            }
-            open.extend(next);
-            if key.is_empty() {
-                continue;
-            }
-            if let Some(replacement) = self.exact(&key) {
-                keys.push((key, replacement));
-            }
-        }
-        Some(keys)
-    }
-
-    /// The places that one more byte leads to, with their keys, the largest byte first.
-    fn behind(&self, place: usize, key: &[u8]) -> Vec<(usize, Vec<u8>)> {
-        let next = |byte: u8| {
-            let next = place ^ usize::from(byte);
-            let unit = *self.0.units.get(next).filter(|unit| label(**unit) == u32::from(byte))?;
-            Some((next ^ offset(unit), [key, &[byte]].concat()))
-        };
-        (1..=u8::MAX).rev().filter_map(next).collect()
+    pub(super) fn growth(&self) -> Growth {
+        let texts = &self.0.texts;
+        Growth::any(texts.split('\0').map(str::len).max().unwrap_or(0), texts)
     }
 
     /// The content of `precompiled_charsmap` that gives this map.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let Map { units, texts, .. } = &*self.0;
+        let Map { units, texts } = &*self.0;
         let n_bytes = u32::try_from(units.len() * 4).unwrap_or_default();
         let units = units.iter().flat_map(|unit| unit.to_le_bytes());
         n_bytes.to_le_bytes().into_iter().chain(units).chain(texts.bytes()).collect()
@@ -138,18 +84,11 @@ impl CharsMap {
         Some((length, self.replacement(value)?))
     }
 
-    /// What replaces the shortest key that a text begins with, as Hugging Face's `Precompiled` asks.
+    /// What replaces the shortest key that a text begins with, as Hugging Face's `Precompiled` looks it up.
     pub fn shortest(&self, text: &[u8]) -> Option<&str> {
         let mut shortest = None;
         self.walk(text, |_, value| shortest = shortest.or(Some(value)));
         self.replacement(shortest?)
-    }
-
-    /// What replaces a text that is a key as a whole.
-    pub fn exact(&self, text: &[u8]) -> Option<&str> {
-        let mut found = None;
-        self.walk(text, |length, value| found = (length == text.len()).then_some(value));
-        self.replacement(found?)
     }
 
     /// Calls `visit` with the length and the value of each key that a text begins with, the shortest first.
@@ -222,7 +161,7 @@ fn ends_key(unit: u32) -> bool {
     unit & (1 << 8) != 0
 }
 
-/// Clusters of so many bytes are looked up character by character.
+/// Clusters of this length, in bytes, and longer ones are looked up character by character.
 const LONG_CLUSTER: usize = 6;
 
 /// Calls `visit` with each part of a text and what replaces it, in order.
@@ -247,7 +186,7 @@ pub(super) fn for_each_part<'t>(
 ///
 /// What is longer adds its last characters; what is shorter lets the last character before the rest of the
 /// text skip the others, also where that character stands before an empty replacement. At the beginning of
-/// a text nothing does, and spans behind it lag: that is how the library counts.
+/// a text nothing does, and later spans lag: that is how the library counts.
 pub(super) fn push_changes(changes: &mut Vec<Change>, part: &str, replacement: &str) {
     let n_before = part.chars().count();
     let n_after = replacement.chars().count();
@@ -305,24 +244,13 @@ pub(crate) mod tests {
         [("a", "b"), ("ab", ""), ("abcd", "xyz"), ("é", "e\u{301}"), ("ﬁ", "fi")];
 
     #[test]
-    fn the_longest_key_wins_and_a_whole_text_is_a_key_or_not() {
+    fn the_longest_key_wins() {
         let map = CharsMap::parse(&build(&RULES)).unwrap();
         assert_eq!(map.longest(b"abcx"), Some((2, "")));
         assert_eq!(map.longest(b"abcdx"), Some((4, "xyz")));
         assert_eq!(map.longest("éa".as_bytes()), Some((2, "e\u{301}")));
         assert_eq!(map.longest(b"b"), None);
         assert_eq!(map.longest(b""), None);
-        assert_eq!(map.exact(b"abc"), None);
-        assert_eq!(map.exact(b"ab"), Some(""));
-        assert_eq!(map.exact("ﬁ".as_bytes()), Some("fi"));
-    }
-
-    #[test]
-    fn all_keys_are_listed_in_order() {
-        let map = CharsMap::parse(&build(&RULES)).unwrap();
-        let mut expected = RULES.map(|(key, replacement)| (key.as_bytes().to_vec(), replacement));
-        expected.sort_unstable();
-        assert_eq!(map.keys().unwrap(), expected);
     }
 
     #[test]
@@ -374,7 +302,8 @@ pub(crate) mod tests {
             let map = CharsMap::parse(&data).unwrap();
             let longest = map.longest(&text);
             prop_assert!(longest.is_none_or(|(length, _)| length <= text.len()));
-            map.exact(&text);
+            map.shortest(&text);
+            map.for_each_joined(|_, _| ());
         }
     }
 }

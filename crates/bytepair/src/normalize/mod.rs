@@ -3,7 +3,7 @@
 //! A normalizer is a list of steps, applied in order to each segment between added tokens. Bytes that
 //! are not UTF-8 pass unchanged. Each step exists twice: `normalize` gives the text alone, quickly,
 //! `normalize_aligned` also where each byte came from, by the rules of Hugging Face `tokenizers`. What
-//! depends on a version of Unicode asks the tables that the normalizer was given. Costs one pass over the
+//! depends on a version of Unicode uses the tables that the normalizer was given. Costs one pass over the
 //! text for each step; a text that no step changes is not copied by `normalize`.
 
 mod aligned;
@@ -130,16 +130,16 @@ impl Normalizer {
     }
 
     /// The steps as far as the length of the text matters.
-    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth<'_>> {
+    pub(crate) fn growths(&self) -> impl Iterator<Item = Growth> {
         self.steps.iter().map(|step| match step {
-            NormalizeStep::Replace { from, to } => Growth::Text(from, to),
-            NormalizeStep::ReplaceMatches { to, .. } => Growth::Pattern(to),
-            NormalizeStep::Prepend { text, .. } => Growth::Prefix(text),
+            NormalizeStep::Replace { from, to } => Growth::text(from, to),
+            NormalizeStep::ReplaceMatches { to, .. } => Growth::any(to.len(), to),
+            NormalizeStep::Prepend { text, .. } => Growth::prefix(text),
             NormalizeStep::Precompiled(map) => map.growth(),
             NormalizeStep::SentencePiece(step) => {
-                step.rules().characters.as_ref().map_or(Growth::Other, CharsMap::growth)
+                step.rules().characters.as_ref().map_or(Growth::OTHER, CharsMap::growth)
             }
-            _ => Growth::Other,
+            _ => Growth::OTHER,
         })
     }
 
@@ -197,7 +197,7 @@ impl Normalizer {
         self.steps.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
-    /// Whether something is put behind a segment.
+    /// Whether something is put after a segment.
     pub(crate) fn adds_behind(&self) -> bool {
         self.steps.iter().any(|step| {
             let NormalizeStep::SentencePiece(step) = step else { return false };
@@ -428,48 +428,39 @@ pub(crate) const MAX_GROWTH: u16 = 1024;
 
 /// A change, as far as its size matters.
 #[derive(Clone, Copy)]
-pub(crate) enum Growth<'s> {
-    /// A text becomes another.
-    Text(&'s str, &'s str),
-    /// What a pattern matches, at least one byte, becomes a text.
-    Pattern(&'s str),
-    /// A text is put in front.
-    Prefix(&'s str),
-    /// Anything, at least one byte, becomes one of some texts: the length of the longest, and the bytes of all.
-    Any(usize, &'s ByteSet),
-    /// Anything becomes something of about its length.
-    Other,
+pub(crate) struct Growth {
+    /// The bytes of what it looks for, and of what it puts there.
+    reads: ByteSet,
+    writes: ByteSet,
+    /// How many times longer it makes what it finds.
+    factor: f64,
+    /// The length of a text that it puts in front.
+    prefix_len: f64,
 }
 
 /// The bytes of a text.
-pub(crate) type ByteSet = [bool; 256];
+type ByteSet = [bool; 256];
 
-impl Growth<'_> {
-    fn factor(self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
-        let ratio = |to: &str, from_len: usize| to.len() as f64 / from_len.max(1) as f64;
-        match self {
-            Self::Text(from, to) => ratio(to, from.len()).max(1.0),
-            Self::Pattern(to) => ratio(to, 1).max(1.0),
-            #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
-            Self::Any(longest, _) => longest.max(1) as f64,
-            Self::Prefix(_) | Self::Other => 1.0,
-        }
+#[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
+impl Growth {
+    /// Anything becomes something of about its length.
+    pub(crate) const OTHER: Self =
+        Self { reads: [true; 256], writes: [true; 256], factor: 1.0, prefix_len: 0.0 };
+
+    /// Anything, at least one byte, becomes one of some texts, of which the longest has this many bytes.
+    pub(crate) fn any(longest: usize, texts: &str) -> Self {
+        Self { writes: bytes_of(texts), factor: longest.max(1) as f64, ..Self::OTHER }
     }
 
-    fn reads(self) -> ByteSet {
-        match self {
-            Self::Text(from, _) => bytes_of(from),
-            Self::Pattern(_) | Self::Prefix(_) | Self::Any(..) | Self::Other => [true; 256],
-        }
+    /// A text becomes another.
+    pub(crate) fn text(from: &str, to: &str) -> Self {
+        let ratio = to.len() as f64 / from.len().max(1) as f64;
+        Self { reads: bytes_of(from), factor: ratio.max(1.0), ..Self::any(0, to) }
     }
 
-    fn writes(self) -> ByteSet {
-        match self {
-            Self::Text(_, text) | Self::Pattern(text) | Self::Prefix(text) => bytes_of(text),
-            Self::Any(_, bytes) => *bytes,
-            Self::Other => [true; 256],
-        }
+    /// A text is put in front.
+    fn prefix(text: &str) -> Self {
+        Self { reads: [false; 256], prefix_len: text.len() as f64, ..Self::any(0, text) }
     }
 }
 
@@ -479,28 +470,22 @@ impl Growth<'_> {
 /// this is judged by the bytes that the two have in common, so the bound may be too high but never too low. A byte of the
 /// result comes from one of the text or from one that was put in front, so their growths are added, as if the text were one
 /// byte long. Takes the square of the number of steps.
-pub(crate) fn growth(steps: &[Growth<'_>]) -> f64 {
+pub(crate) fn growth(steps: &[Growth]) -> f64 {
     // From the last step to the first: what a step reads, and how much longer steps make what it reads.
-    let mut later: Vec<(ByteSet, f64)> = Vec::with_capacity(steps.len());
+    let mut later: Vec<(&ByteSet, f64)> = Vec::with_capacity(steps.len());
     let mut put_in_front = 0.0;
     for step in steps.iter().rev() {
-        let writes = step.writes();
-        let meets = |reads: &ByteSet| reads.iter().zip(&writes).any(|(one, other)| *one && *other);
-        let grows = later
-            .iter()
-            .filter(|(reads, _)| meets(reads))
-            .map(|(_, growth)| *growth)
-            .fold(1.0, f64::max);
-        match step {
-            #[expect(clippy::cast_precision_loss, reason = "a bound, not a count")]
-            Growth::Prefix(text) => put_in_front += text.len() as f64 * grows,
-            _ => later.push((step.reads(), step.factor() * grows)),
-        }
+        let meets =
+            |reads: &ByteSet| reads.iter().zip(&step.writes).any(|(one, other)| *one && *other);
+        let met = later.iter().filter(|(reads, _)| meets(reads));
+        let grows = met.map(|(_, growth)| *growth).fold(1.0, f64::max);
+        put_in_front += step.prefix_len * grows;
+        later.push((&step.reads, step.factor * grows));
     }
     put_in_front + later.iter().map(|(_, growth)| *growth).fold(1.0, f64::max)
 }
 
-pub(crate) fn bytes_of(text: &str) -> ByteSet {
+fn bytes_of(text: &str) -> ByteSet {
     let mut set = [false; 256];
     text.bytes().for_each(|byte| set[usize::from(byte)] = true);
     set

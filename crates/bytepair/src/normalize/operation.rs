@@ -1,6 +1,6 @@
 //! What steps are made of: operations that each change a text, in two ways that agree.
 //!
-//! `apply` gives the changed text, or `None` where nothing changes; `align` changes a text that remembers
+//! `apply` gives the changed text, or `None` if nothing changes; `align` changes a text that remembers
 //! where it came from. A step of several rules (BERT's, Nmt) is several operations, one pass each.
 //!
 //! A [`CharacterRule`] looks at one character alone, which becomes none, one or several. Which characters are marks or
@@ -156,7 +156,7 @@ impl Operation {
     }
 
     /// Whether a text can be cut before a character and changed in two parts; makes of that character what the
-    /// changed rest begins with, and nothing where that is not known.
+    /// changed rest begins with, and nothing if that is not known.
     pub(super) fn can_cut_before(
         &self,
         first: &mut Option<Vec<u8>>,

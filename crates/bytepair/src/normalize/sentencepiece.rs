@@ -31,13 +31,13 @@ pub struct SentencePieceRules {
     pub characters: Option<CharsMap>,
     /// Texts that stay as they are, the longest at each place.
     pub verbatim: Vec<String>,
-    /// Whether a space is put before the text, or behind it.
+    /// Whether a space is put before the text, or after it.
     pub adds_space: bool,
     /// Whether spaces at the ends go, and all but one in between.
     pub removes_extra_spaces: bool,
     /// Whether each space becomes `▁`.
     pub escapes_spaces: bool,
-    /// Whether the added space comes behind the text.
+    /// Whether the added space comes after the text.
     pub space_is_suffix: bool,
 }
 
@@ -60,7 +60,7 @@ struct Compiled {
 struct Walk<'t> {
     text: &'t [u8],
     ahead: Ahead,
-    /// The first verbatim text that was found behind the place of the last call; an empty one at the end of the text if
+    /// The first verbatim text that was found after the place of the last call; an empty one at the end of the text if
     /// there is none.
     next: Range<usize>,
 }
@@ -103,7 +103,7 @@ type TextWithSpans = (Vec<u8>, Vec<(usize, usize)>);
 
 impl SentencePiece {
     /// # Errors
-    /// Where there are more verbatim texts than can be searched for.
+    /// If there are more verbatim texts than can be searched for.
     pub fn new(rules: SentencePieceRules) -> Result<Self> {
         let mut begins_verbatim = [false; 256];
         let first_bytes = rules.verbatim.iter().filter_map(|text| text.as_bytes().first());
@@ -121,7 +121,7 @@ impl SentencePiece {
     /// The segment after all rules. Always UTF-8.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// If there is no memory for it.
     pub fn normalize(&self, segment: Segment<'_>) -> Result<Vec<u8>> {
         self.run(segment, &mut Unseen)
     }
@@ -129,7 +129,7 @@ impl SentencePiece {
     /// The segment after all rules, with the range of bytes of the segment that each byte of the result came from.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// If there is no memory for it.
     pub fn normalize_aligned(&self, segment: Segment<'_>) -> Result<TextWithSpans> {
         let mut starts = Vec::new();
         let text = self.run(segment, &mut starts)?;
@@ -147,7 +147,7 @@ impl SentencePiece {
         else {
             return false;
         };
-        // Where the text goes on is not asked: nothing reaches across.
+        // Where the text goes on does not matter: nothing reaches across.
         let last = &text[before..place];
         let stays = || self.next(&mut Walk::new(last), 0) == (last.len(), last);
         text[before] != b' '
@@ -253,7 +253,7 @@ impl SentencePiece {
     }
 }
 
-/// The length of the character that a text begins with; `None` where it begins with none.
+/// The length of the character that a text begins with; `None` if it begins with none.
 pub(crate) fn character_length(text: &[u8]) -> Option<usize> {
     let first = *text.first()?;
     let length = match first {

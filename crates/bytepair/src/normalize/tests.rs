@@ -280,22 +280,21 @@ fn a_step_is_asked_only_where_nothing_behind_it_could_give_the_text() {
 
 #[test]
 fn only_replacements_that_find_each_other_multiply() {
-    let apart = [Growth::Text("%", "percent"), Growth::Text("$", "DOLLAR")];
+    let apart = [Growth::text("%", "percent"), Growth::text("$", "DOLLAR")];
     assert_eq!(growth(&apart).to_bits(), 7.0_f64.to_bits());
-    let doubling = [Growth::Text("a", "aa"); 40];
+    let doubling = vec![Growth::text("a", "aa"); 40];
     assert_eq!(growth(&doubling).to_bits(), 2.0_f64.powi(40).to_bits());
-    let hidden = [Growth::Text("a", "AA"), Growth::Other, Growth::Text("a", "AA")];
+    let hidden = [Growth::text("a", "AA"), Growth::OTHER, Growth::text("a", "AA")];
     assert_eq!(growth(&hidden).to_bits(), 4.0_f64.to_bits());
 }
 
 #[test]
 fn what_is_put_in_front_and_what_a_map_gives_counts() {
-    let symbol = Growth::Prefix("\u{2581}");
-    assert_eq!(growth(&[symbol, Growth::Text(" ", "\u{2581}")]).to_bits(), 6.0_f64.to_bits());
-    let found = [Growth::Prefix("ab"), Growth::Text("a", "bbbbb")];
+    let symbol = Growth::prefix("\u{2581}");
+    assert_eq!(growth(&[symbol, Growth::text(" ", "\u{2581}")]).to_bits(), 6.0_f64.to_bits());
+    let found = [Growth::prefix("ab"), Growth::text("a", "bbbbb")];
     assert_eq!(growth(&found).to_bits(), 15.0_f64.to_bits());
-    let map = bytes_of("xy ");
-    let found = [Growth::Any(10, &map), Growth::Text(" ", "___"), Growth::Text("a", "bb")];
+    let found = [Growth::any(10, "xy "), Growth::text(" ", "___"), Growth::text("a", "bb")];
     assert_eq!(growth(&found).to_bits(), 30.0_f64.to_bits());
 }
 
@@ -311,7 +310,7 @@ proptest! {
         };
         let changes: Vec<_> = steps
             .iter()
-            .map(|(from, to)| if from.is_empty() { Growth::Prefix(to) } else { Growth::Text(from, to) })
+            .map(|(from, to)| if from.is_empty() { Growth::prefix(to) } else { Growth::text(from, to) })
             .collect();
         let mut changed = text.clone();
         for step in &steps {

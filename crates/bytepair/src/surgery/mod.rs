@@ -3,9 +3,9 @@
 //! These guarantees hold, each tested as a property of small random vocabularies in `tests`:
 //!
 //! - *Extension* ([`strings`]): existing tokens, merges and added tokens keep their ids and ranks, and new
-//!   merges rank behind all others. So the old merges run to their end first, and the new encoding of a text joins some
+//!   merges rank after all others. So the old merges run to their end first, and the new encoding of a text joins some
 //!   neighbours of the old one. Once two tokens get a merge, their string always becomes that token, since later merges
-//!   rank behind this one: every added token is reachable.
+//!   rank after this one: every added token is reachable.
 //! - *Removal* ([`remove`], [`prune`]): removing a token removes all merges that use it, and the tokens that only those
 //!   merges make. Every remaining token that its own units were merged to still is: no merge on the way to it is gone.
 //! - *Numbering* ([`remove`]): all parts of a tokenizer that hold ids get the new ones, or the change is refused.
@@ -46,7 +46,7 @@ struct Ground {
 
 impl Ground {
     /// # Errors
-    /// Where a token is too long to encode.
+    /// If a token is too long to encode.
     fn new(vocabulary: &Vocabulary, encoder: &Encoder) -> Result<Self> {
         let mut parts = vec![Vec::new(); vocabulary.len()];
         for (place, merge) in (0..).zip(vocabulary.merges()) {
@@ -98,7 +98,7 @@ impl Tokenizer {
     /// These tokens and all that are built on them, each with the parts that it is built on.
     ///
     /// # Errors
-    /// Where an id is that of no token, or a token is too long to encode.
+    /// If an id is that of no token, or a token is too long to encode.
     pub fn built_on(&self, ids: &[TokenId]) -> Result<Vec<(TokenId, Vec<TokenId>)>> {
         ids.iter().try_for_each(|&id| self.parts().vocabulary.expect_token(id).map(drop))?;
         let ground = self.ground()?;

@@ -32,6 +32,7 @@ pub struct Goal<'g> {
 
 /// A smaller tokenizer.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Pruned {
     /// The tokenizer.
     pub tokenizer: Tokenizer,

@@ -31,6 +31,7 @@ pub enum Mode {
 
 /// A token that is now made of other parts. All ids are the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rerouted {
     /// How it was made.
     pub before: Merge,
@@ -40,6 +41,7 @@ pub struct Rerouted {
 
 /// A tokenizer without some tokens.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Removed {
     /// The tokenizer.
     pub tokenizer: Tokenizer,
@@ -55,7 +57,7 @@ impl Tokenizer {
     /// This tokenizer without these tokens.
     ///
     /// # Errors
-    /// Where one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
+    /// If one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
     /// uses.
     pub fn without(&self, ids: &[TokenId], mode: Mode, numbering: Numbering) -> Result<Removed> {
         self.check_removable(ids)?;

@@ -1,6 +1,6 @@
 //! Tokens for strings, by the rule of two: a string that encodes to two tokens gets a merge of them.
 //!
-//! The merge ranks behind all others. So the string is merged to its two tokens as before, then to the new one, and no
+//! The merge ranks after all others. So the string is merged to its two tokens as before, then to the new one, and no
 //! later merge comes before that. A string of more tokens needs helpers: tokens for its beginnings, which are added only on
 //! request. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
 //!
@@ -13,7 +13,7 @@
 //! and so are tokens that the normalizer of the first always changes or its pattern always cuts.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use crate::encode::{EditedMerges, Scratch};
 use crate::error::{Error, Result};
@@ -24,6 +24,7 @@ use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
 /// What became of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It was already one token.
     Known,
@@ -64,6 +65,7 @@ impl Outcome {
 
 /// What became of a string, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StringReport {
     /// What became of it.
     pub outcome: Outcome,
@@ -83,6 +85,7 @@ impl StringReport {
 
 /// A tokenizer with more tokens, and what became of each string.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Extended {
     /// The tokenizer.
     pub tokenizer: Tokenizer,
@@ -243,7 +246,7 @@ impl<'t> Extension<'t> {
         Ok(())
     }
 
-    /// Appends a merge behind all others; `None` where another token is written like its result.
+    /// Appends a merge after all others; `None` if another token is written like its result.
     fn merge(&mut self, left: TokenId, right: TokenId) -> Result<Option<TokenId>> {
         let (kind, bytes) = self.vocabulary.merged(left, right)?;
         let Some(result) = self.push(Token { kind, bytes: &bytes })? else { return Ok(None) };
@@ -261,7 +264,7 @@ impl<'t> Extension<'t> {
         Ok(Some(result))
     }
 
-    /// The id of a token, which is added where it is missing; `None` where another one is written like it.
+    /// The id of a token, which is added where it is missing; `None` if another one is written like it.
     fn push(&mut self, token: Token<'_>) -> Result<Option<TokenId>> {
         self.has_grown = true;
         if let Some(id) = self.vocabulary.id(token) {
@@ -307,7 +310,7 @@ impl Tokenizer {
     /// more than two tokens are added if `may_help`.
     ///
     /// # Errors
-    /// Where a text cannot be split, or there are too many.
+    /// If a text cannot be split, or there are too many.
     pub fn extend_with_strings(&self, strings: &[&str], may_help: bool) -> Result<Extended> {
         let mut extension = Extension::new(self)?;
         let reports = strings.iter().map(|text| extension.add_text(text, may_help));
@@ -321,7 +324,7 @@ impl Tokenizer {
     /// for ids whose tokens are not text.
     ///
     /// # Errors
-    /// Where one of the two marks the start or the end of words and the other does not.
+    /// If one of the two marks the start or the end of words and the other does not.
     pub fn merge_with(
         &self,
         other: &Self,
@@ -352,39 +355,27 @@ impl Tokenizer {
             })
             .collect();
         let is_text = |bytes: &[u8]| !bytes.is_empty() && std::str::from_utf8(bytes).is_ok();
-        let asked = texts.iter().filter(|(.., bytes)| is_text(bytes));
-        let (asked, bytes): (Vec<_>, Vec<_>) = asked.map(|(id, _, bytes)| (*id, &**bytes)).unzip();
-        let changed = self.never_normalized(&bytes)?.into_iter().zip(self.never_held(&bytes));
-        let refused = asked.into_iter().zip(changed).filter_map(|(id, never)| match never {
-            (true, _) => Some((id, Outcome::Changed)),
-            (false, true) => Some((id, Outcome::Cut)),
-            (false, false) => None,
-        });
-        let refused: HashMap<_, _> = refused.collect();
+        let checked: Vec<_> =
+            texts.iter().map(|(.., bytes)| &**bytes).filter(|bytes| is_text(bytes)).collect();
+        let changed = self.never_normalized(&checked)?;
+        let mut never = changed.into_iter().zip(self.never_held(&checked));
         let mut extension = Extension::new(self)?;
         let mut reports = vec![None; vocabulary.len()];
         for (id, form, bytes) in &texts {
-            let report = match refused.get(id) {
-                Some(&outcome) => StringReport::refused(outcome),
-                None => self.add_token(&mut extension, (*form, bytes), may_help)?,
+            let never = if is_text(bytes) { never.next() } else { None };
+            let units = self.encoder().units_of(*form, bytes).unwrap_or_default();
+            let report = match never {
+                Some((true, _)) => StringReport::refused(Outcome::Changed),
+                Some((_, true)) => StringReport::refused(Outcome::Cut),
+                _ if units.is_empty() || !extension.are_text_of(&units, bytes) => {
+                    StringReport::refused(Outcome::OutsideAlphabet)
+                }
+                // A token of the other one need not be a piece, and it gets a merge in any case.
+                _ => extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)?,
             };
             reports[*id as usize] = Some(report);
         }
         Ok((extension.finish()?, reports))
-    }
-
-    fn add_token(
-        &self,
-        extension: &mut Extension<'_>,
-        (form, bytes): (Form, &[u8]),
-        may_help: bool,
-    ) -> Result<StringReport> {
-        let units = self.encoder().units_of(form, bytes).unwrap_or_default();
-        if units.is_empty() || !extension.are_text_of(&units, bytes) {
-            return Ok(StringReport::refused(Outcome::OutsideAlphabet));
-        }
-        // A token of the other one need not be a piece, and it gets a merge in any case.
-        extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)
     }
 }
 

@@ -16,14 +16,14 @@ use crate::train::{Target, truncated};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// An id this far behind the last one is taken for a mistake: each id between takes memory.
+/// An id this far after the last one is taken for a mistake: each id between takes memory.
 const MAX_HOLES: usize = 1 << 20;
 
 impl Tokenizer {
     /// A tokenizer with more special tokens. Those that are there already stay as they are.
     ///
     /// # Errors
-    /// Where an id is taken by another token.
+    /// If an id is taken by another token.
     pub fn with_special_tokens(&self, tokens: &[(String, Option<TokenId>)]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
@@ -63,7 +63,7 @@ impl Tokenizer {
     /// ids. Of a token that was added before, the properties are replaced.
     ///
     /// # Errors
-    /// Where a token is empty.
+    /// If a token is empty.
     pub fn with_added_tokens(&self, tokens: &[AddedToken]) -> Result<(Self, usize)> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
@@ -96,7 +96,7 @@ impl Tokenizer {
     /// A tokenizer with these added tokens at their ids. One whose content is a token already stays as it is.
     ///
     /// # Errors
-    /// Where a token has another id, an id is that of another token or far beyond all others, or a token is empty.
+    /// If a token has another id, an id is that of another token or far beyond all others, or a token is empty.
     pub fn with_tokens_at(&self, tokens: &[AddedToken]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
@@ -185,7 +185,7 @@ impl Tokenizer {
     /// ```
     ///
     /// # Errors
-    /// Where the ids are in another order than training gives them, `target` is more than there is or less than
+    /// If the ids are in another order than training gives them, `target` is more than there is or less than
     /// there must be, or the template or the padding uses a token that would go.
     pub fn truncated(&self, target: Target) -> Result<Self> {
         let (earlier, vocabulary) =
@@ -202,7 +202,7 @@ impl Tokenizer {
     /// more after them. `special_tokens` are special: an added token that is there already keeps its id.
     ///
     /// # Errors
-    /// Where the vocabulary lacks a token that another part uses.
+    /// If the vocabulary lacks a token that another part uses.
     pub fn with_learned(&self, vocabulary: Vocabulary, special_tokens: &[String]) -> Result<Self> {
         let mut added = self.parts.added.clone();
         let is_special: HashSet<_> = special_tokens.iter().collect();

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 use super::worker::{Worker, append_by_parts, append_ids, append_new, is_by_parts};
 use crate::encode::{CacheKey, Encoder, Filled, Known, Miss, N_PREFETCHED, Pending, Query, splice};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{ask, ask_to_grow};
 use crate::piece::Starts;
 use crate::vocabulary::TokenId;
@@ -82,7 +82,7 @@ pub(super) fn append_text(
         from = splitter.split_block(text, from, &mut boundaries)?;
         // There are hardly ever more ids than bytes, and seldom so many.
         ask_to_grow(ids, boundaries.block_end() - boundaries.block_start())?;
-        append_block(encoder, text, &boundaries, ids, worker)?;
+        append_block(&mut Context { encoder, text, worker }, &boundaries, ids)?;
     }
     worker.boundaries = Some(boundaries);
     Ok(())
@@ -90,12 +90,11 @@ pub(super) fn append_text(
 
 /// Appends the ids of the pieces of a block.
 fn append_block(
-    encoder: &Encoder,
-    text: &[u8],
+    context: &mut Context<'_>,
     boundaries: &Boundaries,
     ids: &mut Vec<TokenId>,
-    worker: &mut Worker,
 ) -> Result<()> {
+    let &mut Context { encoder, text, ref mut worker } = context;
     let is_dropped = |words: &[u64]| words.iter().any(|&word| word != 0);
     if boundaries.dropped().is_some_and(is_dropped) {
         let mut pieces = boundaries.pieces();
@@ -103,48 +102,32 @@ fn append_block(
     }
     let block = boundaries.block_start()..boundaries.block_end();
     let starts = Starts::new(boundaries.starts(), block);
+    let mut pending = Pending { text, words: starts.words() };
     let mut misses = worker.misses.take().unwrap_or_default();
-    let result = misses.append_block(&mut Context { encoder, text, worker }, &starts, ids);
-    worker.misses = Some(misses);
-    result
+    let mut has_stopped = true;
+    while has_stopped {
+        misses.all.clear();
+        let mut known = Known { ids, misses: &mut misses.all };
+        has_stopped = context.worker.cache.append_known(&mut pending, &mut known);
+        if !misses.all.is_empty() {
+            let encoded = misses.encode(context);
+            encoded.map_err(|error| misses.first_error(context, error))?;
+            splice(ids, &misses.all, &mut misses.filled, &mut misses.behind);
+        }
+    }
+    context.worker.misses = Some(misses);
+    Ok(())
 }
 
 impl Misses {
-    /// Appends the ids of all pieces of a block.
-    fn append_block(
-        &mut self,
-        context: &mut Context<'_>,
-        starts: &Starts<'_>,
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        let text = context.text;
-        let mut pending = Pending { text, words: starts.words() };
-        loop {
-            self.all.clear();
-            let mut known = Known { ids, misses: &mut self.all };
-            let has_stopped = context.worker.cache.append_known(&mut pending, &mut known);
-            if !self.all.is_empty() {
-                self.fill(context, ids)?;
-            }
-            if !has_stopped {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Puts the ids of the misses between the others.
-    fn fill(&mut self, context: &mut Context<'_>, ids: &mut Vec<TokenId>) -> Result<()> {
-        let result = self.encode(context);
-        if result.is_ok() {
-            splice(ids, &self.all, &mut self.filled, &mut self.behind);
-            return Ok(());
-        }
-        // Of several errors the one that is reported is that of the piece that comes first.
+    /// The error of the first piece that has one, which need not be the one that was met first.
+    fn first_error(&self, context: &mut Context<'_>, met: Error) -> Error {
+        let mut ids = Vec::new();
         let mut pieces = self.all.iter().map(|miss| miss.piece.clone());
-        let first = pieces.try_for_each(|piece| {
-            append_ids(context.encoder, context.text, piece, ids, context.worker)
+        let all = pieces.try_for_each(|piece| {
+            append_ids(context.encoder, context.text, piece, &mut ids, context.worker)
         });
-        first.and(result)
+        all.err().unwrap_or(met)
     }
 
     /// Finds the ids of all misses: of those that are encoded by their parts at last.
@@ -207,9 +190,11 @@ impl Misses {
                 worker.cache.insert(query, &ids[n_before..]);
             }
         } else if !is_known {
-            match encoder.whole_token(piece) {
-                Some(id) => ids.push(id),
-                None => self.unknown.push(number, place, query.map(|query| query.key)),
+            if let Some(id) = encoder.whole_token(piece) {
+                ids.push(id);
+            } else {
+                self.unknown.keys.push((number, query.map(|query| query.key)));
+                self.unknown.pieces.push(place);
             }
         }
         places[number] = n_before..ids.len();
@@ -240,11 +225,6 @@ impl Unknown {
         self.keys.clear();
         self.pieces.clear();
         self.begins.clear();
-    }
-
-    fn push(&mut self, number: usize, piece: Range<usize>, key: Option<CacheKey>) {
-        self.keys.push((number, key));
-        self.pieces.push(piece);
     }
 }
 

@@ -31,6 +31,7 @@ use crate::template::{Contents, Lengths, Padding, Side, TemplatePiece, Truncatio
 use crate::vocabulary::TokenId;
 
 /// One call of `encode` or another method that encodes.
+#[derive(Clone)]
 pub(super) struct Call<'c> {
     pub(super) tokenizer: &'c Tokenizer,
     pub(super) matcher: Cow<'c, Arc<Matcher>>,
@@ -142,14 +143,11 @@ impl<'c> Call<'c> {
     /// once.
     pub(super) fn pieces(&self, is_pair: bool) -> impl Iterator<Item = &'c TemplatePiece> {
         let (is_arranged, adds_special_tokens) = (self.is_arranged(), self.add_special_tokens);
-        let mut taken = Vec::new();
-        self.tokenizer.parts.template.pieces(is_pair).iter().filter(move |piece| match piece {
-            TemplatePiece::Special { .. } => adds_special_tokens,
-            TemplatePiece::Text { .. } if is_arranged => true,
-            TemplatePiece::Text { which, .. } => {
-                let is_new = !taken.contains(which);
-                taken.push(*which);
-                is_new
+        let mut is_taken = [false; 2];
+        self.tokenizer.parts.template.pieces(is_pair).iter().filter(move |piece| {
+            match piece.text() {
+                None => adds_special_tokens,
+                Some((place, _)) => is_arranged || !std::mem::replace(&mut is_taken[place], true),
             }
         })
     }
@@ -174,11 +172,11 @@ impl<'c> Call<'c> {
         for piece in self.pieces(false) {
             match (piece, copied.clone()) {
                 (TemplatePiece::Special { ids: special, .. }, _) => ids.extend_from_slice(special),
-                (TemplatePiece::Text { .. }, Some(copied)) => {
+                (_, Some(copied)) => {
                     ask_to_grow(ids, Range::len(&copied))?;
                     ids.extend_from_within(copied);
                 }
-                (TemplatePiece::Text { .. }, None) => {
+                (_, None) => {
                     let start = ids.len();
                     self.encode_text(text, index, ids, workers)?;
                     self.truncate(start, ids)?;
@@ -227,7 +225,10 @@ impl<'c> Call<'c> {
         workers: &mut [Box<Worker>],
     ) -> Result<()> {
         let Some(mut dropping) = self.dropping(index) else {
-            return self.encode_by(text, workers, ids);
+            return match (&mut *workers, self.stretch_len) {
+                ([worker], None) => self.encode_stretch(Segment::whole(text), ids, worker),
+                _ => self.encode_stretches(Segment::whole(text), workers, ids),
+            };
         };
         let (encoder, scratch) = (self.tokenizer.encoder(), &mut workers[0].scratch);
         let mut tokens = Vec::new();
@@ -248,9 +249,10 @@ impl<'c> Call<'c> {
         if definition::is_on() {
             return self.encode_by_definition(stretch, ids);
         }
-        let encoder = self.tokenizer.encoder();
         let Tokenizer { parts, .. } = self.tokenizer;
-        let route = self.tokenizer.plan().route(parts, &self.matcher, stretch.text);
+        let plan = self.tokenizer.plan();
+        let encoder = &plan.encoder;
+        let route = plan.route(parts, &self.matcher, stretch.text);
         let depth = match route {
             Route::Words(_) => Depth::Raw,
             Route::TokensAndPieces(_) => Depth::Normalized,
@@ -284,7 +286,7 @@ impl<'c> Call<'c> {
     /// Refuses a stretch of text with a token that must not stand there.
     pub(super) fn check_disallowed(&self, stretch: Segment<'_>) -> Result<()> {
         let Some(disallowed) = &self.disallowed else { return Ok(()) };
-        if let Some((id, offset)) = disallowed.find(stretch.text) {
+        if let Some((id, offset)) = disallowed.as_written.find(stretch.text) {
             return Err(self.disallowed(id, disallowed.is_special(id), offset));
         }
         if disallowed.has_late() { self.check_late(disallowed, stretch) } else { Ok(()) }
@@ -292,7 +294,8 @@ impl<'c> Call<'c> {
 
     /// Refuses a stretch with a token that stands there once the text is normalized.
     fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
-        self.walk_checked(&Traced::of(stretch), Depth::Segment, &mut |met| match met {
+        let unchecked = Call { disallowed: None, ..self.clone() };
+        unchecked.walk(&Traced::of(stretch), Depth::Segment, |met| match met {
             Met::Token { id, text, place, is_normalized: true } if disallowed.has_as_late(id) => {
                 Err(self.disallowed(id, false, text.span(place).0))
             }

@@ -31,7 +31,7 @@ impl Tokenizer {
     /// does not have are found too.
     ///
     /// # Errors
-    /// Where a name is empty.
+    /// If a name is empty.
     pub(crate) fn cutting_texts(this: &Arc<Self>, names: &[String]) -> Result<Arc<dyn AsEncoded>> {
         let known = this.places_of_added();
         let new = names.iter().filter(|name| !known.contains_key(name.as_str()));
@@ -49,7 +49,7 @@ impl Tokenizer {
     /// Pieces without those that are an added token as a whole, and how often these occur.
     ///
     /// # Errors
-    /// Where a count exceeds 63 bits.
+    /// If a count exceeds 63 bits.
     pub fn without_whole_pieces(&self, counts: PieceCounts) -> Result<(PieceCounts, i64)> {
         if !self.all_special.has_whole_pieces() {
             return Ok((counts, 0));

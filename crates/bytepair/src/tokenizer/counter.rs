@@ -9,7 +9,7 @@
 //! stretch in which that happens is encoded again with the places of its ids.
 //!
 //! What is appended to a text that grows is cut at the last place where a cut changes nothing, whatever follows (`cutting`). The
-//! ids before it are counted once and for all; the text behind it, as a rule a word, is kept and counted again with what comes
+//! ids before it are counted once and for all; the text after it, as a rule a word, is kept and counted again with what comes
 //! next. So the number is that of the whole text at any time, and costs what encoding the new text and the kept end takes.
 //! Where the kept end is one long piece that goes on, its last ids alone are made anew ([`Growth`]). A tokenizer that can do
 //! neither keeps the whole text, and counts it each time.
@@ -117,7 +117,7 @@ const N_BYTES_PER_ID: usize = 4;
 
 impl Tokenizer {
     /// The longest beginning of a text that ends where one of its first `n_ids` ids does, or at the end, and that
-    /// itself has at most so many ids. Options about lengths and the template do not count.
+    /// itself has at most this many ids. Options about lengths and the template do not count.
     ///
     /// # Errors
     /// As for [`Tokenizer::encode`], as far as the text is looked at.
@@ -149,8 +149,8 @@ impl Tokenizer {
 impl Call<'_> {
     /// The last place of a stretch where one of its first ids ends, so that the text before has no more ids.
     fn end_of_ids(&self, stretch: Segment<'_>, n_ids: usize) -> Result<usize> {
-        let row = self.trace_stretch(stretch)?;
-        let ends = row.offsets()[..n_ids.min(row.ids.len())].iter().scan(0, |last, &(_, end)| {
+        let row = self.trace(stretch, 0)?;
+        let ends = row.offsets[..n_ids.min(row.ids.len())].iter().scan(0, |last, &(_, end)| {
             *last = end.max(*last);
             Some(whole_characters(stretch.text, *last))
         });
@@ -175,7 +175,7 @@ fn whole_characters(text: &[u8], end: usize) -> usize {
     starts.filter(|&start| text[start] & 0xC0 != 0x80).take(1).find(is_cut).unwrap_or(end)
 }
 
-/// Whether a place is a cut depends on less than so many bytes around it: three characters.
+/// Whether a place is a cut depends on less than this many bytes around it: three characters.
 const REACH: usize = 16;
 
 /// Counts the ids of a text that is appended part by part.
@@ -199,7 +199,7 @@ const REACH: usize = 16;
 pub struct TokenCounter {
     tokenizer: Arc<Tokenizer>,
     rules: Rules,
-    /// The text behind the last cut.
+    /// The text after the last cut.
     tail: Vec<u8>,
     /// The number of bytes before it.
     n_settled_bytes: u64,
@@ -213,7 +213,7 @@ impl TokenCounter {
     /// A counter of an empty text. Of the options, those about special tokens in the text count.
     ///
     /// # Errors
-    /// Where a name is no special token.
+    /// If a name is no special token.
     pub fn new(tokenizer: Arc<Tokenizer>, options: EncodeOptions<'_>) -> Result<Self> {
         let rules = tokenizer.call(options)?.into_rules();
         let tokenizer = tokenizer.shared_of(options.added_tokens);
@@ -275,12 +275,12 @@ impl TokenCounter {
         }
     }
 
-    /// Whether a token that must not be there ends in the kept text behind a place, before which none does.
+    /// Whether a token that must not be there ends in the kept text after a place, before which none does.
     fn refuses(&self, new: usize) -> bool {
-        let found = self.rules.disallowed.as_ref().and_then(|disallowed| {
-            disallowed.find(&self.tail[new.saturating_sub(disallowed.longest())..])
-        });
-        found.is_some()
+        self.rules.disallowed.as_ref().is_some_and(|disallowed| {
+            let finder = &disallowed.as_written;
+            finder.find(&self.tail[new.saturating_sub(finder.longest())..]).is_some()
+        })
     }
 
     fn call(&self) -> Call<'_> {
@@ -293,7 +293,7 @@ impl TokenCounter {
         Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail) }
     }
 
-    /// The number of ids of the kept text before a cut and behind it.
+    /// The number of ids of the kept text before a cut and after it.
     fn counts(&self, cut: usize) -> Result<(usize, usize)> {
         let (call, kept) = (self.call(), self.kept());
         let (settled, tail) = (kept.part(0..cut), kept.rest(cut));
@@ -321,14 +321,14 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Takes a text of so many ids in, if it ends inside of a piece that is long and may grow.
+    /// Takes a text of this many ids in, if it ends inside of a piece that is long and may grow.
     pub(super) fn new(tokenizer: &Tokenizer, segment: Segment<'_>, n_ids: usize) -> Option<Self> {
         let parts = &tokenizer.parts;
         let is_possible = !definition::is_on()
             && segment.text.len() >= MIN_LEN
             && std::str::from_utf8(segment.text).is_ok()
             && !parts.normalizer.adds_behind()
-            && !tokenizer.all_special.has_late_specials();
+            && !tokenizer.all_special.has_late_specials;
         if !is_possible {
             return None;
         }
@@ -348,7 +348,7 @@ impl Growth {
         Some(Self { splitter, normalized, open, piece, n_before })
     }
 
-    /// The number of ids of a text whose bytes from a place on are new; `None` where it has to be counted
+    /// The number of ids of a text whose bytes from a place on are new; `None` if it has to be counted
     /// anew.
     pub(super) fn append(
         &mut self,
@@ -395,7 +395,7 @@ mod tests {
     use bytepair_split::unicode::UnicodeTables;
     use bytepair_split::{Behaviour, Flavour, Splitter, Stage};
 
-    /// Bytes, a few merges, and the special token `<s>`, behind these stages.
+    /// Bytes, a few merges, and the special token `<s>`, after these stages.
     fn tokenizer(patterns: &[&str], behaviour: Behaviour) -> Arc<Tokenizer> {
         let mut vocabulary = bytes_vocabulary();
         for (left, right) in [(b'a'.into(), b'b'.into()), (256, 256), (b'1'.into(), b'2'.into())] {

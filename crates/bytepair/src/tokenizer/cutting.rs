@@ -38,7 +38,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// `None` where no place can be proven.
+    /// `None` if no place can be proven.
     pub(super) fn new(parts: &Parts, encoder: &Encoder, kept_together: &[String]) -> Option<Self> {
         let Parts { normalizer, pre_tokenizer, added, .. } = parts;
         let is_possible = normalizer.can_be_cut()
@@ -77,7 +77,7 @@ impl Cutter {
 type Window<'t> = (Cow<'t, [u8]>, usize);
 
 impl Tokenizer {
-    /// Whether the ids of a text are those of its parts before and behind a place, whatever stands around the
+    /// Whether the ids of a text are those of its parts before and after a place, whatever stands around the
     /// characters there and may yet follow.
     #[cfg(test)]
     pub(super) fn is_cut(&self, text: &[u8], place: usize) -> bool {
@@ -193,7 +193,7 @@ impl Seams {
         }
     }
 
-    /// Refuses places before tokens, where something is put behind the text that ends there.
+    /// Refuses places before tokens, where something is put after the text that ends there.
     pub(super) fn refuse_beginnings(&mut self, tokens: &[AddedToken]) {
         let firsts = tokens.iter().filter_map(|token| token.content.bytes().next());
         firsts.for_each(|first| self.begins[usize::from(first)] = true);
@@ -217,7 +217,7 @@ mod tests {
     use crate::units::Units;
     use proptest::prelude::*;
 
-    /// What is found in a text, as ids with their places, which begin so many bytes later.
+    /// What is found in a text, as ids with their places, which begin this many bytes later.
     fn found(matcher: &Matcher, text: &[u8], shift: usize) -> Vec<(u32, usize, usize)> {
         let mut found = Vec::new();
         let visit = |part| {
@@ -226,7 +226,7 @@ mod tests {
             }
             Ok(())
         };
-        matcher.cut_raw(text, visit).unwrap();
+        matcher.raw.cut(text, visit).unwrap();
         found
     }
 

@@ -29,7 +29,7 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// # Errors
-    /// Where a pattern of a chain does not compile.
+    /// If a pattern of a chain does not compile.
     pub(crate) fn new(parts: &Parts) -> Result<Self> {
         let special = parts.added.iter().filter(|token| token.special);
         let chain = match &parts.decode {
@@ -101,9 +101,9 @@ impl Tokenizer {
     /// Rules of decoding are not applied; a chain is, and bytes that are not UTF-8 stay.
     ///
     /// # Errors
-    /// Where an id is not in the vocabulary.
+    /// If an id is not in the vocabulary.
     pub fn decode_bytes(&self, ids: &[TokenId]) -> Result<Vec<u8>> {
-        if let Some(chain) = &self.decoder().chain {
+        if let Some(chain) = &self.decoder.chain {
             return chain.text(self.written_tokens(ids, false)?, Invalid::Stay);
         }
         let (mut joiner, rules) = (Joiner::default(), DecodeRules::default());
@@ -120,14 +120,14 @@ impl Tokenizer {
     /// The text of tokens.
     ///
     /// # Errors
-    /// Where an id is not in the vocabulary, or the bytes are not UTF-8 and `errors` is strict.
+    /// If an id is not in the vocabulary, or the bytes are not UTF-8 and `errors` is strict.
     pub fn decode(
         &self,
         ids: &[TokenId],
         errors: DecodeErrors,
         skip_special_tokens: bool,
     ) -> Result<String> {
-        if let Some(chain) = &self.decoder().chain {
+        if let Some(chain) = &self.decoder.chain {
             let tokens = self.written_tokens(ids, skip_special_tokens)?;
             let bytes = chain.text(tokens, Invalid::Become(errors))?;
             return Ok(String::from_utf8_lossy(&bytes).into_owned());
@@ -140,7 +140,7 @@ impl Tokenizer {
     }
 
     fn written_tokens(&self, ids: &[TokenId], skip_special_tokens: bool) -> Result<Vec<Vec<u8>>> {
-        let decoder = self.decoder();
+        let decoder = &self.decoder;
         let kept = ids.iter().filter(|&&id| !decoder.skips(id, skip_special_tokens));
         ask(ids.len().saturating_mul(WRITTEN_LEN))?;
         let mut n_bytes = 0;
@@ -185,7 +185,7 @@ impl DecodeStream {
 
     /// The text that is complete with one more token; often empty.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: TokenId) -> Result<String> {
-        let decoder = tokenizer.decoder();
+        let decoder = &tokenizer.decoder;
         if let Some(compiled) = &decoder.chain {
             let written = decoder.written(tokenizer.parts(), id)?;
             if decoder.skips(id, self.skip_special_tokens) {
@@ -212,7 +212,7 @@ impl DecodeStream {
     fn join(&mut self, tokenizer: &Tokenizer, id: TokenId) -> Result<()> {
         let parts = tokenizer.parts();
         let token = parts.vocabulary.expect_token(id)?;
-        if tokenizer.decoder().skips(id, self.skip_special_tokens) {
+        if tokenizer.decoder.skips(id, self.skip_special_tokens) {
             return Ok(());
         }
         ask_to_grow(self.buffer.bytes_mut(), token.bytes.len() + MAX_ADDED)?;

@@ -38,7 +38,7 @@ impl<W: Write + Seek> IdFile<W> {
     /// Begins a file of ids of a vocabulary of so many.
     ///
     /// # Errors
-    /// Where numbers of two bytes do not hold all ids of the vocabulary, and where writing fails.
+    /// If numbers of two bytes do not hold all ids of the vocabulary, and where writing fails.
     pub fn new(writer: W, format: IdFormat, n_vocab: usize) -> Result<Self> {
         if !format.is_wide && n_vocab > 1 << 16 {
             let problem = format!("the vocabulary has {n_vocab} ids, and uint16 holds 65536");
@@ -52,7 +52,7 @@ impl<W: Write + Seek> IdFile<W> {
     /// Ends the file, and gives the number of ids.
     ///
     /// # Errors
-    /// Where writing fails.
+    /// If writing fails.
     pub fn finish(mut self) -> Result<u64> {
         if self.format.has_header {
             self.writer.seek(SeekFrom::Start(0))?;

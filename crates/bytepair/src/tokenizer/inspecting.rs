@@ -23,6 +23,7 @@ use crate::vocabulary::TokenId;
 
 /// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unreached {
     /// Merging their own units gives other tokens.
     pub unmade: Vec<TokenId>,
@@ -76,7 +77,7 @@ impl Tokenizer {
         never
     }
 
-    /// The units of a token of text, marks included; `None` where one is not in the vocabulary, and for other tokens.
+    /// The units of a token of text, marks included; `None` if one is not in the vocabulary, and for other tokens.
     pub fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
         self.encoder().units_of_token(id)
     }
@@ -84,7 +85,7 @@ impl Tokenizer {
     /// What units, or tokens, are merged to.
     ///
     /// # Errors
-    /// Where an id is no token, or there are too many for the memory.
+    /// If an id is no token, or there are too many for the memory.
     pub fn merged(&self, ids: &[TokenId]) -> Result<Vec<TokenId>> {
         ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
         self.encoder().merged(ids, &mut Scratch::default())
@@ -97,6 +98,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// Sums by id.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Usage {
     /// How often a token was made: as a unit, by a merge, or as a whole.
     pub made: Vec<u64>,
@@ -114,7 +116,7 @@ struct Found {
 }
 
 impl Usage {
-    /// Nothing yet, for a vocabulary of so many ids; one of more ids makes room for them.
+    /// Nothing yet, for a vocabulary of this many ids; one of more ids makes room for them.
     pub fn new(n_ids: usize) -> Self {
         let zeros = vec![0; n_ids];
         Self { made: zeros.clone(), kept: zeros, n_pieces: 0, pieces: PieceCounts::new() }
@@ -126,10 +128,9 @@ impl Usage {
     /// As for [`Tokenizer::encode_batch`].
     pub fn add(&mut self, tokenizer: &Tokenizer, texts: &[&[u8]], n_threads: usize) -> Result<()> {
         let n_each = texts.len().div_ceil(n_threads.max(1)).max(1);
-        let n_parts = texts.len().div_ceil(n_each);
-        let found = in_parallel(n_threads, n_parts, |part| {
-            let end = texts.len().min((part + 1) * n_each);
-            tokenizer.pieces_of(&texts[part * n_each..end], part * n_each)
+        let parts = texts.chunks(n_each).enumerate();
+        let found = in_parallel(n_threads, parts, |(number, part)| {
+            tokenizer.pieces_of(part, number * n_each)
         });
         self.make_room(tokenizer.parts().vocabulary.len());
         for found in found {
@@ -159,7 +160,7 @@ impl Usage {
         let n_parts = pieces.len().div_ceil(n_each);
         let n_ids = tokenizer.parts().vocabulary.len();
         self.make_room(n_ids);
-        let sums = in_parallel(n_threads, n_parts, |part| {
+        let sums = in_parallel(n_threads, 0..n_parts, |part| {
             let places = part * n_each..pieces.len().min((part + 1) * n_each);
             tokenizer.course_of(places.map(|place| pieces.get(place)), n_ids)
         });

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use self::placing::{PieceCount, Place, is_cut_inside};
 use super::call::{Call, Rules};
 use super::cutting::characters_beside;
-use super::stream::{Feed, Stretch};
+use super::stream::{Feed, MAX_UNCUT, Stretch};
 use super::worker::Worker;
 use super::{AddedTokens, EncodeOptions, Tokenizer};
 use crate::batch;
@@ -40,14 +40,12 @@ const MAX_GROUPS: usize = 1024;
 /// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
 const STRETCH_LEN: usize = if crate::SMALL { 16 } else { 64 << 10 };
 
-/// How long a part of a stream without a place to cut may be, in bytes.
-const MAX_UNCUT: usize = 256 << 20;
-
 /// What to do about a longer one.
 const WAY_OUT: &str = "cut the text into documents";
 
 /// What is added up over the texts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Sums {
     /// Texts.
     pub texts: u64,
@@ -55,7 +53,7 @@ pub struct Sums {
     pub bytes: u64,
     /// Characters of them; a stray continuation byte is none.
     pub characters: u64,
-    /// Lines of them: newlines, and what stands behind the last one of a text.
+    /// Lines of them: newlines, and what stands after the last one of a text.
     pub lines: u64,
     /// Ids.
     pub tokens: u64,
@@ -142,6 +140,7 @@ struct Group {
 /// # Ok::<(), bytepair::Error>(())
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Measure {
     tokenizer: Arc<Tokenizer>,
     rules: Rules,
@@ -159,7 +158,7 @@ pub struct Measure {
 #[derive(Debug)]
 struct Words {
     splitter: Splitter,
-    /// By id: how many bytes of a piece a token stands for, where that is the same everywhere, else 0.
+    /// By id: how many bytes of a piece a token stands for, if that is the same everywhere, else 0.
     lens: Vec<u32>,
 }
 
@@ -173,7 +172,7 @@ impl Measure {
     /// Nothing yet. Words are what the pattern matches, if there is one; it is read in the flavour of Rust.
     ///
     /// # Errors
-    /// Where the pattern is not understood.
+    /// If the pattern is not understood.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         words: Option<&str>,
@@ -219,10 +218,10 @@ impl Measure {
         self.groups.get(group).map(|group| texts(&lock(group)))
     }
 
-    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty where there are no names.
+    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty if there are no names.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode_batch`], and where there are too many groups. Some of the texts may have been added
+    /// As for [`Tokenizer::encode_batch`], and if there are too many groups. Some of the texts may have been added
     /// then.
     pub fn add(
         &mut self,
@@ -350,7 +349,7 @@ impl Measure {
         if let Some(words) = &self.words {
             words.add_up(stretch.text, place, &mut sums)?;
         }
-        sums.pieces = count.n();
+        sums.pieces = count.n;
         sums.tokens = place.ids.len() as u64;
         sums.add_text(stretch.text);
         let missing = self.missing.filter(|id| place.ids.contains(id));
@@ -364,8 +363,8 @@ impl Measure {
 
     /// What a token stands for in a stretch, each time.
     fn texts_of(&self, id: TokenId, stretch: Segment<'_>) -> Result<Vec<Vec<u8>>> {
-        let row = self.call().trace_stretch(stretch)?;
-        let spans = row.ids.iter().zip(row.offsets()).filter(|(other, _)| **other == id);
+        let row = self.call().trace(stretch, 0)?;
+        let spans = row.ids.iter().zip(&row.offsets).filter(|(other, _)| **other == id);
         Ok(spans.map(|(_, &(start, end))| stretch.text[start..end.max(start)].to_vec()).collect())
     }
 

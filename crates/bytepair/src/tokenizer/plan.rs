@@ -102,7 +102,7 @@ impl Plan {
         if let Some(words) = self.words.as_ref().filter(|words| words.takes(text)) {
             return Route::Words(words);
         }
-        if let Some(splitter) = self.repeats.as_ref().filter(|_| !matcher.has_late_specials()) {
+        if let Some(splitter) = self.repeats.as_ref().filter(|_| !matcher.has_late_specials) {
             return Route::TokensAndPieces(splitter);
         }
         parts.pre_tokenizer.one_splitter().map_or(Route::Rounds, Route::Segments)

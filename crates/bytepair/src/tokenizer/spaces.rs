@@ -27,7 +27,7 @@ use bytepair_split::{
     Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
 };
 
-/// More characters that are joined to a space behind them are not worth a pattern.
+/// More characters that are joined to a space after them are not worth a pattern.
 const MAX_JOINED: usize = 64;
 
 /// How words are cut.
@@ -35,7 +35,8 @@ const MAX_JOINED: usize = 64;
 pub(super) struct Spaces {
     /// What all of a segment goes through first, if anything.
     before: Option<Normalizer>,
-    splitter: Splitter,
+    /// What finds the words.
+    pub(super) splitter: Splitter,
     /// The character and what stands for it.
     blanks: [char; 2],
     rule: Rule,
@@ -162,7 +163,7 @@ impl Rule {
 }
 
 impl Spaces {
-    /// `None` where nothing is proven.
+    /// `None` if nothing is proven.
     pub(super) fn new(parts: &Parts, encoder: &Encoder) -> Option<Self> {
         let Changes { before, plain, spelling } = Changes::of(parts)?;
         let rule = Rule::new(parts, &spelling)?;
@@ -188,11 +189,6 @@ impl Spaces {
         let before = (!before.is_empty()).then(|| normalizer(before));
         let mends_utf8 = parts.normalizer.is_sentencepiece();
         Some(Self { before, splitter, blanks, rule, classes, beginning, mends_utf8 })
-    }
-
-    /// How the words are found.
-    pub(super) fn splitter(&self) -> &Splitter {
-        &self.splitter
     }
 
     /// Whether a text is cut so.
@@ -296,7 +292,7 @@ pub(super) struct Classes {
     pub(super) signs: BTreeSet<char>,
     /// What no token joins to anything but itself.
     pub(super) alone: BTreeSet<char>,
-    /// What is joined to a space behind it.
+    /// What is joined to a space after it.
     pub(super) before_spaces: BTreeSet<char>,
 }
 

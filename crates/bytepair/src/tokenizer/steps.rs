@@ -18,23 +18,18 @@ use crate::vocabulary::TokenId;
 /// A part of a text, with where in the text it begins and ends, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPart {
-    /// An added token that was found in the text.
+    /// An added token that was found in the text, or in the normalized text of a segment.
     Added(TokenId, (usize, usize)),
-    /// What stands between two: its text after the normalizer, and what that is cut into.
-    Segment((usize, usize), Vec<u8>, Vec<SegmentPart>),
-}
-
-/// A part of a segment, with where in the text it came from, in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SegmentPart {
-    /// An added token that was found once the text was normalized.
-    Added(TokenId, (usize, usize)),
-    /// A piece.
+    /// What stands between two added tokens of the text: its text after the normalizer, and the added tokens and pieces
+    /// that it is cut into.
+    Segment((usize, usize), Vec<u8>, Vec<Self>),
+    /// A piece of a segment.
     Piece(Piece),
 }
 
 /// A piece and how it becomes ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Piece {
     /// Where in the text it came from, in bytes.
     pub span: (usize, usize),
@@ -55,11 +50,11 @@ impl Tokenizer {
         let mut parts = self.call(options)?.course(text)?;
         let pieces = parts.iter_mut().flat_map(|part| match part {
             TextPart::Segment(_, _, parts) => parts.as_mut_slice(),
-            TextPart::Added(..) => &mut [],
+            _ => &mut [],
         });
         let steps = pieces.flat_map(|part| match part {
-            SegmentPart::Piece(piece) => piece.course.steps.as_mut_slice(),
-            SegmentPart::Added(..) => &mut [],
+            TextPart::Piece(piece) => piece.course.steps.as_mut_slice(),
+            _ => &mut [],
         });
         give_indices(&self.parts.vocabulary, steps);
         Ok(parts)
@@ -69,7 +64,7 @@ impl Tokenizer {
     /// that nothing in the vocabulary stands for.
     ///
     /// # Errors
-    /// Where a piece of characters is not UTF-8.
+    /// If a piece of characters is not UTF-8.
     pub fn symbols(&self, piece: &[u8]) -> Result<Vec<(Option<TokenId>, Range<usize>)>> {
         self.encoder().symbols_of(piece)
     }
@@ -77,7 +72,7 @@ impl Tokenizer {
     /// The merges of a row of tokens, in order.
     ///
     /// # Errors
-    /// Where they are too many.
+    /// If they are too many.
     pub fn merge_steps(&self, ids: &[TokenId]) -> Result<Vec<MergeStep>> {
         let merge = |worker: &mut Box<Worker>| self.encoder().merge_steps(ids, &mut worker.scratch);
         let mut steps = self.workers.with(merge)?;
@@ -103,23 +98,20 @@ impl Call<'_> {
         parts: &mut Vec<TextPart>,
         worker: &mut Worker,
     ) -> Result<()> {
+        let is_inner = matches!(met, Met::Text { .. } | Met::Token { is_normalized: true, .. });
         let part = match met {
             Met::Segment { place, normalized } => {
                 let span = (place.start, place.end);
-                parts.push(TextPart::Segment(span, normalized.text.to_vec(), Vec::new()));
-                return Ok(());
+                TextPart::Segment(span, normalized.text.to_vec(), Vec::new())
             }
-            Met::Token { id, place, is_normalized: false, .. } => {
-                parts.push(TextPart::Added(id, (place.start, place.end)));
-                return Ok(());
-            }
-            Met::Token { id, text, place, .. } => SegmentPart::Added(id, text.span(place)),
+            Met::Token { id, text, place, .. } => TextPart::Added(id, text.span(place)),
             Met::Text { text, place } => {
-                SegmentPart::Piece(self.course_of_piece(text, place, worker)?)
+                TextPart::Piece(self.course_of_piece(text, place, worker)?)
             }
         };
-        if let Some(TextPart::Segment(_, _, inner)) = parts.last_mut() {
-            inner.push(part);
+        match parts.last_mut() {
+            Some(TextPart::Segment(_, _, inner)) if is_inner => inner.push(part),
+            _ => parts.push(part),
         }
         Ok(())
     }
@@ -160,10 +152,11 @@ mod tests {
     }
 
     /// The tokens of a part, each with where it stands, once the steps that lead to them were followed.
-    fn tokens_of(part: SegmentPart) -> Vec<(TokenId, (usize, usize))> {
+    fn tokens_of(part: TextPart) -> Vec<(TokenId, (usize, usize))> {
         let Piece { course, spans, .. } = match part {
-            SegmentPart::Added(id, span) => return vec![(id, span)],
-            SegmentPart::Piece(piece) => piece,
+            TextPart::Added(id, span) => return vec![(id, span)],
+            TextPart::Segment(_, _, inner) => return ids_and_spans(inner),
+            TextPart::Piece(piece) => piece,
         };
         let ids: Vec<_> = course.tokens.iter().map(|(id, _)| *id).collect();
         assert!(course.is_whole || followed(&course) == ids);
@@ -171,11 +164,7 @@ mod tests {
     }
 
     fn ids_and_spans(parts: Vec<TextPart>) -> Vec<(TokenId, (usize, usize))> {
-        let inner = parts.into_iter().flat_map(|part| match part {
-            TextPart::Added(id, span) => vec![SegmentPart::Added(id, span)],
-            TextPart::Segment(_, _, inner) => inner,
-        });
-        inner.flat_map(tokens_of).collect()
+        parts.into_iter().flat_map(tokens_of).collect()
     }
 
     proptest! {
@@ -187,7 +176,7 @@ mod tests {
             let ids = found.clone().map(|found| found.iter().map(|(id, _)| *id).collect());
             prop_assert_eq!(ids, expected);
             let call = tokenizer.call(options(allows)).unwrap();
-            let row = message(call.trace(&text, 0).map(|row| row.offsets().to_vec()));
+            let row = message(call.trace(Segment::whole(&text), 0).map(|row| row.offsets));
             prop_assert_eq!(found.map(|found| found.iter().map(|(_, span)| *span).collect()), row);
         }
     }

@@ -28,7 +28,7 @@ use crate::vocabulary::TokenId;
 const MEMORY: usize = 96 << 20;
 
 /// How long a part of a stream without a place to cut may be, in bytes.
-const MAX_UNCUT: usize = 256 << 20;
+pub(super) const MAX_UNCUT: usize = 256 << 20;
 
 /// What to do about a longer one.
 const WAY_OUT: &str =
@@ -48,7 +48,7 @@ pub struct Reading<R> {
 }
 
 impl<R> Reading<R> {
-    /// A stream that is encoded on so many threads, in stretches of a length that is chosen.
+    /// A stream that is encoded on this many threads, in stretches of a length that is chosen.
     pub fn new(reader: R, n_threads: usize) -> Self {
         Self { reader, n_threads, stretch_len: None, max_uncut: None }
     }
@@ -106,19 +106,6 @@ pub(super) fn n_useful(text_len: usize, n_threads: usize) -> usize {
 }
 
 impl Call<'_> {
-    /// Appends the ids of a text.
-    pub(super) fn encode_by(
-        &self,
-        text: &[u8],
-        workers: &mut [Box<Worker>],
-        ids: &mut Vec<TokenId>,
-    ) -> Result<()> {
-        if let ([worker], None) = (&mut *workers, self.stretch_len) {
-            return self.encode_stretch(Segment::whole(text), ids, worker);
-        }
-        self.encode_stretches(Segment::whole(text), workers, ids)
-    }
-
     /// The number of ids of a text, or of a part of one, which are not kept.
     pub(super) fn count_by(&self, text: Segment<'_>, workers: &mut [Box<Worker>]) -> Result<usize> {
         if text.text.len() <= MIN_STRETCH_LEN && self.stretch_len.is_none() {
@@ -137,7 +124,7 @@ impl Call<'_> {
     }
 
     /// Hands the ids of a text, or of a part of one, to a sink, stretch by stretch.
-    fn encode_stretches(
+    pub(super) fn encode_stretches(
         &self,
         text: Segment<'_>,
         workers: &mut [Box<Worker>],
@@ -231,7 +218,7 @@ pub(super) struct Feed<C, R> {
     way_out: &'static str,
     /// Of the text of which all that is read is a part: whether it begins there, ends there, and follows a cut.
     within: [bool; 3],
-    /// What was read behind the last cut.
+    /// What was read after the last cut.
     carried: Vec<u8>,
     /// The number of bytes before that.
     n_bytes: u64,
@@ -278,7 +265,7 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
                 let (most, text) = (self.longest, &stretch.text);
                 return Err(Error::part_too_long(self.n_bytes, text, most, self.way_out));
             }
-            // The last characters may be cut, now that more stands behind them.
+            // The last characters may be cut, now that more stands after them.
             n_searched = stretch.text.len().saturating_sub(16);
         };
         self.carried.extend_from_slice(&stretch.text[cut..]);

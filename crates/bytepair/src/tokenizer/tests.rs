@@ -17,7 +17,7 @@ use crate::normalize::{BertRules, NormalizeStep, SentencePiece, SentencePieceRul
 use crate::pretokenize::{PreTokenizer, Round};
 use crate::sink::Sink;
 use crate::template::{
-    Lengths, Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
+    Lengths, Padding, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
 };
 use crate::test_support::{added_token, normalizer, pattern, replace};
 use crate::train::{Target, TrainProgress, train};
@@ -226,14 +226,13 @@ fn truncated(tokenizer: &Tokenizer, text: &[u8], n_ids: usize) -> Vec<u8> {
 
 /// Pieces of a template for one text or two, each of which stands there once or more often.
 fn template_pieces(n_texts: usize) -> impl Strategy<Value = Vec<TemplatePiece>> {
-    let text = |which| TemplatePiece::Text { which, type_id: 0 };
-    let all = [Sequence::First, Sequence::Second][..n_texts].to_vec();
-    let which = prop::sample::select(all.clone()).prop_map(text);
+    let all = [TemplatePiece::First { type_id: 0 }, TemplatePiece::Second { type_id: 0 }];
+    let all = all[..n_texts].to_vec();
+    let which = prop::sample::select(all.clone());
     let special = prop::collection::vec(0..9_u32, 0..3);
     let piece = prop_oneof![which, special.prop_map(|ids| TemplatePiece::special(ids, 1))];
     prop::collection::vec(piece, 0..5).prop_map(move |mut pieces| {
-        let missing = all.iter().map(|&which| text(which));
-        let missing: Vec<_> = missing.filter(|text| !pieces.contains(text)).collect();
+        let missing: Vec<_> = all.iter().filter(|text| !pieces.contains(text)).cloned().collect();
         pieces.extend(missing);
         pieces
     })
@@ -257,9 +256,9 @@ fn arranged(
     truncation: Option<&Truncation>,
 ) -> Vec<TokenId> {
     let piece = |piece: &TemplatePiece| match piece {
-        TemplatePiece::Text { .. } => text.to_vec(),
         TemplatePiece::Special { ids, .. } if adds => ids.clone(),
         TemplatePiece::Special { .. } => Vec::new(),
+        _ => text.to_vec(),
     };
     let ids: Vec<_> = template.iter().flat_map(piece).collect();
     match (truncation, text) {

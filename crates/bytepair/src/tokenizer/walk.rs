@@ -70,7 +70,7 @@ impl Call<'_> {
     /// `observe` ends the walk.
     ///
     /// # Errors
-    /// Where the text is not UTF-8 but has to be, a token stands in it that must not, or splitting fails; and those of
+    /// If the text is not UTF-8 but has to be, a token stands in it that must not, or splitting fails; and those of
     /// `observe`.
     pub(super) fn walk(
         &self,
@@ -80,7 +80,17 @@ impl Call<'_> {
     ) -> Result<()> {
         self.tokenizer.check_utf8(&text.text)?;
         self.check_disallowed(text.segment())?;
-        self.walk_checked(text, depth, &mut observe)
+        self.matcher.raw.cut(&text.text, |part| match part {
+            Part::Token(id, place) => observe(Met::Token { id, text, place, is_normalized: false }),
+            Part::Text(place) if depth == Depth::Raw => {
+                let segment = text.between(place);
+                observe(Met::Text { text: &segment, place: 0..segment.text.len() })
+            }
+            Part::Text(place) => {
+                let segment = text.between(place.clone());
+                self.walk_segment(&segment, place, depth, &mut observe)
+            }
+        })
     }
 
     /// [`Self::walk`] that appends the ids of added tokens, and calls `append` for all other text.
@@ -104,26 +114,6 @@ impl Call<'_> {
         })
     }
 
-    /// [`Self::walk`] without looking for what must not stand in the text.
-    pub(super) fn walk_checked(
-        &self,
-        text: &Traced<'_>,
-        depth: Depth,
-        observe: &mut impl FnMut(Met<'_>) -> Result<()>,
-    ) -> Result<()> {
-        self.matcher.cut_raw(&text.text, |part| match part {
-            Part::Token(id, place) => observe(Met::Token { id, text, place, is_normalized: false }),
-            Part::Text(place) if depth == Depth::Raw => {
-                let segment = text.between(place);
-                observe(Met::Text { text: &segment, place: 0..segment.text.len() })
-            }
-            Part::Text(place) => {
-                let segment = text.between(place.clone());
-                self.walk_segment(&segment, place, depth, observe)
-            }
-        })
-    }
-
     /// Walks through a segment between added tokens, which stands at a place of the text.
     fn walk_segment(
         &self,
@@ -142,7 +132,7 @@ impl Call<'_> {
         if depth == Depth::Normalized && !whole.is_empty() {
             return observe(Met::Text { text: &normalized, place: whole });
         }
-        self.matcher.cut_normalized(&normalized.text, |part| match part {
+        self.matcher.normalized.cut(&normalized.text, |part| match part {
             Part::Token(id, place) => {
                 observe(Met::Token { id, text: &normalized, place, is_normalized: true })
             }

@@ -18,7 +18,7 @@ use crate::encoding::{Encoding, Row, Traced, check_windows, n_windows};
 use crate::error::Result;
 use crate::memory::ask;
 use crate::segment::Segment;
-use crate::template::{Contents, OffsetRules, Padding, Sequence, TemplatePiece, Truncation};
+use crate::template::{Contents, OffsetRules, Padding, TemplatePiece, Truncation};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
@@ -76,8 +76,9 @@ impl Tokenizer {
 impl Call<'_> {
     /// A text, or two, with all that is known of each id.
     fn encode_full(&self, text: &[u8], pair: Option<&[u8]>, index: u64) -> Result<Encoding> {
-        let first = self.trace(text, index)?;
-        let second = pair.map(|pair| self.trace(pair, index ^ SECOND)).transpose()?.zip(pair);
+        let trace = |text, index| self.trace(Segment::whole(text), index);
+        let first = trace(text, index)?;
+        let second = pair.map(|pair| trace(pair, index ^ SECOND)).transpose()?.zip(pair);
         self.assembled((first, text), second, self.tokenizer.parts.offsets)
     }
 
@@ -160,7 +161,7 @@ impl Call<'_> {
             in_order(&pieces, [part(0), part(1)])
         };
         let texts = pieces.iter().filter_map(|piece| piece.text());
-        let texts: Vec<_> = texts.map(Sequence::place).collect();
+        let texts: Vec<_> = texts.map(|(place, _)| place).collect();
         let n_parts = |place: usize| if texts.contains(&place) { parts[place].len() } else { 1 };
         let slow = texts.first().copied().unwrap_or_default();
         let (n_slow, n_fast) = (n_parts(slow), n_parts(1 - slow).max(1));
@@ -173,21 +174,13 @@ impl Call<'_> {
         encoding
     }
 
-    /// The ids of a text with where each came from.
-    pub(super) fn trace(&self, text: &[u8], index: u64) -> Result<Row> {
-        self.trace_by(Segment::whole(text), self.dropping(index))
-    }
-
-    /// [`Self::trace`] for a part of a text that begins and ends where a cut changes nothing.
-    pub(super) fn trace_stretch(&self, stretch: Segment<'_>) -> Result<Row> {
-        self.trace_by(stretch, None)
-    }
-
-    fn trace_by(&self, stretch: Segment<'_>, mut dropping: Option<Dropout>) -> Result<Row> {
-        let mut row = Row::default();
+    /// The ids of a text, whose place in a batch is `index`, with where each came from; or those of a part of a text that
+    /// begins and ends where a cut changes nothing.
+    pub(super) fn trace(&self, text: Segment<'_>, index: u64) -> Result<Row> {
+        let (mut row, mut dropping) = (Row::default(), self.dropping(index));
         self.tokenizer.workers.with(|worker| {
             let scratch = &mut worker.scratch;
-            self.walk(&Traced::of(stretch), Depth::Piece, |met| match met {
+            self.walk(&Traced::of(text), Depth::Piece, |met| match met {
                 Met::Token { id, text, place, .. } => {
                     self.push_added(id, text, place, &mut row);
                     Ok(())
@@ -258,16 +251,14 @@ impl Call<'_> {
 fn in_order(pieces: &[&TemplatePiece], parts: [Option<&Encoding>; 2]) -> Encoding {
     let mut encoding = Encoding::default();
     for piece in pieces {
-        match piece {
-            TemplatePiece::Special { ids, type_id, names } => {
-                let mut special = Encoding::special(ids, *type_id);
-                special.found_as = names.iter().cloned().enumerate().collect();
-                encoding.append(&special);
-            }
-            TemplatePiece::Text { which, type_id } => {
-                let part = parts[which.place()];
-                part.into_iter().for_each(|part| encoding.append_as(part, *type_id));
-            }
+        if let TemplatePiece::Special { ids, type_id, names } = piece {
+            let mut special = Encoding::special(ids, *type_id);
+            special.found_as = names.iter().cloned().enumerate().collect();
+            encoding.append(&special);
+        } else if let Some((place, type_id)) = piece.text() {
+            let n_before = encoding.ids.len();
+            parts[place].into_iter().for_each(|part| encoding.append(part));
+            encoding.type_ids[n_before..].fill(type_id);
         }
     }
     encoding
@@ -315,8 +306,8 @@ impl Call<'_> {
         let rules = self.tokenizer.parts.offsets;
         let mut row = Row::default();
         for (index, word) in words.iter().enumerate() {
-            let found =
-                self.trace(word, index as u64)?.into_encoding((word, 0), rules, usize::MAX, None);
+            let found = self.trace(Segment::whole(word), index as u64)?;
+            let found = found.into_encoding((word, 0), rules, usize::MAX, None);
             row.push_word(found, word, in_characters);
         }
         Ok(row)

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::blocks::Misses;
 use crate::encode::{ByParts, Encoder, PartsContext, PieceCache, Pieces, Query, Scratch};
 use crate::error::Result;
-use crate::piece::{MAX_KEY_LEN, key_hash, piece_key};
+use crate::piece::{MAX_KEY_LEN, key_hash};
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 
@@ -111,16 +111,12 @@ const N_PLACES: usize = 256;
 /// Texts with more ids are not kept; so a place is a cache line.
 const MAX_IDS: usize = 11;
 
-/// Ids by text.
+/// Ids by text, which is found by its key as a piece.
 #[derive(Default)]
 pub(super) struct RecentTexts {
     /// Empty until a text is kept.
     places: Vec<Place>,
 }
-
-/// The key of a text that fits one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct ShortText(u128);
 
 #[derive(Clone, Copy)]
 #[repr(align(64))]
@@ -133,28 +129,16 @@ struct Place {
 
 const NOTHING: Place = Place { key: 0, n_ids: 0, ids: [0; MAX_IDS] };
 
-impl ShortText {
-    /// A text that is short enough, and not empty.
-    #[inline]
-    pub(super) fn new(text: &[u8]) -> Option<Self> {
-        piece_key(text, 0, text.len()).map(Self)
-    }
-
-    fn place(self) -> usize {
-        key_hash(self.0) % N_PLACES
-    }
-}
-
 impl RecentTexts {
     /// The ids of a text, if it is here.
     #[inline]
-    pub(super) fn get(&self, text: ShortText) -> Option<&[TokenId]> {
-        let place = self.places.get(text.place()).filter(|place| place.key == text.0)?;
+    pub(super) fn get(&self, key: u128) -> Option<&[TokenId]> {
+        let place = self.places.get(key_hash(key) % N_PLACES).filter(|place| place.key == key)?;
         place.ids.get(..place.n_ids as usize)
     }
 
     /// Keeps the ids of a text, if they are few, instead of another's.
-    pub(super) fn insert(&mut self, text: ShortText, ids: &[TokenId]) {
+    pub(super) fn insert(&mut self, key: u128, ids: &[TokenId]) {
         let (Some(_), Ok(n_ids)) = (MAX_IDS.checked_sub(ids.len()), u32::try_from(ids.len()))
         else {
             return;
@@ -162,8 +146,8 @@ impl RecentTexts {
         if self.places.is_empty() {
             self.places.resize(N_PLACES, NOTHING);
         }
-        let place = &mut self.places[text.place()];
-        (place.key, place.n_ids) = (text.0, n_ids);
+        let place = &mut self.places[key_hash(key) % N_PLACES];
+        (place.key, place.n_ids) = (key, n_ids);
         place.ids[..ids.len()].copy_from_slice(ids);
     }
 }
@@ -171,6 +155,7 @@ impl RecentTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::piece::piece_key;
     use std::collections::HashMap;
 
     proptest::proptest! {
@@ -180,7 +165,7 @@ mod tests {
         ) {
             let (mut recent, mut all) = (RecentTexts::default(), HashMap::new());
             for (text, ids) in &texts {
-                let Some(key) = ShortText::new(text.as_bytes()) else {
+                let Some(key) = piece_key(text.as_bytes(), 0, text.len()) else {
                     proptest::prop_assert!(text.is_empty() || text.len() > 15);
                     continue;
                 };

@@ -21,7 +21,7 @@
 //!
 //! - `SmallestIds`: the old pair (x, a) has larger ids than (c, d): `c < x`, or `c = x` and `d < a`. As t is larger
 //!   than all old ids, (c, d) is before (x, t) too. And (t, y) has a larger left id than any old pair.
-//! - `FirstSeen`: (x, t) begins where (x, a) began, which is behind the first (c, d). (t, y) begins where the a
+//! - `FirstSeen`: (x, t) begins where (x, a) began, which is after the first (c, d). (t, y) begins where the a
 //!   before (b, y) begins. The first (c, d) is before that (b, y), and it does not begin within a, which is one
 //!   token, nor at its first slot, where (a, b) begins. So it is before (t, y) too.
 //! - `LargestText`: the text of t is longer than that of a, so (x, t) may come before (c, d) though (x, a) does
@@ -209,7 +209,7 @@ impl Ranking {
         self.queue.pop();
     }
 
-    /// Goes on with the pairs of the next lower count; `None` where there is none.
+    /// Goes on with the pairs of the next lower count; `None` if there is none.
     fn descend(&mut self, plan: &Plan, workers: &Workers) -> Option<()> {
         self.level = self.buckets[..self.level].iter().rposition(|bucket| !bucket.is_empty())?;
         let pairs = std::mem::take(&mut self.buckets[self.level]);

@@ -27,12 +27,12 @@ use crate::error::Result;
 use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// How far the floor lies below the most frequent pair where there are many slots, and lists of places are large.
+/// How far the floor lies below the most frequent pair if there are many slots, and lists of places are large.
 const FLOOR_RATIO: i64 = if crate::SMALL { 3 } else { 32 };
 /// How far the first floors lie below the most frequent pair, while tokens are bytes or little more: a few pairs of these
 /// occur far more often than the others, and what lies between is worth no survey.
 const FIRST_FLOOR_RATIO: i64 = if crate::SMALL { 5 } else { 1 << 10 };
-/// How far any floor lies below the most frequent pair where there are few slots: lists are cheap then in comparison with
+/// How far any floor lies below the most frequent pair if there are few slots: lists are cheap then in comparison with
 /// surveys, and two of these are enough.
 const LOW_FLOOR_RATIO: i64 = if crate::SMALL { 8 } else { 1 << 15 };
 /// So many slots are many: they do not fit the nearer caches.
@@ -44,9 +44,9 @@ const NEAR_RATIO: i64 = 4;
 const N_PAIRS_PER_MERGE: usize = 2;
 /// The least part of itself by which the floor falls.
 const LEAST_FALL: i64 = 3;
-/// From so many places on, the other threads take part in merging them. In tests they do for some batches.
+/// From this many places on, the other threads take part in merging them. In tests they do for some batches.
 const MIN_SHARED_PLACES: usize = if crate::SMALL { 4 } else { 500 };
-/// From so many places on, other threads that sleep are woken for them, which takes some tens of microseconds.
+/// From this many places on, other threads that sleep are woken for them, which takes some tens of microseconds.
 const MIN_PLACES_TO_WAKE: usize = if crate::SMALL { 4 } else { 8000 };
 
 /// Chooses merges, and makes them with all threads.
@@ -327,7 +327,7 @@ impl<'e> Engine<'e> {
 }
 
 /// The next floor: a fraction of the highest count, which is below the old floor where it is not known; or
-/// `enough`, at which there are pairs enough, where that is higher or not much lower.
+/// `enough`, at which there are pairs enough, if that is higher or not much lower.
 fn floor_below(highest: Option<i64>, ratio: i64, enough: i64, plan: &Plan, lowest: i64) -> i64 {
     let ratio = if plan.n_slots < N_MANY_SLOTS { LOW_FLOOR_RATIO } else { ratio };
     let fraction = highest.map_or(plan.floor, |highest| highest.min(plan.floor)) / ratio;

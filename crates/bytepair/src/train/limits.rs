@@ -2,11 +2,11 @@
 //!
 //! A pair whose token would exceed a limit, or is there already, is never merged. A token is there already only in a
 //! vocabulary from elsewhere, where no merge makes it. It keeps its id and stays what it is. [`TokenFilter`] costs a look
-//! at two small records for each pair, and nothing without limits. Where there are tokens that no merge makes, the
+//! at two small records for each pair, and nothing without limits. If there are tokens that no merge makes, the
 //! texts of all tokens are kept, and a pair as long as one of them is written down. Where tokens are to be of a [`Scope`], that is
 //! another limit.
 //!
-//! Where there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones
+//! If there are more characters than a vocabulary has room for, the most frequent ones stay; of equally frequent ones
 //! those of smaller code points. A character that is left out stands between its neighbours as an unknown one does in
 //! encoding: no pair reaches over it. Counting characters takes a pass over the distinct pieces and 8 MiB, and nothing
 //! where they are not limited.
@@ -187,7 +187,7 @@ impl Extent {
         }
     }
 
-    /// What two neighbours are together; `None` where that is more than a part of one character and not whole
+    /// What two neighbours are together; `None` if that is more than a part of one character and not whole
     /// ones.
     fn joins(self, right: Self) -> Option<Self> {
         match (self, right) {
@@ -225,12 +225,13 @@ pub(super) fn check_scope(scope: &Scope, counts: &PieceCounts) -> Result<()> {
 pub struct CharacterLimits {
     /// As few of the most frequent characters as make up this share of all occurrences, a fraction.
     pub coverage: Option<(u64, u64)>,
-    /// At most so many characters.
+    /// At most this many characters.
     pub most: Option<usize>,
 }
 
 /// What was left out of an alphabet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LeftOut {
     /// The number of characters.
     pub n_characters: usize,
@@ -244,7 +245,7 @@ impl CharacterLimits {
     /// Refuses limits that nothing keeps to, or that have no meaning for these units.
     ///
     /// # Errors
-    /// Where units are bytes, where training goes on from an alphabet, or where no character would stay.
+    /// If units are bytes, where training goes on from an alphabet, or where no character would stay.
     pub fn check(&self, units: &Units, is_continued: bool) -> Result<()> {
         let given = [
             ("character_coverage", self.coverage.is_some()),
@@ -271,10 +272,10 @@ impl CharacterLimits {
         Ok(())
     }
 
-    /// The characters that stay, in the order of their code points, and what is left out; `None` where all stay.
+    /// The characters that stay, in the order of their code points, and what is left out; `None` if all stay.
     ///
     /// # Errors
-    /// Where a piece is not UTF-8; the offset is that in the piece.
+    /// If a piece is not UTF-8; the offset is that in the piece.
     pub(super) fn kept(&self, counts: &PieceCounts) -> Result<Option<(Vec<char>, LeftOut)>> {
         if *self == Self::default() {
             return Ok(None);

@@ -104,7 +104,7 @@ pub struct TrainOptions {
     pub special_tokens: Vec<String>,
     /// Which tokens may be learned.
     pub limits: TokenLimits,
-    /// Where there is one, only tokens are learned that occur in no text without its characters.
+    /// If there is one, only tokens are learned that occur in no text without its characters.
     pub scope: Option<Arc<Scope>>,
     /// Which characters get ids.
     pub characters: CharacterLimits,
@@ -134,6 +134,7 @@ impl TrainOptions {
 
 /// Where training stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TrainProgress {
     /// Merges done so far, earlier ones included.
     pub n_merges: usize,
@@ -158,6 +159,7 @@ pub enum Stop {
 
 /// What was learned.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Trained {
     /// Alphabet, merges with their counts, unknown and special tokens.
     pub vocabulary: Vocabulary,
@@ -182,7 +184,7 @@ impl Trained {
 /// was learned by then, or with an error. Counts passed by value are freed before merging begins.
 ///
 /// # Errors
-/// Where there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
+/// If there is no piece, the vocabulary size leaves no room for the alphabet, a piece is not UTF-8
 /// but has to be, a count exceeds 63 bits, or the tie rule needs first occurrences that are unknown.
 pub fn train(
     counts: impl Borrow<PieceCounts>,
@@ -329,7 +331,7 @@ fn max_merges(vocabulary: &Vocabulary, units: &Units, options: &TrainOptions) ->
     }
 }
 
-/// Adds the unknown token and the special tokens behind the merges.
+/// Adds the unknown token and the special tokens after the merges.
 fn push_names(vocabulary: &mut Vocabulary, units: &Units, options: &TrainOptions) -> Result<()> {
     let names: Vec<_> = names(vocabulary, units, options).collect();
     names.into_iter().try_for_each(|token| vocabulary.push(token).map(drop))
@@ -364,7 +366,7 @@ fn names<'n>(
 /// ids, as a rule the unknown and special tokens. Linear in the size of the vocabulary.
 ///
 /// # Errors
-/// Where the ids are in another order than training gives them, or `target` is more than there is or less than
+/// If the ids are in another order than training gives them, or `target` is more than there is or less than
 /// there must be.
 pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocabulary> {
     check_order(vocabulary)?;
@@ -387,8 +389,8 @@ pub(crate) fn truncated(vocabulary: &Vocabulary, target: Target) -> Result<Vocab
     Ok(shorter)
 }
 
-/// Refuses a vocabulary that training does not leave: each merge makes a token behind those of earlier merges and
-/// behind its parts, and no other token of text stands behind the first of them.
+/// Refuses a vocabulary that training does not leave: each merge makes a token after those of earlier merges and
+/// after its parts, and no other token of text stands after the first of them.
 fn check_order(vocabulary: &Vocabulary) -> Result<()> {
     let refused = |problem| Err(Error::option("truncated", problem));
     if vocabulary.iter().count() != vocabulary.len() {

@@ -71,7 +71,7 @@ pub(super) struct Job {
     pub(super) result_len: usize,
 }
 
-/// One thing for the neighbours before a pair, and one for those behind it.
+/// One thing for the neighbours before a pair, and one for those after it.
 #[derive(Default)]
 pub(super) struct Sides<T> {
     pub(super) left: T,
@@ -105,7 +105,7 @@ impl Plan {
     /// Appends the merge of a pair to the batch; its token gets the next id.
     ///
     /// # Errors
-    /// Where no id is left.
+    /// If no id is left.
     pub(super) fn push_job(&mut self, pair: PairIndex) -> Result<()> {
         let (left, right) = self.pairs.tokens(pair);
         let (left_len, result_len) = (self.length(left), self.length(left) + self.length(right));
@@ -123,10 +123,10 @@ impl Plan {
     }
 }
 
-/// The id that follows so many others.
+/// The id that follows this many others.
 ///
 /// # Errors
-/// Where it does not fit a slot of the row.
+/// If it does not fit a slot of the row.
 pub(super) fn next_id(n_ids: usize) -> Result<TokenId> {
     let id = TokenId::try_from(n_ids).ok().filter(|_| n_ids < MAX_IDS);
     let problem = || format!("training makes vocabularies of at most {MAX_IDS} ids; ask for fewer");
@@ -257,7 +257,7 @@ impl Workers {
         }
     }
 
-    /// Waits for the step after the first `n_taken`; `false` where there is none.
+    /// Waits for the step after the first `n_taken`; `false` if there is none.
     fn wait_for_step(&self, n_taken: usize) -> bool {
         let mut n_looks = 0;
         while self.signals.n_begun.load(Ordering::Acquire) == n_taken {

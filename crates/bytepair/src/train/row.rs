@@ -20,7 +20,7 @@ use crate::memory::huge_pages::HugePageRow;
 use crate::memory::prefetch::prefetch;
 use crate::vocabulary::TokenId;
 
-/// Stands before the first token, behind the last, and between pieces. No token has this id.
+/// Stands before the first token, after the last, and between pieces. No token has this id.
 pub(super) const BARRIER: TokenId = TokenId::MAX;
 /// Stands in a slot where a token no longer begins. No token has this id.
 const HOLE: TokenId = TokenId::MAX - 1;
@@ -80,7 +80,7 @@ pub(super) struct Neighbours {
 }
 
 impl Row {
-    /// A row with room for so many slots.
+    /// A row with room for this many slots.
     pub(super) fn with_capacity(n_slots: usize) -> Self {
         let mut slots = HugePageRow::with_room(n_slots + 1);
         slots.push(Slot::BARRIER);
@@ -117,7 +117,7 @@ impl Row {
         self.slots[slot - 1].token()
     }
 
-    /// Prefetches the slot before each where a token begins, and that which is so far behind: with what is between, which
+    /// Prefetches the slot before each where a token begins, and that which is so far after it: with what is between, which
     /// mostly lies in the same lines of the cache, it is there when places are looked at one by one.
     pub(super) fn prefetch<'s>(&self, slots: impl IntoIterator<Item = &'s u32>, reach: usize) {
         for &slot in slots {
@@ -247,7 +247,7 @@ struct HeavyPiece {
 const BLOCK_LEN: usize = if crate::SMALL { 4 } else { 64 };
 
 impl HeavyPieces {
-    /// Adds a piece behind the others.
+    /// Adds a piece after the others.
     fn push(&mut self, start: usize, count: i64) {
         self.n_before.resize(start / BLOCK_LEN + 1, index_of(self.pieces.len()));
         self.pieces.push(HeavyPiece { start: index_of(start), count });
@@ -271,7 +271,7 @@ impl HeavyPieces {
 
 /// Finds counts of heavy pieces one after the other.
 struct Ascending<'r> {
-    /// The pieces that begin behind the last slot that was looked up.
+    /// The pieces that begin after the last slot that was looked up.
     rest: &'r [HeavyPiece],
     count: i64,
 }

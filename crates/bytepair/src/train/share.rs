@@ -20,7 +20,7 @@
 //!
 //! *Invariants:* a list holds every place where its pair begins, in ascending order, and perhaps places where it no longer
 //! does; `Row::has_pair` tells these by two slots. A place that was kept can be changed no more by its own merge, so its
-//! neighbours are final as soon as the place behind it is decided.
+//! neighbours are final as soon as the place after it is decided.
 //!
 //! Takes time linear in slots for a survey, and in places for a batch. What limits the speed is memory: the slots around
 //! places are prefetched, a thousand places at a time.
@@ -57,9 +57,9 @@ pub(super) struct Outcome {
     pub(super) n_fewer: i64,
 }
 
-/// The slots around so many places are prefetched before these are merged: so many fit the nearer caches.
+/// The slots around this many places are prefetched before these are merged: this many fit the nearer caches.
 const N_AT_ONCE: usize = if crate::SMALL { 3 } else { 1024 };
-/// Lists of so many places are short.
+/// Lists of this many places are short.
 const SHORT_LIST_LEN: usize = if crate::SMALL { 1 } else { 32 };
 
 impl Share {
@@ -129,7 +129,7 @@ impl Share {
         for start in (0..list.len()).step_by(N_AT_ONCE) {
             let part = list.part(start, list.len().min(start + N_AT_ONCE));
             self.merge(job, part, index);
-            // What is behind the last place may be merged with the next part.
+            // What is after the last place may be merged with the next part.
             let n_final = self.outcomes[index].merged.len().saturating_sub(1).max(n_summed);
             self.sum(job, n_summed..n_final, index);
             n_summed = n_final;

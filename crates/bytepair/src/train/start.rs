@@ -2,14 +2,14 @@
 //!
 //! Ordinarily these are the alphabet that the pieces need, and the symbols of a piece. Training that goes on
 //! from an earlier vocabulary begins with that vocabulary as it is, holes and names included, and with each piece
-//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids behind the largest. Encoding
+//! as the earlier tokenizer encodes it. Every id stays; new tokens get the ids after the largest. Encoding
 //! gives the segmentation that training by the same merges ends with, so going on learns the merges that training
 //! without a break learns. A unit that the earlier alphabet lacks stays apart from its neighbours and gets no id.
 //!
 //! A vocabulary without ids of its own, as codes have one, is numbered anew, as training at once would.
 //!
 //! Shares are about equally large in symbols, and each holds pieces that follow each other. A piece is never cut, so a
-//! corpus of one piece has one share. Pieces stand in the order of their first occurrence where the tie rule needs it.
+//! corpus of one piece has one share. Pieces stand in the order of their first occurrence if the tie rule needs it.
 //! Linear in the corpus.
 
 use std::collections::HashSet;
@@ -21,13 +21,13 @@ use super::row::{BARRIER, Row};
 use super::share::Share;
 use super::{Ties, TrainOptions};
 use crate::count::PieceCounts;
-use crate::encode::{Encoder, Scratch};
+use crate::encode::{Encoder, Scratch, Symbols};
 use crate::error::{ErrorKind, LARGEST_COUNT, Result};
 use crate::parallel::in_parallel;
-use crate::units::Units;
+use crate::units::{Missing, Units};
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// A vocabulary of the alphabet that the pieces need, within limits; and what is left out of it, where there are any.
+/// A vocabulary of the alphabet that the pieces need, within limits; and what limits leave out of it, if there are any.
 pub(super) fn alphabet(
     counts: &PieceCounts,
     units: &Units,
@@ -109,22 +109,16 @@ fn renumbered(earlier: &Vocabulary, alphabet: &Vocabulary, units: &Units) -> Res
 }
 
 /// Turns pieces into the tokens that training begins with.
-pub(super) enum Segmenter<'u> {
-    /// Bytes, each with its id.
-    Bytes(Box<[TokenId; 256]>),
-    /// Symbols of other units.
-    Symbols { units: &'u Units, vocabulary: &'u Vocabulary },
+enum Segmenter {
+    /// The symbols of the alphabet.
+    Symbols(Box<Symbols>),
     /// Tokens of an earlier vocabulary. By id: whether it is one of text, and stands for that text alone.
     Merged { encoder: Arc<Encoder>, scratch: Box<Scratch>, is_text: Vec<bool> },
 }
 
-impl<'u> Segmenter<'u> {
-    /// With the encoder of the vocabulary where training goes on from an earlier one.
-    pub(super) fn new(
-        units: &'u Units,
-        vocabulary: &'u Vocabulary,
-        earlier: Option<&Arc<Encoder>>,
-    ) -> Self {
+impl Segmenter {
+    /// With the encoder of the vocabulary if training goes on from an earlier one.
+    fn new(units: &Units, vocabulary: &Vocabulary, earlier: Option<&Arc<Encoder>>) -> Self {
         if let Some(encoder) = earlier {
             let mut is_text = vec![false; vocabulary.len()];
             for (id, token) in vocabulary.iter() {
@@ -133,19 +127,16 @@ impl<'u> Segmenter<'u> {
             mark_unknown(vocabulary, encoder.unknown(), &mut is_text);
             return Self::Merged { encoder: Arc::clone(encoder), scratch: Box::default(), is_text };
         }
-        if units.is_bytes() && units.end_mark.is_none() && units.continuing_prefix.is_none() {
-            return Self::Bytes(Box::new(byte_ids(vocabulary)));
-        }
-        Self::Symbols { units, vocabulary }
+        // Nothing stands for a unit that the alphabet lacks: its neighbours stay apart.
+        let (unknown, byte_fallback, missing) = (None, false, Missing::Error);
+        let units = Units { unknown, byte_fallback, missing, ..units.clone() };
+        Self::Symbols(Box::new(Symbols::new(&units, &Arc::new(vocabulary.clone()))))
     }
 
     /// Appends the tokens of a piece; a barrier for a unit that has no id.
-    pub(super) fn push_tokens(&mut self, piece: &[u8], tokens: &mut Vec<TokenId>) -> Result<()> {
+    fn push_tokens(&mut self, piece: &[u8], tokens: &mut Vec<TokenId>) -> Result<()> {
         match self {
-            Self::Bytes(ids) => tokens.extend(piece.iter().map(|&byte| ids[usize::from(byte)])),
-            Self::Symbols { units, vocabulary } => units.for_each_symbol(piece, |symbol| {
-                tokens.push(vocabulary.id(symbol).unwrap_or(BARRIER));
-            })?,
+            Self::Symbols(symbols) => symbols.push_ids(piece, tokens, |_| Ok(BARRIER))?,
             Self::Merged { encoder, scratch, is_text } => {
                 let (start, stranger) = (tokens.len(), TokenId::try_from(is_text.len()));
                 let stranger = stranger.map_err(|_| ErrorKind::TooManyTokens)?;
@@ -175,16 +166,7 @@ fn mark_unknown(vocabulary: &Vocabulary, unknown: Option<TokenId>, is_text: &mut
     }
 }
 
-/// By byte value: its id; a barrier where the alphabet is no byte alphabet.
-fn byte_ids(vocabulary: &Vocabulary) -> [TokenId; 256] {
-    let mut ids = [BARRIER; 256];
-    for (byte, id) in (0..=u8::MAX).zip(&mut ids) {
-        *id = vocabulary.id(Token::plain(&[byte])).unwrap_or(BARRIER);
-    }
-    ids
-}
-
-/// Smaller shares than this, in bytes, are not worth a thread. Tests share the smallest corpora.
+/// A share that is smaller than this, in bytes, gets no thread of its own. Tests share the smallest corpora.
 const MIN_SHARE_LEN: usize = if crate::SMALL { 8 } else { 1 << 20 };
 /// A row with more bytes of text than this might have more slots than 32 bits can count: each byte makes at most
 /// one token, each piece two more slots.
@@ -193,7 +175,7 @@ const MAX_ROW_BYTES: usize = if crate::SMALL { 128 } else { 1 << 30 };
 /// The corpus in shares, and the number of its tokens.
 ///
 /// # Errors
-/// Where a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
+/// If a piece has more symbols than 32 bits can index, or the weighted number of symbols exceeds 63 bits: every
 /// count of a pair is at most that number, so none can overflow later.
 pub(super) fn shares(
     counts: &PieceCounts,
@@ -205,9 +187,8 @@ pub(super) fn shares(
     let pieces = Pieces::new(counts, options.ties);
     let lens = (0..counts.len()).map(|index| pieces.get(index).0.len());
     let ranges = deal(lens, options.n_threads);
-    let results = in_parallel(options.n_threads, ranges.len(), |index| {
-        let segmenter = Segmenter::new(units, vocabulary, earlier);
-        row(&pieces, ranges[index].clone(), segmenter)
+    let results = in_parallel(options.n_threads, ranges, |range| {
+        row(&pieces, range, Segmenter::new(units, vocabulary, earlier))
     });
     let (mut shares, mut n_tokens) = (Vec::new(), 0_i64);
     for result in results {
@@ -224,10 +205,10 @@ pub(super) fn shares(
     Ok((shares, n_tokens))
 }
 
-/// The pieces, in the order of their first occurrence where ties are decided by it.
+/// The pieces, in the order of their first occurrence if ties are decided by it.
 struct Pieces<'c> {
     counts: &'c PieceCounts,
-    /// Their places in that order; `None` where they stand in it.
+    /// Their places in that order; `None` if they stand in it.
     order: Option<Vec<usize>>,
 }
 
@@ -270,11 +251,7 @@ fn deal(lens: impl Iterator<Item = usize> + Clone, n_threads: usize) -> Vec<Rang
 }
 
 /// A row of some pieces, and the number of their tokens, weighted.
-fn row(
-    pieces: &Pieces<'_>,
-    range: Range<usize>,
-    mut segmenter: Segmenter<'_>,
-) -> Result<(Row, i64)> {
+fn row(pieces: &Pieces<'_>, range: Range<usize>, mut segmenter: Segmenter) -> Result<(Row, i64)> {
     let n_bytes: usize = range.clone().map(|index| pieces.get(index).0.len() + 2).sum();
     let mut row = Row::with_capacity(n_bytes);
     let (mut tokens, mut n_tokens) = (Vec::new(), 0_i64);

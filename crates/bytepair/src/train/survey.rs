@@ -68,14 +68,14 @@ const WORD_BITS: usize = u64::BITS as usize;
 const RARE: u32 = u32::MAX;
 /// Instead of the first or the next tally of a cell: there is none yet.
 const NONE: u32 = u32::MAX - 1;
-/// Ids of so many bits are small. In tests those of bytes are not, so that both ways are taken.
+/// Ids of this many bits are small. In tests those of bytes are not, so that both ways are taken.
 const SMALL_ID_BITS: u32 = if crate::SMALL { 4 } else { 9 };
 /// Of surveys of more slots than this the memory is not kept for the next one: there may be other use for it.
 const MAX_KEPT: usize = if crate::SMALL { 32 } else { 1 << 21 };
 /// So many pairs that the sketch leaves are gathered before they are tallied.
 const N_AT_ONCE: usize = 512;
 
-/// Whether every pair of so many ids has a cell of its own.
+/// Whether every pair of this many ids has a cell of its own.
 pub(super) fn is_exact(n_ids: usize) -> bool {
     n_ids <= 1 << SMALL_ID_BITS
 }
@@ -153,7 +153,7 @@ impl Survey {
         let Self { tallies, occurrences, .. } = self;
         let is_exact = is_exact(plan.lengths.len());
         places.reserve(if is_exact { row.n_slots() } else { occurrences.tallies.len() });
-        // Where there is one share, the pairs of the plan stand in the order of its tallies.
+        // If there is one share, the pairs of the plan stand in the order of its tallies.
         let mut next = 0;
         let list_of_tally = |tally: &Tally| {
             let (left, right) = tally.tokens();
@@ -194,13 +194,13 @@ impl Occurrences {
         self.slots.clear();
     }
 
-    /// Makes room for a place in each of so many slots, as many as there can be: what is never filled takes no memory.
+    /// Makes room for a place in each of this many slots, as many as there can be: what is never filled takes no memory.
     fn reserve(&mut self, n_slots: usize) {
         huge_pages::reserve(&mut self.tallies, n_slots);
         self.slots.resize(n_slots.div_ceil(WORD_BITS), 0);
     }
 
-    /// Adds a place behind the others.
+    /// Adds a place after the others.
     #[inline]
     fn push(&mut self, tally: u32, slot: u32) {
         self.tallies.push(tally);
@@ -227,7 +227,7 @@ impl Tally {
     }
 }
 
-/// How many bits the largest of so many ids needs.
+/// How many bits the largest of this many ids needs.
 fn id_bits(n_ids: usize) -> u32 {
     n_ids.max(2).next_power_of_two().ilog2()
 }
@@ -253,17 +253,17 @@ pub(super) struct Sketch {
 const MIN_BITS: u32 = 8;
 /// More cells no longer fit the nearer caches.
 const NEAR_BITS: u32 = if crate::SMALL { 8 } else { 19 };
-/// Each thread has so many cells at most, and as many numbers of tallies: 32 MiB.
+/// Each thread has this many cells at most, and as many numbers of tallies: 32 MiB.
 const MAX_BITS: u32 = 22;
-/// Where there are more slots for each cell there are more cells all the same: rare pairs would add up to what
+/// If there are more slots for each cell there are more cells all the same: rare pairs would add up to what
 /// frequent ones have, and all would have to be tallied.
 const MAX_SLOTS_PER_CELL: usize = if crate::SMALL { 1 } else { 96 };
 const FULL: u32 = u32::MAX;
-/// Between one power of two and the next, sums are distinguished by so many steps.
+/// Between one power of two and the next, sums are distinguished by this many steps.
 const N_STEPS: u32 = 8;
 
 impl Sketch {
-    /// Forgets all, and makes room for the pairs of so many slots.
+    /// Forgets all, and makes room for the pairs of this many slots.
     pub(super) fn begin(&mut self, n_slots: usize) {
         let fewest = (n_slots / MAX_SLOTS_PER_CELL).max(1).ilog2() + 1;
         let bits = n_slots.max(1).ilog2().clamp(MIN_BITS, NEAR_BITS).max(fewest).min(MAX_BITS);
@@ -292,7 +292,7 @@ impl Sketch {
         self.cells.iter().map(move |&most| most == FULL || i64::from(most) >= floor)
     }
 
-    /// At most how often any pair occurs; `None` where a cell is full.
+    /// At most how often any pair occurs; `None` if a cell is full.
     pub(super) fn most(&self) -> Option<i64> {
         let most = self.cells.iter().copied().max().unwrap_or(0);
         (most != FULL).then_some(most.into())

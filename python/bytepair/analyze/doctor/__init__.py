@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair import Tokenizer
-from bytepair._expected import expect, expect_tokenizer
+from bytepair._expected import expect, loaded
 from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
@@ -34,6 +33,7 @@ from ._texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bytepair import Tokenizer
     from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
@@ -51,7 +51,7 @@ __all__ = [
 
 
 def diagnose(
-    tokenizer: Tokenizer,
+    tokenizer: "Tokenizer | StrPath",
     *,
     file: "StrPath | None" = None,
     config: "StrPath | Iterable[StrPath] | None" = None,
@@ -95,7 +95,7 @@ def diagnose(
     FormatError
         A settings file is not understood.
     """
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     expect("reading", reading, (Mapping, type(None)), "a dict of options by name")
     wanted = chosen(_as_list(select), _as_list(ignore))
     if corpus is None and select is not None:

@@ -83,7 +83,7 @@ def _ids_of(subject: Subject, text: str) -> list[int]:
 def _normalized(subject: Subject, text: str) -> str:
     """Normalize a text, as another text with the same result."""
     try:
-        return subject.tokenizer._normalized(text.encode())
+        return subject.tokenizer.inspect().normalized(text.encode())
     except TokenizerError:
         return text
 

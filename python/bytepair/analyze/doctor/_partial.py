@@ -37,9 +37,9 @@ class Partial:
             return "no UTF-8 text has these bytes"
         if len(found) > MOST_COMPLETIONS or self.subject.may_drop_units:
             return None
-        left = self._left_by(self.subject.tokenizer._never_normalized, found)
+        left = self._left_by(self.subject.tokenizer.inspect().never_normalized, found)
         n_changed = len(found) - len(left)
-        left = self._left_by(self.subject.tokenizer._never_held, left)
+        left = self._left_by(self.subject.tokenizer.inspect().never_held, left)
         n_cut = len(found) - n_changed - len(left)
         if left and not self._has_units_of_bytes:
             return None
@@ -130,8 +130,10 @@ class Partial:
         """Tell whether the units of two tokens are merged to these two."""
         pair = left, right
         if pair not in self.are_intact:
-            units = [self.subject.tokenizer._units_of(id_) or [] for id_ in pair]
-            merged = self.subject.tokenizer._merged([*units[0], *units[1]])
+            units = [
+                self.subject.tokenizer.inspect().units_of(id_) or [] for id_ in pair
+            ]
+            merged = self.subject.tokenizer.inspect().merged([*units[0], *units[1]])
             self.are_intact[pair] = merged == [left, right]
         return self.are_intact[pair]
 

@@ -112,7 +112,7 @@ def _stage(
     code = "BP501"
     for text in texts.around(id_, contexts):
         try:
-            normalized = subject.tokenizer._normalized(text).encode()
+            normalized = subject.tokenizer.inspect().normalized(text).encode()
             if own not in normalized:
                 continue
             pieces = subject.tokenizer.split(text)

@@ -26,7 +26,7 @@ def _unspelled(subject: Subject) -> Iterator[Finding]:
         and id_ not in subject.added
         and (not own or (subject.rules["is_bytes"] and bytes_of_name(own) is None))
     ]
-    reasons = subject.tokenizer._why_it_stays(ids)
+    reasons = subject.tokenizer.inspect().why_it_stays(ids)
     found = tuple(
         subject.found(
             id_,
@@ -70,10 +70,10 @@ def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
             return "merged with every possible neighbour"
         if not subject.tokens[id_][1]:
             return "has no text"
-        units = subject.tokenizer._units_of(id_)
+        units = subject.tokenizer.inspect().units_of(id_)
         if units is None:
             return "made of units that the vocabulary lacks"
-        merged = subject.tokenizer._merged(units)
+        merged = subject.tokenizer.inspect().merged(units)
         return "becomes " + " + ".join(repr(plain(subject.written[m])) for m in merged)
 
     return tuple(subject.found(id_, detail(id_)) for id_ in sorted(ids))

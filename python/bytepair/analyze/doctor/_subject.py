@@ -58,7 +58,7 @@ class Subject:
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
         """The kind and the bytes of each token, without marks."""
-        return self.tokenizer._tokens()
+        return self.tokenizer.inspect().tokens()
 
     @cached_property
     def written(self) -> list[Any]:
@@ -68,7 +68,7 @@ class Subject:
     @cached_property
     def rules(self) -> dict[str, Any]:
         """The rules by which text becomes units."""
-        return self.tokenizer._rules()
+        return self.tokenizer.inspect().rules()
 
     def is_unknown(self, id_: int) -> bool:
         """Tell whether a token stands for units outside the alphabet."""
@@ -99,7 +99,8 @@ class Subject:
             if not self.normalizes
             or (
                 token.normalized
-                and self.tokenizer._normalized(token.content.encode()) == token.content
+                and self.tokenizer.inspect().normalized(token.content.encode())
+                == token.content
             )
         ]
 
@@ -148,13 +149,13 @@ class Subject:
     @cached_property
     def unreached(self) -> tuple[set[int], set[int]]:
         """The tokens of text that merges do not make, and those that occur in no piece."""
-        unmade, unplaced = self.tokenizer._unreached()
+        unmade, unplaced = self.tokenizer.inspect().unreached()
         return set(unmade) - self.added.keys(), set(unplaced) - self.added.keys()
 
     @cached_property
     def merges(self) -> list[tuple[int, int, int]]:
         """The merges in order: left id, right id, id."""
-        log = self.tokenizer.merge_log
+        log = self.tokenizer.inspect().merge_log
         return [(left, right, id_) for left, right, id_, _ in log]
 
     @cached_property

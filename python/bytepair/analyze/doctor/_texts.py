@@ -127,12 +127,12 @@ class Texts:
     @cached_property
     def changed(self) -> set[int]:
         """The tokens of whole characters that no normalized text contains: proven."""
-        return self._proven(self.subject.tokenizer._never_normalized, set())
+        return self._proven(self.subject.tokenizer.inspect().never_normalized, set())
 
     @cached_property
     def cut(self) -> set[int]:
         """The other tokens of whole characters that the pattern always cuts: proven."""
-        return self._proven(self.subject.tokenizer._never_held, self.changed)
+        return self._proven(self.subject.tokenizer.inspect().never_held, self.changed)
 
     def _proven(
         self, is_never: Callable[[list[bytes]], list[bool]], others: set[int]

@@ -125,7 +125,7 @@ class Encoding:
         """
         if not isinstance(text, str):
             raise _not_a_text(text)
-        encode = self.tokenizer.encode_ordinary
+        encode = self.tokenizer.encode
         try:
             return encode(text, added_tokens=added_tokens)
         except EncodingError:
@@ -205,7 +205,8 @@ class Encoding:
         options = self._specials(allowed_special, disallowed_special, (text,))
         options["added_tokens"] = added_tokens
         text = _without_surrogates(text)
-        ids, places = _encoded(self.tokenizer.encode_with_offsets, text, options)
+        found_all = _encoded(self.tokenizer.encode_full, text, options)
+        ids, places = found_all.ids, found_all.offsets
         if added_tokens == "text":
             return unstable.encode_with_unstable(
                 self._of_text, text, ids, text, added_tokens
@@ -361,9 +362,7 @@ class Encoding:
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """Encode a text that is one piece, whatever the pattern says."""
         data = text_or_bytes
-        return self._whole_text.encode_ordinary(
-            data.encode() if isinstance(data, str) else data
-        )
+        return self._whole_text.encode(data.encode() if isinstance(data, str) else data)
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """Encode a text cut into pieces by the package ``regex``."""

@@ -106,7 +106,7 @@ def _straddling(
 
 
 def _encoded(encoding: "Encoding", data: bytes, added_tokens: AddedTokens) -> list[int]:
-    encode = encoding.tokenizer.encode_ordinary
+    encode = encoding.tokenizer.encode
     try:
         return encode(data.decode(), added_tokens=added_tokens)
     except (UnicodeDecodeError, EncodingError):

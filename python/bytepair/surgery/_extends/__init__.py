@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bytepair._expected import expect_tokenizer
+from bytepair._expected import loaded
 from bytepair._io import recognising
 from bytepair._io.beside import added_beside
 from bytepair._names import refuse_set
@@ -270,7 +270,7 @@ def check(
 def _loaded(tokenizer: Tokenizer | StrPath) -> tuple[Tokenizer, Path | None]:
     if isinstance(tokenizer, (str, os.PathLike)):
         return Tokenizer.from_file(tokenizer), Path(tokenizer)
-    expect_tokenizer(tokenizer)
+    tokenizer = loaded(tokenizer)
     return tokenizer, None
 
 
@@ -321,15 +321,17 @@ def _faults_beside(base: Tokenizer, path: Path, new: Tokenizer) -> Iterator[Faul
 def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
     """Choose the tokens of which it is proven that no text is encoded with them."""
     left = [id_ for id_, text in own.items() if text is None]
-    unmade, unplaced = map(set, new._unreached())
+    unmade, unplaced = map(set, new.inspect().unreached())
     found = {id_ for id_ in left if id_ in unmade or id_ in unplaced}
-    if new._rules()["drops_missing"]:  # a token may occur where its text does not
+    if new.inspect().rules()[
+        "drops_missing"
+    ]:  # a token may occur where its text does not
         return found
     # What no text contains is in no longer one, either: parts of characters beside it do not matter.
-    parts = (whole_characters(token[1]) for token in new._tokens_of(left))
+    parts = (whole_characters(token[1]) for token in new.inspect().tokens_of(left))
     whole = [(id_, text) for id_, text in zip(left, parts, strict=True) if text]
     texts = [text for _, text in whole]
-    for is_never in (new._never_normalized, new._never_held):
+    for is_never in (new.inspect().never_normalized, new.inspect().never_held):
         answers = zip(whole, is_never(texts), strict=True)
         found |= {id_ for (id_, _), is_so in answers if is_so}
     return found

@@ -55,14 +55,16 @@ description that describe them.
 
 def names_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
     """Write tokens as Hugging Face files do."""
-    return [written for *_rest, written in tokenizer._tokens_of(list(ids))]
+    return [written for *_rest, written in tokenizer.inspect().tokens_of(list(ids))]
 
 
 def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
     """Write tokens for a reader: those of bytes as their text, if they are whole characters."""
-    is_bytes = tokenizer._rules()["is_bytes"]
+    is_bytes = tokenizer.inspect().rules()["is_bytes"]
     names = []
-    for _kind, content, goes_on, ends, written in tokenizer._tokens_of(list(ids)):
+    for _kind, content, goes_on, ends, written in tokenizer.inspect().tokens_of(
+        list(ids)
+    ):
         text = content.decode(errors="replace")
         is_plain = (
             is_bytes
@@ -153,8 +155,8 @@ def _ranked(tokenizer: Tokenizer) -> list[tuple[Merge, int]]:
 
     If a pair is listed twice, the last place counts, as in Hugging Face's library.
     """
-    merges = tokenizer.merge_log
-    ranks = tokenizer._rules()["priorities"] or range(len(merges))
+    merges = tokenizer.inspect().merge_log
+    ranks = tokenizer.inspect().rules()["priorities"] or range(len(merges))
     by_pair: dict[tuple[int, int], tuple[Merge, int]] = {}
     for merge, rank in zip(merges, ranks, strict=True):
         by_pair.pop(merge[:2], None)
@@ -219,7 +221,7 @@ def added_faults(pairing: Pairing) -> Iterator[Fault]:
     """Find added tokens of the base that changed or are gone, and old tokens that became added tokens."""
     base, new = pairing.base, pairing.new
     has_normalizer = any(
-        dict(one._describe())["normalize"] != "nothing" for one in (base, new)
+        dict(one.inspect().description)["normalize"] != "nothing" for one in (base, new)
     )
     found = {content: flags for _id, content, flags in new._added_tokens}
     cases = []
@@ -261,7 +263,7 @@ def other_parts(base: Tokenizer, new: Tokenizer) -> list[str]:
 def part_faults(base: Tokenizer, new: Tokenizer) -> Iterator[Fault]:
     """Find parts of the base that were changed."""
     before, after = _parts(base), _parts(new)
-    lines = dict(base._describe()), dict(new._describe())
+    lines = dict(base.inspect().description), dict(new.inspect().description)
     for name, (label, line) in PARTS.items():
         if before.get(name) == after.get(name):
             continue

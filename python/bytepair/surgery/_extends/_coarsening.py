@@ -174,13 +174,17 @@ def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] 
 
 def _lengths(pairing: Pairing) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give how long each token of both is in a text."""
-    before = np.array([len(text) for _, text in pairing.base._tokens()], np.int64)
-    after = np.array([len(text) for _, text in pairing.new._tokens()], np.int64)
+    before = np.array(
+        [len(text) for _, text in pairing.base.inspect().tokens()], np.int64
+    )
+    after = np.array(
+        [len(text) for _, text in pairing.new.inspect().tokens()], np.int64
+    )
     for id_, old in enumerate(pairing.old_of):
         if old >= 0 and id_ != old:
             after[id_] = before[old]
     waiting = set(pairing.new_ids)
-    for left, right, made, _count in pairing.new.merge_log:
+    for left, right, made, _count in pairing.new.inspect().merge_log:
         if made in waiting and left not in waiting and right not in waiting:
             after[made] = after[left] + after[right]
             waiting.remove(made)

@@ -86,7 +86,7 @@ def _keys(tokenizer: Tokenizer) -> list[Key | None]:
     """Give each token what makes it that token; ``None`` for an id that no token has."""
     return [
         None if kind == HOLE else (TEXT if kind in (UNKNOWN, ADDED) else kind, text)
-        for kind, text in tokenizer._tokens()
+        for kind, text in tokenizer.inspect().tokens()
     ]
 
 

@@ -66,7 +66,7 @@ def _beside_letters(content: str) -> list[str]:
 def _texts_of(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
     """List the texts of tokens of whole characters."""
     found = []
-    for kind, text, *_rest in tokenizer._tokens_of(ids):
+    for kind, text, *_rest in tokenizer.inspect().tokens_of(ids):
         if kind != "text":
             continue
         try:

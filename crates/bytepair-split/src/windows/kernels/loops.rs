@@ -13,7 +13,7 @@
 //!
 //! A function runs fast only if it and all operations in it are compiled with the same instructions. So everything here is
 //! `#[inline(always)]`, up to the one function for each processor that says which instructions it is compiled with
-//! ([`vectors!`]). Left out: what the loops find ([`super::portable`] is the definition).
+//! ([`vectors!`]). Left out: what the loops find; [`Loop`] says that, and tests have it in plain Rust.
 #![expect(
     clippy::inline_always,
     reason = "a loop that is not inlined is compiled without the instructions, and many times as slow"
@@ -60,8 +60,8 @@ pub(super) trait Vectors: Copy {
     /// By place: of each 16 bytes the one of this number, if that is below 16; zero where the highest bit of the place
     /// is set.
     fn shuffle(self, bytes: Self::Register, places: Self::Register) -> Self::Register;
-    /// Each byte less 16; those that are not ASCII keep the highest bit.
-    fn minus_16(self, bytes: Self::Register) -> Self::Register;
+    /// Each byte of `one`, as a number with a sign, less that of `other`; the smallest number stays what it is.
+    fn minus(self, one: Self::Register, other: Self::Register) -> Self::Register;
     /// The highest bit of each byte of a word; registers from [`Self::N`] on do not count.
     fn bits(self, word: [Self::Register; MAX_REGISTERS]) -> u64;
 
@@ -100,57 +100,82 @@ pub(super) trait Vectors: Copy {
         let (mut places, mut found) = (bytes, self.fill(0));
         for &table in tables {
             found = self.xor(found, self.shuffle(table, places));
-            places = self.minus_16(places);
+            // What is not ASCII keeps the highest bit.
+            places = self.minus(places, self.fill(eight(16)));
         }
         found
     }
 }
 
-/// Makes a type of vectors from functions that are compiled with the instructions of a processor.
+/// Makes a type of vectors from intrinsics, and from functions that are compiled with the instructions of a processor.
 ///
-/// In such a function the intrinsics of these instructions are safe to call. It may itself be called only where the
-/// processor has them, which is what the value of the type stands for; the two calls here are the only ones.
+/// The intrinsics may be called only if the processor has these instructions, and so may the functions. A value of the type
+/// shows that it has them: the only one is made for a kernel, and there is a kernel only if the processor has them.
 macro_rules! vectors {
     (
         $(#[$attribute:meta])*
-        struct $name:ident needs $features:literal, which $is_here:expr;
+        struct $name:ident called $called:literal needs $features:literal, which $is_here:expr;
         $n:literal registers of $register:ty;
-        $(fn $method:ident($($argument:ident: $argument_type:ty),* $(,)?) $(-> $result:ty)? $body:block)+
+        $($operation:ident is $intrinsic:ident),+;
+        $(fn $method:ident($($argument:ident: $argument_type:ty),* $(,)?) -> $result:ty $body:block)+
     ) => {
         $(#[$attribute])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) struct $name(());
+        #[derive(Clone, Copy)]
+        pub(super) struct $name(());
 
         impl $name {
-            /// The value, where the processor has the instructions.
-            pub(super) fn detect() -> Option<Self> {
-                $is_here.then_some(Self(()))
-            }
-
-            /// Runs a loop that is compiled with the instructions.
-            pub(super) fn run(self, task: $crate::windows::kernels::Loop<'_>) {
+            /// The kernel, if the processor has the instructions.
+            pub(super) fn kernel() -> Option<$crate::windows::Kernel> {
                 #[target_feature(enable = $features)]
-                fn compiled(vectors: $name, task: $crate::windows::kernels::Loop<'_>) {
-                    task.run_with(vectors);
+                fn compiled(task: $crate::windows::kernels::Loop<'_>) {
+                    task.run_with($name(()));
                 }
-                // SAFETY: `self` exists only where the processor has these instructions.
-                #[allow(unused_unsafe, reason = "WebAssembly has them or does not load")]
-                unsafe {
-                    compiled(self, task);
+                fn run(task: $crate::windows::kernels::Loop<'_>) {
+                    // SAFETY: this is called only if the processor has these instructions.
+                    #[allow(unused_unsafe, reason = "WebAssembly has them or does not load")]
+                    unsafe {
+                        compiled(task);
+                    }
                 }
+                $is_here.then_some($crate::windows::Kernel { name: $called, run })
             }
         }
 
         impl $crate::windows::kernels::loops::Vectors for $name {
             type Register = $register;
             const N: usize = $n;
+
+            #[inline(always)]
+            fn load(self, bytes: &[u8; WORD], part: usize) -> $register {
+                let place: &[u8; size_of::<$register>()] = &bytes.as_chunks().0[part];
+                // SAFETY: the array has the bytes that are read, which need no alignment, and any bits are a register.
+                unsafe { place.as_ptr().cast::<$register>().read_unaligned() }
+            }
+
+            #[inline(always)]
+            fn store(self, bytes: &mut [u8; WORD], part: usize, register: $register) {
+                let place: &mut [u8; size_of::<$register>()] = &mut bytes.as_chunks_mut().0[part];
+                // SAFETY: the array has the bytes that are written, which need no alignment.
+                unsafe { place.as_mut_ptr().cast::<$register>().write_unaligned(register) }
+            }
+
             $(
                 #[inline(always)]
-                fn $method(self, $($argument: $argument_type),*) $(-> $result)? {
+                fn $operation(self, one: $register, other: $register) -> $register {
+                    // SAFETY: `self` exists only if the processor has these instructions.
+                    #[allow(unused_unsafe, reason = "WebAssembly has them or does not load")]
+                    unsafe {
+                        $intrinsic(one, other)
+                    }
+                }
+            )+
+            $(
+                #[inline(always)]
+                fn $method(self, $($argument: $argument_type),*) -> $result {
                     #[target_feature(enable = $features)]
                     #[inline]
-                    fn compiled($($argument: $argument_type),*) $(-> $result)? $body
-                    // SAFETY: `self` exists only where the processor has these instructions.
+                    fn compiled($($argument: $argument_type),*) -> $result $body
+                    // SAFETY: `self` exists only if the processor has these instructions.
                     #[allow(unused_unsafe, reason = "WebAssembly has them or does not load")]
                     unsafe {
                         compiled($($argument),*)
@@ -177,7 +202,7 @@ impl Loop<'_> {
                 *n_letters = pack(vectors, letters, inner, *n_letters);
             }
             Self::Spread { words, inner } => moves::spread(words, inner, V::IS_WIDE),
-            Self::Gather { words, inner } => moves::gather(words, inner, V::IS_WIDE),
+            Self::Gather { words, inner } => moves::gather(words, inner),
             Self::Group { letters, group, cuts, words } => match group.lookups.len() {
                 0 => {}
                 1 => look_up::<1, V>(vectors, letters, group, cuts, words),
@@ -192,6 +217,7 @@ impl Loop<'_> {
 }
 
 /// A byte, eight times.
+#[inline(always)]
 const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }

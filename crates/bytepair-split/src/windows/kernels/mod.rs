@@ -7,19 +7,7 @@
 //!
 //! Tests and benchmarks may limit which instructions are used ([`limit_instructions`]).
 
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
 mod loops;
-#[cfg(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_arch = "wasm32", target_feature = "simd128")
-))]
 mod moves;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -32,17 +20,11 @@ use std::sync::OnceLock;
 
 use super::tables::{AsciiLetters, Characters, Cuts, Group, Wide, Words};
 
-/// How the loops are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernel {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Ssse3(x86::Ssse3),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2(x86::Avx2),
-    #[cfg(target_arch = "aarch64")]
-    Neon(neon::Neon),
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    Simd128(simd128::Simd128),
+/// The instructions with which the loops are done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    name: &'static str,
+    run: fn(Loop<'_>),
 }
 
 /// One of the loops, with what it reads and writes.
@@ -69,20 +51,25 @@ pub(super) enum Loop<'a> {
 /// The one that is used in this process, if there is one; chosen once.
 static CHOSEN: OnceLock<Option<Kernel>> = OnceLock::new();
 
+/// The name of no vectors.
+const PORTABLE: &str = "portable";
+
 /// Limits the instructions that this process uses to those of one name, for tests and benchmarks: `portable`, or what
 /// [`instructions`] gives on a processor that has no better ones. Returns whether it does: the processor must have them, and
 /// nothing was split yet.
 #[doc(hidden)]
 pub fn limit_instructions(name: &str) -> bool {
     let known = Kernel::known().into_iter().find(|known| known.0 == name);
-    known.is_some_and(|(_, kernel)| *CHOSEN.get_or_init(|| kernel) == kernel)
+    known.is_some_and(|(_, kernel)| {
+        CHOSEN.get_or_init(|| kernel);
+        instructions() == name
+    })
 }
 
 /// The name of the instructions that this process uses.
 #[doc(hidden)]
 pub fn instructions() -> &'static str {
-    let known = Kernel::known().into_iter().find(|known| known.1 == Kernel::fast());
-    known.map_or("", |known| known.0)
+    Kernel::fast().map_or(PORTABLE, |kernel| kernel.name)
 }
 
 impl Kernel {
@@ -93,31 +80,22 @@ impl Kernel {
 
     /// None, and those that this processor has, the fastest last; with their names.
     pub(crate) fn known() -> Vec<(&'static str, Option<Self>)> {
-        let vectors: &[(&str, Option<Self>)] = &[
+        let kernels: &[Option<Self>] = &[
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            ("ssse3", x86::Ssse3::detect().map(Self::Ssse3)),
+            x86::Ssse3::kernel(),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            ("avx2", x86::Avx2::detect().map(Self::Avx2)),
+            x86::Avx2::kernel(),
             #[cfg(target_arch = "aarch64")]
-            ("neon", neon::Neon::detect().map(Self::Neon)),
+            neon::Neon::kernel(),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            ("simd128", simd128::Simd128::detect().map(Self::Simd128)),
+            simd128::Simd128::kernel(),
         ];
-        let known = vectors.iter().copied().filter(|known| known.1.is_some());
-        [("portable", None)].into_iter().chain(known).collect()
+        let known = kernels.iter().flatten().map(|&kernel| (kernel.name, Some(kernel)));
+        [(PORTABLE, None)].into_iter().chain(known).collect()
     }
 
     #[inline]
     pub(super) fn run(self, task: Loop<'_>) {
-        match self {
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Ssse3(vectors) => vectors.run(task),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(vectors) => vectors.run(task),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(vectors) => vectors.run(task),
-            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Self::Simd128(vectors) => vectors.run(task),
-        }
+        (self.run)(task);
     }
 }

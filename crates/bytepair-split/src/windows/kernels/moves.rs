@@ -1,7 +1,6 @@
 //! Moves of bits and letters, where bytes inside of characters are left out or come in again.
 //!
-//! Some processors move bits apart or together by one instruction, `pdep` and `pext` of x86. On others they move in six
-//! rounds: in round *i*, all bits whose distance has the binary digit *i* move by 2^*i*.
+//! x86 moves the bits of a word apart by one instruction, `pdep`. Without it, inner bits are inserted one by one.
 //!
 //! A word of `inner` bits tells which of 64 bytes are inside of a character.
 
@@ -28,15 +27,21 @@ pub(super) fn spread(words: &mut [u64], inner: &[u64], may_use_instructions: boo
     spread_by(words, inner, spread_word);
 }
 
-/// From bits for bytes to bits for symbols; with the instructions if they are fast here and may be used.
-pub(super) fn gather(words: &mut [u64], inner: &[u64], may_use_instructions: bool) {
-    #[cfg(target_arch = "x86_64")]
-    if may_use_instructions && x86::are_fast() {
-        // SAFETY: the processor has these instructions.
-        return unsafe { x86::gather(words, inner) };
+/// From bits for bytes to bits for symbols.
+#[inline]
+pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
+    let mut n_symbols = 0;
+    for (index, &inner) in inner.iter().enumerate().take(words.len()) {
+        // Each word is read before it is written: symbols do not come later than their bytes.
+        let mut left = std::mem::take(&mut words[index]) & !inner;
+        while left != 0 {
+            let below = (left & left.wrapping_neg()) - 1;
+            let symbol = n_symbols + (below & !inner).count_ones() as usize;
+            words[symbol / WORD] |= 1 << (symbol % WORD);
+            left &= left - 1;
+        }
+        n_symbols += inner.count_zeros() as usize;
     }
-    let _ = may_use_instructions;
-    gather_by(words, inner, gather_word);
 }
 
 /// From bits for symbols to bits for bytes, by a way to move those of one word.
@@ -53,22 +58,6 @@ fn spread_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) 
     }
 }
 
-/// From bits for bytes to bits for symbols, by a way to move those of one word.
-#[inline]
-fn gather_by(words: &mut [u64], inner: &[u64], moved: impl Fn(u64, u64) -> u64) {
-    let mut symbol = 0;
-    for (index, &inner) in inner.iter().enumerate().take(words.len()) {
-        let gathered = moved(std::mem::take(&mut words[index]), inner);
-        let (word, shift) = (symbol / WORD, symbol % WORD);
-        words[word] |= gathered << shift;
-        // Bits that go past the word of this byte are none.
-        if shift > 0 && word < index {
-            words[word + 1] |= gathered >> (WORD - shift);
-        }
-        symbol += inner.count_zeros() as usize;
-    }
-}
-
 /// 64 bits from one on.
 #[inline]
 fn word_at(words: &[u64], bit: usize) -> u64 {
@@ -80,10 +69,10 @@ fn word_at(words: &[u64], bit: usize) -> u64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::{__cpuid, _pdep_u64, _pext_u64};
+    use std::arch::x86_64::{__cpuid, _pdep_u64};
     use std::sync::OnceLock;
 
-    use super::{gather_by, spread_by};
+    use super::spread_by;
 
     /// Whether the processor has the instructions and takes some cycles for each. AMD's before Zen 3 take hundreds.
     pub(super) fn are_fast() -> bool {
@@ -100,15 +89,7 @@ mod x86 {
     pub(super) fn spread(words: &mut [u64], inner: &[u64]) {
         spread_by(words, inner, |bits, inner| _pdep_u64(bits, !inner));
     }
-
-    #[target_feature(enable = "bmi2")]
-    pub(super) fn gather(words: &mut [u64], inner: &[u64]) {
-        gather_by(words, inner, |bits, inner| _pext_u64(bits, !inner));
-    }
 }
-
-/// So many inner bits are inserted one by one sooner than in rounds.
-const FEW: u32 = 8;
 
 /// Letters that are packed by one entry of [`PACKED`].
 pub(super) const N_PACKED: usize = 8;
@@ -125,52 +106,12 @@ pub(super) static PACKED: LazyLock<[[u8; N_PACKED]; 256]> = LazyLock::new(|| {
 
 /// Moves bit `i` to the place of the `i`-th byte that is not inner.
 #[inline]
-fn spread_word(word: u64, inner: u64) -> u64 {
-    let mut word = word;
-    if inner.count_ones() <= FEW {
-        let mut left = inner;
-        while left != 0 {
-            let below = (left & left.wrapping_neg()) - 1;
-            word = word & below | (word & !below) << 1;
-            left &= left - 1;
-        }
-        return word;
-    }
-    for (digit, movers) in movers(inner).into_iter().enumerate().rev() {
-        word = word & !movers | word << (1 << digit) & movers;
-    }
-    word & !inner
-}
-
-/// Moves the bit of the `i`-th byte that is not inner to place `i`.
-#[inline]
-fn gather_word(word: u64, inner: u64) -> u64 {
-    let mut word = word & !inner;
-    for (digit, movers) in movers(inner).into_iter().enumerate() {
-        let moving = word & movers;
-        word = word ^ moving | moving >> (1 << digit);
+fn spread_word(mut word: u64, inner: u64) -> u64 {
+    let mut left = inner;
+    while left != 0 {
+        let below = (left & left.wrapping_neg()) - 1;
+        word = word & below | (word & !below) << 1;
+        left &= left - 1;
     }
     word
-}
-
-/// For each round, which bits move down in it, where they are then, when inner bits are left out.
-#[inline]
-fn movers(inner: u64) -> [u64; 6] {
-    let mut kept = !inner;
-    // The number of inner bits below each bit; a round looks at the lowest digit of this number.
-    let mut counted = inner << 1;
-    let mut rounds = [0; 6];
-    for (digit, movers) in rounds.iter_mut().enumerate() {
-        let is_odd = parities(counted);
-        *movers = is_odd & kept;
-        kept = kept ^ *movers | *movers >> (1 << digit);
-        counted &= !is_odd;
-    }
-    rounds
-}
-
-/// At each place, whether the number of bits up to it is odd.
-#[inline]
-fn parities(bits: u64) -> u64 {
-    (0..6).fold(bits, |bits, digit| bits ^ bits << (1 << digit))
 }

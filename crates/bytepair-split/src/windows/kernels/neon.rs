@@ -7,9 +7,9 @@
 )]
 
 use std::arch::aarch64::{
-    uint8x16_t, uint8x16x4_t, vandq_u8, vceqq_u8, vdupq_n_s8, vdupq_n_u8, vdupq_n_u64, veorq_u8,
-    vgetq_lane_u64, vld1q_u8, vorrq_u8, vpaddq_u8, vqsubq_s8, vqtbl1q_u8, vqtbl4q_u8,
-    vreinterpretq_s8_u8, vreinterpretq_u8_s8, vreinterpretq_u8_u64, vreinterpretq_u64_u8, vst1q_u8,
+    uint8x16_t, uint8x16x4_t, vandq_u8, vceqq_u8, vdupq_n_u8, vdupq_n_u64, veorq_u8,
+    vgetq_lane_u64, vorrq_u8, vpaddq_u8, vqsubq_s8, vqtbl1q_u8, vqtbl4q_u8, vreinterpretq_s8_u8,
+    vreinterpretq_u8_s8, vreinterpretq_u8_u64, vreinterpretq_u64_u8,
 };
 
 use super::loops::{MAX_REGISTERS, N_PARTS, vectors};
@@ -17,43 +17,19 @@ use crate::windows::tables::WORD;
 
 vectors! {
     /// Stands for a processor with NEON.
-    struct Neon needs "neon", which true;
+    struct Neon called "neon" needs "neon", which true;
     4 registers of uint8x16_t;
-
-    fn load(bytes: &[u8; WORD], part: usize) -> uint8x16_t {
-        let place: &[u8; 16] = &bytes.as_chunks().0[part];
-        // SAFETY: the array has the 16 bytes that are read, which need no alignment.
-        unsafe { vld1q_u8(place.as_ptr()) }
-    }
-
-    fn store(bytes: &mut [u8; WORD], part: usize, register: uint8x16_t) {
-        let place: &mut [u8; 16] = &mut bytes.as_chunks_mut().0[part];
-        // SAFETY: the array has the 16 bytes that are written, which need no alignment.
-        unsafe { vst1q_u8(place.as_mut_ptr(), register) }
-    }
+    and is vandq_u8,
+    xor is veorq_u8,
+    equal is vceqq_u8,
+    shuffle is vqtbl1q_u8;
 
     fn fill(bytes: u64) -> uint8x16_t {
         vreinterpretq_u8_u64(vdupq_n_u64(bytes))
     }
 
-    fn and(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
-        vandq_u8(one, other)
-    }
-
-    fn xor(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
-        veorq_u8(one, other)
-    }
-
-    fn equal(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
-        vceqq_u8(one, other)
-    }
-
-    fn shuffle(bytes: uint8x16_t, places: uint8x16_t) -> uint8x16_t {
-        vqtbl1q_u8(bytes, places)
-    }
-
-    fn minus_16(bytes: uint8x16_t) -> uint8x16_t {
-        vreinterpretq_u8_s8(vqsubq_s8(vreinterpretq_s8_u8(bytes), vdupq_n_s8(16)))
+    fn minus(one: uint8x16_t, other: uint8x16_t) -> uint8x16_t {
+        vreinterpretq_u8_s8(vqsubq_s8(vreinterpretq_s8_u8(one), vreinterpretq_s8_u8(other)))
     }
 
     fn look_up_ascii(tables: &[uint8x16_t; N_PARTS], bytes: uint8x16_t) -> uint8x16_t {

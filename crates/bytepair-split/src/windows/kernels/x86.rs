@@ -13,54 +13,26 @@ use std::arch::x86 as arch;
 use std::arch::x86_64 as arch;
 
 use self::arch::{
-    __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8,
-    _mm_set1_epi8, _mm_set1_epi64x, _mm_shuffle_epi8, _mm_storeu_si128, _mm_subs_epi8,
-    _mm_xor_si128, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-    _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_storeu_si256,
-    _mm256_subs_epi8, _mm256_xor_si256,
+    __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_movemask_epi8, _mm_set1_epi64x,
+    _mm_shuffle_epi8, _mm_subs_epi8, _mm_xor_si128, _mm256_and_si256, _mm256_cmpeq_epi8,
+    _mm256_movemask_epi8, _mm256_set1_epi64x, _mm256_shuffle_epi8, _mm256_subs_epi8,
+    _mm256_xor_si256,
 };
 use super::loops::{MAX_REGISTERS, vectors};
 use crate::windows::tables::WORD;
 
 vectors! {
     /// Stands for a processor with SSSE3.
-    struct Ssse3 needs "ssse3", which is_x86_feature_detected!("ssse3");
+    struct Ssse3 called "ssse3" needs "ssse3", which is_x86_feature_detected!("ssse3");
     4 registers of __m128i;
-
-    fn load(bytes: &[u8; WORD], part: usize) -> __m128i {
-        let place: &[u8; 16] = &bytes.as_chunks().0[part];
-        // SAFETY: the array has the 16 bytes that are read, which need no alignment.
-        unsafe { _mm_loadu_si128(place.as_ptr().cast()) }
-    }
-
-    fn store(bytes: &mut [u8; WORD], part: usize, register: __m128i) {
-        let place: &mut [u8; 16] = &mut bytes.as_chunks_mut().0[part];
-        // SAFETY: the array has the 16 bytes that are written, which need no alignment.
-        unsafe { _mm_storeu_si128(place.as_mut_ptr().cast(), register) }
-    }
+    and is _mm_and_si128,
+    xor is _mm_xor_si128,
+    equal is _mm_cmpeq_epi8,
+    shuffle is _mm_shuffle_epi8,
+    minus is _mm_subs_epi8;
 
     fn fill(bytes: u64) -> __m128i {
         _mm_set1_epi64x(bytes.cast_signed())
-    }
-
-    fn and(one: __m128i, other: __m128i) -> __m128i {
-        _mm_and_si128(one, other)
-    }
-
-    fn xor(one: __m128i, other: __m128i) -> __m128i {
-        _mm_xor_si128(one, other)
-    }
-
-    fn equal(one: __m128i, other: __m128i) -> __m128i {
-        _mm_cmpeq_epi8(one, other)
-    }
-
-    fn shuffle(bytes: __m128i, places: __m128i) -> __m128i {
-        _mm_shuffle_epi8(bytes, places)
-    }
-
-    fn minus_16(bytes: __m128i) -> __m128i {
-        _mm_subs_epi8(bytes, _mm_set1_epi8(16))
     }
 
     fn bits(word: [__m128i; MAX_REGISTERS]) -> u64 {
@@ -74,46 +46,19 @@ vectors! {
 
 vectors! {
     /// Stands for a processor with AVX2.
-    struct Avx2 needs "avx2,bmi1,popcnt",
+    struct Avx2 called "avx2" needs "avx2,bmi1,popcnt",
         which is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("popcnt");
     2 registers of __m256i;
-
-    fn load(bytes: &[u8; WORD], part: usize) -> __m256i {
-        let place: &[u8; 32] = &bytes.as_chunks().0[part];
-        // SAFETY: the array has the 32 bytes that are read, which need no alignment.
-        unsafe { _mm256_loadu_si256(place.as_ptr().cast()) }
-    }
-
-    fn store(bytes: &mut [u8; WORD], part: usize, register: __m256i) {
-        let place: &mut [u8; 32] = &mut bytes.as_chunks_mut().0[part];
-        // SAFETY: the array has the 32 bytes that are written, which need no alignment.
-        unsafe { _mm256_storeu_si256(place.as_mut_ptr().cast(), register) }
-    }
+    and is _mm256_and_si256,
+    xor is _mm256_xor_si256,
+    equal is _mm256_cmpeq_epi8,
+    shuffle is _mm256_shuffle_epi8,
+    minus is _mm256_subs_epi8;
 
     fn fill(bytes: u64) -> __m256i {
         _mm256_set1_epi64x(bytes.cast_signed())
-    }
-
-    fn and(one: __m256i, other: __m256i) -> __m256i {
-        _mm256_and_si256(one, other)
-    }
-
-    fn xor(one: __m256i, other: __m256i) -> __m256i {
-        _mm256_xor_si256(one, other)
-    }
-
-    fn equal(one: __m256i, other: __m256i) -> __m256i {
-        _mm256_cmpeq_epi8(one, other)
-    }
-
-    fn shuffle(bytes: __m256i, places: __m256i) -> __m256i {
-        _mm256_shuffle_epi8(bytes, places)
-    }
-
-    fn minus_16(bytes: __m256i) -> __m256i {
-        _mm256_subs_epi8(bytes, _mm256_set1_epi8(16))
     }
 
     fn bits(word: [__m256i; MAX_REGISTERS]) -> u64 {

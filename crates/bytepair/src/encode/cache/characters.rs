@@ -1,7 +1,7 @@
 //! Single characters, from whose ids pieces start: their ids by code point.
 //!
 //! A character of two or three bytes takes as many merges less one, each with a search for the lowest rank, and in
-//! text without spaces the same ones come again and again. Where no token joins a part of a character to its
+//! text without spaces the same ones come again and again. If no token joins a part of a character to its
 //! neighbours, or none of as low a rank, its bytes become its ids whatever is around, and before anything joins
 //! these to others (the proof is in `docs/explanation/encoding.md`): so a piece starts from these ids there.
 //!

@@ -7,7 +7,7 @@
 //! | piece | found by | its ids |
 //! |---|---|---|
 //! | of 1 to 15 bytes | itself, as a number of 128 bits, in the [`Table`] | up to four in its slot, up to seven if they are small, more in the [`Ring`] |
-//! | longer, up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], behind its bytes |
+//! | longer, up to 4 KiB | a hash, in the [`Index`](ring::Index) | in the [`Ring`], after its bytes |
 //! | empty, or longer than that | | not remembered |
 //! | a part of a long piece | | not remembered: hardly any comes again |
 //!
@@ -45,14 +45,14 @@
 //!
 //! ```text
 //! splice(ids, misses, filled):                  ids A B C D with misses behind A and behind C
-//!     move the ids behind the first miss away   A | B C D
+//!     move the ids after the first miss away   A | B C D
 //!     for each miss: write its ids,             A x
 //!         then those up to the next miss        A x B C    then    A x B C y D
 //! ```
 //!
 //! # Cost
 //!
-//! About 20 cycles for a short piece that is known. Each id behind the first miss is copied twice, sixteen at a time.
+//! About 20 cycles for a short piece that is known. Each id after the first miss is copied twice, sixteen at a time.
 
 pub(super) mod characters;
 mod ring;

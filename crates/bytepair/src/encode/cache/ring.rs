@@ -127,7 +127,7 @@ impl Ring {
         Some(place)
     }
 
-    /// Memory for an entry of so many bytes, and its place.
+    /// Memory for an entry of this many bytes, and its place.
     fn allocate(&mut self, len: usize) -> Option<(u64, &mut [u8])> {
         let len = len.max(1).next_multiple_of(UNIT);
         if len > MAX_ENTRY_LEN.min(self.max_len) {
@@ -144,7 +144,7 @@ impl Ring {
         Some((place, &mut self.bytes[start..start + len]))
     }
 
-    /// Makes the memory at least so many bytes long. A ring that becomes large reserves all the room that it may
+    /// Makes the memory at least this many bytes long. A ring that becomes large reserves all the room that it may
     /// ever need, which is address space alone until it is written.
     #[cold]
     fn lengthen(&mut self, len: usize) {
@@ -274,7 +274,7 @@ impl Index {
         self.n_taken += usize::from(last == 0);
     }
 
-    /// Doubles the index: the slots of a bucket go to two. Where there is no memory for that, it stays as long as it is.
+    /// Doubles the index: the slots of a bucket go to two. If there is no memory for that, it stays as long as it is.
     fn grow(&mut self) {
         let len = self.slots.len() * 2;
         let Some(mut longer) = HugePageRow::try_with_room(len) else {

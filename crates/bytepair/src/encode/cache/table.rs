@@ -60,7 +60,7 @@ const MAX_PROBE: usize = 8;
 /// Slots of a bucket.
 const BUCKET_LEN: usize = 2;
 
-/// Of the times that a key is found elsewhere than in its home, one in so many is looked at.
+/// Of the times that a key is found elsewhere than in its home, one in this many is looked at.
 const SAMPLED: u32 = 16;
 
 /// A key with the kind of its value, and the value. The table treats all kinds alike.
@@ -299,7 +299,7 @@ impl Slot {
         Some(Self::with_kind(key, FIRST_INLINE + inline, value))
     }
 
-    /// Writes the ids that it has itself, and gives their number; what is behind them is anything.
+    /// Writes the ids that it has itself, and gives their number; what is after them is anything.
     #[inline]
     pub(super) fn write_ids(&self, place: &mut [TokenId; MAX_INLINE]) -> Option<usize> {
         let kind = self.kind();
@@ -323,14 +323,14 @@ impl Slot {
         (self.number() as u64, (self.number() >> RING_LEN_SHIFT) as usize)
     }
 
-    /// The slot of a key with so many ids in the ring.
+    /// The slot of a key with this many ids in the ring.
     pub(super) fn in_ring(key: u128, place: u64, n_ids: usize) -> Self {
         let value = (n_ids as u128) << RING_LEN_SHIFT | u128::from(place);
         Self::with_kind(key, IN_RING, value)
     }
 }
 
-/// The inline ids of so many bits; what does not count is anything.
+/// The inline ids of this many bits; what does not count is anything.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "an id is masked")]
 fn spread<const BITS: u32>(value: u128) -> [TokenId; MAX_INLINE] {

@@ -35,7 +35,7 @@ impl Dropout {
     /// Refuses a probability that is none.
     ///
     /// # Errors
-    /// Where it is not a number from 0 to 1.
+    /// If it is not a number from 0 to 1.
     pub fn check(&self) -> Result<()> {
         if (0.0..=1.0).contains(&self.probability) {
             return Ok(());

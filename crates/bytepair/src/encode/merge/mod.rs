@@ -52,7 +52,7 @@ pub(super) mod tree;
 pub use dropout::Dropout;
 pub(crate) use naive::NaiveMerges;
 pub(super) use stretches::Lengths;
-pub(super) use symbols::Symbols;
+pub(crate) use symbols::Symbols;
 
 use super::{Encoder, Scratch};
 use crate::error::Result;
@@ -73,7 +73,7 @@ impl Encoder {
     /// Appends what the symbols `scratch.ids` are merged to.
     ///
     /// # Errors
-    /// Where there are too many symbols for the memory, or for places of 32 bits.
+    /// If there are too many symbols for the memory, or for places of 32 bits.
     pub(super) fn merge_symbols(
         &self,
         scratch: &mut Scratch,

@@ -102,7 +102,7 @@ impl Row {
             self.ids[place] = id;
             self.keys[gone] = NO_KEY;
             self.keys[place] = NO_KEY;
-            // Both are prefetched before one is waited for. Where there is no neighbour any other token is as good.
+            // Both are prefetched before one is waited for. If there is no neighbour any other token is as good.
             let last = (before | 1).ilog2() as usize & LAST;
             let first = next.trailing_zeros() as usize & LAST;
             merges.prefetch(id, self.ids[first]);
@@ -147,7 +147,7 @@ impl Row {
     }
 }
 
-/// The places that are held before a place, and those behind it.
+/// The places that are held before a place, and those after it.
 #[inline]
 fn around(held: u64, place: usize) -> (u64, u64) {
     let before = (1 << place) - 1;

@@ -5,7 +5,7 @@
 //! until the end of the piece:
 //!     merge the next stretch, which begins where a token of the last one does, some symbols before its end
 //!     find the first token that stands at one place in both
-//!     take the tokens up to it from the last stretch; those behind it are left to the next one
+//!     take the tokens up to it from the last stretch; those after it are left to the next one
 //! ```
 //!
 //! Two tokens and more are what a text is merged to if and only if each two neighbours are what their own text is merged
@@ -13,7 +13,7 @@
 //! stand side by side in one stretch. So the result is exact, and what is merged at once fits the nearer caches of a
 //! processor, however long the piece is.
 //!
-//! Mostly the first token of the next stretch is one of the last. Where the two agree nowhere, the next begins further
+//! Mostly the first token of the next stretch is one of the last. If the two agree nowhere, the next begins further
 //! back, twice as far each time; where even that does not help, the piece is merged as a whole. Takes what the stretches
 //! take, and for each the overlap; at worst as much as ten times the whole piece. Left out: vocabularies whose tokens have no
 //! [lengths](Lengths).
@@ -32,7 +32,7 @@ pub(in crate::encode) struct Sizes {
     pub(super) overlap: usize,
 }
 
-/// A [tree](super::tree) of so many symbols fits the nearest cache of a processor.
+/// A [tree](super::tree) of this many symbols fits the nearest cache of a processor.
 pub(in crate::encode) const SIZES: Sizes = Sizes { stretch: 960, overlap: 64 };
 
 /// How much is merged anew, at first, of a piece that grows.
@@ -43,7 +43,7 @@ const GROWTH_OVERLAP: usize = 48;
 pub(in crate::encode) struct Lengths(Vec<u32>);
 
 impl Lengths {
-    /// `None` where a merge makes another token than its parts put together: then a token may be made of different
+    /// `None` if a merge makes another token than its parts put together: then a token may be made of different
     /// numbers of symbols.
     pub(in crate::encode) fn new(vocabulary: &Vocabulary, symbols: &Symbols) -> Option<Self> {
         let units = symbols.units();
@@ -90,7 +90,7 @@ struct Merged {
 /// Appends the symbols `ids` to `out`, merged; `merge` does so with some of them.
 ///
 /// # Errors
-/// Where `merge` fails.
+/// If `merge` fails.
 pub(super) fn merge(
     ids: &[TokenId],
     sizes: Sizes,
@@ -123,14 +123,14 @@ pub(super) fn merge(
 pub(in crate::encode) struct Grown {
     /// How many tokens of the shorter piece stay.
     pub(in crate::encode) n_kept: usize,
-    /// Those behind them.
+    /// Those after them.
     pub(in crate::encode) new: Vec<TokenId>,
 }
 
 /// What becomes of the tokens of the first `n_before` symbols of a piece, now that there are more.
 ///
 /// # Errors
-/// Where `merge` fails.
+/// If `merge` fails.
 pub(in crate::encode) fn grow(
     tokens: &mut Vec<TokenId>,
     n_before: usize,
@@ -156,7 +156,7 @@ pub(in crate::encode) fn grow(
     }
 }
 
-/// The stretch behind another, and how many tokens of that one are before those which it still has to hand out.
+/// The stretch after another, and how many tokens of that one are before those which it still has to hand out.
 fn after(
     stretch: &Merged,
     sizes: Sizes,

@@ -16,7 +16,7 @@ use crate::vocabulary::{Form, Token, TokenId, TokenKind, Vocabulary};
 
 /// Resolves units against a vocabulary.
 #[derive(Clone, Debug)]
-pub(in crate::encode) struct Symbols {
+pub(crate) struct Symbols {
     units: Units,
     vocabulary: Arc<Vocabulary>,
     /// By form and byte: the id of the text token of that one byte, or `NO_ID`.
@@ -36,13 +36,12 @@ type Spanned = (TokenId, Range<usize>);
 const NO_ID: TokenId = TokenId::MAX;
 
 impl Symbols {
-    pub(in crate::encode) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
+    pub(crate) fn new(units: &Units, vocabulary: &Arc<Vocabulary>) -> Self {
         let forms = [(false, false), (true, false), (false, true), (true, true)];
         let forms = forms.map(|(continues, ends)| TokenKind::Text(Form::new(continues, ends)));
         let ids = vocabulary.ids_of_bytes(&[&forms[..], &[TokenKind::Byte]].concat());
         let of_byte = [ids[0], ids[1], ids[2], ids[3]];
-        let has_marks = units.end_mark.is_some() || units.continuing_prefix.is_some();
-        let are_bytes = units.is_bytes() && !has_marks;
+        let are_bytes = units.is_bytes() && !units.has_marks();
         Self {
             units: units.clone(),
             vocabulary: Arc::clone(vocabulary),
@@ -113,7 +112,7 @@ impl Symbols {
         self.unknown.is_some() || self.fallback.iter().any(|&id| id != NO_ID)
     }
 
-    /// Whether a piece of several units may lack its first one, and its last one or the mark behind it, because it is left out.
+    /// Whether a piece of several units may lack its first one, and its last one or the mark after it, because it is left out.
     pub(in crate::encode) fn drops_at_ends(&self) -> (bool, bool) {
         if self.has_stand_in() || self.units.missing == Missing::Error {
             return (false, false);
@@ -135,7 +134,7 @@ impl Symbols {
 
     /// Appends the ids of the symbols of a piece; `stranger` gives an id to those that nothing in the
     /// vocabulary stands for.
-    pub(in crate::encode) fn push_ids<'p>(
+    pub(crate) fn push_ids<'p>(
         &self,
         piece: &'p [u8],
         ids: &mut Vec<TokenId>,

@@ -59,7 +59,7 @@ struct Node {
 /// Appends the symbols `ids` to `out`, merged.
 ///
 /// # Errors
-/// Where the places of the symbols do not fit 32 bits.
+/// If the places of the symbols do not fit 32 bits.
 pub(super) fn merge(
     merges: &Merges,
     ids: &[TokenId],
@@ -93,7 +93,7 @@ impl Tree {
     /// both parts with the result.
     ///
     /// # Errors
-    /// Where the places of the symbols do not fit 32 bits.
+    /// If the places of the symbols do not fit 32 bits.
     pub(in crate::encode) fn merge(
         &mut self,
         merges: &impl Lookup,
@@ -112,7 +112,7 @@ impl Tree {
     /// Puts symbols in their places, with the keys of their pairs.
     ///
     /// # Errors
-    /// Where the places of the symbols do not fit 32 bits.
+    /// If the places of the symbols do not fit 32 bits.
     pub(super) fn lay_out(&mut self, merges: &impl Lookup, ids: &[TokenId]) -> Result<()> {
         let n_symbols = ids.len();
         let last = u32::try_from(n_symbols).ok().filter(|&n| n < NO_PLACE);
@@ -154,7 +154,7 @@ impl Tree {
         self.tokens[place as usize].after = after;
         let left = self.tokens.get(before as usize).map(|node| node.id);
         let right = self.tokens.get(after as usize).map(|node| node.id);
-        // Both are prefetched before one is waited for. Where there is no neighbour any other token is as good.
+        // Both are prefetched before one is waited for. If there is no neighbour any other token is as good.
         merges.prefetch(id, right.unwrap_or(id));
         merges.prefetch(left.unwrap_or(id), id);
         self.set_key(gone, NO_KEY);

@@ -67,8 +67,8 @@ impl Place {
 
     /// Adds the tokens of a part that begins at a place: each lies where it came from.
     fn push_traced(&mut self, row: &Row, first: usize) {
-        let mut rest = row.offsets();
-        for run in row.words().chunk_by(|one, other| one == other) {
+        let mut rest = &row.offsets[..];
+        for run in row.words.chunk_by(|one, other| one == other) {
             let spans = rest.split_off(..run.len()).unwrap_or_default();
             spans.iter().for_each(|span| self.tokens.push(first, *span));
             let start = spans.iter().map(|span| span.0).min().unwrap_or_default();
@@ -208,7 +208,7 @@ impl Cursor<'_> {
 /// The number of pieces of a part of a text, and whether its ends lie in one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PieceCount {
-    n: u64,
+    pub(super) n: u64,
     begins_inside: Option<bool>,
     ends_inside: bool,
 }
@@ -234,13 +234,9 @@ impl PieceCount {
             self.ends_inside = next.ends_inside;
         }
     }
-
-    pub(super) fn n(&self) -> u64 {
-        self.n
-    }
 }
 
-/// By id: how many bytes of a piece a token stands for, where that is the same everywhere; 0 where it is not. In a text that
+/// By id: how many bytes of a piece a token stands for, if that is the same everywhere; 0 where it is not. In a text that
 /// is one piece but for its spaces, the mark of a space stands for one.
 pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     let vocabulary = &tokenizer.parts.vocabulary;
@@ -384,7 +380,7 @@ impl Placing<'_> {
         while !rest.text.is_empty() {
             let end = tokenizer.stretch_end(rest.text, TRACED_LEN);
             if end == stretch.text.len() {
-                self.place.push_traced(&self.call.trace_stretch(stretch)?, first);
+                self.place.push_traced(&self.call.trace(stretch, 0)?, first);
                 let place = &mut Place::default();
                 let mut counting =
                     Placing { lens: None, place, call: self.call, worker: self.worker };

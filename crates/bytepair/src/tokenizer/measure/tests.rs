@@ -15,7 +15,7 @@ const WORDS: [&str; 4] = [r"\S+", r"[\p{L}\p{M}]+", "[^t]+", r"a(?=b)|\p{N}+"];
 fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sums, Vec<u64>)) {
     let (sums, counts) = all;
     let call = tokenizer.call(EncodeOptions::default()).unwrap();
-    let row = call.trace(text, 0).unwrap();
+    let row = call.trace(Segment::whole(text), 0).unwrap();
     sums.texts += 1;
     sums.bytes += text.len() as u64;
     sums.characters += text.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64;
@@ -38,16 +38,16 @@ fn naive(tokenizer: &Tokenizer, text: &[u8], words: Option<&str>, all: &mut (Sum
     let shares =
         |span: &(usize, usize), word: &Range<usize>| span.0 < word.end && span.1 > word.start;
     let mut pieces: Vec<(usize, usize)> = Vec::new();
-    for (place, span) in row.offsets().iter().enumerate() {
+    for (place, span) in row.offsets.iter().enumerate() {
         match pieces.last_mut() {
-            Some(last) if row.words()[place - 1] == row.words()[place] => {
+            Some(last) if row.words[place - 1] == row.words[place] => {
                 *last = (last.0.min(span.0), last.1.max(span.1));
             }
             _ => pieces.push(*span),
         }
     }
     let note = |word: Range<usize>| -> crate::Result<()> {
-        let n_tokens = row.offsets().iter().filter(|span| shares(span, &word)).count() as u64;
+        let n_tokens = row.offsets.iter().filter(|span| shares(span, &word)).count() as u64;
         sums.words += 1;
         sums.word_tokens += n_tokens;
         sums.word_pieces += pieces.iter().filter(|span| shares(span, &word)).count() as u64;
@@ -116,8 +116,8 @@ proptest! {
         let texts: Vec<_> = texts.iter().map(Vec::as_slice).filter(encodes).collect();
         let mut expected = HashMap::new();
         for text in &texts {
-            let row = all.call(EncodeOptions::default()).unwrap().trace(text, 0).unwrap();
-            let spans = row.ids.iter().zip(row.offsets()).filter(|(other, _)| *other == id);
+            let row = all.call(EncodeOptions::default()).unwrap().trace(Segment::whole(text), 0).unwrap();
+            let spans = row.ids.iter().zip(&row.offsets).filter(|(other, _)| *other == id);
             spans.for_each(|(_, &(start, end))| {
                 *expected.entry(text[start..end].to_vec()).or_insert(0_u64) += 1;
             });

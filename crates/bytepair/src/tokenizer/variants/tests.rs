@@ -8,9 +8,7 @@ use super::AddedTokens;
 use crate::documents::{Layout, Marks};
 use crate::encode::Dropout;
 use crate::error::Result;
-use crate::template::{
-    Padding, Sequence, Side, Template, TemplatePiece, Truncation, TruncationStrategy,
-};
+use crate::template::{Padding, Side, Template, TemplatePiece, Truncation, TruncationStrategy};
 use crate::tokenizer::tests::{message, text, tokenizers};
 use crate::tokenizer::{EncodeOptions, Parts, Tokenizer};
 use crate::vocabulary::TokenId;
@@ -27,8 +25,8 @@ fn without_added(tokenizer: &Tokenizer) -> Arc<Tokenizer> {
 /// The same tokenizer with a template, truncation and padding.
 fn fitted(tokenizer: &Tokenizer) -> Tokenizer {
     let special = TemplatePiece::Special { ids: vec![7, 9], type_id: 0, names: Vec::new() };
-    let text = |which| TemplatePiece::Text { which, type_id: 0 };
-    let (first, second) = (text(Sequence::First), text(Sequence::Second));
+    let first = TemplatePiece::First { type_id: 0 };
+    let second = TemplatePiece::Second { type_id: 0 };
     let template = Template {
         single: vec![special.clone(), first.clone()],
         pair: vec![first, special, second],

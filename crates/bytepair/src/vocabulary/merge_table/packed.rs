@@ -66,7 +66,7 @@ pub struct PackedMerges {
 }
 
 impl PackedMerges {
-    /// `None` where a merge does not fit a word, or is too far from where the search for it begins.
+    /// `None` if a merge does not fit a word, or is too far from where the search for it begins.
     pub fn new(vocabulary: &Vocabulary) -> Option<Self> {
         let merges = vocabulary.merges();
         let layout = Layout::by_result(vocabulary).or_else(|| Layout::by_rank(vocabulary))?;
@@ -255,7 +255,7 @@ pub(super) struct Layout {
     pub(super) id_bits: u32,
     /// Bits of a value, at most 31.
     pub(super) value_bits: u32,
-    /// How far a value is shifted to give its result, of so many bits.
+    /// How far a value is shifted to give its result, of this many bits.
     result_shift: u32,
     /// Whether a value is the result and the number of the merge among those that make it; else it is the rank
     /// and the result.
@@ -286,7 +286,7 @@ impl Layout {
         (layout.fits() && has_one_result_for_each_rank(vocabulary)).then_some(layout)
     }
 
-    /// The layout of a table that a file holds, for ids below `n_ids`: by so many bits for merges that make the same
+    /// The layout of a table that a file holds, for ids below `n_ids`: by this many bits for merges that make the same
     /// token, or by rank.
     pub(super) fn stored(n_ids: usize, n_merges: usize, result_shift: Option<u32>) -> Option<Self> {
         let id_bits = bits(n_ids);

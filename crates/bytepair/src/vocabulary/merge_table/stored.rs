@@ -14,7 +14,7 @@ use crate::vocabulary::{Merge, TokenId};
 pub struct Description {
     /// How many merges the table has.
     pub n_merges: usize,
-    /// How many bits tell merges apart that make the same token; `None` where a slot holds the rank of a merge.
+    /// How many bits tell merges apart that make the same token; `None` if a slot holds the rank of a merge.
     pub result_shift: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ impl PackedMerges {
         &self.slots
     }
 
-    /// The table of these slots, for a vocabulary of `n_ids` ids; `None` where no merges have such a table.
+    /// The table of these slots, for a vocabulary of `n_ids` ids; `None` if no merges have such a table.
     pub fn from_slots(
         slots: HugePageRow<u64>,
         description: Description,
@@ -65,14 +65,14 @@ impl PackedMerges {
         Some(packed)
     }
 
-    /// Whether [`Self::from_slots`] takes these slots for a vocabulary of so many ids. A table that came from a file
+    /// Whether [`Self::from_slots`] takes these slots for a vocabulary of this many ids. A table that came from a file
     /// may be one for fewer.
     pub fn is_storable(&self, n_ids: usize) -> bool {
         let stored = Layout::stored(n_ids, self.n_merges, self.layout.stored_shift());
         stored == Some(self.layout) && self.list().is_some()
     }
 
-    /// The merges in the order of their ranks; `None` where some of them are not in the table.
+    /// The merges in the order of their ranks; `None` if some of them are not in the table.
     pub(crate) fn list(&self) -> Option<Vec<Merge>> {
         const NONE: Merge = Merge { left: TokenId::MAX, right: TokenId::MAX, result: TokenId::MAX };
         let first_places = self.first_places();
@@ -103,7 +103,7 @@ impl PackedMerges {
         places
     }
 
-    /// Notes all merges of the slots; `None` where these are not so many, an id is no token, or the search for a
+    /// Notes all merges of the slots; `None` if these are not so many, an id is no token, or the search for a
     /// pair finds something else than its slot.
     fn note_all(&mut self, is_token: impl Fn(TokenId) -> bool) -> Option<()> {
         let mut n_found = 0;

@@ -1,0 +1,59 @@
+"""Names that other libraries or earlier versions give to what ``Tokenizer`` does, and what to type here."""
+
+__all__ = ["elsewhere"]
+
+INSTEAD = {
+    "add_special_tokens": "with_special_tokens(names), which returns a new tokenizer",
+    "add_tokens": "with_added_tokens(tokens), which returns a new tokenizer",
+    "all_special_tokens": "special_tokens",
+    "apply_chat_template": "bytepair.chat",
+    "batch_decode": "decode_batch(batch)",
+    "batch_encode_plus": "encode_full_batch(texts)",
+    "convert_ids_to_tokens": "token_bytes(id), or encode_full(text).tokens",
+    "convert_tokens_to_ids": "token_to_id(token)",
+    "counter": "bytepair.TokenCounter(tokenizer)",
+    "decode_stream": "bytepair.DecodeStream(tokenizer)",
+    "decode_ids": "decode(ids)",
+    "decode_pieces": "decode(ids)",
+    "decode_single_token_bytes": "token_bytes(id)",
+    "decode_tokens_bytes": "token_bytes(id)",
+    "enable_padding": "with_padding(id), which returns a new tokenizer",
+    "enable_truncation": "with_truncation(max_length), which returns a new tokenizer",
+    "encode_as_ids": "encode(text)",
+    "encode_as_pieces": "tokenize(text)",
+    "encode_ordinary": "encode(text)",
+    "encode_ordinary_batch": "encode_batch(texts)",
+    "encode_plus": "encode_full(text)",
+    "encode_single_token": "token_to_id(token)",
+    "encode_with_offsets": "encode_full(text), which has ids and offsets",
+    "eot_token": "special_tokens",
+    "explain": "inspect().stages",
+    "from_directory": "from_file(folder)",
+    "from_pretrained": "from_file(folder), or from_hub(name)",
+    "from_str": "from_bytes(data)",
+    "get_encoding": "from_file(path, encoding=...), or bytepair.compat.tiktoken",
+    "get_piece_size": "n_vocab",
+    "get_vocab_size": "n_vocab",
+    "id_to_piece": "token_bytes(id)",
+    "id_to_token": "token_bytes(id)",
+    "max_token_value": "n_vocab",
+    "merge_log": "inspect().merge_log",
+    "n_words": "n_vocab",
+    "padding": "inspect().padding",
+    "piece_to_id": "token_to_id(token)",
+    "template": "inspect().template",
+    "to_str": "to_bytes(format='huggingface')",
+    "token_byte_values": "vocabulary",
+    "token_to_id_hf": "inspect().id_of_written(token)",
+    "train": "bytepair.train(files, vocab_size=...)",
+    "truncated": "bytepair.surgery.shorten(tokenizer, vocab_size)",
+    "truncation": "inspect().truncation",
+    "vocab": "vocabulary, or get_vocab()",
+    "vocab_size": "n_vocab",
+}
+
+
+def elsewhere(name: str) -> str:
+    """Return the message for an attribute that a tokenizer does not have."""
+    message = f"'Tokenizer' object has no attribute {name!r}"
+    return f"{message}; use {INSTEAD[name]}" if name in INSTEAD else message
