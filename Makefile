@@ -8,7 +8,7 @@ PEERS := target/peers
 PEERS_NEXT := target/peers-next
 SITE := target/site-venv
 LIBRARIES := tomli numpy pyarrow datasets tokenizers transformers tiktoken rustbpe bpeasy gigatoken sentencepiece fastokens splintr-rs bpe-continue bpe-tokenizer-editor
-PYTHON_SOURCES := python tests benchmarks examples parity fuzz website release crates/bytepair-python
+PYTHON_SOURCES := python tests benchmarks docs/website docs/examples docs/pictures tools playground crates/bytepair-python
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' -o -name '*.txt') Cargo.toml Cargo.lock
 
 .PHONY: demo test test-all check stubs pictures findings format bench bench-train bench-encode bench-corpus parity fuzz sanitize processors emulators wasm playground playground-check audit chromium wheel site clean help
@@ -77,20 +77,20 @@ bench-corpus: bench ## Compare tokenizing a corpus into token files with `datase
 
 parity: $(VENV)/built $(VENV)/pip ## Compare ids, offsets and text with the publishers' libraries; PARITY="gpt2 --strings 1000" selects
 	$(BIN)/python -m pip install --quiet --group parity
-	$(BIN)/python -m parity $(PARITY)
+	$(BIN)/python -m tests.parity $(PARITY)
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_TARGETS ?= $(basename $(notdir $(wildcard tests/fuzz/fuzz_targets/*.rs)))
 
 # Fuzzing needs flags of nightly Rust, which the stable toolchain takes if told to.
 FUZZ_CARGO = $(if $(shell cargo +nightly --version 2>/dev/null),cargo +nightly,RUSTC_BOOTSTRAP=1 cargo)
 
-fuzz: $(VENV)/built ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
+fuzz: $(VENV)/built $(VENV)/for-tests ## Feed damaged files and patterns to the core, FUZZ_SECONDS each
 	cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
-	$(BIN)/python fuzz/make_seeds.py
+	$(BIN)/python -m tests.fuzz.make_seeds
 	set -e; for target in $(FUZZ_TARGETS); do \
-	  mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
-	  $(FUZZ_CARGO) fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	  mkdir -p tests/fuzz/corpus/$$target tests/fuzz/seeds/$$target; \
+	  $(FUZZ_CARGO) fuzz run --fuzz-dir tests/fuzz $$target tests/fuzz/corpus/$$target tests/fuzz/seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60; \
 	done
 
@@ -173,10 +173,10 @@ sdist: $(VENV)/release $(PAGE) ## Build the source distribution
 release-check: ## Build the release files, check them, install them in clean environments, write checksums; PYTHONS="python3.12" selects
 	rm -rf $(DIST)
 	$(MAKE) wheel sdist
-	$(BIN)/python -m release contents $(DIST)
-	$(BIN)/python -m release try $(DIST) $(addprefix --python ,$(PYTHONS))
-	$(BIN)/python -m release build $(DIST)
-	$(BIN)/python -m release sums $(DIST)
+	$(BIN)/python -m tools.release contents $(DIST)
+	$(BIN)/python -m tools.release try $(DIST) $(addprefix --python ,$(PYTHONS))
+	$(BIN)/python -m tools.release build $(DIST)
+	$(BIN)/python -m tools.release sums $(DIST)
 
 python/bytepair/THIRD-PARTY-LICENSES.txt: about.hbs about.toml Cargo.lock
 	cargo about --version >/dev/null 2>&1 || cargo install --locked cargo-about --features cli
@@ -204,8 +204,8 @@ crates-check: ## Package the crates as for publishing, build their documentation
 # The package is imported from the sources, with the extension that was built for the same Python.
 site: export NO_MKDOCS_2_WARNING = 1
 site: $(VENV)/built $(SITE)/installed $(PAGE) ## Build the site, with the playground, and check its links; SITE_URL is its address
-	PYTHONPATH=$(abspath python) $(SITE)/bin/mkdocs build --strict --quiet
-	$(SITE)/bin/python -m website.check_links target/site $(SITE_URL)
+	PYTHONPATH=$(abspath python) $(SITE)/bin/python -m mkdocs build --strict --quiet
+	$(SITE)/bin/python -m docs.website.check_links target/site $(SITE_URL)
 
 $(SITE)/installed: pyproject.toml
 	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)

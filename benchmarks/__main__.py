@@ -8,9 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from . import cases, overview, record, report, results, runner, table
+from . import cases, record, report, results, runner, surgery, table
 
 
 def main() -> int:
@@ -56,40 +55,20 @@ def _measure(name: str, arguments: argparse.Namespace) -> tuple[list[runner.Row]
             measured = runner.run(case, calm_seconds=arguments.wait)
             all_rows += measured.rows
             n_wrong += len(measured.complaints)
-            print(*_shown(case, measured, wanted), sep="\n", flush=True)
-    print(*_overview(wanted, all_rows), sep="\n", flush=True)
+            print(*_shown(case, measured), sep="\n", flush=True)
+    if wanted["task"] in surgery.TASKS and all_rows:
+        print(*table.drawn(*surgery.table(wanted, all_rows)), sep="\n", flush=True)
     if arguments.json:
         results.write(arguments.json, name, wanted, all_rows)
     return all_rows, n_wrong
 
 
-def _overview(wanted: dict[str, Any], rows: list[runner.Row]) -> Iterator[str]:
-    """Draw what is over cases: growth, or how all compare."""
-    if wanted.get("report") == "growth":
-        yield from report.growth(rows)
-        if wanted["task"] == "train":
-            yield from report.memory(rows)
-    elif wanted.get("report") in overview.KINDS and rows:
-        yield from overview.KINDS[wanted["report"]](wanted, rows)
-
-
-def _shown(
-    case: cases.Case, measured: runner.Measured, wanted: dict[str, Any]
-) -> Iterator[str]:
-    """Draw what was measured of a case, but for what is drawn over all of them."""
-    if wanted.get("report") not in {
-        "growth",
-        "latency",
-        "calls",
-        "held",
-        "corpus",
-        "stats",
-        "extend",
-    }:
-        yield f"\n{case.name}"
-        yield from report.table(wanted["task"], measured.rows)
-        if case.published_seconds and measured.rows:
-            yield report.published(case.published_seconds, measured.rows)
+def _shown(case: cases.Case, measured: runner.Measured) -> Iterator[str]:
+    """Draw what was measured of a case."""
+    yield f"\n{case.name}"
+    yield from report.table(measured.rows)
+    if case.published_seconds and measured.rows:
+        yield report.published(case.published_seconds, measured.rows)
     yield from (f"not kept: {case.name}: {why}" for why in measured.complaints)
     yield from (f"refused: {case.name}: {why}" for why in measured.refused)
     yield from (f"too slow: {case.name}: {why}" for why in measured.too_slow)

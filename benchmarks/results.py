@@ -29,7 +29,7 @@ def write(path: Path, name: str, wanted: dict[str, Any], rows: list[Row]) -> Non
         "machine": f"{found['machine']}, {found['processors']} processors",
         "conditions": f"{found['libraries']}; commit {found['commit']}",
     }
-    if wanted.get("report") == "extend":
+    if wanted["task"] in surgery.TASKS:
         columns, lines = surgery.table(wanted, rows)
         whole |= {"columns": columns, "rows": lines}
     else:

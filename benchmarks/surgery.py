@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .runner import Row
 
+TASKS = ("extend", "prune")
 HELD_OUT = 10
 """Every so many documents, one is held out."""
 
@@ -139,17 +140,6 @@ def _count(tokenizer: Any, documents: list[str]) -> int:  # noqa: ANN401 -- of a
 
 
 # Tables
-
-
-def overview(wanted: Definition, rows: list[Row]) -> Iterator[str]:
-    """Draw the table for a terminal."""
-    columns, lines = table(wanted, rows)
-    widths = [max(map(len, column)) for column in zip(columns, *lines, strict=True)]
-    for line in (columns, *lines):
-        yield "  ".join(
-            cell.ljust(width) if place == 0 else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
 
 
 def table(wanted: Definition, rows: list[Row]) -> tuple[list[str], list[list[str]]]:

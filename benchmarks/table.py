@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from . import cases
-from .overview import bar_of
 
 FOLDER = Path(__file__).parent / "results"
 PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "performance.md"
@@ -97,7 +96,7 @@ def section(results: dict[str, Any]) -> str:
         draw = _phases if several else _peers
         lines += ["", *draw(results)]
     else:
-        lines += ["", *_drawn(results["columns"], results["rows"])]
+        lines += ["", *drawn(results["columns"], results["rows"])]
     for note in results.get("notes", []):
         lines += ["", note]
     return "\n".join([*lines, ""])
@@ -141,7 +140,7 @@ def _phases(results: dict[str, Any]) -> Iterator[str]:
         lines.append(line)
     yield f"Cells are {' / '.join(phases)}. {_legend(wanted)}"
     yield ""
-    yield from _drawn(columns, lines)
+    yield from drawn(columns, lines)
     yield ""
     yield _missed(cells, phases, bar)
 
@@ -172,6 +171,14 @@ def _bars(wanted: dict[str, Any]) -> Bar:
     )
 
 
+def bar_of(wanted: dict[str, Any], case: str, phase: str) -> float:
+    """Give the ratio that a definition wants for a text and a phase, 0 for none."""
+    bars: dict[str, Any] = wanted.get("bars", {})
+    special = bars.get(case.partition(", ")[2], {})
+    bar: float = special.get(phase, bars.get(phase, 0.0))
+    return bar
+
+
 def _legend(wanted: dict[str, Any]) -> str:
     """Say what is bold."""
     if "bars" not in wanted:
@@ -197,10 +204,10 @@ def _peers(results: dict[str, Any]) -> Iterator[str]:
         ratios = (cell["ratios"].get(peer) for peer in peers)
         shown = [f"{ratio:g}x" if ratio else NOTHING for ratio in ratios]
         lines.append([name, f"{cell['ours']:g} {cell['unit']}", *shown])
-    yield from _drawn(["", "ours", *peers], lines)
+    yield from drawn(["", "ours", *peers], lines)
 
 
-def _drawn(columns: list[str], lines: list[list[str]]) -> Iterator[str]:
+def drawn(columns: list[str], lines: list[list[str]]) -> Iterator[str]:
     """Draw a table, numbers to the right."""
     yield f"| {' | '.join(columns)} |"
     yield f"|{'---|' + '---:|' * (len(columns) - 1)}"

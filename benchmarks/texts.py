@@ -56,36 +56,10 @@ def added_contents(kind: str, n_tokens: int) -> list[str]:
 
 def write_bytes_with_added(path: Path, contents: list[str]) -> None:
     """Write a ``tokenizer.json`` of the 256 bytes alone, and of these special tokens."""
-    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    shown = [*map(chr, visible), *map(chr, range(256, 512 - len(visible)))]
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    added = [
-        {"id": id_, "content": content, "special": True, **flags}
-        for id_, content in enumerate(contents, 256)
-    ]
-    byte_level = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": True,
-    }
-    model = {
-        "type": "BPE",
-        "vocab": {letter: id_ for id_, letter in enumerate(shown)},
-        "merges": [],
-    }
-    parts = {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": None,
-        "pre_tokenizer": byte_level,
-        "post_processor": None,
-        "decoder": byte_level,
-        "model": model,
-    }
-    path.write_text(json.dumps(parts), encoding="utf-8")
+    import bytepair
+
+    tokenizer = bytepair.train_from_counts({"a": 1}, merges=0, dialect="gpt2")
+    tokenizer.with_special_tokens(contents).save(path)
 
 
 def counted_pieces(n_pieces: int) -> dict[bytes, int]:

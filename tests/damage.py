@@ -1,8 +1,8 @@
 """Small files of all formats, and damage to them; the same chance damages alike."""
 
-import importlib.util
 import re
-from pathlib import Path
+
+from tests.fuzz import make_seeds
 
 from bytepair import Tokenizer
 
@@ -25,20 +25,10 @@ TARGETS = [*ONE_FILE, "gguf", *TWO_FILES]
 HUGE = [b"-1", b"0", b"1.5", b"4294967296", b"9" * 30, b"1e999", b"null", b""]
 
 
-def seeds():
-    """Load the module that writes small files of all formats."""
-    path = Path(__file__).parent.parent / "fuzz" / "make_seeds.py"
-    spec = importlib.util.spec_from_file_location("make_seeds", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def small_files(folder):
     """Give small files of all formats, by the name of the fuzzer's target."""
-    module = seeds()
-    module.FOLDER = folder
-    module.main()
+    make_seeds.FOLDER = folder
+    make_seeds.main()
     return {
         target.name: [path.read_bytes() for path in sorted(target.iterdir())]
         for target in (folder / "seeds").iterdir()

@@ -3,9 +3,9 @@
 import json
 from functools import cache
 
-from parity.building import added, build
-from parity.components import template
-from parity.families import FAMILIES
+from tests.parity.building import added, build
+from tests.parity.components import template
+from tests.parity.families import FAMILIES
 
 
 def parts(name):

@@ -281,7 +281,7 @@ def test_a_walk_names_functions_that_exist(title):
 
 RUST = sorted(
     path
-    for folder in (CRATES, CRATES.parent / "fuzz")
+    for folder in (CRATES, CRATES.parent / "tests" / "fuzz")
     for path in folder.rglob("*.rs")
     if "target" not in path.parts
 )
@@ -312,7 +312,7 @@ TERMS = re.findall(
 
 
 # Folders beside the package that the map describes by their modules.
-BESIDE = ("playground", "release", "website")
+BESIDE = ("playground", "tools/release", "docs/website")
 
 
 def test_the_code_map_names_modules_that_exist():

@@ -12,7 +12,6 @@ from benchmarks import (
     cases,
     compare,
     mixture,
-    overview,
     report,
     results,
     runner,
@@ -76,7 +75,7 @@ def test_a_small_case_runs(corpus, tmp_path):
         assert [row.engine for row in rows] == [job["engine"] for job in case.jobs]
         assert {row.n_results for row in rows if row.is_compared} == {44}
         assert all(row.rounds == 2 and row.peak_bytes > 1e6 for row in rows)
-        assert len(list(report.compared(rows))) == 1 + len(rows)
+        assert len(list(report.table(rows))) == 1 + len(rows)
 
 
 def test_other_merges_are_not_kept_and_what_takes_too_long_is_stopped(corpus, tmp_path):
@@ -98,7 +97,6 @@ def test_a_mixture_and_a_table_of_counts_can_be_learned_from(corpus, tmp_path):
     piece["grid"][0] |= {"mixed_megabytes": [1, 2], "tokens": [260]}
     rows = measured(piece, corpus, tmp_path)
     assert [row.n_results for row in rows] == [4, 4]
-    assert len(list(report.growth(rows))) == len(list(report.memory(rows))) == 2
     counts = cases.definition("train-counts") | {"rounds": 1}
     counts["case"][0] |= {"n_pieces": 500, "merges": 10}
     rows = measured(counts, corpus, tmp_path)
@@ -129,9 +127,7 @@ def test_encoders_are_measured_and_compared(corpus, tmp_path):
     assert {row.phase for row in rows} == {"cold", "fresh", "warm"}
     digests = {(row.phase, row.digest) for row in rows if row.phase != "warm"}
     assert len(digests) == 2
-    lines = list(overview.ratios(wanted, rows))
-    assert sum(line.startswith("trained, corpus.txt") for line in lines) == 2
-    assert any(line.startswith("cells that miss their bar") for line in lines)
+    assert len(list(report.table(rows))) == 1 + len(rows)
 
 
 def test_published_ranks_come_with_their_pattern(corpus, tmp_path, monkeypatch):
@@ -153,21 +149,18 @@ def test_one_text_a_call_is_measured(corpus, tmp_path):
     wanted = to_encode("encode-document", corpus)
     rows = measured(wanted, corpus, tmp_path)
     assert {row.n_threads for row in rows} == {1, 2}
-    assert list(overview.ratios(wanted, rows))
     wanted = to_encode("encode-latency", corpus, sizes=[10, 1000])
     rows = measured(wanted, corpus, tmp_path)
     assert {row.phase for row in rows} == {"10 B", "1,000 B"}
     assert all(row.wall.median < 1 for row in rows)
-    assert list(overview.latency(wanted, rows))
     made = [{"made": "random bytes", "n_bytes": 999, "engines": ["bytepair"]}]
     wanted = to_encode("encode-worst", corpus, made=made)
     rows = measured(wanted, corpus, tmp_path)
     assert [row.n_bytes for row in rows] == [999]
-    assert list(overview.least(wanted, rows))
 
 
 def test_calls_in_the_shape_of_transformers_are_measured(corpus, tmp_path):
-    """All kinds of calls give the same, with added tokens too, and a table shows both."""
+    """All kinds of calls give the same, with added tokens too."""
     pytest.importorskip("transformers", reason="is measured beside transformers")
     wanted = to_encode("calls", corpus, files=[str(corpus)])
     wanted["grid"][0]["engines"] = ["bytepair", "transformers"]
@@ -180,8 +173,6 @@ def test_calls_in_the_shape_of_transformers_are_measured(corpus, tmp_path):
         assert len(found) == 2
         assert len({row.digest for row in found}) == 1
         assert all(0 < row.wall.median < 1 for row in found)
-    lines = list(overview.calls(wanted, rows))
-    assert sum(line.startswith("transformers calls") for line in lines) == 2
 
 
 def test_a_corpus_to_files_is_measured(corpus, tmp_path):
@@ -194,14 +185,11 @@ def test_a_corpus_to_files_is_measured(corpus, tmp_path):
     found = {(row.n_threads, row.phase) for row in rows}
     assert found == {(1, "bare"), (1, "files"), (2, "files")}
     assert len({(row.n_results, row.digest) for row in rows}) == 1
-    *_, last = overview.corpus(wanted, rows)
-    assert last.startswith("reading, parsing and writing add ")
     wanted = to_encode("stats", corpus, **options)
     wanted["grid"][0] |= {"engines": ["bytepair"], "threads": [1]}
     rows = measured(wanted, corpus, tmp_path)
     assert {row.phase for row in rows} == {"bare", "sums", "words"}
     assert len({(row.n_results, row.digest) for row in rows}) == 1
-    assert len(list(overview.stats(wanted, rows))) == 2 + len(rows)
 
 
 @pytest.mark.parametrize("contents", ["common beginning", "nested", "long", "one"])
@@ -213,7 +201,7 @@ def test_many_added_tokens_are_measured(tmp_path, contents):
     rows = measured(wanted, tmp_path, tmp_path)
     assert {row.phase for row in rows} == {"load", "add", "encode"}
     assert len({row.digest for row in rows}) == 1
-    assert list(report.table("added", rows))
+    assert list(report.table(rows))
 
 
 @pytest.mark.parametrize("kind", cases.definition("hostile")["kinds"])
@@ -252,7 +240,6 @@ def test_extending_is_measured_and_judged(corpus, tmp_path, monkeypatch):
     held = json.loads(Path(job["held_file"]).read_text("utf-8"))
     n_tokens = sum(smaller.tokenizer.count(text) for text in held)
     assert found["held out, 256"] == n_tokens
-    assert len(list(overview.KINDS["extend"](wanted, rows))) == 2
     path = tmp_path / "extend.json"
     results.write(path, "extend", wanted, rows)
     written = json.loads(path.read_text(encoding="utf-8"))
@@ -279,29 +266,6 @@ def row_of(engine, phase, seconds, **changes):
     same = {"peak_bytes": 0, "is_compared": True, "n_results": 1, "digest": ""}
     row = {**case, **same, "engine": engine, "phase": phase, "n_bytes": 10**6}
     return runner.Row(**{**row, "wall": times, "cpu": times, **changes})
-
-
-def test_the_best_peer_decides():
-    """A cell is our speed over the best peer's with the same output, beside its bar."""
-    seconds = {"bytepair numpy": 1.0, "bytepair list": 4.0, "gigatoken numpy": 5.0}
-    seconds |= {"tokenizers-next numpy": 3.0, "tokenizers list": 40.0}
-    rows = [row_of(engine, "fresh", time) for engine, time in seconds.items()]
-    wanted = {"bars": {"fresh": 1.5, "chinese.txt": {"fresh": 4.0}}}
-    lines = list(overview.ratios(wanted, rows))
-    cells = next(line for line in lines if line.startswith("gpt2")).split()[2:]
-    assert cells == ["3.00*next", "10.00", "toke"]
-    assert "cells that miss their bar: fresh 1" in lines
-
-
-def test_more_threads_are_compared_with_one():
-    """Where they gain too little, or cost too much, that is marked."""
-    rows = [row_of("bytepair numpy", "fresh", 1.0)]
-    for name, seconds in (("wall", 0.5), ("cpu", 1.3)):
-        times = runner.Times(seconds, seconds, seconds)
-        rows.append(rows[-1]._replace(n_threads=2, **{name: times}))
-    wanted = {"scaling": {"wall": 1.6, "cpu": 1.15}}
-    [*_, line] = overview.ratios(wanted, [rows[0], rows[2]])
-    assert line.split()[-3:] == ["2.00", "1.30", "*"]
 
 
 def test_a_run_is_written_in_few_numbers(tmp_path):
@@ -387,16 +351,6 @@ def test_a_page_keeps_what_is_around_its_tables(tmp_path):
 def test_the_page_has_the_tables_of_the_results():
     """Nobody changed its tables by hand, nor the results without writing them again."""
     assert table.main(["--check"]) == 0
-
-
-def test_memory_is_counted_above_the_loaded_tokenizer():
-    """What is held when the work begins is taken off."""
-    rows = [
-        row_of("bytepair file", "loaded", 1.0, peak_bytes=10**8),
-        row_of("bytepair file", "encode", 1.0, peak_bytes=4 * 10**8),
-    ]
-    [_, line] = overview.held({"most_megabytes": 256}, rows)
-    assert "300.0 MB*" in line
 
 
 def test_a_peer_that_fails_is_named(corpus, tmp_path):

@@ -8,8 +8,8 @@ import random
 from itertools import pairwise
 
 import pytest
-from parity.families import FAMILIES
 from tests.model_folders import content, write_model
+from tests.parity.families import FAMILIES
 
 import bytepair
 

@@ -2,7 +2,7 @@
 
 Each case takes a good file apart and damages it as its structure allows: cut, shuffled,
 bits flipped, numbers huge, parts missing, nested without end. Small files of the formats
-that bytepair only reads come from ``fuzz/make_seeds.py``. Left out: endless search, which
+that bytepair only reads come from ``tests/fuzz/make_seeds.py``. Left out: endless search, which
 ``make fuzz`` does.
 """
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from docs.website.matrix import held, trained
 from tests.commands import run
 from tests.conftest import SHARED
-from website.matrix import held, trained
 
 import bytepair
 from bytepair import surgery
@@ -482,12 +482,12 @@ def test_every_command_is_in_the_list_of_commands():
 @pytest.mark.parametrize("printed", PRINTED, ids=lambda path: path.stem)
 def test_examples_print_what_is_expected(printed, tmp_path):
     """Each example runs as it stands and shows what it is there to show, and nothing else."""
-    path = REPOSITORY / "examples" / f"{printed.stem}.py"
+    path = REPOSITORY / "docs" / "examples" / f"{printed.stem}.py"
     found = ended([sys.executable, path], tmp_path)
     assert found == printed.read_text("utf-8")
 
 
 def test_every_example_is_expected():
     """No example is left out, and none is missing."""
-    examples = (REPOSITORY / "examples").glob("*.py")
+    examples = (REPOSITORY / "docs" / "examples").glob("*.py")
     assert {path.stem for path in examples} == {path.stem for path in PRINTED}

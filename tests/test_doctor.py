@@ -901,7 +901,7 @@ def test_nothing_is_wrong_with_gpt2(shared):
 def test_magikarp_sorts_the_tokens_of_gpt2_alike(shared):
     """Decoded and encoded again by the publisher's library, each token is what it is here."""
     tokenizers = pytest.importorskip("tokenizers")
-    from parity import magikarp
+    from tests.parity import magikarp
 
     path = shared("vocabularies/gpt2/tokenizer.json")
     library = tokenizers.Tokenizer.from_file(str(path))

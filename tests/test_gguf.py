@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parity.families import FAMILIES
+from tests.parity.families import FAMILIES
 
 from bytepair import FileError, FormatError, Tokenizer, train_from_iterator
 

@@ -8,6 +8,8 @@ import pickle
 import random
 
 import pytest
+from tests.every_part import COMPONENTS
+from tests.parity.components import LLAMA_DECODER
 
 from bytepair import FormatError, Tokenizer, UnknownTokenError, train_from_iterator
 
@@ -18,44 +20,27 @@ FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 SPECIAL = {"id": 0, **dict.fromkeys(FLAGS, False), "special": True}
 PLAIN = {**SPECIAL, "special": False}
 METASPACE = {"type": "Metaspace", "replacement": "▁"}
-LLAMA = [
-    {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
-    {"type": "ByteFallback"},
-    {"type": "Fuse"},
-    {"type": "Strip", "content": " ", "start": 1, "stop": 0},
-]
 DECODERS = [
     None,
-    {"type": "ByteLevel", **BYTES},
-    {"type": "Sequence", "decoders": LLAMA},
-    METASPACE,
-    {"type": "WordPiece", "prefix": "##", "cleanup": True},
-    {"type": "CTC", "pad_token": "a", "word_delimiter_token": "|", "cleanup": True},
-    {"type": "BPEDecoder", "suffix": "b"},
+    LLAMA_DECODER,
     {"type": "Replace", "pattern": {"Regex": "[ab]+"}, "content": "-"},
+    *COMPONENTS["decoder"],
+]
+SPLIT = {"type": "Split", "pattern": {"String": "b."}, "behavior": "Isolated"}
+STAGES = [
+    {"type": "Punctuation", "behavior": "Contiguous"},
+    {"type": "ByteLevel", **BYTES},
+    {"type": "Digits", "individual_digits": True},
 ]
 PRE_TOKENIZERS = [
     {**METASPACE, "prepend_scheme": "first"},
     {**METASPACE, "prepend_scheme": "never", "split": False},
     {"type": "Digits", "individual_digits": False},
     {"type": "Punctuation", "behavior": "MergedWithPrevious"},
-    {"type": "BertPreTokenizer"},
-    {"type": "FixedLength", "length": 3},
-    {"type": "UnicodeScripts"},
-    {"type": "CharDelimiterSplit", "delimiter": "b"},
-    {
-        "type": "Split",
-        "pattern": {"String": "b."},
-        "behavior": "Isolated",
-        "invert": False,
-    },
+    {**SPLIT, "invert": False},
+    {"type": "Sequence", "pretokenizers": STAGES},
+    *(part for part in COMPONENTS["pre_tokenizer"] if part["type"] != "Delimiter"),
 ]
-STAGES = [
-    {"type": "Punctuation", "behavior": "Contiguous"},
-    {"type": "ByteLevel", **BYTES},
-    {"type": "Digits", "individual_digits": True},
-]
-PRE_TOKENIZERS.append({"type": "Sequence", "pretokenizers": STAGES})
 TEXTS = ["", "ab 12, é<s>ab.", "  a▁b!!", "<s>é", "é123 b"]
 
 

@@ -1,4 +1,4 @@
-"""A short form of ``python -m parity``: published and made-up files, the same answers.
+"""A short form of ``python -m tests.parity``: published and made-up files, the same answers.
 
 The whole comparison, on megabytes of text and 200,000 strings, is ``make parity``. Files
 that bytepair refuses are no difference here; which ones may be refused is said by name.
@@ -8,11 +8,11 @@ import argparse
 from pathlib import Path
 
 import pytest
-from parity import families, strings, synthetic, texts, vocabularies
-from parity.__main__ import compare_one
-from parity.building import build, write_file
-from parity.libraries import LIBRARIES
-from parity.table import differences
+from tests.parity import families, strings, synthetic, texts, vocabularies
+from tests.parity.__main__ import compare_one
+from tests.parity.building import build, write_file
+from tests.parity.libraries import LIBRARIES
+from tests.parity.table import differences
 
 pytest.importorskip("tokenizers", reason="compares with tokenizers")
 
@@ -25,7 +25,7 @@ NEEDS["gpt1"] = "transformers"
 
 def compared(path, kind, *, is_bpe=True, text_files=(), seed=1):
     """Compare one file quickly, and give the result."""
-    options = argparse.Namespace(megabytes=0.004, seed=seed, first_string=None)
+    options = argparse.Namespace(megabytes=0.004, seed=seed)
     vocabulary = vocabularies.Vocabulary(path.name, path, kind, is_bpe)
     return compare_one(vocabulary, options, list(text_files), N_STRINGS)
 

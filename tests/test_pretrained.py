@@ -4,8 +4,8 @@ import json
 import logging
 
 import pytest
-from parity import families
-from parity.building import build, write_file
+from tests.parity import families
+from tests.parity.building import build, write_file
 
 import bytepair
 from bytepair import Tokenizer

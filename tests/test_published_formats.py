@@ -26,49 +26,6 @@ def strings(count, letters=LETTERS):
     ]
 
 
-def ranks_of(path):
-    """Ranks by token, of a file of ranks."""
-    lines = (line.split() for line in path.read_text().splitlines() if line)
-    return {base64.b64decode(token): int(rank) for token, rank in lines}
-
-
-PATTERNS = {
-    "tiktoken/r50k_base.tiktoken": "r50k_base",
-    "tiktoken/p50k_base.tiktoken": "p50k_base",
-    "tiktoken/cl100k_base.tiktoken": "cl100k_base",
-    "tiktoken/o200k_base.tiktoken": "o200k_base",
-    "whisper/multilingual.tiktoken": "r50k_base",
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PATTERNS)
-def test_published_ranks_need_no_sidecar(shared, name):
-    """A file of ranks is recognised, and its ids are tiktoken's, special tokens included."""
-    tiktoken = pytest.importorskip("tiktoken")
-    public = pytest.importorskip("tiktoken_ext.openai_public")
-    path = shared(f"vocabularies/{name}")
-    encoding = "whisper_multilingual" if "whisper" in name else None
-    tokenizer = Tokenizer.from_file(path, encoding=encoding)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(public, "load_tiktoken_bpe", lambda *_, **__: {})
-        published = getattr(public, PATTERNS[name])()
-    special_tokens = published["special_tokens"]
-    if "whisper" in name:
-        special_tokens = tokenizer.special_tokens
-    assert tokenizer.special_tokens == special_tokens
-    theirs = tiktoken.Encoding(
-        "theirs",
-        pat_str=published["pat_str"],
-        mergeable_ranks=ranks_of(path),
-        special_tokens=special_tokens,
-    )
-    for text in [*strings(500), "a<|endoftext|>b"]:
-        assert tokenizer.encode(text) == theirs.encode_ordinary(text)
-        ids = tokenizer.encode(text, allowed_special="all")
-        assert ids == theirs.encode(text, allowed_special="all")
-
-
 @pytest.mark.slow
 def test_the_name_tells_encodings_of_one_file_apart(shared, tmp_path):
     """o200k_harmony is o200k_base with other special tokens."""
@@ -547,23 +504,3 @@ def test_clip_is_the_published_tokenizer_json(shared):
     for text in strings(500):
         ids = ours.encode(text, allowed_special="all", add_special_tokens=True)
         assert ids == theirs.encode(text).ids, text
-
-
-@pytest.mark.slow
-def test_gpt1_is_what_transformers_makes_of_it(shared):
-    """Bert's clean text and words, then merges of characters with ``</w>``."""
-    tokenizers = pytest.importorskip("tokenizers")
-    folder = shared("vocabularies/gpt1")
-    theirs = tokenizers.Tokenizer(
-        tokenizers.models.BPE.from_file(
-            str(folder / "encoder_bpe_40000.json"),
-            str(folder / "vocab_40000.bpe"),
-            end_of_word_suffix="</w>",
-            unk_token="<unk>",
-        )
-    )
-    theirs.normalizer = tokenizers.normalizers.BertNormalizer(lowercase=True)
-    theirs.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    ours = Tokenizer.from_file(folder)
-    for text in strings(500):
-        assert ours.encode(text) == theirs.encode(text).ids, text

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 from packaging.utils import parse_wheel_filename
-from release import interpreters, links, papers, project, sdist, wheels
-from release.problems import ReleaseError
+from tools.release import interpreters, links, papers, project, sdist, wheels
+from tools.release.problems import ReleaseError
 
 import bytepair
 
@@ -188,7 +188,7 @@ def test_a_source_distribution_without_a_file_is_named(tmp_path):
 
 def test_the_oldest_libraries_are_those_that_are_promised():
     """What is tried is what the metadata take."""
-    from release import trials
+    from tools.release import trials
 
     assert trials.oldest_of("cli") == ["jinja2==3.1", "rich==13", "typer==0.16"]
     (numpy,) = project.settings()["dependencies"]

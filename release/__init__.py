@@ -1,6 +1,0 @@
-"""What is looked at before a release: wheels, the source distribution, and how they install.
-
-``python -m release contents DIST`` opens the files, ``python -m release try DIST`` installs them in
-clean environments, and ``python -m release sums DIST`` writes checksums and the bill of materials.
-It publishes nothing.
-"""

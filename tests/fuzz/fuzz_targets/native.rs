@@ -1,0 +1,9 @@
+//! A `.bytepair` file.
+//!
+//! Any bytes give a tokenizer or an error; a tokenizer that loads can be used.
+
+#![no_main]
+
+use bytepair_formats::native;
+
+libfuzzer_sys::fuzz_target!(|file: &[u8]| bytepair_fuzz::use_if_read(native::read(file)));
