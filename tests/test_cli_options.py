@@ -158,7 +158,6 @@ IDLE = {
     "count-pieces c.txt -o n.parquet --field text": "--field text is for JSON lines",
     "shard own.json c.txt -o shards --skip-bad": "--skip-bad is for JSON lines",
     "shard own.json c.txt -o shards --field text": "--field text is for JSON lines",
-    "shard own.json c.txt -o shards --mark-at end": "--mark-at only places the token of",
     "stats own.json c.txt --skip-bad": "--skip-bad is for JSON lines",
     "count-tokens own.json c.txt --field text": "--field text is for JSON lines",
     "compare own.json own.json c.txt --skip-bad": "--skip-bad is for JSON lines",
@@ -264,12 +263,12 @@ BASES = {
         ["ranks.tiktoken", "c.jsonl", "-o", "others", "--processes", "1"],
     ],
     "segment": [["codes"], ["own.json"], ["ranks.tiktoken"]],
-    "plot": [["no.jsonl", "-o", "p.svg"], ["c.jsonl", "-o", "p.zip"]],
     "info": [["own.json"], ["ranks.tiktoken"], ["described.tiktoken"]],
     "extend": [
         ["own.json", "c.txt", "--add", "3", "-o", "e.json"],
         ["ranks.tiktoken", "c.jsonl", "--add", "3", "-o", "e.bytepair"],
         ["own.json", "counts.parquet", "--add", "3", "-o", "e.x"],
+        ["own.json", "--from", "described.tiktoken", "-o", "e.json"],
     ],
     "prune": [
         ["own.json", "c.txt", "--to", "260", "-o", "e.json"],
@@ -281,16 +280,7 @@ BASES = {
         ["ranks.tiktoken", "--id", "257", "-o", "e.bytepair"],
         ["own.json", "--findings", "ids.txt", "-o", "e.x"],
     ],
-    "merge-vocabularies": [
-        ["own.json", "described.tiktoken", "-o", "e.json"],
-        ["ranks.tiktoken", "own.json", "-o", "e.bytepair"],
-    ],
     "convert": [["own.json", "o.x"], ["own.json", "o.model"], ["ranks.tiktoken", "o"]],
-    "verify": [
-        ["own.json", "own.json"],
-        ["ranks.tiktoken", "own.json"],
-        ["--extends", "own.json", "ranks.tiktoken"],
-    ],
     "report": [
         ["own.json", "-o", "r.html"],
         ["ranks.tiktoken", "c.jsonl", "-o", "r.html"],
@@ -305,6 +295,8 @@ BASES = {
         ["own.json", "described.tiktoken"],
         ["ranks.tiktoken", "own.json", "c.txt"],
         ["own.json", "own.json", "c.jsonl"],
+        ["own.json", "own.json", "--exit-code"],
+        ["own.json", "ranks.tiktoken", "--extends"],
     ],
 }
 

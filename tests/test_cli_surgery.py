@@ -1,4 +1,4 @@
-"""``bytepair prune``, ``remove`` and ``merge-vocabularies``: what they write, say and refuse."""
+"""``bytepair prune``, ``remove`` and ``extend --from``: what they write, say and refuse."""
 
 import json
 from functools import partial
@@ -112,7 +112,7 @@ def test_remove_takes_bytes_that_are_no_text(files):
 
 def test_merging_writes_what_the_function_gives(files):
     """All ids of the first stay, and the report says what became of each token of the second."""
-    command = "merge-vocabularies", "base.json", "other.json"
+    command = "extend", "base.json", "--from", "other.json"
     lines, numbers = done(*command, "-o", "n.json")
     expected = surgery.merge_vocabularies("base.json", "other.json")
     assert lines[: len(expected.report.lines)] == list(expected.report.lines)
@@ -129,7 +129,7 @@ def test_merging_writes_what_the_function_gives(files):
     [
         "prune base.json c.txt --to 265 --numbering compact",
         "remove base.json lo --numbering compact",
-        "merge-vocabularies base.json other.json --embedding-kind copy",
+        "extend base.json --from other.json --embedding-kind copy",
         "extend base.json c.txt --add 5 --embedding-side output",
     ],
 )
@@ -178,7 +178,7 @@ REFUSED = {
     "--select chooses among findings": "remove low --select BP1",
     "is not what bytepair doctor --json writes": "remove --findings c.json",
     "c.txt is not JSON": "remove --findings c.txt",
-    "other: only one of the two has": "merge-vocabularies m.bytepair",
+    "other: only one of the two has": "extend --from m.bytepair",
     "--embedding-rows needs --embedding-map": "remove low --embedding-rows 9",
     "must be .npz or .jsonl": "remove low --embedding-map a.npy",
     "--embedding-map: folder.npz is a folder": "remove low --embedding-map folder.npz",

@@ -1,6 +1,7 @@
 """``bytepair compare``: the differences of two tokenizers, optionally with limits.
 
-The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences.
+The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences; with
+``--exit-code`` and ``--extends`` it is 1 if there is one.
 """
 
 import json
@@ -15,6 +16,7 @@ from bytepair import Tokenizer
 from bytepair.analyze import Comparison
 
 from . import corpus_options
+from .first_difference import is_as_asked
 from .help_pages import DISPLAY
 from .options import Added
 from .problems import tell
@@ -26,6 +28,7 @@ from .training_options import Threads
 __all__ = ["EXCEEDED", "compare"]
 
 N_LISTED = 10
+DIFFERENT = 1
 EXCEEDED = 3
 """The exit code if a given limit is exceeded."""
 LIMITS = "Limits, for continuous integration"
@@ -105,6 +108,26 @@ ListLimit = Annotated[
 ]
 
 
+ExitCode = Annotated[
+    bool,
+    typer.Option(
+        "--exit-code",
+        help="Show only the first difference, and exit with code 1 if there is one: in ids, "
+        "tokens, decoded text, the vocabulary and special tokens, for built-in texts and each "
+        "file of the corpus.",
+    ),
+]
+Extends = Annotated[
+    bool,
+    typer.Option(
+        "--extends",
+        help="Check whether B extends A, and exit with code 1 if not: ids, merges and added "
+        "tokens are unchanged, each new token is reachable, and texts are encoded to the old "
+        "tokens with neighbours joined.",
+    ),
+]
+
+
 class Limits(NamedTuple):
     """Limits for the differences of two tokenizers."""
 
@@ -119,6 +142,8 @@ def compare(
     second_path: SecondPath,
     corpus: Corpus = None,
     *,
+    exit_code: ExitCode = False,
+    extends: Extends = False,
     max_growth: MaxGrowth = None,
     max_changed_texts: MaxChangedTexts = None,
     same_vocabulary: SameVocabulary = False,
@@ -153,8 +178,16 @@ def compare(
         "added_tokens": added_tokens,
         "threads": threads,
     }
+    if exit_code or extends:
+        others = {**of_corpus, **reading.given(), "limit": limit}
+        others |= {"same_vocabulary": same_vocabulary or None, "quiet": quiet or None}
+        _refuse(others, f"has no effect with --{'extends' if extends else 'exit-code'}")
+        paths = first_path, second_path
+        is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
+        raise typer.Exit(0 if is_right else DIFFERENT)
     if not corpus:
-        _refuse_without_corpus({**of_corpus, **reading.given()})
+        message = "needs a corpus; give its files after A and B"
+        _refuse({**of_corpus, **reading.given()}, message)
     if limit is not None and quiet and not as_json:
         message = "has no effect with --quiet, which lists nothing"
         raise typer.BadParameter(message, param_hint="--limit")
@@ -188,12 +221,11 @@ def compare(
         raise typer.Exit(EXCEEDED)
 
 
-def _refuse_without_corpus(options: dict[str, Any]) -> None:
-    """Refuse options that only a corpus gives a meaning to."""
+def _refuse(options: dict[str, Any], message: str) -> None:
+    """Refuse options that were typed but have no meaning here."""
     for name, value in options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            message = "needs a corpus; give its files after A and B"
             raise typer.BadParameter(message, param_hint=option)
 
 

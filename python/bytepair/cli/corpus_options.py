@@ -76,12 +76,6 @@ InputFormat = Annotated[
         rich_help_panel=READING,
     ),
 ]
-CorpusFormat = Annotated[
-    InputFormatName | None,
-    typer.Option(
-        "--corpus-format", help="The old name of --input-format.", hidden=True
-    ),
-]
 Field = Annotated[
     str | None,
     typer.Option(
@@ -180,7 +174,6 @@ class ReadingOptions:
     """The definition of a document."""
 
     input_format: InputFormat = None
-    corpus_format: CorpusFormat = None
     field: Field = None
     lines: LinesOfText = False
     separator: Separator = None
@@ -188,9 +181,8 @@ class ReadingOptions:
 
     def reading(self) -> dict[str, Any]:
         """Give them as arguments of :func:`bytepair.train` and its like."""
-        formats = (self.input_format, self.corpus_format)
         return {
-            "input_format": one_format(*(name and name.value for name in formats)),
+            "input_format": self.input_format and self.input_format.value,
             "field": self.field,
             "lines": self.lines,
             "separator": self.separator,
@@ -241,18 +233,6 @@ class CorpusOptions(ReadingOptions):
         reading = self.reading()
         sources = list_sources(corpus, reading.pop("input_format"))
         return sources, describe(sources, ReadOptions(**reading, group=group))
-
-
-def one_format(input_format: str | None, corpus_format: str | None) -> str | None:
-    """Give the format that was named by either name.
-
-    >>> one_format(None, "csv")
-    'csv'
-    """
-    if input_format and corpus_format:
-        message = "--corpus-format is the old name of --input-format; give one of them"
-        raise TokenizerError(message)
-    return input_format or corpus_format
 
 
 def engine_of(

@@ -16,10 +16,23 @@ from bytepair._labels import harmless
 from .colours import PROBLEM, has_colours, paint
 from .help_pages import usage_of
 
-__all__ = ["UsageError", "remark", "tell", "tell_usage"]
+__all__ = ["INSTEAD", "UsageError", "remark", "tell", "tell_usage"]
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The exception that typer raises for wrong usage; it has no public name."""
+
+
+INSTEAD = {
+    "count": "bytepair count-pieces",
+    "tokenize": "bytepair shard",
+    "verify": "bytepair compare A B --exit-code",
+    "merge-vocabularies": "bytepair extend BASE --from OTHER",
+    "plot": "bytepair report TOKENIZER --log LOG -o OUT.html",
+    "--corpus-format": "--input-format",
+    "--mark-at": "--begin-of-document or --end-of-document",
+    "--to": "--format",
+}
+"""What to type in place of commands and options that are gone."""
 
 
 def tell(message: str) -> None:
@@ -53,6 +66,8 @@ def in_our_words(message: str) -> str:
 
     >>> in_our_words("No such option: --line (Possible options: --lines, --limit)")
     'no such option: --line; did you mean --lines?'
+    >>> in_our_words("No such command 'verify'.")
+    'verify is gone; use bytepair compare A B --exit-code'
     >>> in_our_words("Missing option '--output' / '-o'.")
     'missing option --output / -o'
     >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
@@ -67,6 +82,9 @@ def in_our_words(message: str) -> str:
     '--lines needs a corpus'
     """
     message = re.sub(r"'(-[^' ]*)'", r"\1", message).removesuffix(".")
+    gone = re.match(r"No such (?:option:|command) '?([\w-]+)", message)
+    if gone and gone[1] in INSTEAD:
+        return f"{gone[1]} is gone; use {INSTEAD[gone[1]]}"
     if found := re.fullmatch(
         r"(No such .*?)[. ]+(?:\(|Did you mean )(.*)[)?]", message
     ):

@@ -34,13 +34,6 @@ class FormatName(str, enum.Enum):
     PARQUET = "parquet"
 
 
-class PlaceName(str, enum.Enum):
-    """Where a token stands."""
-
-    BEGIN = "begin"
-    END = "end"
-
-
 Output = Annotated[
     Path,
     typer.Option(
@@ -68,13 +61,6 @@ EndOfDocument = Annotated[
         metavar="TOKEN",
         help="A token to put after each document, such as '</s>'.",
         show_default=False,
-    ),
-]
-MarkAt = Annotated[
-    PlaceName | None,
-    typer.Option(
-        help="Where to put the token of --end-of-document; replaced by --begin-of-document.",
-        hidden=True,
     ),
 ]
 ShardTokens = Annotated[
@@ -105,7 +91,6 @@ def shard(
     format_name: Format = FormatName.NPY,
     begin_of_document: BeginOfDocument = None,
     end_of_document: EndOfDocument = None,
-    mark_at: MarkAt = None,
     added_tokens: AddedTokens = Added.FIND,
     shard_tokens: ShardTokens = None,
     reading: corpus_options.CorpusOptions,
@@ -135,7 +120,6 @@ def shard(
         format=format_name.value,
         begin_of_document=begin_of_document,
         end_of_document=end_of_document,
-        mark_at=None if mark_at is None else mark_at.value,
         added_tokens=added_tokens.value,
         shard_tokens=shard_tokens,
         **reading.arguments(),
