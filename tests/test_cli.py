@@ -67,7 +67,7 @@ def test_train_passes_every_option_on(corpus, tmp_path):
     options = ["--dialect", "unknown-token", "--pattern", r"\w+", "--pattern", "words"]
     options += ["--unmatched", "drop", "--ties", "largest_text", "--min-count", 3]
     options += ["--lowercase", "always", "--unknown-token", "<unk>", "--byte-fallback"]
-    options += ["--special", "<a>", "--special", "<b>", "--separator", "<sep>"]
+    options += ["--special", "<a>", "--special", "<b>", "--document-separator", "<sep>"]
     options += ["--vocab-size", 300, "--threads", 1, "--format", "bytepair"]
     run("train", corpus, "-o", tmp_path / "t", *options)
     expected = bytepair.train(
@@ -181,7 +181,7 @@ TRAIN_REFUSED = {
     ),
     "t.txt -o t.bytepair --merges 3 --dialect gpt5": ", ".join(bytepair.dialects()),
     "t.txt -o t.bytepair --merges 3 --special ''": "an empty text",
-    "t.txt -o t.bytepair --merges 3 --separator ''": "an empty text",
+    "t.txt -o t.bytepair --merges 3 --document-separator ''": "an empty text",
     # The output is tried first: no text is needed to know this.
     "none.txt -o t.modle --merges 3": "is not a known one",
     "none.txt -o t.foo --merges 3": "bytepair: t.foo: the extension",
@@ -857,7 +857,9 @@ def test_compare_shows_the_first_difference(saved, tmp_path):
 
 def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
     """One line of reason, and no file."""
-    assert "unknown format" in refused("convert", saved, tmp_path / "x", "--format", "onnx")
+    assert "unknown format" in refused(
+        "convert", saved, tmp_path / "x", "--format", "onnx"
+    )
     assert "extension '.txt'" in refused("convert", saved, tmp_path / "x.txt")
     assert "no such file" in refused(
         "convert", saved, tmp_path / "x.json", "--text", "no"

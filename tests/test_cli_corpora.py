@@ -40,7 +40,9 @@ def test_count_merge_and_train_give_the_tokenizer_of_the_text(tmp_path, corpus):
     assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
     command = ["train", one, "-o", out, "--merges", 5]
     assert "count-pieces --merge" in refused(*command, two)
-    assert "--separator is for text" in refused(*command, "--separator", "x")
+    assert "--document-separator is for text" in refused(
+        *command, "--document-separator", "x"
+    )
 
 
 def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):

@@ -133,6 +133,7 @@ class Commands(TyperGroup):
             begin = f"{path}{colon}" if isinstance(error, FileError) and colon else ""
             rest = reason if begin else str(error)
             rest = _as_typed(rest, options, self.typed, is_about_file=is_about_file)
+            rest = rest.replace(", or skip such lines: skip_bad=True", "")
             with_loading = _as_typed(rest, OF_CONVERT, self.typed, is_about_file=True)
             hint = "" if with_loading == rest else IN_CONVERT
             _refuse(begin + with_loading + hint)
@@ -163,7 +164,6 @@ class Commands(TyperGroup):
             "format": "format_name",
             "task_bytes": "task_size",
             "rows": "embedding_rows",
-            "multiple_of": "embedding_multiple_of",
         }
         return {
             **{name: options.get(alias, "") for name, alias in aliases.items()},

@@ -18,12 +18,11 @@ from bytepair.analyze import Comparison
 from . import corpus_options
 from .first_difference import is_as_asked
 from .help_pages import DISPLAY
-from .options import Added
+from .options import Added, Json
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
 from .spreading import spread
-from .training_options import Threads
 
 __all__ = ["EXCEEDED", "compare"]
 
@@ -149,10 +148,8 @@ def compare(
     same_vocabulary: SameVocabulary = False,
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedInCorpus = None,
-    threads: Threads = None,
     limit: ListLimit = None,
-    quiet: corpus_options.Quiet = False,
-    as_json: corpus_options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.
 
@@ -176,11 +173,10 @@ def compare(
         "max_growth": max_growth,
         "max_changed_texts": max_changed_texts,
         "added_tokens": added_tokens,
-        "threads": threads,
     }
     if exit_code or extends:
         others = {**of_corpus, **reading.given(), "limit": limit}
-        others |= {"same_vocabulary": same_vocabulary or None, "quiet": quiet or None}
+        others |= {"same_vocabulary": same_vocabulary or None}
         _refuse(others, f"has no effect with --{'extends' if extends else 'exit-code'}")
         paths = first_path, second_path
         is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
@@ -188,12 +184,9 @@ def compare(
     if not corpus:
         message = "needs a corpus; give its files after A and B"
         _refuse({**of_corpus, **reading.given()}, message)
-    if limit is not None and quiet and not as_json:
-        message = "has no effect with --quiet, which lists nothing"
-        raise typer.BadParameter(message, param_hint="--limit")
     n_listed = N_LISTED if limit is None else limit
     first, second = map(Tokenizer.from_file, (first_path, second_path))
-    line = ProgressLine(is_shown=not quiet)
+    line = ProgressLine(is_shown=True)
     found = compared(
         first,
         second,
@@ -201,7 +194,6 @@ def compare(
         **reading.reading(),
         n_most=n_listed,
         added_tokens=(added_tokens or Added.FIND).value,
-        threads=threads,
         progress=lambda done, total: line.show_bytes("comparing", done, total),
     )
     line.clear()
@@ -209,7 +201,7 @@ def compare(
     exceeded = reasons(found, limits)
     if as_json:
         print(json.dumps({**as_object(found, names, n_listed), "exceeded": exceeded}))
-    elif not quiet:
+    else:
         console = Console(highlight=False, soft_wrap=True)
         n_columns = columns_of(console)
         for text in as_lines(found, names, n_listed):

@@ -17,23 +17,17 @@ from bytepair import TrainingError
 
 from . import corpus_options
 from .help_pages import LIMITS
-from .options import NewTokenizer, TokenizerPath
+from .options import Json, NewTokenizer, Quiet, TokenizerPath
 from .problems import remark
-from .sizes import number, size
+from .sizes import number
 from .spreading import spread
 from .streams import name_of
 from .training_options import (
     FILES,
     MaxTokenBytes,
-    MaxTokenChars,
-    MemoryLimit,
     MinCount,
-    MinPieceCount,
-    Quiet,
-    Threads,
-    WholeCharacters,
 )
-from .vocabulary_options import SavingWithNew
+from .vocabulary_options import Saving
 
 if TYPE_CHECKING:
     from bytepair import Tokenizer
@@ -65,17 +59,12 @@ class Limits:
 
     scope: Scope = None
     min_count: MinCount = None
-    min_piece_count: MinPieceCount = None
     max_token_bytes: MaxTokenBytes = None
-    max_token_chars: MaxTokenChars = None
-    whole_characters: WholeCharacters = False
-    threads: Threads = None
 
     def given(self) -> dict[str, Any]:
         """Give the options that were typed, and ``None`` for the rest."""
         scope = self.scope and [part for item in self.scope for part in item.split(",")]
-        is_whole = self.whole_characters or None
-        return {**vars(self), "scope": scope, "whole_characters": is_whole}
+        return {**vars(self), "scope": scope}
 
 
 @spread
@@ -124,12 +113,11 @@ def extend(
         ),
     ] = False,
     output: NewTokenizer,
-    saving: SavingWithNew,
-    reading: corpus_options.ReadingOptions,
+    saving: Saving,
+    reading: corpus_options.LearningOptions,
     limits: Limits,
-    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
-    as_json: corpus_options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer.
 
@@ -141,7 +129,6 @@ def extend(
 
     from .train import Watch, weighted
 
-    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     _check_source(corpus, strings, add, other)
     base, source = base_of(tokenizer_path)
     saving.check(base, output)
@@ -149,7 +136,6 @@ def extend(
     options: dict[str, Any] = {
         "add": add,
         **limits.given(),
-        "memory_limit": n_bytes,
         "allow_helpers": allow_helpers or None,
         **reading.given(),
     }

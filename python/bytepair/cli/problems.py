@@ -31,6 +31,20 @@ INSTEAD = {
     "--corpus-format": "--input-format",
     "--mark-at": "--begin-of-document or --end-of-document",
     "--to": "--format",
+    "--separator": "--document-separator, or JSON lines",
+    "--skip-bad": "a corpus without these lines, or bytepair count-pieces --skip-bad",
+    "--quiet": "2>/dev/null",
+    "-q": "2>/dev/null",
+    "--threads": "the variable RAYON_NUM_THREADS",
+    "--memory-limit": "bytepair count-pieces --memory-limit first",
+    "--format": "bytepair convert",
+    "--ids-may-change": "bytepair convert --ids-may-change",
+    "--embedding-kind": "embedding_map in Python",
+    "--embedding-side": "embedding_map in Python",
+    "--embedding-multiple-of": "embedding_map in Python",
+    "--csv": "-o FILE.csv",
+    "--show": "--limit",
+    "--exit-zero": "|| true",
 }
 """What to type in place of commands and options that are gone."""
 

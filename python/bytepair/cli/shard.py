@@ -12,7 +12,7 @@ from bytepair._plurals import amount
 from bytepair._training.progress import clock
 
 from . import corpus_options
-from .options import Added, AddedTokens, TokenizerPath
+from .options import Added, AddedTokens, Json, Quiet, TokenizerPath
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
@@ -95,8 +95,8 @@ def shard(
     shard_tokens: ShardTokens = None,
     reading: corpus_options.CorpusOptions,
     check: Check = False,
-    quiet: corpus_options.Quiet = False,
-    as_json: corpus_options.Json = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Tokenize a corpus into shards; running it again continues an interrupted run."""
     from bytepair import scale
