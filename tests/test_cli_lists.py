@@ -44,7 +44,7 @@ COMMANDS = {
     "findings": "remove base.json --findings FILE -o n.json --json",
     "ids": "decode base.json FILE",
     "pieces": "decode base.json FILE --format pieces",
-    "text": "verify base.json base.json --text FILE",
+    "text": "compare base.json base.json FILE --exit-code",
     "vocabulary": "segment codes --vocabulary FILE",
     "log": "info base.json --log FILE --json",
 }

@@ -351,7 +351,7 @@ def test_a_damaged_table_is_named_by_all(tmp_path):
     parquet.write_table(pa.table({"text": ["low low"]}), tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(whole[:-9])
-    for command in ("train", "count"):
+    for command in ("train", "count-pieces"):
         out = tmp_path / ("t.json" if command == "train" else "c.parquet")
         size = ["--merges", "1"] if command == "train" else []
         told = refused(command, tmp_path / "a.parquet", "-o", out, *size)
