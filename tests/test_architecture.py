@@ -241,7 +241,7 @@ def test_only_the_command_line_draws():
         for path in package.rglob("*.py")
         if re.search(r"import plots\b", path.read_text())
     }
-    assert names == {"cli/plot.py", "cli/report.py", "cli/stats.py"}
+    assert names == {"cli/report.py", "cli/stats.py"}
 
 
 def test_the_core_changes_no_state_of_the_process():

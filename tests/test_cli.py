@@ -68,7 +68,7 @@ def test_train_passes_every_option_on(corpus, tmp_path):
     options = ["--dialect", "unknown-token", "--pattern", r"\w+", "--pattern", "words"]
     options += ["--unmatched", "drop", "--ties", "largest_text", "--min-count", 3]
     options += ["--lowercase", "always", "--unknown-token", "<unk>", "--byte-fallback"]
-    options += ["--special", "<a>", "--special", "<b>", "--separator", "<sep>"]
+    options += ["--special", "<a>", "--special", "<b>", "--document-separator", "<sep>"]
     options += ["--vocab-size", 300, "--threads", 1, "--format", "bytepair"]
     run("train", corpus, "-o", tmp_path / "t", *options)
     expected = bytepair.train(
@@ -182,7 +182,7 @@ TRAIN_REFUSED = {
     ),
     "t.txt -o t.bytepair --merges 3 --dialect gpt5": ", ".join(bytepair.dialects()),
     "t.txt -o t.bytepair --merges 3 --special ''": "an empty text",
-    "t.txt -o t.bytepair --merges 3 --separator ''": "an empty text",
+    "t.txt -o t.bytepair --merges 3 --document-separator ''": "an empty text",
     # The output is tried first: no text is needed to know this.
     "none.txt -o t.modle --merges 3": "is not a known one",
     "none.txt -o t.foo --merges 3": "bytepair: t.foo: the extension",
@@ -395,27 +395,6 @@ def test_train_reads_sizes(corpus, tmp_path):
     assert bytepair.Tokenizer.from_file(tmp_path / "t.bytepair") == expected
     run(*train, "--memory-limit", "much", code=2)
     assert "--memory-limit: 1000 bytes" in refused(*train, "--memory-limit", "1kB")
-
-
-@pytest.mark.slow
-def test_plot_draws_logs(corpus, tmp_path):
-    """One curve for each log, in the format that the ending says."""
-    pytest.importorskip("matplotlib")
-    for name in ("one", "two"):
-        options = ("-o", f"{name}.bytepair", "--log", f"{name}.jsonl", "--merges", 9)
-        run("train", corpus, *options, cwd=tmp_path)
-    run("plot", "one.jsonl", "two.jsonl", "-o", "curve.svg", cwd=tmp_path)
-    drawn = (tmp_path / "curve.svg").read_text()
-    assert all(f">{name}<" in drawn for name in ("one", "two"))
-    run("plot", "one.jsonl", "-o", "curve.png", cwd=tmp_path)
-    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_plot_takes_logs_and_writes_pictures(saved, tmp_path):
-    """Other files and other endings are refused without the library that draws."""
-    (tmp_path / "m.jsonl").write_text("{}")
-    assert ".svg or a .png" in refused("plot", tmp_path / "m.jsonl", "-o", "x.gif")
-    assert "looks like a .bytepair tokenizer" in refused("plot", saved, "-o", "x.svg")
 
 
 # Encode and decode
@@ -855,23 +834,23 @@ def test_a_file_of_another_kind_is_told(tmp_path):
 # Convert and verify
 
 
-def test_convert_writes_what_verify_finds_equal(saved, tmp_path):
+def test_convert_writes_what_compare_finds_equal(saved, tmp_path):
     """Every file is named, own texts are counted, and both commands say so."""
     text = tmp_path / "own.txt"
     text.write_text(TEXT, encoding="utf-8")
     found = run("convert", saved, tmp_path / "own.json", "--text", text).stdout
     assert f"wrote {tmp_path / 'own.json'}\n" in found
     assert "huggingface: the same ids" in found
-    equal = run("verify", saved, tmp_path / "own.json", "--text", text).stdout
+    equal = run("compare", saved, tmp_path / "own.json", text, "--exit-code").stdout
     assert equal.startswith("no difference")
     assert f"{len(TEXT):,} characters" in equal
 
 
-def test_verify_shows_the_first_difference(saved, tmp_path):
+def test_compare_shows_the_first_difference(saved, tmp_path):
     """The exit code is 1, and the text that differs is small."""
     other = load(saved).with_special_tokens(["<|other|>"])
     other.save(tmp_path / "other.bytepair")
-    found = run("verify", saved, tmp_path / "other.bytepair", code=1)
+    found = run("compare", saved, tmp_path / "other.bytepair", "--exit-code", code=1)
     assert found.stderr == ""
     lines = found.stdout.splitlines()
     assert lines[:2] == ["ids differ", "  text    '<|other|>'"]
@@ -879,12 +858,14 @@ def test_verify_shows_the_first_difference(saved, tmp_path):
 
 def test_convert_refuses_what_it_cannot_do(saved, tmp_path):
     """One line of reason, and no file."""
-    assert "unknown format" in refused("convert", saved, tmp_path / "x", "--to", "onnx")
+    assert "unknown format" in refused(
+        "convert", saved, tmp_path / "x", "--format", "onnx"
+    )
     assert "extension '.txt'" in refused("convert", saved, tmp_path / "x.txt")
     assert "no such file" in refused(
         "convert", saved, tmp_path / "x.json", "--text", "no"
     )
     (tmp_path / "bytes").write_bytes(b"a\xff")
-    message = refused("verify", saved, saved, "--text", tmp_path / "bytes")
+    message = refused("compare", saved, saved, tmp_path / "bytes", "--exit-code")
     assert message.endswith("byte 1 is not UTF-8")
     assert [path.name for path in tmp_path.iterdir()] == ["bytes"]

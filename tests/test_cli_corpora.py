@@ -40,7 +40,9 @@ def test_count_merge_and_train_give_the_tokenizer_of_the_text(tmp_path, corpus):
     assert bytepair.Tokenizer.from_file(out).to_bytes() == expected.to_bytes()
     command = ["train", one, "-o", out, "--merges", 5]
     assert "count-pieces --merge" in refused(*command, two)
-    assert "--separator is for text" in refused(*command, "--separator", "x")
+    assert "--document-separator is for text" in refused(
+        *command, "--document-separator", "x"
+    )
 
 
 def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):
@@ -60,7 +62,7 @@ def test_tokenize_writes_a_dataset_and_says_what_it_holds(tmp_path, corpus):
 
 
 def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus):
-    """One before and one behind; --mark-at is the earlier way, and not beside the new one."""
+    """One before and one after each document."""
     tokenizer = bytepair.train_from_iterator(
         ["low low"], vocab_size=260, special_tokens=["<s>", "</s>"]
     )
@@ -73,12 +75,6 @@ def test_tokens_around_documents_are_named_on_the_command_line(tmp_path, corpus)
     begin, end = tokenizer.special_tokens.values()
     ids = tokenizer.encode("low lower lowest")
     assert TokenDataset(tmp_path / "both")[7].tolist() == [begin, *ids, end]
-    earlier = ["--end-of-document", "<s>", "--mark-at", "begin"]
-    run(*command, "-o", tmp_path / "one", *earlier)
-    assert TokenDataset(tmp_path / "one")[7].tolist() == [begin, *ids]
-    told = refused(*command, "-o", tmp_path / "mixed", *both, "--mark-at", "begin")
-    assert "leave it out to give both --begin-of-document" in told
-    assert not (tmp_path / "mixed").exists()
 
 
 def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, corpus):
@@ -111,7 +107,7 @@ def test_a_check_of_what_cannot_be_checked_is_refused_before_the_work(tmp_path, 
         ("stats own.json notes.txt -o hard.bin", "notes.txt"),
         ("report own.json notes.txt -o notes.txt", "notes.txt"),
         ("convert own.json own.json", "own.json"),
-        ("merge-vocabularies own.json own.json -o own.json", "own.json"),
+        ("extend own.json --from own.json -o own.json", "own.json"),
         ("train corp --merges 1 -o corp/own.json", "corp"),
         ("count-pieces corp -o corp/counts.parquet", "corp"),
         ("shard own.json corp -o corp/out", "corp"),

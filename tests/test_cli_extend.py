@@ -74,16 +74,15 @@ REFUSED = {
     "--add must be at least 0": "base.json c.txt --add -1 -o n.json",
     "--add is missing": "base.json c.txt -o n.json",
     "missing option --output": "base.json c.txt --add 1",
-    "--strings: neither is given": "base.json --add 1 -o n.json",
-    "--strings: both are given": "base.json c.txt --strings c.txt -o n.json",
+    "--strings, or --from: none is given": "base.json --add 1 -o n.json",
+    "--strings, or --from: several are given": "base.json c.txt --strings c.txt -o n.json",
     "--add is for learning": f"{STRINGS} --add 1",
     "--min-count is for learning": f"{STRINGS} --min-count 3",
     "--field is for learning from a corpus, not for --strings": f"{STRINGS} --field text",
     "--skip-bad is for learning": f"{STRINGS} --skip-bad",
     "--scope is for learning": f"{STRINGS} --scope Thai",
-    "--memory-limit is for learning": f"{STRINGS} --memory-limit 1GB",
-    "--threads is for learning": f"{STRINGS} --threads 1",
-    "--whole-characters is for learning": f"{STRINGS} --whole-characters",
+    "--max-token-bytes is for learning": f"{STRINGS} --max-token-bytes 3",
+    "--add is for learning from a corpus, and has": "base.json --from base.json --add 1 -o n.json",
     "--allow-helpers is for --strings": f"{LEARN} --allow-helpers",
     "words.txt: No such file": "base.json --strings words.txt -o n.json",
     "'Tai', but": f"{LEARN} --scope Tai",
@@ -106,14 +105,15 @@ def test_what_cannot_be_is_refused_before_anything_is_written(message, files):
 
 
 def verified(*arguments, code=0):
-    """Run the command that verifies."""
-    return commands.run("verify", *arguments, code=code)
+    """Run the command that says yes or no."""
+    question = () if "--extends" in arguments else ("--exit-code",)
+    return commands.run("compare", *arguments, *question, code=code)
 
 
-def test_verify_tells_whether_a_file_extends_another(files):
+def test_compare_tells_whether_a_file_extends_another(files):
     """The exit code says it, lines say why not, and --json has every case."""
     run("base.json", "c.txt", "--add", "9", "-o", "new.json", "-q")
-    found = verified("--extends", "base.json", "new.json", "--text", "c.txt")
+    found = verified("base.json", "new.json", "c.txt", "--extends")
     assert found.stderr == ""
     first, second, *lines = found.stdout.splitlines()
     assert first == "new.json extends base.json"
@@ -131,7 +131,7 @@ def test_verify_tells_whether_a_file_extends_another(files):
     assert lines == ["base.json does not extend new.json", *check.lines]
 
 
-def test_verify_tells_of_a_file_that_cannot_be_read_which_of_both_it_is(files):
+def test_compare_tells_of_a_file_that_cannot_be_read_which_of_both_it_is(files):
     """A base that is no tokenizer is an error; a new file that is none extends nothing."""
     Path("broken.json").write_text("{}")
     lines = verified("--extends", "base.json", "broken.json", code=1).stdout
@@ -141,7 +141,7 @@ def test_verify_tells_of_a_file_that_cannot_be_read_which_of_both_it_is(files):
     assert "broken.json" in found.stderr
 
 
-def test_verify_writes_a_difference_as_json(files):
+def test_compare_writes_a_difference_as_json(files):
     """Or that there is none."""
     files.with_special_tokens(["<|other|>"]).save("other.json")
     found = verified("base.json", "base.json", "--json").stdout

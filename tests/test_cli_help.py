@@ -91,14 +91,11 @@ def test_help_waits_for_no_other_command(arguments):
     assert run_python(code).stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize(("old", "current"), commands.OLD_NAMES.items())
-def test_an_old_name_runs_the_command_and_is_listed_nowhere(old, current, monkeypatch):
-    """Its help is that of the current name, and nothing else is said."""
-    assert current in COMMANDS
-    assert old not in list(COMMANDS)
-    assert page(old, monkeypatch, 80) == page(current, monkeypatch, 80)
-    assert f"Usage: bytepair {current} " in page(old, monkeypatch, 80)
-    assert not re.search(rf"^  {old} ", page("", monkeypatch, 80), re.MULTILINE)
+@pytest.mark.parametrize("typed", ["verify a b", "plot a", "convert a b --to x"])
+def test_a_name_that_is_gone_is_refused_with_what_to_type(typed):
+    """The current name stands in the message."""
+    told = run(*typed.split(), code=2).stderr
+    assert re.match(r"bytepair: \S+ is gone; use (bytepair [a-z]|--[a-z])", told)
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

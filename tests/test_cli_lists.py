@@ -44,7 +44,7 @@ COMMANDS = {
     "findings": "remove base.json --findings FILE -o n.json --json",
     "ids": "decode base.json FILE",
     "pieces": "decode base.json FILE --format pieces",
-    "text": "verify base.json base.json --text FILE",
+    "text": "compare base.json base.json FILE --exit-code",
     "vocabulary": "segment codes --vocabulary FILE",
     "log": "info base.json --log FILE --json",
 }
@@ -141,7 +141,7 @@ NOTHING = {
     f"{ADDED}fewer than the 3 asked for": "extend base.json once.txt --add 3",
     "--matching 'zz' removes nothing: it matches no": "prune base.json --matching zz",
     "f.json: the selected findings name no": "remove base.json --findings f.json",
-    f"other.json: {ADDED}": "merge-vocabularies base.json other.json",
+    f"other.json: {ADDED}": "extend base.json --from other.json",
 }
 
 
@@ -164,7 +164,7 @@ def test_what_is_there_already_is_no_error(lists):
     for command in (
         "extend base.json --strings w.txt",
         "extend base.json c.txt --add 0",
-        "merge-vocabularies base.json base.json",
+        "extend base.json --from base.json",
         "prune base.json c.txt --min-count 1",
     ):
         run(*command.split(), "-o", "n.json")

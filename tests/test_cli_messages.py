@@ -21,7 +21,7 @@ from bytepair.cli.sizes import number
         ("train a --vocabsize 3", "no such option: --vocabsize; did you mean --vocab-size?"),
         ("train", "missing argument 'FILES'"),
         ("train a -o b", "give either --vocab-size or --merges"),
-        ("plot a", "missing option --output / -o"),
+        ("report a", "missing option --output / -o"),
         ("train a --merges 3", "--output / -o: name where to save; only --steps needs no output"),
         ("train a -o b --merges", "option --merges requires an argument"),
         (

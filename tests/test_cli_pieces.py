@@ -125,10 +125,9 @@ def test_a_file_of_raw_numbers_shows_its_progress(files):
 
 
 def test_nothing_is_shown_where_it_is_in_the_way(files):
-    """With ``--quiet``, in pipes, beside the output on a terminal, for little text in a pipe."""
+    """In pipes, beside the output on a terminal, for little text in a pipe."""
     tokenizer, text = files / "t.bytepair", files / "text"
     command = ("encode", tokenizer, text)
-    assert on_terminal(*command, "-o", files / "q", "--quiet") == ""
     assert "encoding" not in on_terminal(*command)
     little = files / "little"
     little.write_text("low")

@@ -1001,9 +1001,8 @@ def slow(tmp_path):
 
 
 def test_the_exit_code_tells_whether_something_is_wrong(slow, tmp_path):
-    """1 with a warning, 0 without one, with notes only, or if so wanted."""
+    """1 with a warning, 0 without one and with notes only."""
     run(slow, code=1)
-    run(slow, "--exit-zero")
     run(slow, "--ignore", "BP101")
     notes = tmp_path / "notes.bytepair"
     trained(dialect="gpt2").save(notes)
@@ -1048,10 +1047,10 @@ def test_a_page_is_explained():
     [
         ([], 2, "name a tokenizer"),
         (["--explain", "BP999"], 1, "there is no finding 'BP999'"),
-        (["t", "--json", "--show", "0"], 2, "--show"),
+        (["t", "--json", "--limit", "0"], 2, "--limit"),
         (["t", "--lines"], 2, "--lines needs a corpus; give one with --corpus"),
         (["t", "--field", "text"], 2, "--field needs a corpus; give one with --corpus"),
-        (["t", "--show", "-1"], 2, "--show must be at least 0"),
+        (["t", "--limit", "-1"], 2, "--limit must be at least 0"),
         (["t", "--select", "BP7"], 1, "--select BP7: no code begins with this"),
     ],
 )

@@ -313,7 +313,7 @@ COMMAND = """
 """
 
 
-@pytest.mark.parametrize("command", ["count", "train"])
+@pytest.mark.parametrize("command", ["count-pieces", "train"])
 def test_a_small_file_that_is_much_when_unpacked_ends_a_command_with_one_line(
     tmp_path, command
 ):

@@ -155,7 +155,7 @@ def test_texts_that_encode_have_no_sign_of_it(codes, tmp_path):
     assert (compared.first_missing, compared.second_missing) == (0, 0)
     own = tmp_path / "codes.bpe"
     for command in (["stats", own], ["count-tokens", own], ["compare", own, own]):
-        text = run(*command, path, "--quiet").stdout
+        text = run(*command, path).stdout
         assert "without" not in text.replace("are not counted without", "")
 
 
@@ -257,7 +257,7 @@ def test_a_word_that_is_one_such_character_is_no_type_in_one_token(codes):
 def test_count_tokens_says_how_many_have_no_id(codes, files):
     """Below the counts is the number, with the most frequent characters; JSON has it by file."""
     [(path, [sums])] = file_sums([codes], files[1])
-    first, line = run("count-tokens", *files, "--quiet").stdout.splitlines()
+    first, line = run("count-tokens", *files).stdout.splitlines()
     assert first == f"{sums.tokens} {path}"
     assert line.startswith(f"{sums.n_missing} characters without an id: ")
     found = json.loads(run("count-tokens", *files, "--json").stdout)

@@ -244,10 +244,8 @@ def test_input_format_is_asked_instead_of_the_name(tmp_path):
         scale.count(path, input_format="jsonl", corpus_format="jsonl")
     with pytest.raises(TokenizerError, match="input_format must be one of text, jsonl"):
         bytepair.train(path, input_format="yaml")
-    for option in ("--input-format", "--corpus-format"):
-        out = tmp_path / "counts.parquet"
-        run("count-pieces", path, "-o", out, option, "jsonl", "--processes", 1)
-    assert "--corpus-format" not in run("count-pieces", "--help").stdout
+    out = tmp_path / "counts.parquet"
+    run("count-pieces", path, "-o", out, "--input-format", "jsonl", "--processes", 1)
 
 
 def test_plain_text_of_any_name_is_text(tmp_path):
@@ -353,7 +351,7 @@ def test_a_damaged_table_is_named_by_all(tmp_path):
     parquet.write_table(pa.table({"text": ["low low"]}), tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(whole[:-9])
-    for command in ("train", "count"):
+    for command in ("train", "count-pieces"):
         out = tmp_path / ("t.json" if command == "train" else "c.parquet")
         size = ["--merges", "1"] if command == "train" else []
         told = refused(command, tmp_path / "a.parquet", "-o", out, *size)

@@ -368,7 +368,7 @@ def test_the_command_writes_the_page(small, own, corpus):
     assert found.stderr == f"saved: {target}\n"
     report = describe({own.name: small}, files={own.name: own})
     assert target.read_text(encoding="utf-8") == render(report)
-    run("report", own, corpus, "--group", "lang", "--quiet", "-o", target)
+    run("report", own, corpus, "--group", "lang", "-o", target)
     text = Page(target.read_text("utf-8")).text
     assert "10 documents" in text
     assert "Grouped by lang" in text

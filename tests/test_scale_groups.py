@@ -107,7 +107,7 @@ def test_groups_are_learned_from_together_or_by_choice_or_weight(
     with pytest.raises(TrainingError, match="'fr' asked for"):
         bytepair.train_from_counts(counts, merges=2, groups=["fr"])
     command = ["train", tmp_path / "counts.parquet", "-o", tmp_path / "t.bytepair"]
-    done = run(*command, "--merges", 12, "--group", "de", "--group", "en@3", "--json")
+    done = run(*command, "--merges", 12, "--groups", "de", "--groups", "en@3", "--json")
     assert json.loads(done.stdout)["texts"] == len(german + english)
     saved = bytepair.Tokenizer.from_file(tmp_path / "t.bytepair")
     expected = bytepair.train_from_counts(counts, merges=12, groups={"de": 1, "en": 3})

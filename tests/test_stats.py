@@ -26,7 +26,7 @@ from bytepair.analyze import (
     measure_texts,
     stats_of,
 )
-from bytepair.views._stats import as_lines, caveats
+from bytepair.views._stats import as_lines
 
 pyarrow = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -594,7 +594,6 @@ def test_tables_fit_a_terminal(small, width):
     assert max(map(len, lines)) <= max(width, 40)
     tokens = f"{measured.total.tokens:,}"
     assert sum(line.split().count(tokens) for line in lines) >= len(names)
-    assert any("STRR" in line.text for line in caveats(found, width))
 
 
 def files(folder):
@@ -653,31 +652,19 @@ def test_stats_writes_files_by_their_endings(tmp_path):
     names = ["o.json", "o.csv", "o.parquet", "o.svg", "o.png"]
     outputs = [f"--output={tmp_path / name}" for name in names]
     options = ["--group", "lang", "--segmenter", "letters"]
-    result = run("stats", one, corpus, *options, *outputs, "--explain")
-    assert "STRR" in result.stdout
+    result = run("stats", one, corpus, *options, *outputs)
     assert "bytes per token" in result.stdout.lower()
     assert all((tmp_path / name).stat().st_size for name in names)
     plot = (tmp_path / "o.svg").read_bytes()
     assert b"<svg" in plot
-    run("stats", one, corpus, *options, outputs[3], "--quiet")
+    run("stats", one, corpus, *options, outputs[3])
     assert (tmp_path / "o.svg").read_bytes() == plot
-
-
-def test_quiet_stats_print_the_table_unless_they_write_a_file(tmp_path):
-    """Without a file, the table is the result; -q leaves out the progress."""
-    one, _two = files(tmp_path)
-    [corpus] = written(tmp_path, "a.csv")
-    table = run("stats", one, corpus).stdout
-    assert run("stats", one, corpus, "-q").stdout == table != ""
-    assert run("stats", one, corpus, "-q", "-o", tmp_path / "o.json").output == ""
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--explain --json", "--explain affects only the table"),
-        ("--explain -q -o o.csv", "--explain affects only the table"),
-        ("--metric premium --csv --by-file", "--metric affects only the table"),
+        ("--metric premium --json --by-file", "--metric affects only the table"),
         ("--metric premium", "give --group or --by-file"),
         ("-o o.txt", ".parquet"),
     ],

@@ -303,7 +303,7 @@ def test_commands_on_tampered_files_end_in_one_line(tmp_path, corpus, tokenizer)
         ["shard", tmp_path / "t.bytepair", corpus, "-o", out, "--check"],
         ["train", counts, "--merges", "3", "-o", tmp_path / "new.json"],
         ["count-pieces", "--merge", counts, counts, "-o", tmp_path / "new.parquet"],
-        ["plot", log, "-o", tmp_path / "plot.svg"],
+        ["report", tmp_path / "t.bytepair", "--log", log, "-o", tmp_path / "r.html"],
     ]
     for command in commands:
         told = run(*command, code=1).stderr

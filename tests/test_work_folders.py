@@ -294,7 +294,7 @@ print(n_changes)
 
 
 @pytest.mark.parametrize(
-    "job", slow_but(["encode"], ["tokenize", "count", "train", "encode", "convert"])
+    "job", slow_but(["encode"], ["shard", "count-pieces", "train", "encode", "convert"])
 )
 def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
     tmp_path, corpus, tokenizer, job
@@ -306,8 +306,8 @@ def test_a_kill_before_each_change_leaves_nothing_after_the_next_run(
     out.parent.mkdir()
     train = "--merges", "5", "--quiet", "-o", f"{out}.json", "--log", f"{out}.log"
     commands = {
-        "tokenize": [path, lines, "--quiet", "--shard-tokens", "300", "-o", out],
-        "count": [lines, "--quiet", "-o", out.with_suffix(".parquet")],
+        "shard": [path, lines, "--quiet", "--shard-tokens", "300", "-o", out],
+        "count-pieces": [lines, "--quiet", "-o", out.with_suffix(".parquet")],
         "train": [lines, *train],
         "encode": [path, lines, "-o", f"{out}.npy"],
         "convert": [path, f"{out}.tiktoken"],

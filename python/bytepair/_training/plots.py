@@ -1,32 +1,27 @@
-"""Figures drawn by matplotlib: curves of compression, and how any figure becomes a file.
+"""How a figure drawn by matplotlib becomes a file.
 
-Needs ``pip install bytepair[plot]``. Only ``bytepair plot`` may call it, in its own process. The same logs give the same file: neither a date nor
-chance goes into it, though another version of matplotlib may draw otherwise.
+Needs ``pip install bytepair[plot]``. Only commands may call it, in their own process. The same figure gives the same
+file: neither a date nor chance goes into it, though another version of matplotlib may draw otherwise.
 """
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bytepair._io.files import StrPath, check_writable, refuse_no_name, write
-from bytepair._labels import label_of
+from bytepair._io.files import StrPath, check_writable, refuse_no_name
 from bytepair.errors import FormatError, MissingLibraryError, TokenizerError
-
-from .merge_log import MergeLog
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["check_output", "distinct_names", "drawn", "plot_logs", "save"]
+__all__ = ["check_output", "distinct_names", "drawn"]
 
 SUFFIXES = (".svg", ".png")
-MAX_POINTS = 2000
-"""More points than this show nothing more."""
 
 
-def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
-    """Draw bytes per token against vocabulary size, a curve for each log by its name.
+def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
+    """Give the content of the file of a figure; the same figure gives the same bytes.
 
     Raises
     ------
@@ -37,19 +32,6 @@ def plot_logs(logs: Mapping[str, MergeLog], path: StrPath) -> None:
     FileError
         The file cannot be written.
     """
-    save(lambda: _draw(logs), path)
-
-
-def save(draw: "Callable[[], Figure]", path: StrPath) -> None:
-    """Write the figure that ``draw`` makes. Raises the errors of :func:`plot_logs`."""
-    write(path, drawn(draw, path))
-
-
-def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
-    """Give the content of the file of a figure; the same figure gives the same bytes.
-
-    Raises the errors of :func:`plot_logs`.
-    """
     check_output(path)
     try:
         import matplotlib as mpl
@@ -59,7 +41,7 @@ def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
     file = io.BytesIO()
     suffix = Path(path).suffix.lower()
     metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
-    # matplotlib keeps its settings for the whole process: that of `bytepair plot` alone.
+    # matplotlib keeps its settings for the whole process: that of a command alone.
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rc("svg", hashsalt="bytepair", fonttype="none")  # else ids come by chance
@@ -67,36 +49,6 @@ def drawn(draw: "Callable[[], Figure]", path: StrPath) -> bytes:
         figure = draw()
         figure.savefig(file, format=suffix[1:], metadata=metadata, dpi=150)
     return file.getvalue()
-
-
-def _draw(logs: Mapping[str, MergeLog]) -> "Figure":
-    from matplotlib.figure import Figure  # without pyplot: no window, no state
-    from matplotlib.ticker import StrMethodFormatter
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    for name, log in logs.items():
-        sizes, ratios = zip(*thinned(log.curve()), strict=True)
-        axes.plot(sizes, ratios, label=label_of(name))
-    axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    axes.set_xlabel("vocabulary size")
-    axes.set_ylabel("bytes per token")
-    axes.grid(visible=True, alpha=0.3)
-    if len(logs) > 1:
-        axes.legend()
-    return figure
-
-
-def thinned(curve: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Leave out points beside which others stand, the last one never.
-
-    >>> len(thinned([(n, 1.0) for n in range(100_000)])) <= 2001
-    True
-    """
-    step = -(-len(curve) // MAX_POINTS)
-    kept = list(curve[::step])
-    return kept if kept[-1] == curve[-1] else [*kept, curve[-1]]
 
 
 def check_output(path: StrPath) -> None:

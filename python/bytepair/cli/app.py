@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from bytepair import FileError, FormatError, TokenizerError, __version__
 
-from .commands import COMMANDS, OLD_NAMES, function_of
+from .commands import COMMANDS, function_of
 from .help_pages import Command, page, sections_of
 from .problems import UsageError, tell, tell_usage
 
@@ -36,8 +36,7 @@ class Loaded(MutableMapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 -- typer names no class for it
         if name not in self.found:
-            current = OLD_NAMES.get(name, name)
-            if current not in set(self):
+            if name not in set(self):
                 raise KeyError(name)
             own = typer.Typer(
                 add_completion=False,
@@ -45,7 +44,7 @@ class Loaded(MutableMapping[str, Any]):
                 pretty_exceptions_enable=False,
                 context_settings=CONTEXT,
             )
-            own.command(current, cls=Command)(function_of(current))
+            own.command(name, cls=Command)(function_of(name))
             self.found[name] = typer.main.get_command(own)
         return self.found[name]
 
@@ -88,9 +87,8 @@ class Commands(TyperGroup):
             self.commands = loaded
 
     def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override]  # noqa: ANN401
-        """Find the command that is named; one with an old name has the current one in its help."""
+        """Find the command that is named."""
         name, command, rest = super().resolve_command(ctx, args)
-        name = OLD_NAMES.get(name or "", name)
         if command is not None:
             self.chosen = typer.Context(command, parent=ctx, info_name=name)
         return name, command, rest
@@ -135,6 +133,7 @@ class Commands(TyperGroup):
             begin = f"{path}{colon}" if isinstance(error, FileError) and colon else ""
             rest = reason if begin else str(error)
             rest = _as_typed(rest, options, self.typed, is_about_file=is_about_file)
+            rest = rest.replace(", or skip such lines: skip_bad=True", "")
             with_loading = _as_typed(rest, OF_CONVERT, self.typed, is_about_file=True)
             hint = "" if with_loading == rest else IN_CONVERT
             _refuse(begin + with_loading + hint)
@@ -165,7 +164,6 @@ class Commands(TyperGroup):
             "format": "format_name",
             "task_bytes": "task_size",
             "rows": "embedding_rows",
-            "multiple_of": "embedding_multiple_of",
         }
         return {
             **{name: options.get(alias, "") for name, alias in aliases.items()},

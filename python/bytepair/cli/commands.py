@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "OLD_NAMES", "Entry", "function_of"]
+__all__ = ["COMMANDS", "Entry", "function_of"]
 
 TRAIN = "Train"
 USE = "Use"
@@ -43,18 +43,12 @@ COMMANDS = (
     Entry("compare", LOOK, "Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus."),
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
     Entry("playground", LOOK, "Encode, trace and train in the browser; nothing leaves your machine."),
-    Entry("plot", LOOK, "Plot bytes per token against vocabulary size."),
-    Entry("extend", VOCABULARY, "Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer."),
+    Entry("extend", VOCABULARY, "Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer."),
     Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least, or tokens that match a pattern."),
     Entry("remove", VOCABULARY, "Remove tokens, such as glitch tokens, and the tokens built on them."),
-    Entry("merge-vocabularies", VOCABULARY, "Add the tokens of another tokenizer; all ids stay, and no text gets longer."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it back, and compare both."),
-    Entry("verify", CHANGE, "Show the first difference between two tokenizers; the exit code is 1 if there is one."),
     Entry("doctor", CHANGE, "Find faults in a tokenizer; the exit code is 1 if there are any."),
 )  # fmt: skip
-
-OLD_NAMES = {"count": "count-pieces", "tokenize": "shard"}
-"""Earlier names of commands; they still work, but are not listed."""
 
 
 def function_of(name: str) -> Callable[..., None]:

@@ -1,6 +1,7 @@
 """``bytepair compare``: the differences of two tokenizers, optionally with limits.
 
-The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences.
+The exit code is 3 if a given limit is exceeded, otherwise 0, whatever the differences; with
+``--exit-code`` and ``--extends`` it is 1 if there is one.
 """
 
 import json
@@ -15,17 +16,18 @@ from bytepair import Tokenizer
 from bytepair.analyze import Comparison
 
 from . import corpus_options
+from .first_difference import is_as_asked
 from .help_pages import DISPLAY
-from .options import Added
+from .options import Added, Json
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
 from .spreading import spread
-from .training_options import Threads
 
 __all__ = ["EXCEEDED", "compare"]
 
 N_LISTED = 10
+DIFFERENT = 1
 EXCEEDED = 3
 """The exit code if a given limit is exceeded."""
 LIMITS = "Limits, for continuous integration"
@@ -105,6 +107,26 @@ ListLimit = Annotated[
 ]
 
 
+ExitCode = Annotated[
+    bool,
+    typer.Option(
+        "--exit-code",
+        help="Show only the first difference, and exit with code 1 if there is one: in ids, "
+        "tokens, decoded text, the vocabulary and special tokens, for built-in texts and each "
+        "file of the corpus.",
+    ),
+]
+Extends = Annotated[
+    bool,
+    typer.Option(
+        "--extends",
+        help="Check whether B extends A, and exit with code 1 if not: ids, merges and added "
+        "tokens are unchanged, each new token is reachable, and texts are encoded to the old "
+        "tokens with neighbours joined.",
+    ),
+]
+
+
 class Limits(NamedTuple):
     """Limits for the differences of two tokenizers."""
 
@@ -119,15 +141,15 @@ def compare(
     second_path: SecondPath,
     corpus: Corpus = None,
     *,
+    exit_code: ExitCode = False,
+    extends: Extends = False,
     max_growth: MaxGrowth = None,
     max_changed_texts: MaxChangedTexts = None,
     same_vocabulary: SameVocabulary = False,
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedInCorpus = None,
-    threads: Threads = None,
     limit: ListLimit = None,
-    quiet: corpus_options.Quiet = False,
-    as_json: corpus_options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.
 
@@ -151,16 +173,20 @@ def compare(
         "max_growth": max_growth,
         "max_changed_texts": max_changed_texts,
         "added_tokens": added_tokens,
-        "threads": threads,
     }
+    if exit_code or extends:
+        others = {**of_corpus, **reading.given(), "limit": limit}
+        others |= {"same_vocabulary": same_vocabulary or None}
+        _refuse(others, f"has no effect with --{'extends' if extends else 'exit-code'}")
+        paths = first_path, second_path
+        is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
+        raise typer.Exit(0 if is_right else DIFFERENT)
     if not corpus:
-        _refuse_without_corpus({**of_corpus, **reading.given()})
-    if limit is not None and quiet and not as_json:
-        message = "has no effect with --quiet, which lists nothing"
-        raise typer.BadParameter(message, param_hint="--limit")
+        message = "needs a corpus; give its files after A and B"
+        _refuse({**of_corpus, **reading.given()}, message)
     n_listed = N_LISTED if limit is None else limit
     first, second = map(Tokenizer.from_file, (first_path, second_path))
-    line = ProgressLine(is_shown=not quiet)
+    line = ProgressLine(is_shown=True)
     found = compared(
         first,
         second,
@@ -168,7 +194,6 @@ def compare(
         **reading.reading(),
         n_most=n_listed,
         added_tokens=(added_tokens or Added.FIND).value,
-        threads=threads,
         progress=lambda done, total: line.show_bytes("comparing", done, total),
     )
     line.clear()
@@ -176,7 +201,7 @@ def compare(
     exceeded = reasons(found, limits)
     if as_json:
         print(json.dumps({**as_object(found, names, n_listed), "exceeded": exceeded}))
-    elif not quiet:
+    else:
         console = Console(highlight=False, soft_wrap=True)
         n_columns = columns_of(console)
         for text in as_lines(found, names, n_listed):
@@ -188,12 +213,11 @@ def compare(
         raise typer.Exit(EXCEEDED)
 
 
-def _refuse_without_corpus(options: dict[str, Any]) -> None:
-    """Refuse options that only a corpus gives a meaning to."""
+def _refuse(options: dict[str, Any], message: str) -> None:
+    """Refuse options that were typed but have no meaning here."""
     for name, value in options.items():
         if value is not None:
             option = f"--{name.replace('_', '-')}"
-            message = "needs a corpus; give its files after A and B"
             raise typer.BadParameter(message, param_hint=option)
 
 

@@ -31,10 +31,6 @@ def convert(
     ],
     *,
     format_name: Format = None,
-    to: Annotated[
-        str | None,
-        typer.Option("--to", hidden=True, help="The old name of --format."),
-    ] = None,
     texts: Texts = None,
     ids_may_change: Annotated[
         bool,
@@ -46,10 +42,6 @@ def convert(
     loading: LoadingOptions,
 ) -> None:
     """Write a tokenizer in another format, read it back, and compare both."""
-    if None not in (format_name, to):
-        message = "is the old name of --format; give one of them"
-        raise typer.BadParameter(message, param_hint="--to")
-    format_name = format_name or to
     saving.format_of(target, format_name, option="--format")
     own = read_texts(texts or [])
     line = ProgressLine(is_shown=True)

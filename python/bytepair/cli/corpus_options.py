@@ -9,13 +9,19 @@ import typer
 
 from bytepair import TokenizerError
 
-from .help_pages import DISPLAY, READING, WORK
+from .help_pages import READING, WORK
 from .sizes import MOST_WORKERS, number, size
 
 if TYPE_CHECKING:
     from bytepair.scale.spark_engine import SparkEngine
 
-__all__ = ["Corpus", "CorpusOptions", "GroupField", "Json", "Quiet", "ReadingOptions"]
+__all__ = [
+    "Corpus",
+    "CorpusOptions",
+    "GroupField",
+    "LearningOptions",
+    "ReadingOptions",
+]
 
 TASK_SIZE = "256MiB"
 
@@ -76,12 +82,6 @@ InputFormat = Annotated[
         rich_help_panel=READING,
     ),
 ]
-CorpusFormat = Annotated[
-    InputFormatName | None,
-    typer.Option(
-        "--corpus-format", help="The old name of --input-format.", hidden=True
-    ),
-]
 Field = Annotated[
     str | None,
     typer.Option(
@@ -113,6 +113,7 @@ LinesOfText = Annotated[
 Separator = Annotated[
     str | None,
     typer.Option(
+        "--document-separator",
         metavar="TEXT",
         help="The text between two documents of a text file.",
         rich_help_panel=READING,
@@ -136,16 +137,6 @@ Processes = Annotated[
         rich_help_panel=WORK,
     ),
 ]
-ThreadsEach = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        parser=number(1, MOST_WORKERS),
-        help="Threads in each process; by default one, or one for each processor if there is one process.",
-        show_default=False,
-        rich_help_panel=WORK,
-    ),
-]
 TaskSize = Annotated[
     str | None,
     typer.Option(
@@ -156,23 +147,6 @@ TaskSize = Annotated[
         rich_help_panel=WORK,
     ),
 ]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        help="Show no progress and no summary.",
-        rich_help_panel=DISPLAY,
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Write the summary as JSON to standard output.",
-        rich_help_panel=DISPLAY,
-    ),
-]
 
 
 @dataclass(frozen=True)
@@ -180,38 +154,40 @@ class ReadingOptions:
     """The definition of a document."""
 
     input_format: InputFormat = None
-    corpus_format: CorpusFormat = None
     field: Field = None
     lines: LinesOfText = False
+
+    def reading(self) -> dict[str, Any]:
+        """Return them as arguments of :func:`bytepair.train` and its like."""
+        return {
+            "input_format": self.input_format and self.input_format.value,
+            "field": self.field,
+            "lines": self.lines,
+        }
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were typed, and ``None`` for the rest."""
+        return {k: None if v is False else v for k, v in self.reading().items()}
+
+
+@dataclass(frozen=True)
+class LearningOptions(ReadingOptions):
+    """The definition of a document, for commands that learn from a corpus or rewrite it."""
+
     separator: Separator = None
     skip_bad: SkipBad = False
 
     def reading(self) -> dict[str, Any]:
-        """Give them as arguments of :func:`bytepair.train` and its like."""
-        formats = (self.input_format, self.corpus_format)
-        return {
-            "input_format": one_format(*(name and name.value for name in formats)),
-            "field": self.field,
-            "lines": self.lines,
-            "separator": self.separator,
-            "skip_bad": self.skip_bad,
-        }
-
-    def given(self) -> dict[str, Any]:
-        """Give the options that were typed, and ``None`` for the rest."""
-        return {
-            **self.reading(),
-            "lines": self.lines or None,
-            "skip_bad": self.skip_bad or None,
-        }
+        """Return them as arguments of :func:`bytepair.train` and its like."""
+        more = {"separator": self.separator, "skip_bad": self.skip_bad}
+        return {**super().reading(), **more}
 
 
 @dataclass(frozen=True)
-class CorpusOptions(ReadingOptions):
+class CorpusOptions(LearningOptions):
     """What ``count-pieces`` and ``shard`` ask alike: what a document is, and who works."""
 
     processes: Processes = None
-    threads: ThreadsEach = None
     task_size: TaskSize = None
     engine: Engine = None
     spark: SparkSettings = None
@@ -223,14 +199,13 @@ class CorpusOptions(ReadingOptions):
         return {
             **self.reading(),
             "processes": 1 if engine else n_processes,
-            "threads": self.threads,
             "task_bytes": size(self.task_size or TASK_SIZE, "--task-size"),
             "engine": engine,
         }
 
     def given(self) -> dict[str, Any]:
         """Give the options that were typed, and ``None`` for the rest."""
-        names = ("processes", "threads", "task_size", "engine", "spark")
+        names = ("processes", "task_size", "engine", "spark")
         return {**super().given(), **{name: getattr(self, name) for name in names}}
 
     def sources(self, corpus: list[str], group: str | None = None) -> tuple[Any, str]:
@@ -241,18 +216,6 @@ class CorpusOptions(ReadingOptions):
         reading = self.reading()
         sources = list_sources(corpus, reading.pop("input_format"))
         return sources, describe(sources, ReadOptions(**reading, group=group))
-
-
-def one_format(input_format: str | None, corpus_format: str | None) -> str | None:
-    """Give the format that was named by either name.
-
-    >>> one_format(None, "csv")
-    'csv'
-    """
-    if input_format and corpus_format:
-        message = "--corpus-format is the old name of --input-format; give one of them"
-        raise TokenizerError(message)
-    return input_format or corpus_format
 
 
 def engine_of(

@@ -12,6 +12,7 @@ from bytepair._io.files import check_writable
 from bytepair._plurals import amount
 
 from . import corpus_options, training_options
+from .options import Json, Quiet
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import size
@@ -54,8 +55,8 @@ def count_pieces(
     group: corpus_options.GroupField = None,
     reading: corpus_options.CorpusOptions,
     memory_limit: training_options.MemoryLimit = None,
-    quiet: corpus_options.Quiet = False,
-    as_json: corpus_options.Json = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Count the pieces of a corpus, for training without the corpus."""
     from bytepair import scale

@@ -12,12 +12,10 @@ from bytepair._labels import harmless
 from bytepair._plurals import amount
 
 from . import corpus_options
-from .help_pages import DISPLAY
-from .options import Added, AddedTokens
+from .options import Added, AddedTokens, Json
 from .progress_line import ProgressLine
 from .spreading import spread
 from .tokenizers_first import TokenizerOption, short_names, told_apart
-from .training_options import Threads
 
 __all__ = ["count_tokens"]
 
@@ -37,10 +35,6 @@ Arguments = Annotated[
         show_default=False,
     ),
 ]
-AsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
-]
 
 
 @spread
@@ -50,9 +44,7 @@ def count_tokens(
     tokenizer: TokenizerOption = None,
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedTokens = Added.FIND,
-    threads: Threads = None,
-    as_json: AsJson = False,
-    quiet: corpus_options.Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Count the tokens of each file, and in total.
 
@@ -65,13 +57,12 @@ def count_tokens(
     paths, corpus = told_apart(arguments, tokenizer, default="-")
     names = short_names(paths)
     tokenizers = [Tokenizer.from_file(path) for path in paths]
-    line = ProgressLine(is_shown=not quiet)
+    line = ProgressLine(is_shown=True)
     found = file_sums(
         tokenizers,
         corpus,
         **reading.reading(),
         added_tokens=added_tokens.value,
-        threads=threads,
         progress=lambda done, total: line.show_bytes("counting", done, total),
     )
     line.clear()

@@ -13,7 +13,6 @@ import typer
 
 from bytepair import Tokenizer
 
-from .corpus_options import Quiet
 from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
 from .options import Input, Lines, NumberFormat, Output, TokenizerPath
 from .pieces import Pieces
@@ -44,7 +43,6 @@ def decode(
         ),
     ] = None,
     lines: Lines = False,
-    quiet: Quiet = False,
 ) -> None:
     """Decode ids to text: all ids at once, or each line of ids to a line of text."""
     from bytepair.data._lists import open_list
@@ -59,7 +57,7 @@ def decode(
     tokenizer = Tokenizer.from_file(tokenizer_path)
     to_bytes = decoder(tokenizer)
     parse_all, parse_line = parsers(tokenizer, number_format, file)
-    transfer = Transfer("decoding", file, output, quiet=quiet)
+    transfer = Transfer("decoding", file, output)
     with opened(file) as source, writing_to(output) as target:
         if lines:
             n_bytes, n_tokens = 0, 0

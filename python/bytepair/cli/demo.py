@@ -21,7 +21,6 @@ from bytepair.views._layout import Options
 from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
-from .help_pages import DISPLAY
 from .python_texts import python_texts
 from .train import Watch, as_pasted, summary_lines
 from .writing import merge_lines
@@ -55,12 +54,6 @@ def demo(
             show_default=False,
         ),
     ] = None,
-    quiet: Annotated[
-        bool,
-        typer.Option(
-            "--quiet", "-q", help="Show no progress.", rich_help_panel=DISPLAY
-        ),
-    ] = False,
 ) -> None:
     """Train on Python's own sources and help, then save, load, encode and decode."""
     start = time.perf_counter()
@@ -69,7 +62,7 @@ def demo(
     texts = python_texts(MAX_BYTES)
     n_bytes = sum(map(len, texts))
     console.print(f"Training on {len(texts):,} texts of this Python, {n_bytes:,} bytes")
-    watch = Watch(is_shown=not quiet)
+    watch = Watch(is_shown=True)
     trained = bytepair.train_from_iterator(texts, vocab_size=VOCAB_SIZE, progress=watch)
     for line in summary_lines(watch.summary(trained)):
         console.print(line, markup=False)

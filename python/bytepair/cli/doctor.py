@@ -1,7 +1,7 @@
 """``bytepair doctor``: faults of a tokenizer, and facts worth knowing.
 
-The exit code is 1 if an error or a warning was found, otherwise 0; with ``--exit-zero`` it is
-0. Refused input also exits with 1, without findings.
+The exit code is 1 if an error or a warning was found, otherwise 0. Refused input also exits with 1,
+without findings.
 """
 
 import json
@@ -15,8 +15,9 @@ import typer
 from bytepair import Tokenizer
 
 from .colours import has_colours
-from .corpus_options import Quiet, ReadingOptions
+from .corpus_options import ReadingOptions
 from .finding_codes import choosing, codes_of
+from .options import Json
 from .progress_line import ProgressLine
 from .spreading import spread
 
@@ -75,7 +76,7 @@ def doctor(
             show_default=False,
         ),
     ] = None,
-    show: Annotated[
+    limit: Annotated[
         int | None,
         typer.Option(
             metavar="N",
@@ -84,15 +85,8 @@ def doctor(
             show_default=False,
         ),
     ] = None,
-    exit_zero: Annotated[
-        bool,
-        typer.Option("--exit-zero", help="Exit with code 0, whatever is found."),
-    ] = False,
     reading: ReadingOptions,
-    quiet: Quiet = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Write everything as one JSON object.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Find faults in a tokenizer; the exit code is 1 if there are any."""
     from bytepair.analyze import doctor as analysis
@@ -106,10 +100,8 @@ def doctor(
                 "config": config,
                 "select": select,
                 "ignore": ignore,
-                "show": show,
-                "exit_zero": exit_zero or None,
+                "limit": limit,
                 **reading.given(),
-                "quiet": quiet or None,
                 "json": as_json or None,
             }
         )
@@ -125,10 +117,10 @@ def doctor(
             f"is for {', '.join(sorted(FROM_SETTINGS))}, and none of them is looked for"
         )
         raise typer.BadParameter(message, param_hint="--config")
-    if as_json and show is not None:
+    if as_json and limit is not None:
         message = "has no effect on --json, which shows all"
-        raise typer.BadParameter(message, param_hint="--show")
-    line = ProgressLine(is_shown=not quiet)
+        raise typer.BadParameter(message, param_hint="--limit")
+    line = ProgressLine(is_shown=True)
     diagnosis = analysis.diagnose(
         Tokenizer.from_file(tokenizer_path),
         file=tokenizer_path,
@@ -147,11 +139,11 @@ def doctor(
 
         width = max(NARROWEST, shutil.get_terminal_size().columns)
         painted = has_colours(sys.stdout)
-        n_shown = N_SHOWN if show is None else show
+        n_shown = N_SHOWN if limit is None else limit
         print(
             diagnosis_text(diagnosis, width=width, n_shown=n_shown, is_painted=painted)
         )
-    if not (exit_zero or diagnosis.is_clean):
+    if not diagnosis.is_clean:
         raise typer.Exit(FOUND)
 
 

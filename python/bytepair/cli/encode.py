@@ -17,7 +17,6 @@ from bytepair._added import names_of
 from bytepair._numpy import np
 from bytepair._plurals import amount
 
-from .corpus_options import Quiet
 from .ids import RAW, check_width, format_ids
 from .options import (
     Added,
@@ -82,7 +81,6 @@ def encode(
         ),
     ] = None,
     added_tokens: AddedTokens = Added.FIND,
-    quiet: Quiet = False,
 ) -> None:
     """Encode text: one line of ids for the whole input, or one for each line."""
     is_array = Path(output).suffix == ".npy"
@@ -112,7 +110,7 @@ def encode(
     if number_format is not None:
         check_width(tokenizer, number_format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
-    transfer = Transfer("encoding", file, output, quiet=quiet)
+    transfer = Transfer("encoding", file, output)
     if is_raw and output != "-" and not add_special_tokens:
         dtype: Any = number_format.value if number_format else None
         tell = transfer.tell if transfer.is_shown else None

@@ -1,6 +1,6 @@
 """``bytepair extend``: adds tokens to a tokenizer; all old ids stay in place.
 
-Tokens come from a corpus, or from a list of strings. Foreseeable failures are refused before any text is
+Tokens come from a corpus, from a list of strings, or from another tokenizer. Foreseeable failures are refused before any text is
 read: a path that cannot be written, a format that cannot hold the base.
 """
 
@@ -8,6 +8,7 @@ import json
 import shutil
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,26 +17,23 @@ from bytepair import TrainingError
 
 from . import corpus_options
 from .help_pages import LIMITS
-from .options import NewTokenizer, TokenizerPath
+from .options import Json, NewTokenizer, Quiet, TokenizerPath
 from .problems import remark
-from .sizes import number, size
+from .sizes import number
 from .spreading import spread
 from .streams import name_of
 from .training_options import (
     FILES,
     MaxTokenBytes,
-    MaxTokenChars,
-    MemoryLimit,
     MinCount,
-    MinPieceCount,
-    Quiet,
-    Threads,
-    WholeCharacters,
 )
-from .vocabulary_options import SavingWithNew
+from .vocabulary_options import Saving
 
 if TYPE_CHECKING:
-    from bytepair.surgery import ExtensionReport, StringsReport
+    from bytepair import Tokenizer
+    from bytepair.surgery import ExtensionReport, MergingReport, StringsReport, Surgery
+
+    Report = ExtensionReport | StringsReport | MergingReport
 
 __all__ = ["extend"]
 
@@ -61,17 +59,12 @@ class Limits:
 
     scope: Scope = None
     min_count: MinCount = None
-    min_piece_count: MinPieceCount = None
     max_token_bytes: MaxTokenBytes = None
-    max_token_chars: MaxTokenChars = None
-    whole_characters: WholeCharacters = False
-    threads: Threads = None
 
     def given(self) -> dict[str, Any]:
         """Give the options that were typed, and ``None`` for the rest."""
         scope = self.scope and [part for item in self.scope for part in item.split(",")]
-        is_whole = self.whole_characters or None
-        return {**vars(self), "scope": scope, "whole_characters": is_whole}
+        return {**vars(self), "scope": scope}
 
 
 @spread
@@ -101,23 +94,32 @@ def extend(
             show_default=False,
         ),
     ] = None,
+    other: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="TOKENIZER",
+            help="Add the tokens of this tokenizer instead, in the order of its merges. Its added "
+            "tokens, byte-fallback tokens and unknown token are left out.",
+            show_default=False,
+        ),
+    ] = None,
     allow_helpers: Annotated[
         bool,
         typer.Option(
             "--allow-helpers",
-            help="With --strings: also add tokens for the beginnings of lines that have more than two "
-            "tokens.",
+            help="With --strings and --from: also add strings of more than two tokens, with tokens "
+            "for their beginnings.",
         ),
     ] = False,
     output: NewTokenizer,
-    saving: SavingWithNew,
-    reading: corpus_options.ReadingOptions,
+    saving: Saving,
+    reading: corpus_options.LearningOptions,
     limits: Limits,
-    memory_limit: MemoryLimit = None,
     quiet: Quiet = False,
-    as_json: corpus_options.Json = False,
+    as_json: Json = False,
 ) -> None:
-    """Add tokens that a corpus needs, or given strings; all ids stay, and no text gets longer.
+    """Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer.
 
     From a corpus, the tokens that shorten it most are learned; the curve shows what fewer would save.
     Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
@@ -127,24 +129,26 @@ def extend(
 
     from .train import Watch, weighted
 
-    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
-    _check_source(corpus, strings, add)
+    _check_source(corpus, strings, add, other)
     base, source = base_of(tokenizer_path)
     saving.check(base, output)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
     options: dict[str, Any] = {
         "add": add,
         **limits.given(),
-        "memory_limit": n_bytes,
         "allow_helpers": allow_helpers or None,
         **reading.given(),
     }
     if strings is not None:
         options["strings"] = _lines_of(strings)
-    else:
+    elif other is None:
         options |= {"corpus": weighted(corpus or []), "progress": watch}
     given = {name: v for name, v in options.items() if v is not None}
-    found = surgery.extend(base, **given).read_from(source)
+    found: Surgery[Any]
+    if other is None:
+        found = surgery.extend(base, **given).read_from(source)
+    else:
+        found = _merged(base, other, given).read_from(source)
     drawn = _drawn(found.report)
     said = [
         line.replace("allow_helpers=True", "--allow-helpers")
@@ -153,9 +157,10 @@ def extend(
     if not found.report.added and not _is_met(found.report):
         if drawn and not quiet:
             remark(*drawn)
-        message = "; ".join(
-            ["no token could be added", *said[1:], "nothing is written"]
-        )
+        begin = "no token could be added"
+        if other is not None:
+            begin, said = f"{other}: {begin}; {said[0]}", said[1:]
+        message = "; ".join([begin, *said[1:], "nothing is written"])
         raise TrainingError(message)
     saved, written = saving.save(found, output)
     seconds = round(time.perf_counter() - start, 3)
@@ -166,16 +171,35 @@ def extend(
 
 
 def _check_source(
-    corpus: list[str] | None, strings: str | None, add: int | None
+    corpus: list[str] | None,
+    strings: str | None,
+    add: int | None,
+    other: Path | None,
 ) -> None:
-    """Refuse both files and strings, neither, and files without a number of tokens."""
-    if bool(corpus) == (strings is not None):
-        found = "both are" if corpus else "neither is"
-        message = f"files to learn from, or --strings: {found} given"
+    """Refuse two sources of tokens, none, and files without a number of tokens."""
+    n_sources = sum([bool(corpus), strings is not None, other is not None])
+    if n_sources != 1:
+        found = "several are" if n_sources else "none is"
+        message = f"files to learn from, --strings, or --from: {found} given"
         raise TrainingError(message)
     if corpus and add is None:
         message = "--add is missing: how many tokens to learn from the files"
         raise TrainingError(message)
+
+
+def _merged(
+    base: "Tokenizer", other: Path, options: dict[str, Any]
+) -> "Surgery[MergingReport]":
+    """Add the tokens of another tokenizer, which are learned from no corpus."""
+    from bytepair import surgery
+    from bytepair.surgery._extend import base_of
+
+    allow_helpers = options.pop("allow_helpers", False)
+    for name in options:
+        message = f"{name}= is for learning from a corpus, and has no effect on --from"
+        raise TrainingError(message)
+    second, _ = base_of(other)
+    return surgery.merge_vocabularies(base, second, allow_helpers=allow_helpers)
 
 
 def _lines_of(path: str) -> list[str]:
@@ -191,21 +215,23 @@ def _lines_of(path: str) -> list[str]:
     return [line.removesuffix(b"\r").decode(errors="surrogateescape") for line in lines]
 
 
-def _is_met(report: "ExtensionReport | StringsReport") -> bool:
+def _is_met(report: "Report") -> bool:
     """Tell whether what was asked for is there although nothing was added."""
-    from bytepair.surgery import StringsReport
+    from bytepair.surgery import MergingReport, StringsReport
 
-    if isinstance(report, StringsReport):
+    if isinstance(report, (MergingReport, StringsReport)):
         return report.outcomes.keys() <= {"known", "repeated"}
     return report.asked == 0
 
 
-def _drawn(report: "ExtensionReport | StringsReport") -> list[str]:
+def _drawn(report: "Report") -> list[str]:
     """Draw the curve, or list what did not become a token."""
-    from bytepair.surgery import StringsReport
+    from bytepair.surgery import MergingReport, StringsReport
     from bytepair.views._surgery import curve_lines, string_lines
 
     width = min(shutil.get_terminal_size().columns, WIDEST)
+    if isinstance(report, MergingReport):
+        return []
     if isinstance(report, StringsReport):
         return string_lines(report, width=width)
     return curve_lines(report, width=width)

@@ -11,7 +11,7 @@ from bytepair import FormatError, Tokenizer, read_log
 from bytepair._plurals import amount
 
 from .help_pages import DISPLAY
-from .options import LoadingOptions, TokenizerPath
+from .options import Json, LoadingOptions, TokenizerPath
 from .spreading import spread
 from .writing import longest_tokens, merge_lines, plain, quoted
 
@@ -47,10 +47,7 @@ def info(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
-    ] = False,
+    as_json: Json = False,
     loading: LoadingOptions,
 ) -> None:
     """Show the parts of a tokenizer and what it loses."""

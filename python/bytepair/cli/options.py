@@ -11,19 +11,21 @@ from bytepair import Tokenizer, dialects, encodings, patterns
 from bytepair._io.loading import Options
 from bytepair._io.saving import FORMATS
 
-from .help_pages import LOADING
+from .help_pages import DISPLAY, LOADING
 
 __all__ = [
     "Added",
     "AddedTokens",
     "Format",
     "Input",
+    "Json",
     "Lines",
     "LoadingOptions",
     "NewTokenizer",
     "NewTokenizerOrNone",
     "NumberFormat",
     "Output",
+    "Quiet",
     "Texts",
     "TokenizerPath",
 ]
@@ -72,6 +74,23 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         help="The file to write; - is standard output.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="Show no progress and no summary.",
+        rich_help_panel=DISPLAY,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Write the result as JSON to standard output.",
+        rich_help_panel=DISPLAY,
     ),
 ]
 Lines = Annotated[
@@ -152,7 +171,7 @@ WHERE = typer.Option(
     metavar="OUT",
     help="Where to save. The extension sets the format: .json (Hugging Face), .bytepair, "
     ".bytepair-compiled, .tiktoken or .model (SentencePiece); a name without one is a "
-    "folder for vocab.json and merges.txt. Other formats need --format.",
+    "folder for vocab.json and merges.txt. bytepair convert --format writes others.",
     show_default=False,
 )
 NewTokenizer = Annotated[Path, WHERE]

@@ -16,10 +16,37 @@ from bytepair._labels import harmless
 from .colours import PROBLEM, has_colours, paint
 from .help_pages import usage_of
 
-__all__ = ["UsageError", "remark", "tell", "tell_usage"]
+__all__ = ["INSTEAD", "UsageError", "remark", "tell", "tell_usage"]
 
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The exception that typer raises for wrong usage; it has no public name."""
+
+
+INSTEAD = {
+    "count": "bytepair count-pieces",
+    "tokenize": "bytepair shard",
+    "verify": "bytepair compare A B --exit-code",
+    "merge-vocabularies": "bytepair extend BASE --from OTHER",
+    "plot": "bytepair report TOKENIZER --log LOG -o OUT.html",
+    "--corpus-format": "--input-format",
+    "--mark-at": "--begin-of-document or --end-of-document",
+    "--to": "--format",
+    "--separator": "--document-separator, or JSON lines",
+    "--skip-bad": "a corpus without these lines, or bytepair count-pieces --skip-bad",
+    "--quiet": "2>/dev/null",
+    "-q": "2>/dev/null",
+    "--threads": "the variable RAYON_NUM_THREADS",
+    "--memory-limit": "bytepair count-pieces --memory-limit first",
+    "--format": "bytepair convert",
+    "--ids-may-change": "bytepair convert --ids-may-change",
+    "--embedding-kind": "embedding_map in Python",
+    "--embedding-side": "embedding_map in Python",
+    "--embedding-multiple-of": "embedding_map in Python",
+    "--csv": "-o FILE.csv",
+    "--show": "--limit",
+    "--exit-zero": "|| true",
+}
+"""What to type in place of commands and options that are gone."""
 
 
 def tell(message: str) -> None:
@@ -53,6 +80,8 @@ def in_our_words(message: str) -> str:
 
     >>> in_our_words("No such option: --line (Possible options: --lines, --limit)")
     'no such option: --line; did you mean --lines?'
+    >>> in_our_words("No such command 'verify'.")
+    'verify is gone; use bytepair compare A B --exit-code'
     >>> in_our_words("Missing option '--output' / '-o'.")
     'missing option --output / -o'
     >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
@@ -67,6 +96,9 @@ def in_our_words(message: str) -> str:
     '--lines needs a corpus'
     """
     message = re.sub(r"'(-[^' ]*)'", r"\1", message).removesuffix(".")
+    gone = re.match(r"No such (?:option:|command) '?([\w-]+)", message)
+    if gone and gone[1] in INSTEAD:
+        return f"{gone[1]} is gone; use {INSTEAD[gone[1]]}"
     if found := re.fullmatch(
         r"(No such .*?)[. ]+(?:\(|Did you mean )(.*)[)?]", message
     ):

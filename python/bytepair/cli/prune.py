@@ -9,11 +9,10 @@ import typer
 from bytepair import TokenizerError
 
 from . import corpus_options
-from .options import NewTokenizerOrNone, TokenizerPath
+from .options import Json, NewTokenizerOrNone, Quiet, TokenizerPath
 from .problems import remark
-from .sizes import number, size
+from .sizes import number
 from .spreading import spread
-from .training_options import MemoryLimit, Quiet, Threads
 from .vocabulary_options import (
     DryRun,
     NumberingChoice,
@@ -72,11 +71,9 @@ def prune(
     numbering: NumberingChoice = None,
     dry_run: DryRun = False,
     saving: Saving,
-    reading: corpus_options.ReadingOptions,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
+    reading: corpus_options.LearningOptions,
     quiet: Quiet = False,
-    as_json: corpus_options.Json = False,
+    as_json: Json = False,
 ) -> None:
     """Remove the tokens that a corpus needs least, or tokens that match a pattern.
 
@@ -90,7 +87,6 @@ def prune(
 
     check_output(output, dry_run=dry_run)
     _check(to, min_count, matching, has_corpus=bool(corpus))
-    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
     drop = None if matching is None else _matches(matching)
     base, source = base_of(tokenizer_path)
     way = numbering or NumberingName.RESERVED
@@ -103,8 +99,6 @@ def prune(
         min_count=min_count,
         drop=drop,
         numbering=way.value,
-        memory_limit=n_bytes,
-        threads=threads,
         progress=watch,
         **{name: v for name, v in reading.given().items() if v is not None},
     ).read_from(source)

@@ -9,9 +9,8 @@ import typer
 
 from bytepair import TokenizerError
 
-from .corpus_options import Json, Quiet
 from .finding_codes import choosing, codes_of
-from .options import NewTokenizerOrNone, TokenizerPath
+from .options import Json, NewTokenizerOrNone, Quiet, TokenizerPath
 from .problems import remark
 from .spreading import spread
 from .vocabulary_options import (

@@ -72,7 +72,6 @@ def report(
     parallel: Parallel = False,
     baseline: Baseline = None,
     reading: corpus_options.ReadingOptions,
-    quiet: corpus_options.Quiet = False,
 ) -> None:
     """Write a report about tokenizers as one HTML file."""
     from bytepair import read_log
@@ -94,7 +93,7 @@ def report(
         refuse_idle({**options, **reading.given()})
     names = short_names(paths)
     logs = log or []
-    line = ProgressLine(is_shown=not quiet)
+    line = ProgressLine(is_shown=True)
     tokenizers = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
     curves = dict(zip(plots.distinct_names(logs), map(read_log, logs), strict=True))
     with in_files(corpus, line) as files:
@@ -109,8 +108,7 @@ def report(
         )
     line.clear()
     write(output, render(found).encode())
-    if not quiet:
-        remark(f"saved: {output}")
+    remark(f"saved: {output}")
 
 
 def check_output(path: Path, what: str = "a report") -> None:

@@ -17,7 +17,6 @@ from bytepair._io.files import check_writable, expand, writing, writing_together
 from bytepair.errors import EncodingError
 from bytepair.segmentation import Segmenter, count_words, vocabulary_bytes
 
-from .corpus_options import Quiet
 from .options import Output
 from .progress_line import ProgressLine
 from .sizes import number
@@ -120,7 +119,6 @@ def segment(
         ),
     ] = None,
     threads: Threads = None,
-    quiet: Quiet = False,
 ) -> None:
     """Split words with subword-nmt or fastBPE codes: low@@ er."""
     if vocabulary_threshold is not None and vocabulary is None:
@@ -141,7 +139,7 @@ def segment(
         check_writable(counted.parent)
     counts: Counter[str] = Counter()
     paths = expand(files or ["-"])
-    progress = Progress(paths, output, quiet=quiet)
+    progress = Progress(paths, output)
     with writing_both(output, counted) as (target, vocabulary_file):
         for text in segmenter.segment_lines(
             progress.counted(blocks_of(paths)),
@@ -176,9 +174,9 @@ def writing_both(
 class Progress:
     """Shows how much of some files is read."""
 
-    def __init__(self, paths: list[str], output: str, *, quiet: bool) -> None:
+    def __init__(self, paths: list[str], output: str) -> None:
         is_beside = output == "-" and sys.stdout.isatty()
-        self.line = ProgressLine(is_shown=not quiet and not is_beside)
+        self.line = ProgressLine(is_shown=not is_beside)
         sizes = [
             Path(path).stat().st_size if Path(path).is_file() else None
             for path in paths

@@ -12,7 +12,7 @@ from bytepair._plurals import amount
 from bytepair._training.progress import clock
 
 from . import corpus_options
-from .options import Added, AddedTokens, TokenizerPath
+from .options import Added, AddedTokens, Json, Quiet, TokenizerPath
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
@@ -32,13 +32,6 @@ class FormatName(str, enum.Enum):
     MEGATRON = "megatron"
     DATATROVE = "datatrove"
     PARQUET = "parquet"
-
-
-class PlaceName(str, enum.Enum):
-    """Where a token stands."""
-
-    BEGIN = "begin"
-    END = "end"
 
 
 Output = Annotated[
@@ -70,13 +63,6 @@ EndOfDocument = Annotated[
         show_default=False,
     ),
 ]
-MarkAt = Annotated[
-    PlaceName | None,
-    typer.Option(
-        help="Where to put the token of --end-of-document; replaced by --begin-of-document.",
-        hidden=True,
-    ),
-]
 ShardTokens = Annotated[
     int | None,
     typer.Option(
@@ -105,13 +91,12 @@ def shard(
     format_name: Format = FormatName.NPY,
     begin_of_document: BeginOfDocument = None,
     end_of_document: EndOfDocument = None,
-    mark_at: MarkAt = None,
     added_tokens: AddedTokens = Added.FIND,
     shard_tokens: ShardTokens = None,
     reading: corpus_options.CorpusOptions,
     check: Check = False,
-    quiet: corpus_options.Quiet = False,
-    as_json: corpus_options.Json = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Tokenize a corpus into shards; running it again continues an interrupted run."""
     from bytepair import scale
@@ -135,7 +120,6 @@ def shard(
         format=format_name.value,
         begin_of_document=begin_of_document,
         end_of_document=end_of_document,
-        mark_at=None if mark_at is None else mark_at.value,
         added_tokens=added_tokens.value,
         shard_tokens=shard_tokens,
         **reading.arguments(),

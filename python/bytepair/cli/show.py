@@ -21,7 +21,7 @@ from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens
+from .options import Added, AddedTokens, Json
 from .spreading import spread
 from .streams import name_of, naming, reading, refuse_no_text
 from .tokenizers_first import names_of
@@ -99,14 +99,7 @@ def show(
             help="Draw │ where the split pattern cuts the text.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool,
-        typer.Option(
-            "--json",
-            rich_help_panel=DISPLAY,
-            help="Write one JSON object for each tokenizer.",
-        ),
-    ] = False,
+    as_json: Json = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = Added.FIND,
 ) -> None:

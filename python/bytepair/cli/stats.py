@@ -13,12 +13,11 @@ from bytepair._io.files import check_writable, write_together
 from . import corpus_options
 from .colours import HEADING, VALUE, has_colours, paint
 from .help_pages import DISPLAY
-from .options import Added, AddedTokens
+from .options import Added, AddedTokens, Json
 from .problems import remark
 from .progress_line import ProgressLine
 from .spreading import spread
 from .tokenizers_first import TokenizerOption, short_names, told_apart
-from .training_options import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,24 +105,6 @@ Outputs = Annotated[
         rich_help_panel=DISPLAY,
     ),
 ]
-AsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Write one JSON object.", rich_help_panel=DISPLAY),
-]
-AsCsv = Annotated[
-    bool,
-    typer.Option(
-        "--csv", help="Write CSV, with a line for each value.", rich_help_panel=DISPLAY
-    ),
-]
-Explain = Annotated[
-    bool,
-    typer.Option(
-        "--explain",
-        help="Explain each metric below the table: its formula and its limits.",
-        rich_help_panel=DISPLAY,
-    ),
-]
 
 
 @spread
@@ -139,26 +120,20 @@ def stats(
     metric: MetricKeys = None,
     reading: corpus_options.ReadingOptions,
     added_tokens: AddedTokens = Added.FIND,
-    threads: Threads = None,
     output: Outputs = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
-    explain: Explain = False,
-    quiet: corpus_options.Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Measure tokenizers on a corpus, side by side.
 
-    All ratios are ratios of sums over the whole corpus; --explain gives the formulas.
+    All ratios are ratios of sums over the whole corpus.
     """
     from bytepair.analyze import stats as measured
 
-    if as_json and as_csv:
-        message = "give one of --json and --csv; -o writes files of both"
-        raise TokenizerError(message)
     outputs = output or []
     _check(outputs, metric or [])
-    if as_json or as_csv or (quiet and outputs):
-        _refuse_idle(explain=explain, metric=metric is not None)
+    if as_json and metric is not None:
+        message = "--metric affects only the table, which is not printed here"
+        raise TokenizerError(message)
     if metric and not (group or by_file):
         message = (
             "--metric selects metrics to show by group; give --group or --by-file too"
@@ -167,7 +142,7 @@ def stats(
     paths, corpus = told_apart(arguments, tokenizer, default=None)
     names = short_names(paths)
     tokenizers = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
-    line = ProgressLine(is_shown=not quiet)
+    line = ProgressLine(is_shown=True)
     found = measured(
         tokenizers,
         corpus,
@@ -178,20 +153,16 @@ def stats(
         segmenter=segmenter,
         **reading.reading(),
         added_tokens=added_tokens.value,
-        threads=threads,
         progress=lambda done, total: line.show_bytes("measuring", done, total),
     )
     line.clear()
     write_together({path: _content(found, path) for path in outputs})
     if as_json:
         print(found.to_json())
-    elif as_csv:
-        print(found.to_csv(), end="")
-    elif not (quiet and outputs):
-        _print(found, metric, explain=explain)
-    if not quiet:
-        for path in outputs:
-            remark(f"saved: {path}")
+    else:
+        _print(found, metric)
+    for path in outputs:
+        remark(f"saved: {path}")
 
 
 def _check(outputs: list[Path], metrics: list[str]) -> None:
@@ -211,14 +182,6 @@ def _check(outputs: list[Path], metrics: list[str]) -> None:
             raise TokenizerError(message)
 
 
-def _refuse_idle(**options: bool) -> None:
-    """Refuse options of the table if none is printed."""
-    for name, is_given in options.items():
-        if is_given:
-            message = f"--{name} affects only the table, which is not printed here"
-            raise TokenizerError(message)
-
-
 def _content(found: "Stats", path: Path) -> bytes:
     """Give the content of a file in the format of its extension."""
     suffix = path.suffix.lower()
@@ -234,14 +197,11 @@ def _content(found: "Stats", path: Path) -> bytes:
     return plots.drawn(lambda: figure_of(found), path)
 
 
-def _print(found: "Stats", metrics: list[str] | None, *, explain: bool) -> None:
-    from bytepair.views._stats import as_lines, caveats
+def _print(found: "Stats", metrics: list[str] | None) -> None:
+    from bytepair.views._stats import as_lines
 
     width = shutil.get_terminal_size().columns
     _print_lines(as_lines(found, width, metrics))
-    if explain:
-        print()
-        _print_lines(caveats(found, width))
 
 
 def _print_lines(lines: "Iterable[Line]") -> None:

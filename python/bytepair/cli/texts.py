@@ -1,4 +1,4 @@
-"""Texts that a user names for ``convert`` and ``verify``."""
+"""Texts that a user names for ``convert`` and ``compare``."""
 
 from bytepair._io.files import expand
 from bytepair.errors import EncodingError

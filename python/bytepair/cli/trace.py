@@ -19,8 +19,7 @@ from bytepair.views._svg import tree_svg
 from bytepair.views._terminal import print_lines
 from bytepair.views._tracing import sentence, trace_lines
 
-from .help_pages import DISPLAY
-from .options import Added as AddedChoice, AddedTokens, TokenizerPath
+from .options import Added as AddedChoice, AddedTokens, Json, TokenizerPath
 from .show import AllowedSpecial, columns_of
 from .spreading import spread
 from .streams import reading
@@ -65,10 +64,7 @@ def trace(
     *,
     asked: AskedToken = None,
     output: SvgFile = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", rich_help_panel=DISPLAY, help="Write one JSON object."),
-    ] = False,
+    as_json: Json = False,
     allowed_special: AllowedSpecial = None,
     added_tokens: AddedTokens = AddedChoice.FIND,
 ) -> None:

@@ -37,8 +37,8 @@ from bytepair._training.progress import ProgressLine
 from bytepair._training.weights import Weight
 
 from . import training_options as options
-from .corpus_options import ReadingOptions
-from .options import Format, NewTokenizerOrNone
+from .corpus_options import LearningOptions
+from .options import Format, Json, NewTokenizerOrNone, Quiet
 from .problems import remark, tell
 from .sizes import size
 from .spreading import spread
@@ -62,7 +62,7 @@ def train(
     merges: options.Merges = None,
     dialect: options.Dialect = None,
     special: options.Special = None,
-    reading: ReadingOptions,
+    reading: LearningOptions,
     pattern: options.Pattern = None,
     normalize: options.Normalize = None,
     unmatched: options.UnmatchedChoice = None,
@@ -84,8 +84,8 @@ def train(
     threads: options.Threads = None,
     memory_limit: options.MemoryLimit = None,
     format_name: Format = None,
-    quiet: options.Quiet = False,
-    as_json: options.Json = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Train a tokenizer on text files and save it."""
     if (vocab_size is None) == (merges is None):
@@ -128,7 +128,7 @@ def train(
         }
         wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
     elif group:
-        message = "--group needs counts by group (bytepair count-pieces --group)"
+        message = "--groups needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
     rehearse(output, format_name, wanted)
     check_log(log, output)

@@ -8,7 +8,7 @@ import typer
 
 from bytepair import dialects, patterns
 
-from .help_pages import DIALECT, DISPLAY, LIMITS, WORK
+from .help_pages import DIALECT, LIMITS, WORK
 from .sizes import MOST_WORKERS, number
 
 
@@ -127,6 +127,7 @@ MinCount = Annotated[
 Group = Annotated[
     list[str] | None,
     typer.Option(
+        "--groups",
         metavar="NAME[@WEIGHT]",
         help="Learn only from this group of counts by group, optionally with a weight "
         "(en@0.5). May be repeated; by default all groups count.",
@@ -246,22 +247,5 @@ MemoryLimit = Annotated[
         help="The maximum memory, such as 500MB or 2GB; the rest goes to temporary files. "
         "Work that does not fit into this limit is refused.",
         rich_help_panel=WORK,
-    ),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        help="Show no progress and no summary.",
-        rich_help_panel=DISPLAY,
-    ),
-]
-Json = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Write the summary as JSON to standard output.",
-        rich_help_panel=DISPLAY,
     ),
 ]

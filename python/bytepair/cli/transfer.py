@@ -23,10 +23,10 @@ MIN_LEN = 1 << 20
 class Transfer:
     """Shows the progress of reading a file, and a summary at the end."""
 
-    def __init__(self, doing: str, file: str, output: str, *, quiet: bool) -> None:
+    def __init__(self, doing: str, file: str, output: str) -> None:
         is_beside = output == "-" and sys.stdout.isatty()
         self.doing, self.output = doing, output
-        self.line = ProgressLine(is_shown=not quiet and not is_beside)
+        self.line = ProgressLine(is_shown=not is_beside)
         self.total = Path(file).stat().st_size if Path(file).is_file() else None
         self.n_bytes = 0
         self.start = time.perf_counter()

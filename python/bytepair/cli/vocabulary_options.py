@@ -5,7 +5,7 @@ the base.
 """
 
 import enum
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,13 +13,11 @@ import typer
 
 from bytepair import FormatError, TokenizerError
 
-from .options import Format
 from .sizes import number
 
 if TYPE_CHECKING:
     from bytepair import Tokenizer
     from bytepair.surgery import EmbeddingMap, Surgery
-    from bytepair.surgery._surgery import Kind, Side
 
 __all__ = [
     "EMBEDDINGS",
@@ -27,7 +25,6 @@ __all__ = [
     "NumberingChoice",
     "NumberingName",
     "Saving",
-    "SavingWithNew",
     "check_output",
 ]
 
@@ -45,22 +42,6 @@ class NumberingName(str, enum.Enum):
     COMPACT = "compact"
 
 
-class KindName(str, enum.Enum):
-    """How the row of a new token is computed from old ones."""
-
-    MEAN = "mean"
-    COPY = "copy"
-    EXPONENTIAL = "exponential"
-    BYTES = "bytes"
-
-
-class SideName(str, enum.Enum):
-    """Which matrix to compute rows for."""
-
-    INPUT = "input"
-    OUTPUT = "output"
-
-
 DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Show what would be done, and write nothing."),
@@ -74,34 +55,11 @@ NumberingChoice = Annotated[
         show_default=False,
     ),
 ]
-IdsMayChange = Annotated[
-    bool,
-    typer.Option(
-        "--ids-may-change",
-        help="Write a format that normalizes a few texts differently.",
-    ),
-]
 EmbeddingMapPath = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
         help="Write how new embedding rows are computed from old ones: .npz for numpy, or .jsonl.",
-        show_default=False,
-        rich_help_panel=EMBEDDINGS,
-    ),
-]
-EmbeddingKind = Annotated[
-    KindName | None,
-    typer.Option(
-        help="How the row of a new token is computed from those of its parts; by default mean.",
-        show_default=False,
-        rich_help_panel=EMBEDDINGS,
-    ),
-]
-EmbeddingSide = Annotated[
-    SideName | None,
-    typer.Option(
-        help="The embedding matrix, or that of the language-model head; by default input.",
         show_default=False,
         rich_help_panel=EMBEDDINGS,
     ),
@@ -116,27 +74,14 @@ EmbeddingRows = Annotated[
         rich_help_panel=EMBEDDINGS,
     ),
 ]
-EmbeddingMultiple = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        parser=number(1, MOST_ROWS),
-        help="Round the number of new rows up to a multiple of N, such as 64.",
-        show_default=False,
-        rich_help_panel=EMBEDDINGS,
-    ),
-]
 
 
 @dataclass(frozen=True)
 class Saving:
     """How a changed tokenizer is written, and the rows of matrices with it."""
 
-    format_name: Format = None
-    ids_may_change: IdsMayChange = False
     embedding_map: EmbeddingMapPath = None
     embedding_rows: EmbeddingRows = None
-    embedding_multiple_of: EmbeddingMultiple = None
 
     def check(
         self,
@@ -149,34 +94,24 @@ class Saving:
 
         self._check_embeddings(base, output)
         if output is None:
-            self._refuse_without_output()
             return
         if str(output) == "-":
             message = "a tokenizer cannot be written to standard output; name a file"
             raise TokenizerError(message)
-        saving.format_of(output, self.format_name, option="--format")
+        saving.format_of(output, None)
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
-
-    def _refuse_without_output(self) -> None:
-        """Refuse options of a file that is not written."""
-        given = {"--format": self.format_name, "--ids-may-change": self.ids_may_change}
-        for option, value in given.items():
-            if value:
-                message = "needs --output: without it nothing is saved"
-                raise typer.BadParameter(message, param_hint=option)
 
     def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
         """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
         from bytepair.surgery._proof import rehearse
 
-        ids_may_change = self.ids_may_change
         first = base.with_special_tokens([RESERVED]) if is_reserving else base
         try:
-            rehearse(first, output, self.format_name, ids_may_change=ids_may_change)
+            rehearse(first, output)
         except FormatError as error:
             if not is_reserving:
                 raise
-            rehearse(base, output, self.format_name, ids_may_change=ids_may_change)
+            rehearse(base, output)
             message = (
                 f"{output}: this format does not hold the special tokens that reserve ids; "
                 "--numbering holes and --numbering compact need none"
@@ -196,13 +131,7 @@ class Saving:
         if rows is not None and self.embedding_map is not None:
             is_npz = self.embedding_map.suffix == ".npz"
             others[self.embedding_map] = rows._npz() if is_npz else rows._jsonl()
-        proof = save(
-            found,
-            output,
-            self.format_name,
-            ids_may_change=self.ids_may_change,
-            others=others,
-        )
+        proof = save(found, output, others=others)
         lines = [*proof.lines, f"saved: {output}"]
         written = {
             "output": str(output),
@@ -224,12 +153,9 @@ class Saving:
     def _check_embeddings(self, base: "Tokenizer", output: Path | None) -> None:
         """Refuse options of a map that is not written, and a map that cannot be written."""
         if self.embedding_map is None:
-            for field in fields(self):
-                name, value = field.name, getattr(self, field.name)
-                if name.startswith("embedding_") and value is not None:
-                    option = f"--{name.replace('_', '-')}"
-                    message = "needs --embedding-map"
-                    raise typer.BadParameter(message, param_hint=option)
+            if self.embedding_rows is not None:
+                message = "needs --embedding-map"
+                raise typer.BadParameter(message, param_hint="--embedding-rows")
             return
         if self.embedding_map.suffix not in SUFFIXES:
             message = f"{self.embedding_map}: the extension must be .npz or .jsonl"
@@ -253,27 +179,7 @@ class Saving:
     def _rows(self, found: "Surgery[Any]") -> "EmbeddingMap | None":
         if self.embedding_map is None:
             return None
-        return found.embedding_map(
-            *self._combining(),
-            rows=self.embedding_rows,
-            multiple_of=self.embedding_multiple_of or 1,
-        )
-
-    def _combining(self) -> "tuple[Kind, Side]":
-        """Say how the rows of new tokens are combined; here, there are none."""
-        return "mean", "input"
-
-
-@dataclass(frozen=True)
-class SavingWithNew(Saving):
-    """How a tokenizer with new tokens is written, and the rows of matrices with it."""
-
-    embedding_kind: EmbeddingKind = None
-    embedding_side: EmbeddingSide = None
-
-    def _combining(self) -> "tuple[Kind, Side]":
-        kind, side = self.embedding_kind, self.embedding_side
-        return kind.value if kind else "mean", side.value if side else "input"
+        return found.embedding_map(rows=self.embedding_rows)
 
 
 def check_output(output: Path | None, *, dry_run: bool) -> None:

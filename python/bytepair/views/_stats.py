@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bytepair.analyze import Measurement, Metric, Stats
 
-__all__ = ["GROUP_METRICS", "Line", "as_lines", "caveats", "fate", "shown"]
+__all__ = ["GROUP_METRICS", "Line", "as_lines", "fate", "shown"]
 
 GROUP_METRICS = (
     "bytes_per_token",
@@ -105,22 +105,6 @@ def as_lines(
     for note in _notes(stats):
         for text in textwrap.wrap(note, width):
             yield Line(text, "note")
-
-
-def caveats(stats: Stats, width: int) -> Iterator[Line]:
-    """Explain each metric that is shown: its unit, its formula and its caveat."""
-    yield Line("The metrics", "heading")
-    for key in stats.keys:
-        metric = METRICS[key]
-        yield Line(f"{metric.title} ({key}, {metric.unit})", "names")
-        for text in (f"{metric.formula}.", metric.caveat):
-            lines = textwrap.wrap(
-                text,
-                max(min(width, 100), 20),
-                initial_indent=INDENT,
-                subsequent_indent=INDENT,
-            )
-            yield from map(Line, lines)
 
 
 def _metric_rows(stats: Stats) -> Iterator[Row]:

@@ -1,73 +1,28 @@
-"""``bytepair verify``: the first difference between two tokenizers, or whether one extends the other."""
+"""``bytepair compare --exit-code`` and ``--extends``: an answer that is yes or no."""
 
 import json
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from bytepair import FormatError, Tokenizer
 from bytepair._plurals import amount
 from bytepair._verify.verify import verify as find_difference
 
-from .options import Texts
 from .progress_line import ProgressLine
-from .spreading import spread
 from .texts import read_texts
 
-__all__ = ["verify"]
-
-DIFFERENT = 1
-
-FirstPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FIRST",
-        help="A tokenizer: a file, or a folder with vocab.json and merges.txt.",
-        show_default=False,
-    ),
-]
-SecondPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="SECOND",
-        help="The tokenizer to compare with FIRST.",
-        show_default=False,
-    ),
-]
+__all__ = ["is_as_asked"]
 
 
-Extends = Annotated[
-    bool,
-    typer.Option(
-        "--extends",
-        help="Check whether SECOND extends FIRST: ids, merges and added tokens are unchanged, each new "
-        "token is reachable, and texts are encoded to the old tokens with neighbours joined.",
-    ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Write the result as JSON to standard output.")
-]
+def is_as_asked(
+    paths: tuple[Path, Path], corpus: list[str], *, extends: bool, as_json: bool
+) -> bool:
+    """Print the first difference, or what keeps the second from extending the first.
 
-
-@spread
-def verify(
-    first_path: FirstPath,
-    second_path: SecondPath,
-    *,
-    extends: Extends = False,
-    texts: Texts = None,
-    as_json: Json = False,
-) -> None:
-    """Show the first difference between two tokenizers; the exit code is 1 if there is one.
-
-    With --extends, show everything that keeps SECOND from being an extension of FIRST.
+    Return whether there is none.
     """
-    own = read_texts(texts or [])
+    own = read_texts(corpus)
     show = _show_extension if extends else _show_difference
-    is_right = show((first_path, second_path), own, as_json=as_json)
-    if not is_right:
-        raise typer.Exit(DIFFERENT)
+    return show(paths, own, as_json=as_json)
 
 
 def _show_difference(
