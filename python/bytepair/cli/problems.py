@@ -35,7 +35,7 @@ INSTEAD = {
     "--skip-bad": "a corpus without these lines, or bytepair count-pieces --skip-bad",
     "--quiet": "2>/dev/null",
     "-q": "2>/dev/null",
-    "--threads": "the variable RAYON_NUM_THREADS",
+    "--threads": "taskset --cpu-list 0-3 bytepair …",
     "--memory-limit": "bytepair count-pieces --memory-limit first",
     "--format": "bytepair convert",
     "--ids-may-change": "bytepair convert --ids-may-change",
