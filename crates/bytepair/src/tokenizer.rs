@@ -1,12 +1,12 @@
 //! The whole pipeline: text to ids and back.
 //!
-//! A [`Tokenizer`] is its [`Parts`], compiled. It never changes: methods that look like changes give a
-//! new one. Caches of encoded pieces lie beside it and show in nothing but time. Any number of threads
-//! may use one tokenizer; a process that was forked may go on using it.
+//! A [`Tokenizer`] is its [`Parts`], compiled. It never changes: methods that seem to change it return a new one. It
+//! keeps caches of encoded pieces, which affect only speed. Any number of threads may share a tokenizer, and a forked
+//! process may keep using it.
 //!
 //! A text goes through `call` (options, template, lengths), `walk` (cutting), `blocks` and `worker` (ids of pieces);
-//! `with_spans` follows the spans too. Decoding is in `crate::decode`. Encoding takes time linear in the text,
-//! but for what a split pattern takes and a logarithm where pieces are long.
+//! `with_spans` also tracks spans. Decoding is in `crate::decode`. Encoding takes time linear in the text, apart from
+//! the split pattern and a logarithmic factor for long pieces.
 
 mod adding;
 mod blocks;
@@ -64,7 +64,7 @@ use crate::units::{published_name, tokens_named};
 use crate::vocabulary::{Token, TokenId, TokenKind};
 use bytepair_split::Splitter;
 
-/// Room for more ids is given back after a call.
+/// A row with room for more ids is freed after a call.
 const MAX_KEPT_IDS: usize = 64 << 10;
 
 /// How special tokens are treated in a call.
@@ -74,40 +74,42 @@ pub struct EncodeOptions<'n> {
     pub allowed_special: Specials<'n>,
     /// Special tokens that are an error in the text, unless allowed.
     pub disallowed_special: Specials<'n>,
-    /// What becomes of the content of added tokens. As text it is that of no token, so none may be allowed.
+    /// How the content of added tokens is treated. If it is treated as text, no token is found, so none may be
+    /// allowed.
     pub added_tokens: AddedTokens,
     /// Whether the template is applied.
     pub add_special_tokens: bool,
-    /// Whether truncation and padding are applied; as a rule they are where the template is.
+    /// Whether truncation and padding are applied; by default, if the template is.
     pub fit_length: Option<bool>,
-    /// Truncation and padding in place of the tokenizer's own, where they are applied.
+    /// Truncation and padding to use instead of the tokenizer's own, if they are applied.
     pub lengths: Option<Lengths<'n>>,
-    /// Leaves out merges by chance.
+    /// Skips merges at random.
     pub dropout: Option<Dropout>,
 }
 
-/// Of tokenizers with fewer merges, what other text than ASCII needs is made when such text comes: it would take longer
-/// than all else.
+/// Tokenizers with fewer merges prepare what non-ASCII text needs when the first such text comes, since this would
+/// take longer than all other preparation.
 const MIN_PREPARED: usize = 1 << 14;
 
 /// A compiled tokenizer.
 #[derive(Debug)]
 pub struct Tokenizer {
     parts: Parts,
-    /// Made with the tokenizer, or when the first text comes. Of all that differ only in what is put around ids.
+    /// Made with the tokenizer, or when the first text comes. Shared by all tokenizers that differ only in what is put
+    /// around ids.
     plan: Arc<OnceLock<Plan>>,
     decoder: Arc<Decoder>,
     /// For calls that allow no special token.
     ordinary: Arc<Matcher>,
     /// For calls that allow all of them.
     all_special: Arc<Matcher>,
-    /// For calls that name some, or forbid any.
+    /// For calls that name some of them, or forbid any.
     named: NamedRules,
     workers: Pool<Worker>,
-    /// For calls that find no added token. Made when the first comes.
+    /// For calls that find no added token. Made at the first such call.
     as_text: OnceLock<Arc<Self>>,
-    /// For views of texts with units that nothing stands for. Made when the first is wanted; `None` inside where something
-    /// stands for all.
+    /// For views of texts with units that nothing stands for. Made at first use; the inner value is `None` if
+    /// something stands for every unit.
     with_missing: OnceLock<Option<WithMissing>>,
 }
 
@@ -120,13 +122,13 @@ impl Tokenizer {
         parts.check_merges()?;
         let tokenizer = Self::unprepared(parts)?;
         if tokenizer.parts.vocabulary.n_merges() >= MIN_PREPARED {
-            // So it is not made when other text than ASCII comes.
+            // So it is not made later, when non-ASCII text comes.
             tokenizer.encoder().prepare();
         }
         Ok(tokenizer)
     }
 
-    /// As [`Self::new`], but what encoding needs is made when the first text comes, if one does.
+    /// As [`Self::new`], but what encoding needs is made only when the first text comes.
     pub(crate) fn unprepared(parts: Parts) -> Result<Self> {
         parts.check()?;
         let ordinary = Self::matcher(&parts, Specials::None)?;
@@ -155,13 +157,13 @@ impl Tokenizer {
         Matcher::new(added, matched, allowed).map(Arc::new)
     }
 
-    /// What this tokenizer is made of.
+    /// The parts of this tokenizer.
     pub fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// Threads that come at the same time each make it, and nobody waits for that: a process may be forked off
-    /// meanwhile.
+    /// Threads that arrive at the same time each compile a plan; none waits for another, since the process may be
+    /// forked meanwhile.
     #[inline]
     fn plan(&self) -> &Plan {
         self.plan.get().unwrap_or_else(|| self.compiled())
@@ -177,12 +179,13 @@ impl Tokenizer {
         &self.plan().encoder
     }
 
-    /// The character that is written otherwise in every text, if any is.
+    /// The character that is replaced by another in every text, if any.
     pub(crate) fn spelling(&self) -> Option<Spelling> {
         spelling(&self.parts)
     }
 
-    /// What finds the words of a text that is one piece, or added tokens and pieces at once, if anything does.
+    /// The splitter that finds the words of a text that is one piece, or added tokens and pieces at once, if there is
+    /// one.
     pub(crate) fn word_splitter(&self) -> Option<&Splitter> {
         let Plan { words, repeats, .. } = self.plan();
         words.as_ref().map(|words| &words.splitter).or(repeats.as_ref())
@@ -191,14 +194,14 @@ impl Tokenizer {
     /// The ids of a text.
     ///
     /// # Errors
-    /// If a special token stands in the text that is not allowed, a unit is not in the vocabulary and
-    /// nothing stands for it, the text is not UTF-8 but has to be, or the split pattern gives up.
+    /// If the text contains a special token that is not allowed, if a unit is not in the vocabulary and nothing stands
+    /// for it, if the text must be UTF-8 but is not, or if the split pattern gives up.
     pub fn encode(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<TokenId>> {
         self.encode_in(Vec::new(), text, options, 1)
     }
 
-    /// Calls `take` with the ids of a text, which lie in memory that other calls use again: for short texts, where a
-    /// row of their own would cost as much as the ids.
+    /// Calls `take` with the ids of a text, in memory that later calls reuse. Meant for short texts, where allocating
+    /// a row would cost as much as finding the ids.
     ///
     /// # Errors
     /// As for [`Self::encode`].
@@ -229,8 +232,8 @@ impl Tokenizer {
         })
     }
 
-    /// The ids of a text, found on `n_threads` threads as far as the text can be cut where that changes nothing, in the
-    /// memory of a row that was used before, as far as it has room.
+    /// The ids of a text, found on `n_threads` threads as far as the text can be cut without changing ids. The memory
+    /// of a used row is reused as far as it suffices.
     ///
     /// # Errors
     /// As for [`Self::encode`], whatever the number of threads.
@@ -251,7 +254,7 @@ impl Tokenizer {
         Ok(ids)
     }
 
-    /// The ids of a text in which every special token is plain text.
+    /// The ids of a text in which every special token is treated as plain text.
     pub fn encode_ordinary(&self, text: &[u8]) -> Result<Vec<TokenId>> {
         self.encode(text, EncodeOptions::default())
     }
@@ -271,11 +274,11 @@ impl Tokenizer {
         Ok(batch)
     }
 
-    /// Hands the ids of many texts to a sink, encoded on `n_threads` threads. Where texts are filled up to the length of the
+    /// Hands the ids of many texts to a sink, encoded on `n_threads` threads. If texts are padded to the length of the
     /// longest, all ids are in memory before the sink gets the first.
     ///
     /// # Errors
-    /// As for [`Self::encode_batch`], and those of the sink, which may have some texts then.
+    /// As for [`Self::encode_batch`], or if the sink fails. The sink may then have received some texts.
     pub fn encode_to(
         &self,
         sink: &mut impl Sink,
@@ -300,7 +303,7 @@ impl Tokenizer {
         })
     }
 
-    /// Calls `work` with this number of workers.
+    /// Calls `work` with this many workers.
     fn with_workers<R>(&self, n: usize, work: impl FnOnce(&mut [Box<Worker>]) -> R) -> R {
         match n {
             ..=1 => self.workers.with(|worker| work(std::slice::from_mut(worker))),
@@ -308,7 +311,7 @@ impl Tokenizer {
         }
     }
 
-    /// The pieces of a text, normalized, special tokens taken as plain text.
+    /// The pieces of a text after normalization, with special tokens treated as plain text.
     pub fn split(&self, text: &[u8]) -> Result<Vec<Vec<u8>>> {
         self.check_utf8(text)?;
         let text = Traced::plain(Segment::whole(text));
@@ -321,8 +324,8 @@ impl Tokenizer {
         Ok(pieces)
     }
 
-    /// The tokens of a text as they are written; units outside the alphabet and added tokens appear as they
-    /// stand in the text.
+    /// The tokens of a text as they are written. Units outside the alphabet and added tokens are given as they stand
+    /// in the text.
     pub fn tokenize(&self, text: &[u8], options: EncodeOptions<'_>) -> Result<Vec<Vec<u8>>> {
         let call = self.call(options)?;
         let mut tokens = Vec::new();
@@ -342,9 +345,9 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// The id of the token that is written so, marks included.
+    /// The id of the token that is written like this, marks included.
     ///
-    /// Where a token of the text and another kind of token are written alike, the one of the text is found.
+    /// If a text token and a token of another kind are written alike, the text token is returned.
     pub fn id_of_written(&self, written: &[u8]) -> Option<TokenId> {
         let vocabulary = &self.parts.vocabulary;
         let plain = [TokenKind::PLAIN, TokenKind::Added, TokenKind::Unknown];
@@ -359,11 +362,11 @@ impl Tokenizer {
         found.or_else(|| vocabulary.id(self.parts.units.parse(written))).or_else(byte)
     }
 
-    /// The smallest id whose token a published file names so, as [`published_name`] does.
+    /// The smallest id whose token has this name in a published file, as given by [`published_name`].
     pub fn id_of_published(&self, name: &str) -> Option<TokenId> {
         let Parts { vocabulary, units, .. } = &self.parts;
         if name.contains(char::REPLACEMENT_CHARACTER) {
-            // It may stand for bytes that are no character.
+            // It may stand for bytes that are not a whole character.
             let mut all = vocabulary.iter();
             let found = all.find(|(_, token)| published_name(units, *token) == name);
             return found.map(|(id, _)| id);
@@ -376,7 +379,7 @@ impl Tokenizer {
     /// This tokenizer with another template, truncation and padding.
     ///
     /// # Errors
-    /// If a special token is not in the vocabulary, or a length makes no sense.
+    /// If a special token is not in the vocabulary, or a length is invalid.
     pub fn with_lengths(
         &self,
         template: Template,
@@ -394,7 +397,7 @@ impl Tokenizer {
         self.with_parts(Parts { offsets, ..self.parts.clone() })
     }
 
-    /// This tokenizer with parts that say nothing about the ids of a text; nothing is compiled.
+    /// This tokenizer with other parts that do not affect the ids of a text; nothing is compiled.
     fn with_parts(&self, parts: Parts) -> Self {
         Self {
             parts,
@@ -411,7 +414,7 @@ impl Tokenizer {
 }
 
 impl Call<'_> {
-    /// Appends the tokens of a piece as they are written. A unit that nothing stands for is a token of its own.
+    /// Appends the tokens of a piece as they are written. A unit that nothing stands for becomes a token of its own.
     fn write_tokens(
         &self,
         piece: &[u8],

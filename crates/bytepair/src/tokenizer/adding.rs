@@ -1,10 +1,12 @@
-//! Tokenizers made of one that is there: with added tokens, with fewer merges, or with more.
+//! Tokenizers derived from an existing one: with added tokens, with fewer merges, or with more.
 //!
-//! Three rules add tokens: special tokens by content, which may name their ids and change nothing that is there; added tokens
-//! as `transformers` adds them; and added tokens at ids that another file names. Nothing is ever taken away.
+//! Tokens are added by three rules: special tokens by content, which may specify their ids and change no existing
+//! token; added tokens as `transformers` adds them; and added tokens at ids that another file specifies. No token is
+//! ever removed.
 //!
-//! With more merges every id stays. With fewer, tokens after the removed ones get smaller ids, such as unknown and special
-//! tokens; added tokens, template and padding that refer to them are adapted. All compile the tokenizer again.
+//! With more merges, every id stays. With fewer, tokens after the removed ones, such as unknown and special tokens,
+//! get smaller ids; added tokens, template and padding that refer to them are adapted. Each of these compiles the
+//! tokenizer again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,14 +18,14 @@ use crate::train::{Target, truncated};
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind, Vocabulary};
 
-/// An id this far after the last one is taken for a mistake: each id between takes memory.
+/// An id this far after the last one is taken for a mistake, since each id in between takes memory.
 const MAX_HOLES: usize = 1 << 20;
 
 impl Tokenizer {
-    /// A tokenizer with more special tokens. Those that are there already stay as they are.
+    /// A tokenizer with more special tokens. Existing ones stay as they are.
     ///
     /// # Errors
-    /// If an id is taken by another token.
+    /// If an id belongs to another token.
     pub fn with_special_tokens(&self, tokens: &[(String, Option<TokenId>)]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
@@ -57,10 +59,10 @@ impl Tokenizer {
         Self::new(parts)
     }
 
-    /// A tokenizer with these added tokens, and how many of them changed something. Their ids are not read.
+    /// A tokenizer with these added tokens, and how many of them changed something. Their `id` fields are ignored.
     ///
-    /// A token that the vocabulary has keeps its id and is found as a whole from then on; others get the next
-    /// ids. Of a token that was added before, the properties are replaced.
+    /// A token that is already in the vocabulary keeps its id and is found as a whole from then on; other tokens get
+    /// the next free ids. If a token was added before, its properties are replaced.
     ///
     /// # Errors
     /// If a token is empty.
@@ -93,10 +95,10 @@ impl Tokenizer {
         Ok((Self::new(parts)?, n_changed))
     }
 
-    /// A tokenizer with these added tokens at their ids. One whose content is a token already stays as it is.
+    /// A tokenizer with these added tokens at their ids. A token that already exists stays as it is.
     ///
     /// # Errors
-    /// If a token has another id, an id is that of another token or far beyond all others, or a token is empty.
+    /// If a token has another id, an id belongs to another token or is far beyond all others, or a token is empty.
     pub fn with_tokens_at(&self, tokens: &[AddedToken]) -> Result<Self> {
         let mut parts = self.parts.clone();
         let mut vocabulary = (*parts.vocabulary).clone();
@@ -125,7 +127,7 @@ impl Tokenizer {
         Self::new(parts)
     }
 
-    /// By content: the place of the added token; of several the first.
+    /// By content: the index of the added token, the first if there are several.
     pub(super) fn places_of_added(&self) -> HashMap<&str, usize> {
         let mut places = HashMap::with_capacity(self.parts.added.len());
         for (place, token) in self.parts.added.iter().enumerate() {
@@ -134,7 +136,7 @@ impl Tokenizer {
         places
     }
 
-    /// By content: the ids of tokens that published files write so, in one pass over the vocabulary.
+    /// By content: the ids of tokens with this name in published files, found in one pass over the vocabulary.
     fn ids_of_published<'n>(&self, tokens: &'n [AddedToken]) -> HashMap<&'n str, TokenId> {
         let wanted: HashSet<_> = tokens.iter().map(|token| token.content.as_str()).collect();
         let mut ids = HashMap::new();
@@ -162,7 +164,7 @@ fn check_new_special(content: &str, wanted: Option<TokenId>, n_ids: usize) -> Re
 }
 
 impl Tokenizer {
-    /// The tokenizer that training up to `target` gives on the corpus that this one was trained on.
+    /// The tokenizer that training up to `target` gives on the corpus on which this one was trained.
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -185,8 +187,8 @@ impl Tokenizer {
     /// ```
     ///
     /// # Errors
-    /// If the ids are in another order than training gives them, `target` is more than there is or less than
-    /// there must be, or the template or the padding uses a token that would go.
+    /// If the ids are not in the order that training gives them, if `target` is more than there is or less than
+    /// required, or if the template or the padding uses a token that would be removed.
     pub fn truncated(&self, target: Target) -> Result<Self> {
         let (earlier, vocabulary) =
             (&self.parts.vocabulary, truncated(&self.parts.vocabulary, target)?);
@@ -198,8 +200,8 @@ impl Tokenizer {
         Self::new(Parts { vocabulary: Arc::new(vocabulary), ..parts })
     }
 
-    /// This tokenizer with a vocabulary that was learned from its own: it has the same tokens at the same ids, and
-    /// more after them. `special_tokens` are special: an added token that is there already keeps its id.
+    /// This tokenizer with a vocabulary that was learned from its own: the same tokens at the same ids, followed by
+    /// more. `special_tokens` become special; one that is already an added token keeps its id.
     ///
     /// # Errors
     /// If the vocabulary lacks a token that another part uses.

@@ -1,4 +1,4 @@
-//! A block of text to ids: the pieces that the cache knows, and between them those that have to be encoded.
+//! Encodes a block of text: looks its pieces up in the cache and encodes those that are missing.
 //!
 //! ```text
 //! for each block of the text:
@@ -13,8 +13,8 @@
 //!         splice the ids of the misses between the others
 //! ```
 //!
-//! Nearly all pieces of all texts go through here. The definition is [`append_ids`] for each piece in turn; left
-//! out here are a call, a closure and a result for each piece that is known.
+//! Nearly all pieces of all texts go through here. The result is defined by [`append_ids`] for each piece in turn;
+//! this module saves a call, a closure and a result for each known piece.
 
 use std::ops::Range;
 
@@ -26,14 +26,14 @@ use crate::piece::Starts;
 use crate::vocabulary::TokenId;
 use bytepair_split::{Boundaries, Splitter};
 
-/// For how much text there is room for an id each four bytes, so that short texts do not grow their row of ids step
-/// by step.
+/// Up to this much text, in bytes, room for one id per four bytes is reserved, so that the row of ids of a short text
+/// does not grow step by step.
 const RESERVED_LEN: usize = 64 << 10;
 
-/// Long pieces that are prefetched before the first is looked up.
+/// How many long pieces are prefetched before the first is looked up.
 const N_LONG_PREFETCHED: usize = 32;
 
-/// Longer pieces, in bytes, are hardly ever tokens.
+/// Pieces with more bytes are hardly ever tokens.
 const MAX_TOKEN_LEN: usize = 32;
 
 /// The misses of a block, and memory for their ids.
@@ -41,24 +41,24 @@ const MAX_TOKEN_LEN: usize = 32;
 pub(super) struct Misses {
     all: Vec<Miss>,
     filled: Filled,
-    /// The ids of known pieces, while those of the misses are put in between.
+    /// Holds the ids of known pieces while the ids of the misses are spliced in.
     behind: Vec<TokenId>,
-    /// The numbers of the misses that are encoded by their parts.
+    /// The indices of the misses that are encoded by their parts.
     by_parts: Vec<usize>,
     unknown: Unknown,
 }
 
-/// Those of the latter that the cache does not know.
+/// The misses to encode by their parts that the cache does not hold.
 #[derive(Default)]
 struct Unknown {
-    /// The number of each among the misses, and its key.
+    /// The index of each among the misses, and its key.
     keys: Vec<(usize, Option<CacheKey>)>,
     pieces: Vec<Range<usize>>,
-    /// Where the ids of each begin.
+    /// Where the ids of each piece begin.
     begins: Vec<usize>,
 }
 
-/// What pieces of a text are encoded with.
+/// The context in which the pieces of a text are encoded.
 struct Context<'m> {
     encoder: &'m Encoder,
     text: &'m [u8],
@@ -73,14 +73,14 @@ pub(super) fn append_text(
     ids: &mut Vec<TokenId>,
     worker: &mut Worker,
 ) -> Result<()> {
-    // Boundaries of a block, which may be all of it, take as much.
+    // The boundaries of a block, which may be the whole text, take this much memory.
     ask(text.len())?;
     ids.reserve(text.len().min(RESERVED_LEN) / 4);
     let mut boundaries = worker.boundaries.take().unwrap_or_default();
     let mut from = 0;
     while from < text.len() {
         from = splitter.split_block(text, from, &mut boundaries)?;
-        // There are hardly ever more ids than bytes, and seldom so many.
+        // There are hardly ever more ids than bytes, and usually far fewer.
         ask_to_grow(ids, boundaries.block_end() - boundaries.block_start())?;
         append_block(&mut Context { encoder, text, worker }, &boundaries, ids)?;
     }
@@ -120,7 +120,7 @@ fn append_block(
 }
 
 impl Misses {
-    /// The error of the first piece that has one, which need not be the one that was met first.
+    /// The error of the first piece that has one, which need not be the first one met.
     fn first_error(&self, context: &mut Context<'_>, met: Error) -> Error {
         let mut ids = Vec::new();
         let mut pieces = self.all.iter().map(|miss| miss.piece.clone());
@@ -130,7 +130,7 @@ impl Misses {
         all.err().unwrap_or(met)
     }
 
-    /// Finds the ids of all misses: of those that are encoded by their parts at last.
+    /// Finds the ids of all misses; those that are encoded by their parts come last.
     fn encode(&mut self, context: &mut Context<'_>) -> Result<()> {
         let &mut Context { encoder, text, ref mut worker } = context;
         let Filled { ids, places } = &mut self.filled;
@@ -170,7 +170,7 @@ impl Misses {
         if self.unknown.pieces.is_empty() { Ok(()) } else { self.encode_unknown(context) }
     }
 
-    /// Finds the ids of a long miss at once, or takes it among the unknown ones.
+    /// Finds the ids of a long miss at once, or adds it to the unknown ones.
     fn look_up(
         &mut self,
         context: &mut Context<'_>,
@@ -201,7 +201,7 @@ impl Misses {
         Ok(())
     }
 
-    /// Finds the ids of the unknown ones, and remembers them.
+    /// Finds the ids of the unknown ones, and adds them to the cache.
     fn encode_unknown(&mut self, context: &mut Context<'_>) -> Result<()> {
         let &mut Context { encoder, text, ref mut worker } = context;
         let Unknown { keys, pieces, begins } = &mut self.unknown;
@@ -339,7 +339,7 @@ mod tests {
             worker.cache.append(query, &mut Vec::new())
         };
         let splitter = Splitter::whole();
-        // What parts there are is found out when text comes that is not ASCII.
+        // The parts are determined when the first text comes that is not ASCII.
         assert!(encoder.has_parts_for("éé".as_bytes(), &worker.scratch));
         append_text(&encoder, &splitter, text.as_bytes(), &mut Vec::new(), &mut worker).unwrap();
         assert!(is_known(&worker, 0..text.len()) && !is_known(&worker, 0..part.len()));

@@ -1,13 +1,13 @@
-//! What holds for all texts of a call, and the ids of each.
+//! What applies to all texts of a call, and the ids of each.
 //!
-//! A call finds the added tokens that its options allow, refuses those they do not, and puts the template around the
-//! ids, cut and filled up to a length. How a text becomes pieces is in `walk`, how a piece becomes ids in `worker`;
-//! ids with what is known of them are in `with_spans`. Costs what those cost, and a pass for disallowed tokens.
+//! A call finds the added tokens that its options allow, refuses those that they disallow, puts the template around
+//! the ids, and truncates and pads them. `walk` turns a text into pieces, `worker` turns a piece into ids, and
+//! `with_spans` tracks the origin of each id. Costs what those cost, and one pass for disallowed tokens.
 //!
-//! The searches of calls that name special tokens are remembered. An automaton for some tokens takes longer to make than a
-//! short text to encode, and a program names the same tokens in call after call. So those of the last few choices are
-//! kept. A remembered choice costs a comparison of its names; no thread waits for another, and at worst two threads make the
-//! same automaton.
+//! The matchers of calls that name special tokens are remembered. Building an automaton takes longer than encoding a
+//! short text, and a program tends to name the same tokens in every call. So the matchers of the last few choices are
+//! kept. Finding a remembered choice costs a comparison of names. No thread waits for another; at worst two threads
+//! build the same automaton.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -40,12 +40,12 @@ pub(super) struct Call<'c> {
     fits_length: bool,
     lengths: Option<Lengths<'c>>,
     dropout: Option<Dropout>,
-    /// About how long the stretches of a text are, in bytes; by its length where it is not set.
+    /// The approximate length of a stretch of text, in bytes; derived from the length of the text if not set.
     pub(super) stretch_len: Option<usize>,
 }
 
 impl Tokenizer {
-    /// Fixes what holds for all texts of a call. It is cheap where no special tokens are named.
+    /// Determines what applies to all texts of a call. Cheap if no special tokens are named.
     #[inline]
     pub(super) fn call<'c>(&'c self, options: EncodeOptions<'c>) -> Result<Call<'c>> {
         if let Some(dropout) = &options.dropout {
@@ -70,7 +70,7 @@ impl Tokenizer {
             }
         };
         let tokenizer = self.of(options.added_tokens);
-        // Before threads begin, so that not each of them makes it.
+        // Done before threads start, so that they do not each do it.
         tokenizer.encoder();
         Ok(Call {
             tokenizer,
@@ -94,7 +94,7 @@ impl Tokenizer {
 }
 
 impl<'c> Call<'c> {
-    /// A call by the rules of an earlier one, which puts no template around the ids.
+    /// A call by the rules of an earlier one, without a template around the ids.
     pub(super) fn by_rules(tokenizer: &'c Tokenizer, rules: &'c Rules) -> Self {
         Self {
             tokenizer,
@@ -108,7 +108,7 @@ impl<'c> Call<'c> {
         }
     }
 
-    /// What is looked for in the text.
+    /// The tokens to find in the text.
     pub(super) fn into_rules(self) -> Rules {
         Rules { matcher: self.matcher.into_owned(), disallowed: self.disallowed }
     }
@@ -134,13 +134,12 @@ impl<'c> Call<'c> {
         self.dropout.map(with_seed)
     }
 
-    /// Whether the ids are more than those of the text.
+    /// Whether more may be done to the ids than those of the text alone: a template, truncation or padding.
     fn is_arranged(&self) -> bool {
         self.add_special_tokens || self.fits_length
     }
 
-    /// The pieces of the template that count. A call that asks neither for special tokens nor for lengths takes each text
-    /// once.
+    /// The pieces of the template that apply. Without special tokens and lengths, each text is taken once.
     pub(super) fn pieces(&self, is_pair: bool) -> impl Iterator<Item = &'c TemplatePiece> {
         let (is_arranged, adds_special_tokens) = (self.is_arranged(), self.add_special_tokens);
         let mut is_taken = [false; 2];
@@ -156,7 +155,7 @@ impl<'c> Call<'c> {
         Contents::of(self.pieces(is_pair))
     }
 
-    /// Appends the ids of a text, whose place in a batch is `index`.
+    /// Appends the ids of the text with this `index` in the batch.
     pub(super) fn encode(
         &self,
         text: &[u8],
@@ -190,7 +189,7 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    /// Cuts the ids of a text, which begin at a place, so that all ids are as many as wanted.
+    /// Truncates the ids of a text, which begin at an index, so that the total fits the length.
     fn truncate(&self, start: usize, ids: &mut Vec<TokenId>) -> Result<()> {
         let Some(truncation) = self.truncation() else { return Ok(()) };
         let n_ids = ids.len() - start;
@@ -200,7 +199,7 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    /// Hands the ids of many texts to a sink, without filling them up to one length.
+    /// Hands the ids of many texts to a sink, without padding them to one length.
     pub(super) fn encode_each(
         &self,
         sink: &mut impl Sink,
@@ -239,7 +238,7 @@ impl<'c> Call<'c> {
         })
     }
 
-    /// Appends the ids of a text, or of a part of one that begins and ends where a cut changes nothing.
+    /// Appends the ids of a text, or of a part between cuts that change no ids.
     pub(super) fn encode_stretch(
         &self,
         stretch: Segment<'_>,
@@ -283,7 +282,7 @@ impl<'c> Call<'c> {
         Ok(())
     }
 
-    /// Refuses a stretch of text with a token that must not stand there.
+    /// Refuses a stretch of text that contains a disallowed token.
     pub(super) fn check_disallowed(&self, stretch: Segment<'_>) -> Result<()> {
         let Some(disallowed) = &self.disallowed else { return Ok(()) };
         if let Some((id, offset)) = disallowed.as_written.find(stretch.text) {
@@ -292,7 +291,7 @@ impl<'c> Call<'c> {
         if disallowed.has_late() { self.check_late(disallowed, stretch) } else { Ok(()) }
     }
 
-    /// Refuses a stretch with a token that stands there once the text is normalized.
+    /// Refuses a stretch that contains a disallowed token once it is normalized.
     fn check_late(&self, disallowed: &Disallowed, stretch: Segment<'_>) -> Result<()> {
         let unchecked = Call { disallowed: None, ..self.clone() };
         unchecked.walk(&Traced::of(stretch), Depth::Segment, |met| match met {
@@ -313,18 +312,18 @@ impl<'c> Call<'c> {
 /// How many choices are remembered.
 const MAX_CHOICES: usize = 4;
 
-/// What to find in a text: tokens that count, and tokens that are an error.
+/// What to find in a text: recognised tokens, and tokens that are an error.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     pub(super) matcher: Arc<Matcher>,
     pub(super) disallowed: Option<Arc<Disallowed>>,
 }
 
-/// Rules by the choice of special tokens that are allowed and disallowed, the last one first.
+/// Rules by the choice of allowed and disallowed special tokens, the latest first.
 #[derive(Debug, Default)]
 pub(super) struct NamedRules(Mutex<Vec<([Names; 2], Rules)>>);
 
-/// Whether a choice is all special tokens, and else their names.
+/// Whether all special tokens are chosen; if not, the names of those that are.
 type Names = (bool, Vec<String>);
 
 fn names(specials: Specials<'_>) -> (bool, &[String]) {
@@ -336,8 +335,7 @@ fn names(specials: Specials<'_>) -> (bool, &[String]) {
 }
 
 impl NamedRules {
-    /// The rules for special tokens that are allowed and for those that are disallowed, where `matcher` makes what
-    /// finds the first.
+    /// The rules for these allowed and disallowed special tokens. `matcher` makes the matcher for the allowed ones.
     pub(super) fn get(
         &self,
         parts: &Parts,

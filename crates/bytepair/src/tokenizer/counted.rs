@@ -1,8 +1,8 @@
-//! Texts for training that goes on from a tokenizer, cut as they are where it encodes them.
+//! Cuts texts for training that continues from a tokenizer, as the tokenizer cuts them in encoding.
 //!
-//! The same function finds the added tokens and changes the text between them ([`Call::walk`]), and the same one says
-//! where a text can be cut. So tokens are learned from the pieces that are encoded later, and nothing else is counted.
-//! Left out: tokenizers of several rounds, which have no single splitter. Costs what these steps cost in encoding.
+//! The same function finds the added tokens and normalizes the text between them ([`Call::walk`]), and the same one
+//! tells where a text can be cut. So tokens are learned from exactly the pieces that are encoded later. Not supported:
+//! tokenizers of several rounds, which have no single splitter. Costs what these steps cost in encoding.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,13 +22,13 @@ use crate::vocabulary::TokenId;
 #[derive(Debug)]
 struct Cutting {
     tokenizer: Arc<Tokenizer>,
-    /// By id: the place of the added token among all names.
+    /// By id: the index of the added token among all names.
     places: HashMap<TokenId, usize>,
 }
 
 impl Tokenizer {
-    /// What cuts texts as this tokenizer does where it encodes them, with all special tokens; those among `names` that it
-    /// does not have are found too.
+    /// A cutter that cuts texts as this tokenizer does in encoding, with all special tokens. Those among `names` that
+    /// the tokenizer does not have are found too.
     ///
     /// # Errors
     /// If a name is empty.
@@ -46,7 +46,7 @@ impl Tokenizer {
         Ok(Arc::new(Cutting { places: places.collect(), tokenizer }))
     }
 
-    /// Pieces without those that are an added token as a whole, and how often these occur.
+    /// The pieces that are not an added token as a whole, and how often the added tokens occur.
     ///
     /// # Errors
     /// If a count exceeds 63 bits.
@@ -78,7 +78,7 @@ impl Cutting {
 
 impl AsEncoded for Cutting {
     fn last_cut(&self, text: &[u8], range: Range<usize>) -> Option<usize> {
-        // A text that is one piece can be cut where no merge spans, but a new one may.
+        // A text that is one piece can be cut where no merge crosses, but a new merge may cross there.
         let mut rounds = self.tokenizer.parts.pre_tokenizer.rounds().iter();
         let is_cut = rounds.next().is_some_and(|round| !round.splitter.stages().is_empty());
         is_cut.then(|| self.tokenizer.last_cut(text, range)).flatten()

@@ -1,24 +1,26 @@
-//! The number of ids of a text, also of one that grows, and the beginning of a text that has at most so many.
+//! Counts the ids of a text, also of one that grows, and finds the longest prefix of a text with at most a given
+//! number of ids.
 //!
-//! To count, a long text is encoded stretch by stretch (`stream`), and what each gives is counted and forgotten. Template,
-//! truncation and padding are added up. Costs what encoding costs, and memory for one stretch on each thread.
+//! To count, a long text is encoded stretch by stretch (`stream`); the ids of each stretch are counted and dropped.
+//! Template, truncation and padding are computed. Costs what encoding costs, and memory for one stretch on each
+//! thread.
 //!
-//! To cut, candidates are the places where one of the first ids of the text ends, each moved back to the end of a whole
-//! character. The last of them counts that leaves a text with no more ids than wanted: what is cut off may have kept the end
-//! in fewer ids. The text is encoded stretch by stretch until there are too many ids, so the rest is not even looked at; the
-//! stretch in which that happens is encoded again with the places of its ids.
+//! To cut, the candidates are the places where one of the first ids of the text ends, each moved back to a character
+//! boundary. The last candidate is chosen whose prefix has at most the wanted number of ids: without the text after
+//! it, the end of a prefix may take more ids. The text is encoded stretch by stretch until there are too many ids, so
+//! the rest is never looked at; the stretch in which that happens is encoded again with the places of its ids.
 //!
-//! What is appended to a text that grows is cut at the last place where a cut changes nothing, whatever follows (`cutting`). The
-//! ids before it are counted once and for all; the text after it, as a rule a word, is kept and counted again with what comes
-//! next. So the number is that of the whole text at any time, and costs what encoding the new text and the kept end takes.
-//! Where the kept end is one long piece that goes on, its last ids alone are made anew ([`Growth`]). A tokenizer that can do
-//! neither keeps the whole text, and counts it each time.
+//! Text that is appended to a growing text is cut at the last place where a cut changes nothing, whatever follows
+//! (`cutting`). The ids before it are counted once; the text after it, usually a word, is kept and counted again with
+//! the next text. So the number is always that of the whole text, and costs what encoding the new text and the kept
+//! end takes. If the kept end is one long piece that goes on, only its last ids are recomputed ([`Growth`]). A
+//! tokenizer that supports neither keeps the whole text, and counts it each time.
 //!
 //! If the appended text ends no piece, the ids before the last piece stay, and those of the piece are continued
-//! (`encode::growing`). So one more letter costs the same, however long a word is. Everything that could change earlier ids
-//! is checked first: added tokens, the normalizer, and the splitter, which continues from its state. Left out, so that the text
-//! is counted again: patterns for the backtracker, normalizers that cannot be cut there, and what `encode::growing` leaves
-//! out.
+//! (`encode::growing_piece`). So one more letter costs the same, however long a word is. Everything that could change
+//! earlier ids is checked first: added tokens, the normalizer, and the splitter, which continues from its state. The
+//! text is counted again for backtracking patterns, for normalizers that cannot be cut there, and for what
+//! `encode::growing_piece` does not support.
 
 use std::sync::Arc;
 
@@ -35,7 +37,7 @@ use crate::memory::prefetch::prefetch_beginning;
 use crate::normalize::character_length;
 use crate::segment::Segment;
 
-/// The ids of shorter texts are made in one go, in bytes.
+/// Texts with fewer bytes are encoded at once.
 const MAX_SHORT_LEN: usize = if crate::SMALL { 16 } else { 16 << 10 };
 
 impl Tokenizer {
@@ -109,18 +111,18 @@ impl Call<'_> {
     }
 }
 
-/// How long stretches are at first and at most, in bytes.
+/// The first and the greatest length of stretches, in bytes.
 const STRETCH_LENS: (usize, usize) = (1 << 10, 64 << 10);
 
-/// How many bytes an id has, roughly.
+/// The approximate number of bytes per id.
 const N_BYTES_PER_ID: usize = 4;
 
 impl Tokenizer {
-    /// The longest beginning of a text that ends where one of its first `n_ids` ids does, or at the end, and that
-    /// itself has at most this many ids. Options about lengths and the template do not count.
+    /// The longest prefix of a text that ends where one of its first `n_ids` ids does, or at the end, and that itself
+    /// has at most `n_ids` ids. Options about lengths and the template are ignored.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode`], as far as the text is looked at.
+    /// As for [`Tokenizer::encode`], for the part of the text that is looked at.
     pub fn truncate<'t>(
         &self,
         text: &'t [u8],
@@ -147,7 +149,7 @@ impl Tokenizer {
 }
 
 impl Call<'_> {
-    /// The last place of a stretch where one of its first ids ends, so that the text before has no more ids.
+    /// The last place in a stretch where one of its first ids ends and the text before has no more ids than allowed.
     fn end_of_ids(&self, stretch: Segment<'_>, n_ids: usize) -> Result<usize> {
         let row = self.trace(stretch, 0)?;
         let ends = row.offsets[..n_ids.min(row.ids.len())].iter().scan(0, |last, &(_, end)| {
@@ -166,7 +168,7 @@ impl Call<'_> {
     }
 }
 
-/// The last place up to `end` that lies in no character.
+/// The last character boundary up to `end`.
 fn whole_characters(text: &[u8], end: usize) -> usize {
     let starts = (end.saturating_sub(3)..end).rev();
     let is_cut = |&start: &usize| {
@@ -175,7 +177,7 @@ fn whole_characters(text: &[u8], end: usize) -> usize {
     starts.filter(|&start| text[start] & 0xC0 != 0x80).take(1).find(is_cut).unwrap_or(end)
 }
 
-/// Whether a place is a cut depends on less than this many bytes around it: three characters.
+/// Whether a place is a cut depends on fewer than this many bytes around it, which hold three characters.
 const REACH: usize = 16;
 
 /// Counts the ids of a text that is appended part by part.
@@ -205,12 +207,12 @@ pub struct TokenCounter {
     n_settled_bytes: u64,
     n_settled: usize,
     n_tail: usize,
-    /// Present where the tail is long and may grow by itself.
+    /// Present if the tail is long and may grow by itself.
     growth: Option<Box<Growth>>,
 }
 
 impl TokenCounter {
-    /// A counter of an empty text. Of the options, those about special tokens in the text count.
+    /// A counter of an empty text. Of the options, only those about special tokens in the text are used.
     ///
     /// # Errors
     /// If a name is no special token.
@@ -228,15 +230,15 @@ impl TokenCounter {
         })
     }
 
-    /// The number of ids of all that was appended.
+    /// The number of ids of everything appended so far.
     pub fn total(&self) -> usize {
         self.n_settled + self.n_tail
     }
 
-    /// Appends a text and gives the number of ids of all by now.
+    /// Appends a text and returns the number of ids of everything appended so far.
     ///
     /// # Errors
-    /// As [`Tokenizer::encode`] of all text by now. The counter is as it was then.
+    /// As for [`Tokenizer::encode`] of everything appended so far. The counter is then unchanged.
     pub fn append(&mut self, text: &[u8]) -> Result<usize> {
         let n_before = self.tail.len();
         self.tail.extend_from_slice(text);
@@ -267,7 +269,7 @@ impl TokenCounter {
         }
     }
 
-    /// What may grow by itself; nothing where tokens that must not be there are looked for in normalized text.
+    /// The state of a piece that may grow by itself; `None` if disallowed tokens are looked for in normalized text.
     fn grown(&self, n_tail: usize) -> Option<Growth> {
         match &self.rules.disallowed {
             Some(disallowed) if disallowed.has_late() => None,
@@ -275,7 +277,7 @@ impl TokenCounter {
         }
     }
 
-    /// Whether a token that must not be there ends in the kept text after a place, before which none does.
+    /// Whether a disallowed token ends in the kept text after `new`. No such token ends before it.
     fn refuses(&self, new: usize) -> bool {
         self.rules.disallowed.as_ref().is_some_and(|disallowed| {
             let finder = &disallowed.as_written;
@@ -287,7 +289,7 @@ impl TokenCounter {
         Call::by_rules(&self.tokenizer, &self.rules)
     }
 
-    /// The kept text, as a part of all.
+    /// The kept text, as a part of the whole text.
     fn kept(&self) -> Segment<'_> {
         let is_begun = self.n_settled_bytes > 0;
         Segment { is_first: !is_begun, is_rest: is_begun, ..Segment::whole(&self.tail) }
@@ -306,10 +308,10 @@ impl TokenCounter {
     }
 }
 
-/// Shorter pieces are counted anew.
+/// Shorter pieces are counted again.
 const MIN_LEN: usize = if crate::SMALL { 4 } else { 256 };
 
-/// What is known of a text that ends inside of a piece.
+/// What is known of a text that ends inside a piece.
 #[derive(Clone, Debug)]
 pub(super) struct Growth {
     splitter: Splitter,
@@ -321,7 +323,7 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Takes a text of this many ids in, if it ends inside of a piece that is long and may grow.
+    /// Accepts a text of this many ids if it ends inside a piece that is long and may grow.
     pub(super) fn new(tokenizer: &Tokenizer, segment: Segment<'_>, n_ids: usize) -> Option<Self> {
         let parts = &tokenizer.parts;
         let is_possible = !definition::is_on()
@@ -348,8 +350,7 @@ impl Growth {
         Some(Self { splitter, normalized, open, piece, n_before })
     }
 
-    /// The number of ids of a text whose bytes from a place on are new; `None` if it has to be counted
-    /// anew.
+    /// The number of ids of a text whose bytes from a place on are new; `None` if it has to be counted again.
     pub(super) fn append(
         &mut self,
         tokenizer: &Tokenizer,
@@ -417,7 +418,7 @@ mod tests {
 
     const NUMBERS_FIRST: [&str; 3] = [r"\p{N}{1,3}", "[一-龥]+", r"[!-/][A-Za-z]+|\s?\p{L}+|."];
 
-    /// Appends each part to a long word, and compares with the whole text counted anew.
+    /// Appends each part to a long word, and compares with counting the whole text.
     fn count_growing<'p>(
         tokenizer: &Arc<Tokenizer>,
         options: EncodeOptions<'_>,

@@ -1,20 +1,21 @@
-//! Where a text can be cut so that its ids are those of the parts, one after the other.
+//! Finds where a text can be cut so that its ids are those of the parts, concatenated.
 //!
-//! Such a place is between two characters. It is proven by these two and the characters next to them, whatever else the text
-//! contains: no added token spans the place ([`Seams`]), the parts can be normalized separately, and the splitter ends a piece
-//! there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, if a text is one piece, no merge crosses it
-//! (`encode::cuts`). The second part is then the rest of a segment. The proof is in `docs/explanation/encoding.md`.
+//! Such a cut is between two characters. It is proven by these two and the characters next to them, whatever else the
+//! text contains: no added token spans the place ([`Seams`]), the parts can be normalized separately, and the splitter
+//! ends a piece there ([`Splitter::is_safe_cut`](bytepair_split::Splitter)) or, if a text is one piece, no merge
+//! crosses it (`encode::cuts`). The second part is then the rest of a segment. The proof is in
+//! `docs/explanation/encoding.md`.
 //!
-//! Left out, so that there are no such places: patterns for the backtracker, normalizer steps that look further than at a
-//! character and the marks after it, and bytes that are not UTF-8, next to which nothing is cut. Costs a few look-ups for each
-//! place that is tried, more if a normalizer is involved.
+//! No cut is found for backtracking patterns, for normalizer steps that look further than at a character and the marks
+//! after it, and next to bytes that are not UTF-8. Costs a few look-ups for each place that is tried, more if a
+//! normalizer is involved.
 //!
-//! A token is on one side of a place if no token contains the two bytes next to the place in succession. Then the search finds
-//! the same in the parts as in the text: none of the matches, taken from the left without overlap, spans the place. White
-//! space that belongs to a token, and the characters that must not be next to a token that is a single word, stay on the token's
-//! side: places after white space, after the last byte of a token and before the first byte of such a word are refused. So a
-//! part never begins directly after a token; it continues the text before it. All tokens count, whether a call allows them or
-//! not. Costs the test of a bit for each question.
+//! A place is on no token if no token contains the two bytes next to it in succession. Then the search finds the same
+//! in the parts as in the text: none of the leftmost non-overlapping matches spans the place. White space that belongs
+//! to a token, and the characters that must not be next to a single-word token, stay on the token's side: places after
+//! white space, after the last byte of a token and before the first byte of a single-word token are refused. So a part
+//! never begins directly after a token; it continues the text before it. All tokens count, whether a call allows them
+//! or not. Costs a table look-up for each place.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -31,9 +32,9 @@ use crate::segment::last_character;
 /// What the cuts of a tokenizer depend on, made when the first is looked for.
 #[derive(Debug)]
 pub(super) struct Cutter {
-    /// In the text as it is given.
+    /// Seams of the original text.
     raw: Seams,
-    /// In the normalized text, where some tokens are looked for there.
+    /// Seams of the normalized text, if some tokens are looked for there.
     normalized: Option<Seams>,
 }
 
@@ -73,12 +74,12 @@ impl Cutter {
     }
 }
 
-/// Characters beside a place, and where it lies in them.
+/// The characters around a place, and the offset of the place in them.
 type Window<'t> = (Cow<'t, [u8]>, usize);
 
 impl Tokenizer {
     /// Whether the ids of a text are those of its parts before and after a place, whatever stands around the
-    /// characters there and may yet follow.
+    /// characters there and whatever follows.
     #[cfg(test)]
     pub(super) fn is_cut(&self, text: &[u8], place: usize) -> bool {
         self.cutter().is_some_and(|cutter| self.is_cut_by(cutter, text, place))
@@ -119,15 +120,15 @@ impl Tokenizer {
     }
 }
 
-/// The place of the characters beside a place between two.
+/// The offset of the characters around a place between two.
 pub(super) fn characters_beside(text: &[u8], place: usize) -> Option<Range<usize>> {
     let before = place - last_character(&text[..place])?.len_utf8();
     Some(before..place + character_length(&text[place..])?)
 }
 
-/// The characters beside a place, as they are in the normalized text.
+/// The characters around a place, as they are in the normalized text.
 ///
-/// They are normalized alone, which is right as the text can be cut on both sides of each.
+/// They are normalized alone, which is correct since the text can be cut on both sides of each.
 fn window<'t>(text: &'t [u8], place: usize, normalizer: &Normalizer) -> Option<Window<'t>> {
     let Range { start: before, end: after } = characters_beside(text, place)?;
     let window = (Cow::Borrowed(&text[before..after]), place - before);
@@ -140,7 +141,7 @@ fn window<'t>(text: &'t [u8], place: usize, normalizer: &Normalizer) -> Option<W
     }
 }
 
-/// Both sides of a window after the steps of a normalizer, if something is left of each.
+/// Both sides of a window after the steps of a normalizer, if neither is empty.
 fn changed<'t>((window, middle): Window<'t>, normalizer: &Normalizer) -> Option<Window<'t>> {
     if normalizer.steps().is_empty() {
         return Some((window, middle));
@@ -152,21 +153,21 @@ fn changed<'t>((window, middle): Window<'t>, normalizer: &Normalizer) -> Option<
     (0 < new_middle && new_middle < both.len()).then_some((Cow::Owned(both), new_middle))
 }
 
-/// Which places no token reaches across.
+/// Tells which places no token spans.
 #[derive(Debug)]
 pub(super) struct Seams {
-    /// By the first of two bytes and the second: whether they stand so in a token.
+    /// By two bytes: whether they are adjacent in some token.
     joined: Vec<[bool; 256]>,
     /// By byte: whether a token ends with it.
     ends: [bool; 256],
-    /// By byte: whether a token before which nothing is cut begins with it, such as one that must be a word of its own.
+    /// By byte: whether it begins a token before which nothing is cut, such as a single-word token.
     begins: [bool; 256],
     /// Whether white space may belong to a token.
     takes_space: bool,
 }
 
 impl Seams {
-    /// Of tokens and the texts that are looked for in their stead.
+    /// Seams of tokens, each with the text that is looked for.
     pub(super) fn new<'t>(tokens: impl IntoIterator<Item = (&'t [u8], &'t AddedToken)>) -> Self {
         let mut seams = Self {
             joined: vec![[false; 256]; 256],
@@ -186,20 +187,20 @@ impl Seams {
         seams
     }
 
-    /// Refuses places inside of more texts.
+    /// Refuses places inside more texts.
     pub(super) fn keep_together<'t>(&mut self, texts: impl IntoIterator<Item = &'t String>) {
         for pair in texts.into_iter().flat_map(|text| text.as_bytes().windows(2)) {
             self.joined[usize::from(pair[0])][usize::from(pair[1])] = true;
         }
     }
 
-    /// Refuses places before tokens, where something is put after the text that ends there.
+    /// Refuses places before tokens, for when something is put after the text that ends there.
     pub(super) fn refuse_beginnings(&mut self, tokens: &[AddedToken]) {
         let firsts = tokens.iter().filter_map(|token| token.content.bytes().next());
         firsts.for_each(|first| self.begins[usize::from(first)] = true);
     }
 
-    /// Whether no token reaches across a place inside of a text.
+    /// Whether no token spans a place inside a text.
     pub(super) fn allow(&self, text: &[u8], place: usize) -> bool {
         let [before, after] = [text[place - 1], text[place]].map(usize::from);
         if self.joined[before][after] || self.ends[before] || self.begins[after] {
@@ -217,7 +218,7 @@ mod tests {
     use crate::units::Units;
     use proptest::prelude::*;
 
-    /// What is found in a text, as ids with their places, which begin this many bytes later.
+    /// The ids that are found in a text, each with its range, shifted by this many bytes.
     fn found(matcher: &Matcher, text: &[u8], shift: usize) -> Vec<(u32, usize, usize)> {
         let mut found = Vec::new();
         let visit = |part| {

@@ -1,7 +1,7 @@
-//! Ids to text, by the parts of a tokenizer: all at once, or token by token as a stream.
+//! Ids to text, with the parts of a tokenizer: all at once, or token by token as a stream.
 //!
-//! How tokens become text is in [`decode`](crate::decode). Here are the added tokens, which may be skipped, and the names
-//! that a chain of steps receives.
+//! How tokens become text is in [`decode`](crate::decode). This module handles the added tokens, which may be skipped,
+//! and the names that a decoder chain receives.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::vocabulary::{TokenId, TokenKind};
 /// What decoding needs besides the parts.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    /// Ids that are left out where a call skips special tokens.
+    /// Ids to leave out if a call skips special tokens.
     skipped: HashSet<TokenId>,
     chain: Option<Arc<Compiled>>,
-    /// For a chain: added tokens that are written otherwise, in their normalized form.
+    /// For a chain: added tokens that it receives in another form, their normalized one.
     written: HashMap<TokenId, Vec<u8>>,
 }
 
@@ -72,18 +72,18 @@ impl Decoder {
     }
 }
 
-/// What a token of a chain takes besides its bytes, where it waits for the next step.
+/// The memory that a token of a chain takes besides its bytes while it waits for the next step.
 const WRITTEN_LEN: usize = 64;
 
-/// Tokens of more bytes are rare, and add up quickly.
+/// Tokens with more bytes are rare, and add up quickly.
 const LONG_TOKEN: usize = 256;
 
-/// How much longer than its bytes a token may be written: spaces for its marks.
+/// How much longer than its bytes a token may be written, because of spaces for its marks.
 const MAX_ADDED: usize = 8;
 
-/// An added token as it is looked for in normalized text.
+/// An added token in the form in which it is looked for in normalized text.
 ///
-/// Published files normalize it as they do a text. SentencePiece puts its space before texts alone.
+/// Published files normalize it like a text. SentencePiece puts its space only before texts.
 fn normal_form(parts: &Parts, content: &str) -> Result<Vec<u8>> {
     let is_text = !parts.normalizer.is_sentencepiece();
     let segment = Segment {
@@ -96,9 +96,9 @@ fn normal_form(parts: &Parts, content: &str) -> Result<Vec<u8>> {
 }
 
 impl Tokenizer {
-    /// The bytes of tokens, one after the other. An end mark is a space before the next token.
+    /// The bytes of tokens, concatenated. An end mark is a space before the next token.
     ///
-    /// Rules of decoding are not applied; a chain is, and bytes that are not UTF-8 stay.
+    /// Decoding rules are not applied; a chain is, and bytes that are not UTF-8 stay.
     ///
     /// # Errors
     /// If an id is not in the vocabulary.
@@ -157,9 +157,9 @@ impl Tokenizer {
     }
 }
 
-/// Ids in, text out, never half a character. At the end it has given what [`Tokenizer::decode`] gives.
+/// Turns ids into text, never splitting a character. In total it gives what [`Tokenizer::decode`] gives.
 ///
-/// Text that was given out is never taken back. A chain may hold text back that a later token can change.
+/// Text is never taken back once it is given out. A chain may hold back text that a later token can change.
 #[derive(Clone, Debug)]
 pub struct DecodeStream {
     joiner: Joiner,
@@ -171,7 +171,7 @@ pub struct DecodeStream {
 }
 
 impl DecodeStream {
-    /// A stream at its beginning.
+    /// A new stream.
     pub fn new(errors: DecodeErrors, skip_special_tokens: bool) -> Self {
         Self {
             joiner: Joiner::default(),
@@ -183,7 +183,7 @@ impl DecodeStream {
         }
     }
 
-    /// The text that is complete with one more token; often empty.
+    /// The text that is complete after one more token; often empty.
     pub fn push(&mut self, tokenizer: &Tokenizer, id: TokenId) -> Result<String> {
         let decoder = &tokenizer.decoder;
         if let Some(compiled) = &decoder.chain {
@@ -198,7 +198,7 @@ impl DecodeStream {
         self.buffer.take(false)
     }
 
-    /// What is left when no token follows.
+    /// The remaining text, when no token follows.
     pub fn finish(&mut self) -> Result<String> {
         if let Some(chain) = self.chain.take() {
             return Ok(String::from_utf8_lossy(&chain.finish()?).into_owned());

@@ -1,4 +1,4 @@
-//! Encoding by its definition, for tests and for finding faults.
+//! Encoding by its definition, for tests and for locating bugs.
 //!
 //! ```text
 //! walk through the text to its added tokens and segments
@@ -6,12 +6,12 @@
 //!     merge each piece as `encode/merge/naive.rs` does              (no cache, no cuts, no whole text in parts)
 //! ```
 //!
-//! [`by_definition`] turns it on for the process. Ids must not change. If one does, a splitting engine, the merging of pieces,
-//! a cache or a cut is at fault.
+//! [`by_definition`] turns it on for the process. Ids must not change. If they do, a splitting engine, the merging of
+//! pieces, a cache or a cut has a bug.
 //!
-//! Left out, since both ways share them: the search for added tokens, the normalizer, the look-up of pieces that are a token as
-//! a whole. Spans, traces and dropout have twins of their own in the tests. Costs a look at each pair of a piece for each
-//! merge.
+//! Both ways share the search for added tokens, the normalizer, and the look-up of pieces that are a token as a whole,
+//! so this does not check them. Spans, traces and dropout are checked by reference implementations in the tests. Costs
+//! a look at each pair of a piece for each merge.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +27,7 @@ use bytepair_split::Splitter;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// Encodes by the definition from now on, in all of the process, or no longer.
+/// Switches encoding by the definition on or off for the whole process.
 pub fn by_definition(is_on: bool) {
     IS_ON.store(is_on, Ordering::Relaxed);
 }

@@ -1,7 +1,7 @@
 //! A file of ids: numbers of two or four bytes, with or without the header of a `NumPy` file.
 //!
-//! Left out: opening, replacing and closing the file, which its owner does. Memory for some thousand ids. Costs a copy of each
-//! id, and writing.
+//! Opening, replacing and closing the file is left to its owner. Takes memory for some thousand ids. Costs a copy of
+//! each id, and writing.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -10,19 +10,19 @@ use crate::sink::Number;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
-/// Ids that become numbers of a file at once.
+/// How many ids are converted and written at once.
 const N_AT_ONCE: usize = 16 << 10;
 
 /// How ids are written. All numbers are little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdFormat {
-    /// Whether a number has four bytes, or two.
+    /// Whether a number has four bytes; otherwise it has two.
     pub is_wide: bool,
-    /// Whether the header of a `NumPy` file stands before them.
+    /// Whether they follow the header of a `NumPy` file.
     pub has_header: bool,
 }
 
-/// A file of ids, the texts one after the other.
+/// A file of the ids of texts, concatenated.
 ///
 /// The header of a `NumPy` file is written again at the end, when the number of ids is known.
 #[derive(Debug)]
@@ -30,15 +30,15 @@ pub struct IdFile<W> {
     writer: W,
     format: IdFormat,
     n_ids: u64,
-    /// The bytes of some ids.
+    /// The bytes of ids that are not yet written.
     numbers: Vec<u8>,
 }
 
 impl<W: Write + Seek> IdFile<W> {
-    /// Begins a file of ids of a vocabulary of so many.
+    /// Begins a file of ids of a vocabulary of this size.
     ///
     /// # Errors
-    /// If numbers of two bytes do not hold all ids of the vocabulary, and where writing fails.
+    /// If numbers of two bytes do not hold all ids of the vocabulary, or if writing fails.
     pub fn new(writer: W, format: IdFormat, n_vocab: usize) -> Result<Self> {
         if !format.is_wide && n_vocab > 1 << 16 {
             let problem = format!("the vocabulary has {n_vocab} ids, and uint16 holds 65536");
@@ -49,7 +49,7 @@ impl<W: Write + Seek> IdFile<W> {
         Ok(file)
     }
 
-    /// Ends the file, and gives the number of ids.
+    /// Finishes the file, and returns the number of ids.
     ///
     /// # Errors
     /// If writing fails.
@@ -95,10 +95,10 @@ impl<W: Write> Sink for IdFile<W> {
 /// The length of the header of a `NumPy` file: more than its text takes, and a multiple of 64.
 const HEADER_LEN: usize = 128;
 
-/// What it begins with: the format 1.0, and how long the text behind is, in two bytes.
+/// How it begins: the format 1.0, and the length of the following text, in two bytes.
 const MAGIC: [u8; 10] = *b"\x93NUMPY\x01\x00\x76\x00";
 
-/// The header of a `NumPy` file of format 1.0, of one dimension.
+/// The header of a `NumPy` file of format 1.0, for one dimension.
 fn header(format: IdFormat, n_ids: u64) -> [u8; HEADER_LEN] {
     let mut header = [b' '; HEADER_LEN];
     header[..MAGIC.len()].copy_from_slice(&MAGIC);

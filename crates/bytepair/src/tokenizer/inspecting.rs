@@ -1,12 +1,12 @@
-//! What is asked about the tokens of a vocabulary: without a text, and how often each is made in a corpus, and how often it
-//! stays.
+//! Questions about the tokens of a vocabulary: properties that need no text, and how often each token is made in a
+//! corpus and how often it stays.
 //!
-//! Texts of a corpus are cut into pieces, and each distinct piece is encoded once, by the course of its merges. Pieces wait
-//! in a table until they are many; then they are encoded and forgotten, which changes no sum. Special tokens are plain text,
-//! and other added tokens are found, as where a corpus becomes ids. Left out: templates and lengths.
+//! Texts of a corpus are cut into pieces, and each distinct piece is encoded once, with all its merges. Pieces are
+//! collected in a table until there are many; then they are encoded and dropped, which changes no sum. Special tokens
+//! are plain text, and other added tokens are found, as when a corpus is encoded. Templates and lengths are ignored.
 //!
-//! Costs what encoding each token takes, for those methods that look at all of them; of a corpus cutting its texts, a look-up
-//! for each piece, and encoding for each distinct one.
+//! Methods that look at all tokens cost an encoding of each. A corpus costs cutting its texts, a look-up for each
+//! piece, and an encoding of each distinct piece.
 
 use super::call::Call;
 use super::walk::{Depth, Met};
@@ -21,18 +21,18 @@ use crate::segment::Segment;
 use crate::units::printable_name;
 use crate::vocabulary::TokenId;
 
-/// Tokens of text that merging gives in no piece (`docs/explanation/reachability.md`).
+/// Text tokens that merging never gives (`docs/explanation/reachability.md`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unreached {
     /// Merging their own units gives other tokens.
     pub unmade: Vec<TokenId>,
-    /// They are made of their units, but no neighbours leave them whole.
+    /// Merging their units gives them, but no neighbours leave them whole.
     pub unplaced: Vec<TokenId>,
 }
 
 impl Tokenizer {
-    /// The tokens that merging never gives. Those that a whole piece may be are among them, too.
+    /// The tokens that merging never gives, including those that can be a whole piece.
     pub fn unreached(&self) -> Unreached {
         let encoder = self.encoder();
         let mut unmade = encoder.unmade();
@@ -42,7 +42,7 @@ impl Tokenizer {
         Unreached { unmade, unplaced }
     }
 
-    /// For each text: whether it is proven that no text has it in it once it is normalized.
+    /// For each text: whether it is proven that no text contains it after normalization.
     ///
     /// # Errors
     /// As for encoding these texts.
@@ -59,7 +59,8 @@ impl Tokenizer {
         texts.iter().map(is_never).collect()
     }
 
-    /// For each text, which is UTF-8 and not empty: whether it is proven that the split pattern cuts it wherever it stands.
+    /// For each text, which must be UTF-8 and not empty: whether the split pattern provably cuts it wherever it
+    /// stands.
     pub fn never_held(&self, texts: &[&[u8]]) -> Vec<bool> {
         let spelled: Vec<_> = texts.iter().map(|text| printable_name(text)).collect();
         let spelled: Vec<_> = spelled.iter().map(String::as_bytes).collect();
@@ -77,22 +78,22 @@ impl Tokenizer {
         never
     }
 
-    /// The units of a token of text, marks included; `None` if one is not in the vocabulary, and for other tokens.
+    /// The units of a text token, marks included; `None` if one is not in the vocabulary, and for other tokens.
     pub fn units_of_token(&self, id: TokenId) -> Option<Vec<TokenId>> {
         self.encoder().units_of_token(id)
     }
 
-    /// What units, or tokens, are merged to.
+    /// The tokens that units, or other tokens, are merged to.
     ///
     /// # Errors
-    /// If an id is no token, or there are too many for the memory.
+    /// If an id has no token, or there are too many for the memory.
     pub fn merged(&self, ids: &[TokenId]) -> Result<Vec<TokenId>> {
         ids.iter().try_for_each(|&id| self.parts.vocabulary.expect_token(id).map(drop))?;
         self.encoder().merged(ids, &mut Scratch::default())
     }
 }
 
-/// So many distinct pieces, or bytes of them, are encoded and forgotten.
+/// Pieces are encoded and dropped when there are this many distinct ones, or this many bytes of them.
 const MAX_PIECES: usize = if crate::SMALL { 8 } else { 1 << 20 };
 const MAX_BYTES: usize = 64 << 20;
 
@@ -109,14 +110,14 @@ pub struct Usage {
     pieces: PieceCounts,
 }
 
-/// What a thread found in some texts.
+/// What one thread found in some texts.
 struct Found {
     pieces: PieceCounts,
     added: Vec<TokenId>,
 }
 
 impl Usage {
-    /// Nothing yet, for a vocabulary of this many ids; one of more ids makes room for them.
+    /// An empty usage for a vocabulary of this many ids; a larger vocabulary makes it grow.
     pub fn new(n_ids: usize) -> Self {
         let zeros = vec![0; n_ids];
         Self { made: zeros.clone(), kept: zeros, n_pieces: 0, pieces: PieceCounts::new() }
@@ -150,7 +151,7 @@ impl Usage {
         Ok(())
     }
 
-    /// Encodes the pieces that wait.
+    /// Encodes the pieces collected so far.
     ///
     /// # Errors
     /// As for [`Self::add`].
@@ -180,7 +181,7 @@ impl Usage {
 }
 
 impl Tokenizer {
-    /// The pieces of texts, the first of which has this number in its batch.
+    /// The pieces of texts, the first of which has this index in its batch.
     fn pieces_of(&self, texts: &[&[u8]], first: usize) -> Result<Found> {
         let call = self.call(EncodeOptions::default())?;
         let mut found = Found { pieces: PieceCounts::new(), added: Vec::new() };
@@ -212,7 +213,7 @@ impl Tokenizer {
     }
 }
 
-/// The tokens that are made on the way of a piece to its ids: its symbols, or the one that it is as a whole, and what merges give.
+/// The tokens that are made while a piece is encoded: its symbols or its whole token, and the results of merges.
 fn made(course: &PieceCourse) -> impl Iterator<Item = TokenId> {
     let begun = if course.is_whole { &course.tokens } else { &course.symbols };
     let merged = course.steps.iter().map(|step| step.merge.result);

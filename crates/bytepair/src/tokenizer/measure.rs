@@ -1,16 +1,16 @@
 //! Sums over the texts of a corpus: how often each id occurs, and the lengths from which ratios are computed.
 //!
-//! Texts belong to groups, and each group has its own sums. Long texts and streams are cut into stretches where neither ids
-//! nor words change (`cutting`), and threads measure texts and stretches as they come and add each to its group. So nothing
-//! depends on threads, stretches or order. Ratios are computed elsewhere.
+//! Texts belong to groups, and each group has its own sums. Long texts and streams are cut into stretches where
+//! neither ids nor words change (`cutting`). Threads measure texts and stretches as they come and add each to its
+//! group, so results do not depend on threads, stretches or order. Ratios are computed elsewhere.
 //!
-//! Words are the matches of the caller's pattern in the original text, and tokens and pieces belong to the words with which
-//! they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids of a stretch in
-//! each thread. Costs what encoding costs and splitting once more; with words, also a look at each token, and alignment if the
-//! normalizer changes the text.
+//! Words are the matches of the caller's pattern in the original text. Tokens and pieces belong to the words with
+//! which they share a byte (`placing`). Memory is eight bytes for each id of the vocabulary in each group, and the ids
+//! of a stretch in each thread. Costs what encoding costs and splitting once more; with words, also a look at each
+//! token, and alignment if the normalizer changes the text.
 //!
-//! The calling thread reads and cuts a stream, and others measure it. It takes the memory of some stretches for each thread,
-//! and of the longest part that has no place to cut, which has a limit.
+//! The calling thread reads and cuts a stream, and other threads measure it. This takes the memory of some stretches
+//! for each thread, and of the longest part that cannot be cut, whose length is limited.
 
 mod placing;
 
@@ -34,36 +34,37 @@ use crate::vocabulary::TokenId;
 use bytepair_split::unicode::UnicodeTables;
 use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 
-/// More groups than this are taken for a mistake: each has a count for each id.
+/// More groups are taken for a mistake, since each has a count for each id.
 const MAX_GROUPS: usize = 1024;
 
-/// A longer text, and a stream, is measured in stretches, in bytes: what is known of the tokens of one fits a cache.
+/// Longer texts, and streams, are measured in stretches of this many bytes, so that the tokens of one stretch fit a
+/// cache.
 const STRETCH_LEN: usize = if crate::SMALL { 16 } else { 64 << 10 };
 
-/// What to do about a longer one.
+/// Advice for parts that are too long.
 const WAY_OUT: &str = "cut the text into documents";
 
-/// What is added up over the texts of a group.
+/// Sums over the texts of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sums {
-    /// Texts.
+    /// The number of texts.
     pub texts: u64,
-    /// Bytes of them.
+    /// Their bytes.
     pub bytes: u64,
-    /// Characters of them; a stray continuation byte is none.
+    /// Their characters; a stray continuation byte is not counted.
     pub characters: u64,
-    /// Lines of them: newlines, and what stands after the last one of a text.
+    /// Their lines: newlines, and the rest after the last newline of a text.
     pub lines: u64,
-    /// Ids.
+    /// Their ids.
     pub tokens: u64,
-    /// Pieces, which no merge crosses; an added token is one.
+    /// Pieces, which no merge crosses; an added token is a piece.
     pub pieces: u64,
     /// Words.
     pub words: u64,
-    /// For each word the tokens that share a byte with it.
+    /// The tokens that share a byte with a word, summed over words.
     pub word_tokens: u64,
-    /// For each word the pieces that share a byte with it.
+    /// The pieces that share a byte with a word, summed over words.
     pub word_pieces: u64,
     /// Words that share bytes with one token.
     pub whole_words: u64,
@@ -102,14 +103,14 @@ impl Sums {
         self.continued_words += u64::from(n_tokens > 1);
     }
 
-    /// Adds the end of a text, whose last byte this is, if it has any.
+    /// Adds the end of a text, whose last byte is given if there is one.
     fn end_text(&mut self, last: Option<u8>) {
         self.texts += 1;
         self.lines += u64::from(last.is_some_and(|byte| byte != b'\n'));
     }
 }
 
-/// What is known of a group.
+/// The state of a group.
 #[derive(Clone, Debug, Default)]
 struct Group {
     name: Vec<u8>,
@@ -146,33 +147,33 @@ pub struct Measure {
     rules: Rules,
     words: Option<Words>,
     groups: Vec<Mutex<Group>>,
-    /// By name: the number of a group.
+    /// By name: the index of a group.
     numbers: HashMap<Vec<u8>, usize>,
-    /// Whether a text may be cut inside of pieces.
+    /// Whether a text may be cut inside pieces.
     is_cut_inside: bool,
     /// The token that stands for missing units, if their texts are wanted.
     missing: Option<TokenId>,
 }
 
-/// What words are.
+/// How words are found.
 #[derive(Debug)]
 struct Words {
     splitter: Splitter,
-    /// By id: how many bytes of a piece a token stands for, if that is the same everywhere, else 0.
+    /// By id: how many bytes of a piece a token stands for, if that is always the same, otherwise 0.
     lens: Vec<u32>,
 }
 
-/// What a thread has.
+/// The state of a thread.
 struct State<'s> {
     worker: &'s mut Worker,
     place: Place,
 }
 
 impl Measure {
-    /// Nothing yet. Words are what the pattern matches, if there is one; it is read in the flavour of Rust.
+    /// An empty measure. Words are the matches of the pattern, if there is one; it is read in Rust's flavour.
     ///
     /// # Errors
-    /// If the pattern is not understood.
+    /// If the pattern is invalid.
     pub fn new(
         tokenizer: Arc<Tokenizer>,
         words: Option<&str>,
@@ -188,14 +189,14 @@ impl Measure {
         Ok(Self { tokenizer, rules, words, groups, numbers, is_cut_inside, missing })
     }
 
-    /// Counts also what the token for [missing units](Tokenizer::with_missing) stands for. Costs tracing the parts of texts
-    /// that have it.
+    /// Also counts what the token for [missing units](Tokenizer::with_missing) stands for. Costs tracing the parts of
+    /// texts that contain it.
     #[must_use]
     pub fn naming_missing(self, id: TokenId) -> Self {
         Self { missing: Some(id), ..self }
     }
 
-    /// The names of the groups that texts were added to, in the order in which they came.
+    /// The names of the groups that texts were added to, in order of appearance.
     pub fn groups(&self) -> Vec<Vec<u8>> {
         self.groups.iter().map(|group| lock(group).name.clone()).collect()
     }
@@ -210,7 +211,7 @@ impl Measure {
         self.groups.get(group).map(|group| lock(group).counts.clone())
     }
 
-    /// What the token for missing units stands for in a group, and how often; in no order.
+    /// What the token for missing units stands for in a group, and how often, in no particular order.
     pub fn missing(&self, group: usize) -> Option<Vec<(Vec<u8>, u64)>> {
         let texts = |group: &Group| {
             group.missing.iter().map(|(text, n)| (text.clone(), *n)).collect::<Vec<_>>()
@@ -218,11 +219,11 @@ impl Measure {
         self.groups.get(group).map(|group| texts(&lock(group)))
     }
 
-    /// Adds texts on `n_threads` threads, each to the group of its name, which is empty if there are no names.
+    /// Adds texts on `n_threads` threads, each to the group with its name; the name is empty if no names are given.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode_batch`], and if there are too many groups. Some of the texts may have been added
-    /// then.
+    /// As for [`Tokenizer::encode_batch`], and if there are too many groups. Some of the texts may then have been
+    /// added.
     pub fn add(
         &mut self,
         texts: &[&[u8]],
@@ -239,11 +240,11 @@ impl Measure {
         })
     }
 
-    /// Adds all that `reader` gives as one text of a group, on `n_threads` threads.
+    /// Adds the whole content of `reader` as one text of a group, on `n_threads` threads.
     ///
     /// # Errors
-    /// As for [`Measure::add`]; where reading fails; and where a part of the text that cannot be cut is too long. Some of
-    /// the text may have been added then.
+    /// As for [`Measure::add`]; if reading fails; and if a part of the text that cannot be cut is too long. Some of
+    /// the text may then have been added.
     pub fn add_stream(&mut self, reader: impl Read, name: &[u8], n_threads: usize) -> Result<()> {
         let number = self.group(name)?;
         self.with_states(n_threads.max(1), |measure, states| {
@@ -303,7 +304,7 @@ impl Measure {
         Ok(())
     }
 
-    /// The numbers of the groups of texts.
+    /// The indices of the groups of texts.
     fn groups_of(&mut self, n_texts: usize, names: Option<&[&[u8]]>) -> Result<Vec<usize>> {
         let Some(names) = names else { return Ok(vec![self.group(b"")?; n_texts]) };
         if names.len() != n_texts {
@@ -312,7 +313,7 @@ impl Measure {
         names.iter().map(|name| self.group(name)).collect()
     }
 
-    /// The number of a group.
+    /// The index of a group.
     fn group(&mut self, name: &[u8]) -> Result<usize> {
         if let Some(&number) = self.numbers.get(name) {
             return Ok(number);
@@ -335,7 +336,7 @@ impl Measure {
         Call::by_rules(&self.tokenizer, &self.rules)
     }
 
-    /// Adds a text, or a part of one that begins and ends where a cut changes neither ids nor words, to a group.
+    /// Adds a text, or a part between cuts that change neither ids nor words, to a group.
     fn measure(
         &self,
         stretch: Segment<'_>,
@@ -361,7 +362,7 @@ impl Measure {
         Ok(count)
     }
 
-    /// What a token stands for in a stretch, each time.
+    /// What a token stands for at each of its occurrences in a stretch.
     fn texts_of(&self, id: TokenId, stretch: Segment<'_>) -> Result<Vec<Vec<u8>>> {
         let row = self.call().trace(stretch, 0)?;
         let spans = row.ids.iter().zip(&row.offsets).filter(|(other, _)| **other == id);
@@ -388,14 +389,14 @@ impl Words {
         Ok(Self { splitter, lens: placing::lens(tokenizer) })
     }
 
-    /// Whether no word reaches across a place.
+    /// Whether no word spans a place.
     fn is_cut(&self, text: &[u8], place: usize) -> bool {
         characters_beside(text, place).is_some_and(|beside| {
             self.splitter.is_safe_cut(&text[beside.clone()], place - beside.start)
         })
     }
 
-    /// Adds up the words of a text whose tokens and pieces have their places.
+    /// Adds up the words of a text whose tokens and pieces have been placed.
     fn add_up(&self, text: &[u8], place: &mut Place, sums: &mut Sums) -> Result<()> {
         let Place { tokens, pieces, boundaries, .. } = place;
         let (mut tokens, mut pieces, mut from) = (tokens.cursor(), pieces.cursor(), 0);

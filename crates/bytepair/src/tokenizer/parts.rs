@@ -1,7 +1,7 @@
 //! The parts of a tokenizer, before it is compiled.
 //!
-//! Plain values, which a dialect or a reader of files puts together; what they do is in their own modules. References between
-//! parts are checked here, when a tokenizer is made from them. Costs a look at each added token.
+//! These are plain values, assembled by a dialect or a file reader; what they do is in their own modules. References
+//! between parts are checked here when a tokenizer is made. Costs a look at each added token.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::units::Units;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 use bytepair_split::Splitter;
 
-/// Everything that a tokenizer is.
+/// All parts of a tokenizer.
 #[derive(Clone, Debug)]
 pub struct Parts {
     /// Changes the text before it is split.
@@ -45,7 +45,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// A tokenizer of units and a vocabulary: no change of the text, which is one piece, and nothing else.
+    /// The parts of a tokenizer with these units and this vocabulary and nothing else: the text is not changed and is
+    /// one piece.
     pub fn new(units: Units, vocabulary: Arc<Vocabulary>) -> Self {
         Self {
             normalizer: Normalizer::default(),
@@ -63,7 +64,7 @@ impl Parts {
         }
     }
 
-    /// Refuses parts that do not fit together.
+    /// Refuses parts that are inconsistent.
     pub(super) fn check(&self) -> Result<()> {
         self.units.check()?;
         if let Some(dropout) = self.dropout.filter(|dropout| !(0.0..=1.0).contains(dropout)) {
@@ -79,7 +80,7 @@ impl Parts {
         self.check_growth()
     }
 
-    /// Refuses merges of ids that the vocabulary does not have.
+    /// Refuses merges of ids that are not in the vocabulary.
     pub(super) fn check_merges(&self) -> Result<()> {
         let ids = |merge: &Merge| [merge.left, merge.right, merge.result];
         let n_ids = self.vocabulary.len();
@@ -90,7 +91,7 @@ impl Parts {
         }
     }
 
-    /// Refuses a template, truncation or padding that does not fit.
+    /// Refuses a template, truncation or padding that is inconsistent.
     pub(super) fn check_lengths(&self) -> Result<()> {
         for id in self.template.special_ids() {
             self.vocabulary.expect_token(id)?;
@@ -99,7 +100,7 @@ impl Parts {
         self.padding.as_ref().map_or(Ok(()), Padding::check)
     }
 
-    /// These parts with other ids wherever one stands, but for the vocabulary, which is that of before.
+    /// These parts with every id replaced, except in the vocabulary, which stays the same.
     ///
     /// # Errors
     /// Those of `new_id`.

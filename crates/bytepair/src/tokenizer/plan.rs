@@ -1,4 +1,4 @@
-//! What encoding runs: the parts of a tokenizer, rewritten once so that a text takes the shortest way.
+//! How encoding runs: the parts of a tokenizer, rewritten once so that texts take the fastest way.
 //!
 //! | a tokenizer whose | becomes one |
 //! |---|---|
@@ -7,16 +7,17 @@
 //! | texts are cut once and not changed after | whose pieces are found in blocks of text |
 //! | other | as it is: each piece is looked up alone |
 //!
-//! Each rewriting gives the same ids. A plan belongs to parts that never change. Tokenizers that differ only in what is put
-//! around ids share one. Compiled with a large tokenizer, or when the first text comes. Costs a pass over the merges.
+//! Each rewriting gives the same ids. A plan belongs to parts that never change, and is shared by tokenizers that
+//! differ only in what is put around ids. It is compiled with a large tokenizer, or when the first text comes. Costs a
+//! pass over the merges.
 //!
-//! Some published vocabularies have tokens for two to some dozen spaces, which are looked for in normalized text. They cut
-//! code and documents into segments of a few words, and the work for each segment takes longer than its words. If there is a
-//! token for each number of repetitions from a least to a greatest, the longest at a place is the match of ` {2,24}` there.
-//! So a stage with this pattern, before those of the pre-tokenizer, cuts where the tokens are, and its matches are pieces like
-//! all others: found by vectors and known to the cache. Left out, so that texts are cut at added tokens first: other tokens
-//! that are looked for in normalized text, special ones only if a call allows them; tokens that include white space around
-//! them or must be words; and pre-tokenizers that change pieces or would split such a token.
+//! Some published vocabularies have tokens for two to some dozen spaces, which are looked for in normalized text. They
+//! cut code and documents into segments of a few words, and the work for each segment takes longer than its words. If
+//! there is a token for each number of repetitions in a range, the longest at a place is the match of ` {2,24}` there.
+//! So a stage with this pattern, before those of the pre-tokenizer, cuts where the tokens are, and its matches are
+//! pieces like all others: found with SIMD and cached. Texts are cut at added tokens first if there are other tokens
+//! that are looked for in normalized text, including special ones if a call allows them; tokens that include white
+//! space around them or must be words; and pre-tokenizers that change pieces or would split such a token.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -33,31 +34,32 @@ use crate::error::Result;
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
-/// A compiled way from text to ids.
+/// The compiled way from text to ids.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) encoder: Encoder,
     /// How texts are cut into words before they are normalized.
     pub(super) words: Option<Spaces>,
-    /// What cuts texts at added tokens and into pieces at once.
+    /// The splitter that finds added tokens and pieces at once.
     pub(super) repeats: Option<Splitter>,
-    /// Made when the first long text comes; `None` inside if texts cannot be cut.
+    /// Made when the first long text comes; the inner value is `None` if texts cannot be cut.
     cutter: OnceLock<Option<Cutter>>,
-    /// Texts that no cut may divide: a call may refuse them.
+    /// Texts that no cut may divide, since a call may refuse them.
     kept_together: Vec<String>,
     /// Made when a text is encoded by the definition.
     definition: OnceLock<Definition>,
 }
 
-/// How the pieces of a text are found. If several apply they give the same pieces, and the first is the fastest.
+/// How the pieces of a text are found. If several routes apply they give the same pieces, and the first is the
+/// fastest.
 pub(super) enum Route<'p> {
-    /// Words are cut before their spaces are rewritten.
+    /// Words are cut before their spaces are replaced.
     Words(&'p Spaces),
     /// A splitter cuts out added tokens and pieces at once.
     TokensAndPieces(&'p Splitter),
-    /// A splitter cuts what stands between added tokens.
+    /// A splitter cuts the text between added tokens.
     Segments(&'p Splitter),
-    /// All rounds of changing and cutting run, and each piece is looked at alone.
+    /// All rounds of changing and cutting run, and each piece is encoded by itself.
     Rounds,
 }
 
@@ -71,7 +73,7 @@ impl Plan {
         Self::of(parts, encoder, Vec::new())
     }
 
-    /// The plan for the same parts without added tokens, whose contents are text that a call may refuse.
+    /// The plan for the same parts without added tokens, whose contents are then text that a call may refuse.
     pub(super) fn without_added(&self, with: &Parts, without: &Parts) -> Self {
         let encoder = self.encoder.clone().of_raw_texts(spelling(without)).of_repeated(Vec::new());
         let contents = with.added.iter().map(|token| token.content.clone());
@@ -116,7 +118,7 @@ impl Plan {
         Ok(self.definition.get_or_init(|| made))
     }
 
-    /// Where texts can be cut. Threads that come at the same time each make it, and nobody waits.
+    /// Where texts can be cut. Threads that arrive at the same time each compute it, and none waits.
     pub(super) fn cutter(&self, parts: &Parts) -> Option<&Cutter> {
         if definition::is_on() {
             return None;
@@ -128,13 +130,14 @@ impl Plan {
     }
 }
 
-/// The tokens that are looked for in normalized text but for special ones, if all of them repeat one character and come as
-/// pieces. Then no other piece is such a token, however a text is cut: a run of that length is never left in a segment.
+/// The non-special tokens that are looked for in normalized text, if all of them repeat one character and are cut as
+/// pieces. Then no other piece is such a token, however a text is cut: a run of that length is never left in a
+/// segment.
 fn repeated(parts: &Parts) -> Option<Vec<Repeated>> {
     let splitter = parts.pre_tokenizer.one_splitter()?;
     let mut by_byte = BTreeMap::<u8, BTreeMap<usize, TokenId>>::new();
     let late = || parts.added.iter().filter(|token| token.normalized);
-    // What is passed over since it is no word may hold a run.
+    // A match that is skipped because it is not a word may contain a run.
     if late().any(|token| token.single_word) {
         return None;
     }
@@ -156,7 +159,7 @@ fn repeated(parts: &Parts) -> Option<Vec<Repeated>> {
     all.collect()
 }
 
-/// The splitter that cuts them out.
+/// The splitter that cuts these tokens out.
 fn repeats_splitter(parts: &Parts) -> Option<Splitter> {
     let repeated = repeated(parts).filter(|repeated| !repeated.is_empty())?;
     let repeats = repeated.iter().map(|repeated| Repeat {
@@ -178,7 +181,7 @@ fn never_whole(parts: &Parts) -> HashSet<TokenId> {
     ids.filter(|id| !made.contains(id)).collect()
 }
 
-/// The character of a token that is nothing but one ASCII character, and counts wherever it stands.
+/// The character of a token that is a single ASCII character and is found everywhere.
 fn repeated_byte(token: &AddedToken) -> Option<u8> {
     let AddedToken { lstrip, rstrip, whole_piece, .. } = *token;
     let (&first, rest) = token.content.as_bytes().split_first()?;

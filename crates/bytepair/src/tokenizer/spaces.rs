@@ -1,12 +1,12 @@
 //! Texts that are one piece except for their spaces: cut into words before the spaces are replaced.
 //!
-//! In many vocabularies a space is written as `▁`, whole texts are one piece, and no token spans the beginning of a word. If
-//! the last steps only replace one character by another, and perhaps put something before the text, the words can be cut in
-//! the text before these steps: between two characters that no token joins. Then it is treated like text that a pattern
-//! splits: nothing is copied, and its words are in the cache. The proof is in `docs/explanation/encoding.md`.
+//! In many vocabularies a space is written as `▁`, whole texts are one piece, and no token spans the beginning of a
+//! word. If the last steps only replace one character by another, and perhaps put something before the text, the words
+//! can be cut before these steps: between two characters that no token joins. Then the text is treated like one that a
+//! pattern splits: nothing is copied, and its words are cached. The proof is in `docs/explanation/encoding.md`.
 //!
-//! Left out, so that texts go through the normalizer as a whole: vocabularies in which too many characters are joined to a
-//! following space, added tokens that are looked for in normalized text, and everything that [`super::cutting`] leaves out.
+//! Texts go through the normalizer as a whole if too many characters are joined to a following space, if added tokens
+//! are looked for in normalized text, and in all cases that [`super::cutting`] does not support.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -27,42 +27,42 @@ use bytepair_split::{
     Flavour, Pattern, Splitter, Stage, Unmatched, each_begins, escaped, first_begins,
 };
 
-/// More characters that are joined to a space after them are not worth a pattern.
+/// If more characters than this are joined to a following space, a pattern does not pay.
 const MAX_JOINED: usize = 64;
 
 /// How words are cut.
 #[derive(Clone, Debug)]
 pub(super) struct Spaces {
-    /// What all of a segment goes through first, if anything.
+    /// The steps that a segment goes through first, if any.
     before: Option<Normalizer>,
-    /// What finds the words.
+    /// Finds the words.
     pub(super) splitter: Splitter,
-    /// The character and what stands for it.
+    /// The character that is replaced, and its replacement.
     blanks: [char; 2],
     rule: Rule,
     classes: Classes,
-    /// What the beginning of a segment goes through, if something is put in front.
+    /// The steps for the beginning of a segment, if something is put in front.
     beginning: Option<(Normalizer, PreTokenizer)>,
-    /// Whether a text that is no UTF-8 becomes some.
+    /// Whether text that is not UTF-8 is made valid.
     mends_utf8: bool,
 }
 
 /// Where words begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
-    /// The text is one piece: at spaces behind other characters, if these are not joined to one.
+    /// The text is one piece: words begin at spaces that follow other characters, unless a token joins the two.
     Proven,
-    /// At spaces behind other characters.
+    /// At spaces that follow other characters.
     Spaces,
     /// Each space begins a piece.
     EachSpace,
 }
 
-/// What happens to every text, step by step.
+/// The steps that change every text.
 struct Changes<'p> {
-    /// What comes before the character is written otherwise.
+    /// Those before the character is replaced.
     before: &'p [NormalizeStep],
-    /// No more than that it is, and something put in front.
+    /// Those that only replace it and put something in front.
     plain: &'p [NormalizeStep],
     spelling: Spelling,
 }
@@ -92,8 +92,8 @@ impl<'p> Changes<'p> {
         Some(Self { before, plain, spelling: plain_spelling(plain)? })
     }
 
-    /// Whether what comes before leaves no more behind than a text. What is put before the first character asks where that
-    /// came from, and the step of SentencePiece takes texts that are no UTF-8.
+    /// Whether the later steps need nothing but the text that the earlier ones give. Prepending to the first character
+    /// depends on where that came from, and the step of SentencePiece takes texts that are not UTF-8.
     fn are_apart(&self) -> bool {
         let is_own = |step: &NormalizeStep| matches!(step, NormalizeStep::SentencePiece(_));
         let asks = |step: &NormalizeStep| {
@@ -103,7 +103,7 @@ impl<'p> Changes<'p> {
     }
 }
 
-/// The character that is written otherwise in every text, if any is.
+/// The character that is replaced by another in every text, if any.
 pub(super) fn spelling(parts: &Parts) -> Option<Spelling> {
     Changes::of(parts).map(|changes| changes.spelling)
 }
@@ -119,7 +119,7 @@ fn plain_spelling(steps: &[NormalizeStep]) -> Option<Spelling> {
                 };
                 spelling = Some(Spelling { from, to: *to });
             }
-            // What is put in front later is not written otherwise any more.
+            // A character that is put in front later is no longer replaced.
             NormalizeStep::Prepend { text, .. }
                 if text.chars().count() == 1
                     && spelling
@@ -134,7 +134,7 @@ fn plain_spelling(steps: &[NormalizeStep]) -> Option<Spelling> {
     spelling.filter(|spelling| spelling.from.is_ascii() && !spelling.to.is_ascii())
 }
 
-/// Whether no more is done than a space put in front, and each space written otherwise.
+/// Whether the rules only put a space in front and replace each space.
 fn is_plain(rules: &SentencePieceRules) -> bool {
     let keeps_spaces = rules.verbatim.iter().any(|text| text.contains(' '));
     rules.escapes_spaces
@@ -145,11 +145,11 @@ fn is_plain(rules: &SentencePieceRules) -> bool {
 }
 
 impl Rule {
-    /// By what cuts a text once it is changed.
+    /// The rule for how texts are cut after they are changed.
     fn new(parts: &Parts, Spelling { from, to }: &Spelling) -> Option<Self> {
         let rounds = parts.pre_tokenizer.rounds();
         let stages = rounds.first().map_or(&[][..], |round| round.splitter.stages());
-        // What looks for the character that no text has any more finds nothing.
+        // A stage that looks for the replaced character finds nothing, since no text contains it any more.
         let void = escaped(char::from(*from));
         if stages.iter().all(|stage| stage.pattern.source == void && !stage.invert) {
             return Some(Self::Proven);
@@ -191,20 +191,20 @@ impl Spaces {
         Some(Self { before, splitter, blanks, rule, classes, beginning, mends_utf8 })
     }
 
-    /// Whether a text is cut so.
+    /// Whether a text can be cut like this.
     #[inline]
     pub(super) fn takes(&self, text: &[u8]) -> bool {
         !self.mends_utf8 || simdutf8::basic::from_utf8(text).is_ok()
     }
 
-    /// If a text is one piece, and only the character is replaced and perhaps something put before the text: the
-    /// replacement.
+    /// The replacement character, if texts are one piece, the character is replaced and nothing else changes, except
+    /// that something may be put before the text.
     pub(super) fn is_one_piece(&self) -> Option<char> {
         let is_plain = self.rule == Rule::Proven && self.before.is_none();
         is_plain.then_some(self.blanks[1])
     }
 
-    /// Appends the ids of a segment of a text as it was given.
+    /// Appends the ids of a segment of the original text.
     pub(super) fn append(
         &self,
         encoder: &Encoder,
@@ -232,7 +232,7 @@ impl Spaces {
         append_text(encoder, &self.splitter, rest, ids, worker)
     }
 
-    /// How long the first word is.
+    /// The length of the first word.
     fn first_len(&self, text: &[u8]) -> usize {
         let is_space = |character| self.blanks.contains(&character);
         let (mut place, mut before) = (0, self.blanks[0]);
@@ -254,7 +254,7 @@ impl Spaces {
     }
 }
 
-/// What words are.
+/// The pattern of words.
 fn pattern(blanks: [char; 2], rule: Rule, classes: &Classes) -> String {
     let class = |characters: &BTreeSet<char>| characters.iter().copied().map(escaped).collect();
     let spaces: String = blanks.into_iter().map(escaped).collect();
@@ -278,27 +278,28 @@ fn pattern(blanks: [char; 2], rule: Rule, classes: &Classes) -> String {
     if alone.is_empty() { words } else { format!("{words}|[{alone}]+") }
 }
 
-/// What stands alone where no token joins it to another character.
+/// Characters that stand alone if no token joins them to another character.
 const ALONE: &str = "0123456789\n\r\t";
 
-/// Which characters a vocabulary keeps apart: signs from letters, and some from all others. What is in no class is a letter.
+/// Which characters a vocabulary keeps apart: signs from letters, and some from all others. A character in no class is
+/// a letter.
 ///
-/// Vocabularies that were learned script by script have no token of both letters and signs, and often none of a digit or a
-/// line end with anything else. So a word ends before a sign, which makes words of texts as frequent as those of a split
-/// pattern.
+/// Vocabularies that were learned script by script have no token with both letters and signs, and often none that
+/// joins a digit or a line end to anything else. So a word ends before a sign, which makes words as frequent as those
+/// of a split pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Classes {
-    /// What no token joins to a letter.
+    /// Characters that no token joins to a letter.
     pub(super) signs: BTreeSet<char>,
-    /// What no token joins to anything but itself.
+    /// Characters that no token joins to anything but themselves.
     pub(super) alone: BTreeSet<char>,
-    /// What is joined to a space after it.
+    /// Characters that a token joins to a following space.
     pub(super) before_spaces: BTreeSet<char>,
 }
 
 impl Classes {
-    /// Those of the pairs that tokens join. Costs a pass over the pairs for each round in which a sign turns out to be a
-    /// letter.
+    /// The classes for the pairs that tokens join. Costs a pass over the pairs for each round in which a sign turns
+    /// out to be a letter.
     pub(super) fn new(joined: &HashSet<(char, char)>, spaces: [char; 2]) -> Self {
         let is_space = |character: char| spaces.contains(&character);
         let pairs = || joined.iter().copied().filter(|(left, right)| left != right);

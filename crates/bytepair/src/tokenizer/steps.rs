@@ -1,7 +1,7 @@
-//! A text with everything that happens to it: added tokens, normalizing, splitting and each merge.
+//! A text with everything that happens to it: added tokens, normalization, splitting and each merge.
 //!
-//! The ids are those of `call` without the template, and the spans are those of `with_spans`. This is for display, not for speed:
-//! nothing is remembered, and each merge is recorded.
+//! The ids are those of `call` without the template, and the spans are those of `with_spans`. This is for display, not
+//! for speed: nothing is cached, and each merge is recorded.
 
 use std::ops::Range;
 
@@ -15,13 +15,12 @@ use crate::error::Result;
 use crate::segment::Segment;
 use crate::vocabulary::TokenId;
 
-/// A part of a text, with where in the text it begins and ends, in bytes.
+/// A part of a text, with its start and end in the text, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextPart {
     /// An added token that was found in the text, or in the normalized text of a segment.
     Added(TokenId, (usize, usize)),
-    /// What stands between two added tokens of the text: its text after the normalizer, and the added tokens and pieces
-    /// that it is cut into.
+    /// The text between two added tokens: its normalized text, and the added tokens and pieces that it is cut into.
     Segment((usize, usize), Vec<u8>, Vec<Self>),
     /// A piece of a segment.
     Piece(Piece),
@@ -42,7 +41,7 @@ pub struct Piece {
 }
 
 impl Tokenizer {
-    /// Everything that happens to a text, but for the template and dropout.
+    /// Everything that happens to a text, except for the template and dropout.
     ///
     /// # Errors
     /// As for [`Tokenizer::encode`].
@@ -72,7 +71,7 @@ impl Tokenizer {
     /// The merges of a row of tokens, in order.
     ///
     /// # Errors
-    /// If they are too many.
+    /// If there are too many.
     pub fn merge_steps(&self, ids: &[TokenId]) -> Result<Vec<MergeStep>> {
         let merge = |worker: &mut Box<Worker>| self.encoder().merge_steps(ids, &mut worker.scratch);
         let mut steps = self.workers.with(merge)?;
@@ -91,7 +90,7 @@ impl Call<'_> {
         Ok(parts)
     }
 
-    /// Appends what a walk met, to the last segment if it is within one.
+    /// Appends what a walk met, to the last segment if it is inside one.
     fn push_course(
         &self,
         met: Met<'_>,
@@ -151,7 +150,7 @@ mod tests {
         row.into_iter().flatten().collect()
     }
 
-    /// The tokens of a part, each with where it stands, once the steps that lead to them were followed.
+    /// The tokens of a part, each with its place, after the merge steps.
     fn tokens_of(part: TextPart) -> Vec<(TokenId, (usize, usize))> {
         let Piece { course, spans, .. } = match part {
             TextPart::Added(id, span) => return vec![(id, span)],

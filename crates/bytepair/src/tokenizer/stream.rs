@@ -1,13 +1,13 @@
-//! A text or a stream in stretches, on several threads.
+//! Encodes a text or a stream in stretches, on several threads.
 //!
-//! The calling thread takes what comes next of the text, cuts it at the last place where a cut changes nothing (`cutting`),
-//! carries the rest over to the next stretch, and hands the ids to a sink in order; other threads encode the stretches. Where
-//! a stretch has no place to cut, more is taken until there is one: the ids are right, and memory grows with the longest such
-//! part, which is the whole text for a tokenizer that can cut nowhere. Streams have a limit for such parts.
+//! The calling thread reads the text, cuts it at the last place where a cut changes nothing (`cutting`), carries the
+//! rest over to the next stretch, and hands the ids to a sink in order; other threads encode the stretches. If a
+//! stretch cannot be cut, more is read until it can: the ids are right, and memory grows with the longest part that
+//! cannot be cut, which is the whole text if the tokenizer has no cuts. Streams limit the length of such parts.
 //!
-//! Dropout draws its numbers in one order, so such texts stay whole. Each thread has a worker of its own from the pool beside
-//! the tokenizer, with the pieces that it remembers. Memory is that of a few stretches for each thread. Costs what encoding
-//! costs, a copy of the text, a look for each cut, and a few microseconds for each thread and each stretch.
+//! Dropout draws its numbers in one order, so texts with dropout stay whole. Each thread has a worker from the
+//! tokenizer's pool, with the pieces that it remembers. Memory is that of a few stretches for each thread. Costs what
+//! encoding costs, a copy of the text, a look for each cut, and a few microseconds for each thread and each stretch.
 
 use std::cell::{Cell, RefCell};
 use std::io::Read;
@@ -24,45 +24,45 @@ use crate::segment::Segment;
 use crate::sink::{Count, Sink};
 use crate::vocabulary::TokenId;
 
-/// What all stretches that are under way may take, each with one id for each byte.
+/// The most memory of all stretches in progress, each counted with one id per byte.
 const MEMORY: usize = 96 << 20;
 
-/// How long a part of a stream without a place to cut may be, in bytes.
+/// How long a part of a stream that cannot be cut may be, in bytes.
 pub(super) const MAX_UNCUT: usize = 256 << 20;
 
-/// What to do about a longer one.
+/// Advice for parts that are longer.
 const WAY_OUT: &str =
     "cut the text into documents, or encode it as one in memory, with encode_to_numpy";
 
 /// A stream of text, and how it is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<R> {
-    /// Gives the text.
+    /// The reader of the text.
     pub reader: R,
     /// The number of threads that encode, at least one.
     pub n_threads: usize,
-    /// How much is encoded at once, in bytes; chosen if not given, and not more than all stretches may take.
+    /// How much is encoded at once, in bytes; chosen if not given, and limited by the total for all stretches.
     pub stretch_len: Option<usize>,
-    /// How long a part without a place to cut may be, in bytes; 256 MiB if not given.
+    /// How long a part that cannot be cut may be, in bytes; 256 MiB if not given.
     pub max_uncut: Option<usize>,
 }
 
 impl<R> Reading<R> {
-    /// A stream that is encoded on this many threads, in stretches of a length that is chosen.
+    /// A stream that is encoded on this many threads, in stretches of a chosen length.
     pub fn new(reader: R, n_threads: usize) -> Self {
         Self { reader, n_threads, stretch_len: None, max_uncut: None }
     }
 }
 
 impl Tokenizer {
-    /// Encodes a whole stream as one text, and hands the ids to a sink; gives the number of bytes. `progress` gets the
-    /// number of bytes that are encoded by now, and may end the work by an error.
+    /// Encodes a whole stream as one text, hands the ids to a sink, and returns the number of bytes. `progress`
+    /// receives the number of bytes encoded so far, and may stop the work with an error.
     ///
-    /// Options about the template, lengths and dropout do not count.
+    /// Options about the template, lengths and dropout are ignored.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode`], of the first place that has one; where reading fails; where a part of the text that
-    /// cannot be cut is too long; and those of the sink.
+    /// As for [`Tokenizer::encode`], for the first place that has an error; if reading fails; if a part of the text
+    /// that cannot be cut is too long; or if the sink fails.
     pub fn encode_stream(
         &self,
         reading: Reading<impl Read>,
@@ -91,22 +91,22 @@ impl Tokenizer {
     }
 }
 
-/// How long stretches are, in bytes, if nothing speaks against it.
+/// The length of stretches, in bytes, unless limits require another.
 const STRETCH_LEN: usize = 256 << 10;
 
 /// Shorter ones do not pay.
 const MIN_STRETCH_LEN: usize = 16 << 10;
 
-/// How many stretches each thread gets at least of a long text, so that all end at about the same time.
+/// The least number of stretches per thread for a long text, so that all threads end at about the same time.
 const N_STRETCHES_PER_THREAD: usize = 4;
 
-/// How many workers are of use for a text.
+/// How many workers are useful for a text.
 pub(super) fn n_useful(text_len: usize, n_threads: usize) -> usize {
     n_threads.clamp(1, (text_len / MIN_STRETCH_LEN).max(1))
 }
 
 impl Call<'_> {
-    /// The number of ids of a text, or of a part of one, which are not kept.
+    /// The number of ids of a text, or of a part of one. The ids are not kept.
     pub(super) fn count_by(&self, text: Segment<'_>, workers: &mut [Box<Worker>]) -> Result<usize> {
         if text.text.len() <= MIN_STRETCH_LEN && self.stretch_len.is_none() {
             return self.count_stretch(text);
@@ -116,7 +116,7 @@ impl Call<'_> {
         Ok(count.0)
     }
 
-    /// [`Self::count_by`] for what is encoded at once, by one worker.
+    /// [`Self::count_by`] for text that one worker encodes at once.
     pub(super) fn count_stretch(&self, stretch: Segment<'_>) -> Result<usize> {
         let mut ids = Vec::new();
         self.tokenizer.workers.with(|worker| self.encode_stretch(stretch, &mut ids, worker))?;
@@ -161,7 +161,7 @@ impl Call<'_> {
         feed.for_each(workers, encode, |stretch, ids: &Vec<TokenId>| take(stretch, ids))
     }
 
-    /// The error that the whole text gives: what is checked first there, may stand in a later stretch.
+    /// The error that the whole text gives. A check that comes first there may fail only in a later stretch.
     pub(super) fn first_error(&self, text: &[u8], error: Error) -> Error {
         let checked = self
             .tokenizer
@@ -172,7 +172,7 @@ impl Call<'_> {
 }
 
 impl Tokenizer {
-    /// Where a text can be cut after about a length; its end, if there is no such place.
+    /// Where a text can be cut after about a length, or its end if it cannot.
     pub(super) fn stretch_end(&self, text: &[u8], stretch_len: usize) -> usize {
         let (mut from, mut end) = (0, stretch_len);
         while end < text.len() {
@@ -189,7 +189,7 @@ impl Tokenizer {
 #[derive(Default)]
 pub(super) struct Stretch {
     text: Vec<u8>,
-    /// Where it begins in all that is read.
+    /// Where it begins in all that was read.
     offset: u64,
     is_first: bool,
     is_last: bool,
@@ -201,32 +201,32 @@ impl Stretch {
         self.text.len()
     }
 
-    /// What it is of the text.
+    /// Its position within the text.
     pub(super) fn segment(&self) -> Segment<'_> {
         let Self { is_first, is_last, is_rest, .. } = *self;
         Segment { text: &self.text, is_first, is_last, is_rest }
     }
 }
 
-/// Reads stretches that end where a cut changes nothing: at the last such place in a range of a text, as `C` finds it.
+/// Reads stretches that end where a cut changes nothing: at the last such place in a range of a text, as found by `C`.
 pub(super) struct Feed<C, R> {
     last_cut: C,
     reader: R,
     stretch_len: usize,
-    /// How long a part without a place to cut may be, and what to do about a longer one.
+    /// How long a part that cannot be cut may be, and advice for one that is longer.
     longest: usize,
     way_out: &'static str,
-    /// Of the text of which all that is read is a part: whether it begins there, ends there, and follows a cut.
+    /// The segment that is read, within its text: whether it begins there, ends there, and follows a cut.
     within: [bool; 3],
     /// What was read after the last cut.
     carried: Vec<u8>,
-    /// The number of bytes before that.
+    /// The number of bytes before that text.
     n_bytes: u64,
     is_end: bool,
 }
 
 impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
-    /// Reads stretches of about this length, in bytes, and refuses parts without a place to cut that are longer than
+    /// Reads stretches of about this length, in bytes, and refuses parts that cannot be cut and are longer than
     /// `longest`.
     pub(super) fn new(
         last_cut: C,
@@ -239,12 +239,12 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
         Self { last_cut, reader, stretch_len, longest, way_out, within, carried, n_bytes, is_end }
     }
 
-    /// For what is read is a part of a text, as this segment is.
+    /// For a stream that is a part of a text, as this segment is.
     fn within(self, part: Segment<'_>) -> Self {
         Self { within: [part.is_first, part.is_last, part.is_rest], ..self }
     }
 
-    /// The next stretch, in the memory of one that is done.
+    /// The next stretch, in the memory of a finished one.
     fn next(&mut self, emptied: Stretch) -> Result<Option<Stretch>> {
         if self.is_end {
             return Ok(None);
@@ -265,7 +265,7 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
                 let (most, text) = (self.longest, &stretch.text);
                 return Err(Error::part_too_long(self.n_bytes, text, most, self.way_out));
             }
-            // The last characters may be cut, now that more stands after them.
+            // The last characters may have a cut now that more text follows them.
             n_searched = stretch.text.len().saturating_sub(16);
         };
         self.carried.extend_from_slice(&stretch.text[cut..]);
@@ -279,9 +279,9 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
         Ok((cut > 0).then_some(stretch))
     }
 
-    /// Does `work` for each stretch on the threads of `states`, and hands what it makes to `take`, in order. It is made in
-    /// memory of an earlier stretch, which `work` clears. Beside a stretch that is much longer than others no second one is
-    /// under way.
+    /// Does `work` for each stretch on the threads of `states`, and hands the results to `take` in order. A result is
+    /// made in the memory of an earlier one, which `work` clears. While a stretch that is much longer than others is
+    /// in progress, no second one is.
     pub(super) fn for_each<D: Default + Send, S: Send>(
         mut self,
         states: &mut [S],
@@ -306,7 +306,7 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
             let (stretch, made) = done?;
             n_out.set(n_out.get() - stretch.len());
             take(&stretch, &made)?;
-            // What was much longer than others may be the last of its kind.
+            // A stretch that was much longer than others may be the last of its kind.
             if stretch.text.capacity() <= 4 * stretch_len {
                 emptied.borrow_mut().push((stretch, made));
             }
@@ -316,7 +316,7 @@ impl<C: FnMut(&[u8], Range<usize>) -> Option<usize>, R: Read> Feed<C, R> {
         in_order_within(within, states, next, work, take)
     }
 
-    /// Reads a stretch, or as much again as there is; returns whether that was all.
+    /// Reads a stretch, or as much again as there is; returns whether the end was reached.
     fn read(&mut self, text: &mut Vec<u8>) -> Result<bool> {
         let n_more = text.len().min(self.longest.saturating_sub(text.len()));
         let wanted = self.stretch_len.saturating_sub(text.len()).max(n_more).max(1);

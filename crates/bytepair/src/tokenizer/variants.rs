@@ -1,14 +1,15 @@
-//! Second tokenizers that a tokenizer makes of its own parts, each when the first call needs it.
+//! Further tokenizers that a tokenizer makes of its own parts, each when a call first needs it.
 //!
-//! One is for calls for which the content of an added token is text like any other. It has the same parts but no added tokens.
-//! Where a text can be cut, how its words are found and what is remembered of it all depend on which tokens are looked for. As
-//! it has its own workers, such calls share none of that with calls that find added tokens. It shares the vocabulary and the
-//! merges in memory. The template refers to ids, so it stays the same. Costs the first call a look at the parts.
+//! One is for calls that treat the content of added tokens as text. It has the same parts but no added tokens. Where a
+//! text can be cut, how its words are found and what is cached all depend on which tokens are looked for. This
+//! tokenizer has its own workers, so such calls share none of that with calls that find added tokens. It shares the
+//! vocabulary and the merges in memory. The template refers to ids, so it stays the same. Costs the first call a look
+//! at the parts.
 //!
-//! The other is for views of texts with units that nothing in the vocabulary stands for. Encoding refuses such a unit, or
-//! leaves it out as the library of a file does. Views show it: the second tokenizer has one more token, an unknown token that no
-//! merge has. So such a unit is a token of its own, as in subword-nmt, and all other ids are unchanged. Costs what compiling a
-//! tokenizer does.
+//! The other is for views of texts with units that nothing in the vocabulary stands for. Encoding refuses such a unit,
+//! or skips it as the library of a file does. Views show it: the second tokenizer has one more token, an unknown token
+//! that is in no merge. So such a unit is a token of its own, as in subword-nmt, and all other ids are unchanged.
+//! Costs what compiling a tokenizer does.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::units::Units;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
-/// What becomes of added tokens whose content stands in a text.
+/// How added tokens whose content stands in a text are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddedTokens {
     /// They are found: special ones if a call allows them, all others always.
@@ -30,7 +31,7 @@ pub enum AddedTokens {
 }
 
 impl Tokenizer {
-    /// The tokenizer that such a call uses: its workers, its encoder, its cuts.
+    /// The tokenizer that such a call uses, with its workers, encoder and cuts.
     #[inline]
     pub(super) fn of(&self, added_tokens: AddedTokens) -> &Self {
         match added_tokens {
@@ -47,10 +48,10 @@ impl Tokenizer {
         }
     }
 
-    /// What a call looks for in its texts if it finds no added token: those that it refuses.
+    /// The tokens that a call looks for if it finds no added token: those that it refuses.
     ///
     /// # Errors
-    /// If it allows any.
+    /// If the call allows any special token.
     pub(super) fn rules_as_text(&self, options: &EncodeOptions<'_>) -> Result<Rules> {
         if options.allowed_special != Specials::None {
             let problem = "\"text\" finds no token in a text, so allowed_special must be left out";
@@ -60,7 +61,7 @@ impl Tokenizer {
         as_text.named.get(&self.parts, names, || Ok(Arc::clone(&as_text.ordinary)))
     }
 
-    /// This tokenizer without added tokens. Threads that come at the same time each make it, and none waits.
+    /// This tokenizer without added tokens. Threads that arrive at the same time each make it, and none waits.
     fn as_text(&self) -> &Arc<Self> {
         if let Some(made) = self.as_text.get() {
             return made;
@@ -77,16 +78,16 @@ impl Tokenizer {
             plan: Arc::new(OnceLock::from(plan)),
             ordinary: Arc::clone(&matcher),
             all_special: matcher,
-            // It decodes nothing.
+            // This tokenizer never decodes.
             ..self.with_parts(parts)
         }
     }
 }
 
-/// What the token is called.
+/// The name of the token.
 const NAME: &str = "\u{FFFD}";
 
-/// A tokenizer in which a token stands for each unit that is missing, and its id, which is after all others.
+/// A tokenizer in which one token stands for every missing unit, and the id of that token, which is after all others.
 pub type WithMissing = (Arc<Tokenizer>, TokenId);
 
 impl Tokenizer {

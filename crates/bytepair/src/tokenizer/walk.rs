@@ -7,12 +7,12 @@
 //!     for each part between those: change, split into pieces
 //! ```
 //!
-//! Everything that reads a text goes this way and watches it: encoding, spans of tokens, the steps of a trace, usage,
-//! words, and the texts of a training that resumes. A caller says how [far](Depth) the walk goes; a splitter or the
-//! word finder does the rest faster where it can. Texts are [`Traced`] through each change only if a caller wants
-//! spans, or if the first piece is treated in a special way and cannot be recognised otherwise.
+//! Everything that reads a text uses this walk and observes it: encoding, spans of tokens, the steps of a trace,
+//! usage, words, and the texts of resumed training. A caller says how [far](Depth) the walk goes; a splitter or the
+//! word finder does the rest faster if possible. Texts are [`Traced`] through each change only if a caller wants
+//! spans, or if the first piece is treated specially and cannot be recognised otherwise.
 //!
-//! Takes time linear in the text, besides what the split pattern takes.
+//! Takes time linear in the text, apart from the split pattern.
 
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ pub(super) enum Depth {
     /// Normalized text between added tokens, for
     /// [`PreTokenizer::one_splitter`](crate::pretokenize::PreTokenizer::one_splitter).
     Segment,
-    /// The same, changed as the only round changes it, for the splitter of that round.
+    /// The same after the changes of the only round, for the splitter of that round.
     Changed,
     /// Pieces.
     Piece,
@@ -44,9 +44,9 @@ pub(super) enum Depth {
 pub(super) enum Met<'w> {
     /// An added token, and the text in which it was found: the original, or a normalized segment.
     Token { id: TokenId, text: &'w Traced<'w>, place: Range<usize>, is_normalized: bool },
-    /// The beginning of a segment between added tokens: its place in the text, and what the normalizer made of it.
+    /// The beginning of a segment between added tokens: its place in the text, and its normalized text.
     Segment { place: Range<usize>, normalized: &'w Traced<'w> },
-    /// Text as far as the walk goes, such as a piece.
+    /// Text at the depth of the walk, such as a piece.
     Text { text: &'w Traced<'w>, place: Range<usize> },
 }
 
@@ -66,12 +66,10 @@ impl Tokenizer {
 }
 
 impl Call<'_> {
-    /// Walks through a text, or through a part of one that begins and ends where a cut changes nothing. An error of
-    /// `observe` ends the walk.
+    /// Walks through a text, or through a part between cuts that change nothing. An error of `observe` ends the walk.
     ///
     /// # Errors
-    /// If the text is not UTF-8 but has to be, a token stands in it that must not, or splitting fails; and those of
-    /// `observe`.
+    /// If the text must be UTF-8 but is not, it contains a disallowed token, splitting fails, or `observe` fails.
     pub(super) fn walk(
         &self,
         text: &Traced<'_>,
@@ -93,7 +91,7 @@ impl Call<'_> {
         })
     }
 
-    /// [`Self::walk`] that appends the ids of added tokens, and calls `append` for all other text.
+    /// A [`Self::walk`] that appends the ids of added tokens, and calls `append` for all other text.
     ///
     /// # Errors
     /// As for [`Self::walk`].
@@ -114,7 +112,7 @@ impl Call<'_> {
         })
     }
 
-    /// Walks through a segment between added tokens, which stands at a place of the text.
+    /// Walks through a segment between added tokens, at a place of the text.
     fn walk_segment(
         &self,
         segment: &Traced<'_>,
@@ -151,8 +149,8 @@ impl Call<'_> {
         })
     }
 
-    /// Whether pieces must know where they came from: what the first character became is treated in its own
-    /// way, even if it became several pieces, or white space was taken away before it.
+    /// Whether pieces must know their origin, because the pieces of the first character are treated specially even if
+    /// there are several of them, or if white space was removed before it.
     fn needs_spans(&self, segment: &Traced<'_>, normalized: &Traced<'_>) -> bool {
         let pre_tokenizer = &self.tokenizer.parts.pre_tokenizer;
         segment.is_first()

@@ -1,11 +1,11 @@
-//! A text, or two, with all that is known of each id.
+//! A text, or two, with everything that is known of each id.
 //!
-//! The ids are those of `call`, each with the span of text that it stands for. Nothing is taken from a cache, since it
-//! holds no spans. Takes time linear in the text, besides what splitting and encoding take.
+//! The ids are those of `call`, each with the span of text that it stands for. The cache is not used, since it holds
+//! no spans. Takes time linear in the text, besides splitting and encoding.
 //!
-//! A text may be given as words. Each word is encoded as a text of its own: normalized, prefixed and split by itself. The
-//! ids of all words then form one text, which is truncated, templated and padded like any other; each id has the number of
-//! its word, and spans are counted from the beginning of the word. Costs what the words cost.
+//! A text may be given as words. Each word is encoded as a text of its own: normalized, prefixed and split by itself.
+//! The ids of all words then form one text, which is truncated, templated and padded like any other; each id has the
+//! index of its word, and spans are counted from the beginning of the word. Costs what the words cost.
 
 use std::ops::Range;
 
@@ -22,14 +22,14 @@ use crate::template::{Contents, OffsetRules, Padding, TemplatePiece, Truncation}
 use crate::units::published_name;
 use crate::vocabulary::{Token, TokenId, TokenKind};
 
-/// Which of a call's texts is encoded: seeds of dropout differ by it.
+/// Which of a call's texts is encoded; seeds of dropout depend on it.
 const SECOND: u64 = 1 << 63;
 
 impl Tokenizer {
-    /// A text, or two, with all that is known of each id.
+    /// A text, or two, with everything that is known of each id.
     ///
     /// # Errors
-    /// As for [`Tokenizer::encode`]; and where the texts cannot be cut as the truncation says.
+    /// As for [`Tokenizer::encode`]; and if the texts cannot be truncated as requested.
     pub fn encode_full(
         &self,
         text: &[u8],
@@ -39,7 +39,7 @@ impl Tokenizer {
         self.call(options)?.encode_full(text, pair, 0)
     }
 
-    /// Many texts or pairs, with all that is known of each id, padded to the longest if the padding says so.
+    /// Many texts or pairs, with everything that is known of each id, padded to the longest if the padding says so.
     ///
     /// # Errors
     /// As for one text; the error says which one.
@@ -64,8 +64,8 @@ impl Tokenizer {
         token.map(|token| published_name(&self.parts.units, token)).unwrap_or_default()
     }
 
-    /// The unknown token where the text that it stands for is shown in its place, as SentencePiece does. The
-    /// library that reads `tokenizer.json` shows the token.
+    /// The unknown token if the text that it stands for is shown in its place, as SentencePiece does. The library that
+    /// reads `tokenizer.json` shows the token.
     pub(super) fn unknown_shown_as_text(&self) -> Option<TokenId> {
         let is_sentencepiece = self.parts.normalizer.is_sentencepiece();
         let name = self.parts.units.unknown.as_deref().filter(|_| is_sentencepiece)?;
@@ -74,7 +74,7 @@ impl Tokenizer {
 }
 
 impl Call<'_> {
-    /// A text, or two, with all that is known of each id.
+    /// A text, or two, with everything that is known of each id.
     fn encode_full(&self, text: &[u8], pair: Option<&[u8]>, index: u64) -> Result<Encoding> {
         let trace = |text, index| self.trace(Segment::whole(text), index);
         let first = trace(text, index)?;
@@ -82,7 +82,7 @@ impl Call<'_> {
         self.assembled((first, text), second, self.tokenizer.parts.offsets)
     }
 
-    /// Two texts that are encoded, cut to a length, arranged and filled up.
+    /// Two texts, encoded, truncated, arranged by the template and padded.
     pub(super) fn assembled(
         &self,
         (first, text): (Row, &[u8]),
@@ -98,7 +98,7 @@ impl Call<'_> {
             lens = truncation.lens(all.0, n_second, contents)?;
             self.check_parts(truncation, contents, all, lens)?;
         }
-        // Parts share ids, as far as that was not refused; each is copied once more.
+        // Parts share ids, unless that was refused; each is copied once more.
         let n_ids = contents.n_ids(all);
         ask(Encoding::LEN_OF_ID.saturating_mul(2).saturating_mul(n_ids))?;
         let first = first.into_encoding((text, 0), rules, lens.0, truncation);
@@ -112,7 +112,7 @@ impl Call<'_> {
         Ok(encoding)
     }
 
-    /// Refuses parts of two texts, cut from lengths to others, that take too much memory.
+    /// Refuses parts of two texts, cut from the first lengths to the second, if they take too much memory.
     fn check_parts(
         &self,
         truncation: &Truncation,
@@ -134,7 +134,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Encodings of one length, if the padding says so.
+    /// Pads encodings to one length, if the padding says so.
     pub(super) fn filled_up(&self, mut encodings: Vec<Encoding>) -> Vec<Encoding> {
         if let Some(padding) = self.padding() {
             let longest = encodings.iter().map(|encoding| encoding.ids.len()).max();
@@ -145,14 +145,14 @@ impl Call<'_> {
         encodings
     }
 
-    /// What padding is shown as, where the vocabulary names its id otherwise.
+    /// How padding is shown, if the vocabulary names its id otherwise.
     fn own_name<'p>(&self, padding: &'p Padding) -> Option<&'p str> {
         let name = padding.token.as_str();
         (self.tokenizer.written(padding.id) != name).then_some(name)
     }
 
-    /// The texts and special tokens in the order of the template. What overflows is arranged alike: each part of a text,
-    /// in all places of the text, beside each part of the other one. The text that stands first changes slowest.
+    /// The texts and special tokens in the order of the template. Overflowing parts are arranged alike: each part of a
+    /// text, in all places of the text, with each part of the other one. The text that stands first varies slowest.
     fn arranged(&self, first: &Encoding, second: Option<&Encoding>) -> Encoding {
         let pieces: Vec<_> = self.pieces(second.is_some()).collect();
         let parts = [parts_of(first), second.map(parts_of).unwrap_or_default()];
@@ -174,8 +174,8 @@ impl Call<'_> {
         encoding
     }
 
-    /// The ids of a text, whose place in a batch is `index`, with where each came from; or those of a part of a text that
-    /// begins and ends where a cut changes nothing.
+    /// The ids of the text with this `index` in the batch, each with its origin; or those of a part between cuts that
+    /// change nothing.
     pub(super) fn trace(&self, text: Segment<'_>, index: u64) -> Result<Row> {
         let (mut row, mut dropping) = (Row::default(), self.dropping(index));
         self.tokenizer.workers.with(|worker| {
@@ -214,7 +214,7 @@ impl Call<'_> {
         Ok(tokens)
     }
 
-    /// Adds the tokens of a piece, whose spans begin at a place of the text.
+    /// Adds the tokens of a piece, whose spans are offset by a place of the text.
     fn push_piece(
         &self,
         tokens: Vec<(TokenId, Range<usize>)>,
@@ -247,7 +247,7 @@ impl Call<'_> {
     }
 }
 
-/// Special tokens and parts of the texts, as pieces of a template say.
+/// Special tokens and parts of the texts, as the pieces of a template say.
 fn in_order(pieces: &[&TemplatePiece], parts: [Option<&Encoding>; 2]) -> Encoding {
     let mut encoding = Encoding::default();
     for piece in pieces {
@@ -264,18 +264,18 @@ fn in_order(pieces: &[&TemplatePiece], parts: [Option<&Encoding>; 2]) -> Encodin
     encoding
 }
 
-/// What is kept of a text, and each part that overflows.
+/// The part of a text that is kept, and each part that overflows.
 fn parts_of(text: &Encoding) -> Vec<&Encoding> {
     std::iter::once(text).chain(&text.overflowing).collect()
 }
 
-/// The words of a text, and those of a second one.
+/// The words of a text, and those of a second one, if any.
 pub type WordsOrPair<'t> = (&'t [&'t [u8]], Option<&'t [&'t [u8]]>);
 
 impl Tokenizer {
-    /// Many texts in words, or pairs of them, with all that is known of each id.
+    /// Many texts given as words, or pairs of them, with everything that is known of each id.
     ///
-    /// Spans are counted in characters if `in_characters`, else in bytes.
+    /// Spans are counted in characters if `in_characters`, otherwise in bytes.
     ///
     /// # Errors
     /// As for [`Tokenizer::encode_full`]; the error says which text.

@@ -1,14 +1,14 @@
-//! What one thread needs to encode, and the ids of a piece through its cache.
+//! The state that one thread needs to encode, and the ids of a piece through its cache.
 //!
-//! A piece that the cache does not know is encoded part by part if it is long, cut where no merge crosses; one of
-//! ASCII only if it is longer still, and not a word. The cache never shows in a result. A piece that is known costs
-//! one look-up, another one what the encoder takes.
+//! A piece that is not in the cache is encoded part by part if it is long, cut where no merge crosses; an ASCII piece
+//! only if it is longer still and not a word. The cache never affects a result. A known piece costs one look-up, any
+//! other one what the encoder takes.
 //!
-//! Very short texts, such as the names and marks that chats consist of, recur often, and alone: their ids are kept whole.
-//! A text of a few letters has one or two pieces, and the work around them takes longer than encoding them. So a call with
-//! plain options first looks the whole text up. Each slot holds the last text that belongs there. A text of at most 15 bytes
-//! costs one cache line, found or not; others cost nothing. 16 KB beside each worker. A name or a mark that comes again
-//! takes a third of the time (0.10 instead of 0.27 µs in Python); a row of different words takes five sixths.
+//! Very short texts, such as names and the marks of chats, recur often: their ids are cached whole. A text of a few
+//! letters has one or two pieces, and the work around them takes longer than encoding them. So a call with plain
+//! options first looks the whole text up. Each slot holds the last text that belongs there. A text of at most 15 bytes
+//! costs one cache line, found or not; others cost nothing. This takes 16 KB per worker. A repeated name or mark takes
+//! a third of the time (0.10 instead of 0.27 µs in Python); a row of different words takes five sixths.
 
 use std::ops::Range;
 
@@ -19,20 +19,20 @@ use crate::piece::{MAX_KEY_LEN, key_hash};
 use crate::vocabulary::TokenId;
 use bytepair_split::Boundaries;
 
-/// A piece of ASCII that is not longer, in bytes, is merged as a whole: few cuts are in it. As many symbols are
-/// merged in blocks.
+/// ASCII pieces of at most this many bytes are merged as a whole, since they have few cuts. This is also how many
+/// symbols are merged in a block.
 const MAX_WHOLE_LEN: usize = 256;
 
-/// What one thread needs to encode.
+/// The state that one thread needs to encode.
 #[derive(Default)]
 pub(super) struct Worker {
     pub(super) scratch: Scratch,
     pub(super) cache: PieceCache,
-    /// These two are handed on beside it: behind pointers, as they are long.
+    /// These two are passed on separately from the worker, and boxed because they are large.
     pub(super) boundaries: Option<Box<Boundaries>>,
     pub(super) misses: Option<Box<Misses>>,
     pub(super) by_parts: ByParts,
-    /// Of a call that hands out no row of its own. What is left in it counts no more.
+    /// For calls that return no row of their own. Its content between calls is meaningless.
     pub(super) ids: Vec<TokenId>,
     pub(super) recent: RecentTexts,
 }
@@ -57,7 +57,7 @@ pub(super) fn append_ids(
     Ok(())
 }
 
-/// Appends the ids of a piece that the cache does not know.
+/// Appends the ids of a piece that is not in the cache.
 pub(super) fn append_new(
     encoder: &Encoder,
     text: &[u8],
@@ -81,18 +81,18 @@ pub(super) fn append_new(
     append_by_parts(encoder, text, &[piece], (&mut Vec::new(), ids), worker)
 }
 
-/// Whether a piece is one word, perhaps with a space or a mark before it. Few cuts are in such a one, however long.
+/// Whether a piece is one word, perhaps with a space or a mark before it. A word has few cuts, however long it is.
 fn is_word(piece: &[u8]) -> bool {
     piece.iter().skip(1).all(u8::is_ascii_alphanumeric)
 }
 
-/// Whether a piece is long and text without spaces, which is done by its parts.
+/// Whether a piece is long and text without spaces, and so is encoded by its parts.
 #[inline]
 pub(super) fn is_by_parts(text: &[u8], piece: &Range<usize>) -> bool {
     piece.len() > MAX_KEY_LEN && !text[piece.clone()].is_ascii()
 }
 
-/// Appends the ids of long pieces that the cache does not know, part by part, and where those of each begin.
+/// Appends the ids of long pieces that are not in the cache, part by part, and where the ids of each begin.
 pub(super) fn append_by_parts(
     encoder: &Encoder,
     text: &[u8],
@@ -105,13 +105,13 @@ pub(super) fn append_by_parts(
     by_parts.append(&mut context, Pieces { text, places }, begins, ids)
 }
 
-/// Places, a power of two.
+/// The number of slots, a power of two.
 const N_PLACES: usize = 256;
 
-/// Texts with more ids are not kept; so a place is a cache line.
+/// The most ids of a text that is kept, so that a slot is one cache line.
 const MAX_IDS: usize = 11;
 
-/// Ids by text, which is found by its key as a piece.
+/// Ids by text, found by the key that the text has as a piece.
 #[derive(Default)]
 pub(super) struct RecentTexts {
     /// Empty until a text is kept.
@@ -121,7 +121,7 @@ pub(super) struct RecentTexts {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Place {
-    /// That of no text is 0.
+    /// The key of the text; 0 for no text.
     key: u128,
     n_ids: u32,
     ids: [TokenId; MAX_IDS],
@@ -137,7 +137,7 @@ impl RecentTexts {
         place.ids.get(..place.n_ids as usize)
     }
 
-    /// Keeps the ids of a text, if they are few, instead of another's.
+    /// Keeps the ids of a text, if they are few, replacing those of another.
     pub(super) fn insert(&mut self, key: u128, ids: &[TokenId]) {
         let (Some(_), Ok(n_ids)) = (MAX_IDS.checked_sub(ids.len()), u32::try_from(ids.len()))
         else {

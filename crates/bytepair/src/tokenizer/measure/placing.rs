@@ -1,9 +1,10 @@
-//! Ids with their places in the text, and the places of pieces.
+//! Ids with their ranges in the text, and the ranges of pieces.
 //!
-//! Each piece is encoded as the walk comes to it. If the bytes of its tokens add up to it, their lengths are their places in
-//! it, and the walk knows where the piece came from; in a text that is one piece but for its spaces, no change is walked
-//! through. Otherwise a token stands for text of any length, or units were left out: then the text is traced, in parts as
-//! short as cuts allow. A token lies where its text came from. Costs a look at each token, or what tracing takes.
+//! Each piece is encoded as the walk reaches it. If the lengths of its tokens add up to its own, they give the ranges
+//! of the tokens in the piece, and the walk knows where the piece came from; a text that is one piece except for its
+//! spaces is not walked through its changes at all. Otherwise a token stands for text of any length, or units were
+//! left out: then the text is traced, in parts as short as cuts allow. A token lies where its text came from. Costs a
+//! look at each token, or what tracing takes.
 
 use std::ops::Range;
 
@@ -22,10 +23,10 @@ use crate::tokenizer::worker::{Worker, append_ids};
 use crate::vocabulary::{TokenId, TokenKind};
 use bytepair_split::{Boundaries, Splitter};
 
-/// How long a part is that is traced, in bytes, if it can be cut.
+/// The length of a part that is traced, in bytes, if it can be cut.
 const TRACED_LEN: usize = if crate::SMALL { 8 } else { 256 };
 
-/// Ids, where each lies, and where the pieces lie.
+/// Ids and their ranges, and the ranges of the pieces.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     pub(super) ids: Vec<TokenId>,
@@ -50,8 +51,8 @@ impl Place {
         self.pieces.truncate(n_pieces);
     }
 
-    /// Finds the ids of a stretch and returns the number of pieces. If there are `lens`, which are those of [`lens`], it
-    /// finds where ids and pieces lie, too.
+    /// Finds the ids of a stretch and returns the number of pieces. If `lens`, as made by [`lens`], are given, also
+    /// finds the ranges of ids and pieces.
     pub(super) fn fill(
         &mut self,
         call: &Call<'_>,
@@ -65,7 +66,7 @@ impl Place {
         Ok(count)
     }
 
-    /// Adds the tokens of a part that begins at a place: each lies where it came from.
+    /// Adds the tokens of a part at an offset, each where it came from.
     fn push_traced(&mut self, row: &Row, first: usize) {
         let mut rest = &row.offsets[..];
         for run in row.words.chunk_by(|one, other| one == other) {
@@ -78,9 +79,10 @@ impl Place {
         self.ids.extend_from_slice(&row.ids);
     }
 
-    /// Places the tokens from an index on in a piece, or in several; returns where they begin and end if their lengths fill it.
+    /// Places the tokens from an index on in one or several pieces; returns their start and end if their lengths fill
+    /// it.
     ///
-    /// A space may be put in front of it. A token of this alone has the place of the first character.
+    /// A space may have been put in front. A token of that space alone has the place of the first character.
     fn push_by_lengths(
         &mut self,
         from: usize,
@@ -109,7 +111,7 @@ impl Place {
 }
 
 impl Place {
-    /// Counts the pieces of a segment, and places them if it is known where the segment lies.
+    /// Counts the pieces of a segment, and places them if the place of the segment is known.
     fn push_pieces(
         &mut self,
         splitter: &Splitter,
@@ -144,7 +146,7 @@ fn first_character_len(text: &[u8]) -> usize {
     1 + text.iter().skip(1).take_while(|byte| **byte & 0xC0 == 0x80).count()
 }
 
-/// Ranges of a text: where they begin, and where they end, each in order.
+/// Ranges of a text: their starts and their ends, each in order.
 #[derive(Debug, Default)]
 pub(super) struct Spans {
     starts: Vec<usize>,
@@ -161,14 +163,14 @@ impl Spans {
         self.ends.truncate(len);
     }
 
-    /// Adds a span of a part that begins at a place.
+    /// Adds a span of a part at an offset.
     #[inline]
     fn push(&mut self, first: usize, (start, end): (usize, usize)) {
         self.starts.push(first + start);
         self.ends.push(first + end.max(start));
     }
 
-    /// Joins a range to the one before it.
+    /// Joins a range to the previous one.
     fn join(&mut self, index: usize) {
         if (1..self.starts.len()).contains(&index) {
             self.starts.remove(index);
@@ -181,13 +183,13 @@ impl Spans {
         self.ends.sort_unstable();
     }
 
-    /// Goes over them beside other ranges.
+    /// A cursor over the spans, for comparison with other ranges.
     pub(super) fn cursor(&self) -> Cursor<'_> {
         Cursor { spans: self, n_begun: 0, n_ended: 0 }
     }
 }
 
-/// Goes over spans in order.
+/// Walks through spans in order.
 pub(super) struct Cursor<'s> {
     spans: &'s Spans,
     n_begun: usize,
@@ -195,7 +197,7 @@ pub(super) struct Cursor<'s> {
 }
 
 impl Cursor<'_> {
-    /// How many spans share a byte with a range that comes after all earlier ranges.
+    /// How many spans share a byte with `range`, which must come after all earlier ranges.
     #[inline]
     pub(super) fn n_within(&mut self, range: &Range<usize>) -> u64 {
         let (starts, ends) = (&self.spans.starts[self.n_begun..], &self.spans.ends[self.n_ended..]);
@@ -205,7 +207,7 @@ impl Cursor<'_> {
     }
 }
 
-/// The number of pieces of a part of a text, and whether its ends lie in one.
+/// The number of pieces of a part of a text, and whether its ends lie inside a piece.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PieceCount {
     pub(super) n: u64,
@@ -221,12 +223,12 @@ impl PieceCount {
         self.ends_inside = is_text;
     }
 
-    /// Whether a piece reaches from this part into the next, where a text is cut inside of pieces.
+    /// Whether a piece continues from this part into the next, if texts are cut inside pieces.
     pub(super) fn reaches_into(&self, next: &Self) -> bool {
         self.ends_inside && next.begins_inside == Some(true)
     }
 
-    /// Puts the next part behind.
+    /// Appends the next part.
     pub(super) fn append(&mut self, next: &Self, is_joined: bool) {
         self.n += next.n - u64::from(is_joined);
         if let Some(begins) = next.begins_inside {
@@ -236,8 +238,8 @@ impl PieceCount {
     }
 }
 
-/// By id: how many bytes of a piece a token stands for, if that is the same everywhere; 0 where it is not. In a text that
-/// is one piece but for its spaces, the mark of a space stands for one.
+/// By id: how many bytes of a piece a token stands for, if that is always the same; otherwise 0. In a text that is one
+/// piece except for its spaces, the mark of a space counts as one byte.
 pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     let vocabulary = &tokenizer.parts.vocabulary;
     let mark = tokenizer.plan().words.as_ref().and_then(Spaces::is_one_piece).map(String::from);
@@ -252,15 +254,15 @@ pub(super) fn lens(tokenizer: &Tokenizer) -> Vec<u32> {
     lens
 }
 
-/// Whether a text is cut inside of pieces.
+/// Whether texts are cut inside pieces.
 pub(super) fn is_cut_inside(tokenizer: &Tokenizer) -> bool {
     let first = tokenizer.parts.pre_tokenizer.rounds().first();
     first.is_none_or(|round| round.splitter.stages().is_empty())
 }
 
 impl Call<'_> {
-    /// How the words of a stretch are cut before they are normalized, if all of it is one piece and the mark of a space does
-    /// not stand in it.
+    /// How the words of a stretch are cut before they are normalized, if all of it is one piece and it does not
+    /// contain the mark of a space.
     fn spaces(&self, stretch: Segment<'_>) -> Option<&Spaces> {
         let words = self.tokenizer.plan().words.as_ref();
         let spaces = words.filter(|spaces| spaces.takes(stretch.text))?;
@@ -279,17 +281,17 @@ impl Call<'_> {
     }
 }
 
-/// Finds places.
+/// Finds the ranges of ids and pieces.
 struct Placing<'c> {
     call: &'c Call<'c>,
-    /// By id: how many bytes of a piece a token stands for, as [`lens`] gives them, if places are asked for.
+    /// By id: how many bytes of a piece a token stands for, as given by [`lens`], if ranges are wanted.
     lens: Option<&'c [u32]>,
     worker: &'c mut Worker,
     place: &'c mut Place,
 }
 
 impl Placing<'_> {
-    /// Finds the ids of a stretch that begins at a place, and where they and the pieces lie.
+    /// Finds the ids of a stretch at an offset, and the ranges of ids and pieces.
     fn place(&mut self, stretch: Segment<'_>, first: usize) -> Result<PieceCount> {
         let before = self.place.lens();
         let (found, fits) = match self.call.whole_splitter(stretch) {
@@ -303,7 +305,7 @@ impl Placing<'_> {
         self.place_in_parts(stretch, first)
     }
 
-    /// Encodes a stretch piece by piece; returns whether the lengths of tokens tell where they lie, if that is asked for.
+    /// Encodes a stretch piece by piece; returns whether the lengths of tokens give their ranges, if these are wanted.
     fn encode(&mut self, stretch: Segment<'_>, first: usize) -> Result<(PieceCount, bool)> {
         let Self { call, lens, worker, place } = self;
         let (encoder, spaces) = (call.tokenizer.encoder(), call.spaces(stretch));
@@ -341,7 +343,7 @@ impl Placing<'_> {
         Ok((found, fits))
     }
 
-    /// [`Self::encode`] of whole segments, which a splitter cuts.
+    /// [`Self::encode`] for whole segments, which a splitter cuts.
     fn encode_segments(
         &mut self,
         splitter: &Splitter,
@@ -373,7 +375,7 @@ impl Placing<'_> {
         Ok((found, fits))
     }
 
-    /// Cuts a stretch into short parts, and traces it if it has no place to cut.
+    /// Cuts a stretch into short parts, and traces it if it cannot be cut.
     fn place_in_parts(&mut self, stretch: Segment<'_>, first: usize) -> Result<PieceCount> {
         let tokenizer = self.call.tokenizer;
         let (mut all, mut rest, mut first) = (PieceCount::default(), stretch, first);
