@@ -1,10 +1,10 @@
-//! Encodings that are changed after they were made: cut to a length, joined, given another number of their text, or offsets
-//! in characters.
+//! Changes to finished encodings: truncating, joining, setting the index of their text, or converting offsets to
+//! characters.
 //!
-//! The rules are those of the library that reads `tokenizer.json`. Each change costs what the encoding is long. A byte that
-//! continues no character begins one, so texts that are not UTF-8 have characters too. A span that begins or ends inside
-//! a character takes in all of it. Offsets in characters take one pass over the text, and a count of at most [`STEP`] bytes
-//! for each offset.
+//! The rules are those of the library that reads `tokenizer.json`. Each change is linear in the length of the
+//! encoding. A byte that does not continue a character begins one, so texts that are not UTF-8 have characters too. A
+//! span that begins or ends inside a character is extended to the whole character. Offsets in characters take one pass
+//! over the text, and a count of at most [`STEP`] bytes for each offset.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::{Encoding, check_windows, n_windows, windows};
 use crate::error::{Error, Result};
 use crate::template::{Padding, Truncation};
 
-/// Characters are counted up to every this many bytes.
+/// The number of characters is stored for every multiple of this many bytes.
 const STEP: usize = 64;
 
 impl Encoding {
-    /// Cuts this to at most `max_length` ids. The rest becomes its overflowing parts; those it had are dropped.
+    /// Cuts this to at most `max_length` ids. The rest becomes its overflowing parts; earlier ones are dropped.
     ///
     /// # Errors
     /// If neighbouring parts would have to share all their ids, or so many that they take too much memory.
@@ -45,22 +45,22 @@ impl Encoding {
         Ok(())
     }
 
-    /// Fills this up to `padding.length` and its multiple. The padding is shown as `padding.token`.
+    /// Pads this to `padding.length` and its multiple. The padding is shown as `padding.token`.
     pub fn fill_up(&mut self, padding: &Padding) {
         let len = padding.len(self.ids.len());
         self.pad(padding, Some(&padding.token), len);
     }
 
-    /// Says that all ids belong to the text of this number.
+    /// Sets the index of the text that all ids belong to.
     pub fn set_sequence(&mut self, sequence: u8) {
         self.sequence_ids.fill(Some(sequence));
         self.overflowing.iter_mut().for_each(|part| part.set_sequence(sequence));
     }
 
-    /// Joins encodings. With `growing_offsets`, spans go on where those before end.
+    /// Joins encodings. With `growing_offsets`, the spans of each continue after those of the previous one.
     ///
     /// # Errors
-    /// If each part that overflows, followed by each of the others, takes too much memory.
+    /// If combining each overflowing part with each of the others takes too much memory.
     pub fn merged(
         encodings: impl IntoIterator<Item = Self>,
         growing_offsets: bool,
@@ -82,7 +82,7 @@ impl Encoding {
         Ok(merged)
     }
 
-    /// The ids of this and of all that overflows.
+    /// The number of ids of this encoding and all its overflowing parts.
     fn n_ids(&self) -> usize {
         self.ids.len() + self.overflowing.iter().map(|part| part.ids.len()).sum::<usize>()
     }
@@ -135,10 +135,10 @@ impl Encoding {
     }
 }
 
-/// The number of characters before each place of a text.
+/// The number of characters before each place in a text.
 struct Characters<'t> {
     text: &'t [u8],
-    /// By multiple of [`STEP`]; empty where each byte is a character.
+    /// By multiple of [`STEP`]; empty if each byte is a character.
     counts: Vec<usize>,
 }
 
@@ -156,7 +156,7 @@ impl<'t> Characters<'t> {
         Self { text, counts: counts.collect() }
     }
 
-    /// The characters of a span; one of nothing stays so.
+    /// The span in characters; an empty one stays empty.
     fn span(&self, (start, end): (usize, usize)) -> (usize, usize) {
         let last = self.begun_before(end);
         (if start == end { last } else { self.begun_at(start) }, last)
@@ -171,7 +171,7 @@ impl<'t> Characters<'t> {
         self.counts[step] + count(&self.text[step * STEP..offset])
     }
 
-    /// The place among the characters of the one that a byte is part of.
+    /// The index of the character that contains a byte.
     fn begun_at(&self, offset: usize) -> usize {
         let is_inside = self.text.get(offset).is_some_and(|&byte| is_continuation(byte));
         self.begun_before(offset).saturating_sub(usize::from(is_inside))
@@ -182,7 +182,7 @@ fn count(text: &[u8]) -> usize {
     text.iter().filter(|&&byte| !is_continuation(byte)).count()
 }
 
-/// Whether a byte continues a character of UTF-8.
+/// Whether a byte is a continuation byte of UTF-8.
 pub(super) fn is_continuation(byte: u8) -> bool {
     byte & 0xC0 == 0x80
 }

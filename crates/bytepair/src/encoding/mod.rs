@@ -1,12 +1,12 @@
-//! The whole result of encoding: ids with where each came from, cut to a length and filled up.
+//! The full result of encoding: ids with the origin of each, truncated and padded.
 //!
-//! Everything but the ids costs more than the ids do, so it is made only on request: texts are traced
-//! through each change (`trace`), and offsets become characters at the end (`editing`). What is cut off
-//! is kept as further encodings. The rules are those of the library that reads `tokenizer.json`, but that
-//! overflowing parts have the types that the template says, and no overflowing parts of their own.
+//! Everything but the ids costs more than the ids do, so it is computed only on request: texts are traced through each
+//! change (`trace`), and offsets become characters at the end (`editing`). Ids that are cut off are kept as further
+//! encodings. The rules are those of the library that reads `tokenizer.json`, except that overflowing parts have the
+//! types that the template says, and no overflowing parts of their own.
 //!
-//! Two texts that both overflow give an encoding for each pair of parts; otherwise costs are linear. Parts that would
-//! take much more memory than their text, since they share nearly all ids or are such pairs, are refused.
+//! If two texts both overflow, there is an encoding for each pair of parts; in all other cases costs are linear. Parts
+//! that would take much more memory than their text, because they share nearly all ids or are such pairs, are refused.
 
 mod editing;
 mod trace;
@@ -20,32 +20,32 @@ use crate::memory::ask_to_grow;
 use crate::template::{OffsetRules, Padding, Side, Truncation};
 use crate::vocabulary::TokenId;
 
-/// One text or two, encoded. All lists but the last two have one entry for each id.
+/// One text or two, encoded. All lists except the last two have one entry per id.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding {
     /// The ids.
     pub ids: Vec<TokenId>,
-    /// The type of each id, by the template.
+    /// The type of each id, from the template.
     pub type_ids: Vec<u32>,
-    /// What each id stands for in its text: where that begins and ends, in bytes.
+    /// The range of the text that each id stands for, in bytes.
     pub offsets: Vec<(usize, usize)>,
-    /// Whether an id belongs to no text: it is of the template or of the padding.
+    /// Whether an id belongs to no text but to the template or the padding.
     pub special_tokens_mask: Vec<bool>,
-    /// Whether an id counts: it is no padding.
+    /// Whether an id is real, not padding.
     pub attention_mask: Vec<bool>,
-    /// The piece of its text that an id belongs to; an added token is a piece.
+    /// The index of the piece of the text that an id belongs to; an added token is a piece.
     pub word_ids: Vec<Option<u32>>,
-    /// The text that an id belongs to: 0 or 1.
+    /// The index of the text that an id belongs to: 0 or 1.
     pub sequence_ids: Vec<Option<u8>>,
-    /// How tokens stand in their text that are written otherwise in the vocabulary, with their places among
-    /// the ids: added tokens with the white space that belongs to them, or after normalizing.
+    /// The text of tokens that is written differently in the vocabulary, with their indices: added tokens with the
+    /// white space that belongs to them, or after normalization.
     pub found_as: Vec<(usize, String)>,
-    /// What did not fit.
+    /// The overflowing parts.
     pub overflowing: Vec<Self>,
 }
 
 impl Encoding {
-    /// About what is known of an id takes, in bytes.
+    /// The approximate memory of all fields of one id, in bytes.
     pub(crate) const LEN_OF_ID: usize = 40;
 
     /// Special tokens, which belong to no text.
@@ -64,7 +64,7 @@ impl Encoding {
         }
     }
 
-    /// Appends what follows. Each part that overflows here is followed by each there.
+    /// Appends an encoding. Each overflowing part here is combined with each one there.
     pub(crate) fn join(&mut self, next: &Self) {
         let with = |part: &Self, next: &Self| {
             let mut joined = part.without_overflowing();
@@ -81,8 +81,8 @@ impl Encoding {
         self.overflowing = overflowing;
     }
 
-    /// Fills this up to a length, and all that overflows. The padding is shown as the vocabulary names its id,
-    /// or by a name of its own.
+    /// Pads this and all overflowing parts to a length. The padding is shown as the vocabulary names its id, or by the
+    /// given name.
     pub(crate) fn pad(&mut self, padding: &Padding, own_name: Option<&str>, len: usize) {
         self.overflowing.iter_mut().for_each(|part| part.pad(padding, own_name, len));
         let n_missing = len.saturating_sub(self.ids.len());
@@ -101,7 +101,7 @@ impl Encoding {
         }
     }
 
-    /// Appends ids, without what overflows.
+    /// Appends ids, without overflowing parts.
     pub(crate) fn append(&mut self, next: &Self) {
         let n_before = self.ids.len();
         let moved = |(index, found): &(usize, String)| (n_before + index, found.clone());
@@ -126,19 +126,19 @@ impl Encoding {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) ids: Vec<TokenId>,
-    /// The span of text of each id, white space included.
+    /// The span of text of each id, including white space.
     pub(crate) offsets: Vec<(usize, usize)>,
-    /// The number of the piece of each id.
+    /// The index of the piece of each id.
     pub(crate) words: Vec<u32>,
-    /// How many characters of white space each token begins and ends with; empty where spans are not trimmed.
+    /// How many characters of white space each token begins and ends with; empty if spans are not trimmed.
     spaces: Vec<(usize, usize)>,
-    /// By place among the ids: how a token stands there, where it is written otherwise in the vocabulary.
+    /// By index: the text of a token, if it is written differently in the vocabulary.
     found_as: Vec<(usize, String)>,
     n_words: u32,
 }
 
 impl Row {
-    /// Refuses this many more ids if there is no memory for them.
+    /// Returns an error if there is no memory for this many more ids.
     pub(crate) fn ask_for_room(&self, n_more: usize) -> Result<()> {
         ask_to_grow(&self.ids, n_more)?;
         ask_to_grow(&self.offsets, n_more)?;
@@ -166,7 +166,7 @@ impl Row {
         }
     }
 
-    /// Adds a word that was encoded by itself; spans are counted from where it begins.
+    /// Adds a word that was encoded by itself; its spans are counted from its beginning.
     pub(crate) fn push_word(&mut self, mut encoding: Encoding, word: &[u8], in_characters: bool) {
         if in_characters {
             encoding.to_characters(word, None);
@@ -180,7 +180,7 @@ impl Row {
         self.offsets.append(&mut encoding.offsets);
     }
 
-    /// Says how the last token stands in the text.
+    /// Sets the text of the last token.
     pub(crate) fn found_as(&mut self, text: String) {
         self.found_as.push((self.ids.len() - 1, text));
     }
@@ -193,7 +193,7 @@ impl Row {
         max_len: usize,
         truncation: Option<&Truncation>,
     ) -> Encoding {
-        // How many parts there are was checked before.
+        // The number of parts was checked before.
         let part = |range| self.part(range, text, which, rules);
         let Some(truncation) = truncation.filter(|_| max_len < self.ids.len()) else {
             return part(0..self.ids.len());
@@ -230,14 +230,14 @@ impl Row {
         }
     }
 
-    /// How tokens of a range stand in the text, by place in the range.
+    /// The texts of tokens in a range, by index in the range.
     fn found_within(&self, range: Range<usize>) -> Vec<(usize, String)> {
         let found = self.found_as.iter().filter(|(index, _)| range.contains(index));
         found.map(|(index, text)| (index - range.start, text.clone())).collect()
     }
 }
 
-/// How many parts a row of ids has that is cut to a length.
+/// The number of parts when a row of ids is cut to a length.
 pub(crate) fn n_windows(len: usize, max_len: usize, truncation: &Truncation) -> usize {
     match len.checked_sub(max_len) {
         None | Some(0) => 1,
@@ -246,7 +246,7 @@ pub(crate) fn n_windows(len: usize, max_len: usize, truncation: &Truncation) -> 
     }
 }
 
-/// Refuses parts that share so many ids that they take much more memory than the text; each has `part_len` ids.
+/// Refuses parts that share so many ids that they take much more memory than the text; each part has `part_len` ids.
 pub(crate) fn check_windows(n_parts: usize, part_len: usize, n_ids: usize) -> Result<()> {
     let most = n_ids.saturating_mul(MAX_SHARE).max(MIN_SHARED);
     if n_parts.saturating_mul(part_len) <= most {
@@ -259,13 +259,13 @@ pub(crate) fn check_windows(n_parts: usize, part_len: usize, n_ids: usize) -> Re
     Err(Error::option("truncation", problem))
 }
 
-/// How often each id may stand in the parts of a text that overflows, on average.
+/// How often each id may occur in the parts of an overflowing text, on average.
 const MAX_SHARE: usize = 64;
 
-/// So many ids of all parts are always allowed: about 300 MB.
+/// This many ids of all parts are always allowed: about 300 MB.
 const MIN_SHARED: usize = 1 << 23;
 
-/// The parts of a row of ids that is too long; the first is what stays.
+/// The parts of a row of ids that is too long; the first part is the one that is kept.
 fn windows(len: usize, max_len: usize, truncation: &Truncation) -> Vec<Range<usize>> {
     let step = max_len.saturating_sub(truncation.stride).max(1);
     let n_steps = (len - max_len).div_ceil(step);
@@ -287,7 +287,7 @@ fn spaces(written: &str) -> (usize, usize) {
     )
 }
 
-/// A span without the white space at its ends. The first token may begin with a space that was put there.
+/// A span without the white space at its ends. The first token may begin with a space that the tokenizer put there.
 fn trimmed(
     (mut start, mut end): (usize, usize),
     (mut n_leading, n_trailing): (usize, usize),
@@ -331,7 +331,7 @@ mod tests {
     use crate::template::TruncationStrategy;
     use proptest::prelude::*;
 
-    /// The parts as the rule says it: from place to place, until one reaches the end.
+    /// The parts by the definition of the rule: from start to start, until one reaches the end.
     fn slow_windows(len: usize, max_len: usize, stride: usize, side: Side) -> Vec<Range<usize>> {
         let mut windows = Vec::new();
         for n_cut in (0..len).step_by(max_len - stride) {
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn parts_that_share_nearly_all_ids_are_refused_where_there_are_many() {
-        // An id of each kind of parts takes 37 bytes; 500 ids shared by 512 are nothing unusual.
+        // An id of each kind of part takes 37 bytes; it is not unusual that 512 parts share 500 ids.
         for (n_parts, part_len, n_ids) in
             [(1, 1 << 30, 1 << 30), (16_000, 512, 200_000), (9_000, 900, 10)]
         {

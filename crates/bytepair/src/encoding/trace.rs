@@ -1,9 +1,9 @@
-//! Text that knows where it came from, through every change and cut.
+//! Text that tracks its origin through every change and cut.
 //!
-//! A changed text has for each of its bytes a span of the original. By the rules of alignment a whole character
-//! comes from whole characters; where it was copied, byte for byte, each of its bytes comes from one byte. Takes
-//! memory of two numbers for each byte of a changed text, and none for others. A text [without spans](Traced::plain) goes
-//! the same way and costs what its changes cost.
+//! Each byte of a changed text has a span of the original. By the rules of alignment a whole character comes from
+//! whole characters; if it was copied byte for byte, each of its bytes comes from one byte. Takes two numbers of
+//! memory per byte of a changed text, and none for unchanged ones. A text [without spans](Traced::plain) goes the same
+//! way and costs what its changes cost.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::normalize::{Aligned, Normalizer};
 use crate::segment::Segment;
 
-/// A text and where in the original it came from.
+/// A text and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Traced<'t> {
     pub(crate) text: Cow<'t, [u8]>,
     origin: Origin<'t>,
-    /// Whether it begins with what the whole text begins with. All that the first character became begins so.
+    /// Whether it begins where the whole text begins. Everything that the first character became does.
     is_first: bool,
-    /// Whether nothing stands after it in the whole text.
+    /// Whether nothing follows it in the whole text.
     is_last: bool,
     /// Whether it is the rest of a segment.
     is_rest: bool,
@@ -27,11 +27,11 @@ pub(crate) struct Traced<'t> {
 
 #[derive(Clone, Debug)]
 enum Origin<'t> {
-    /// It is the original from this byte on.
+    /// The original from this byte on.
     Same(usize),
     /// By byte of the text, a span of the original.
     Spans(Cow<'t, [(usize, usize)]>),
-    /// Nobody asks.
+    /// The origin is not tracked.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl<'t> Traced<'t> {
         Self { text, origin: Origin::Same(0), is_first, is_last, is_rest }
     }
 
-    /// A part of the original whose origin nobody asks for: it has no spans.
+    /// A part of the original whose origin is not tracked: it has no spans.
     pub(crate) fn plain(segment: Segment<'t>) -> Self {
         Self { origin: Origin::Unknown, ..Self::of(segment) }
     }
@@ -53,17 +53,17 @@ impl<'t> Traced<'t> {
         Traced { origin: Origin::Same(0), ..self.part(0..self.text.len()) }
     }
 
-    /// Whether it knows its spans.
+    /// Whether its spans are tracked.
     pub(crate) fn has_spans(&self) -> bool {
         !matches!(self.origin, Origin::Unknown)
     }
 
-    /// Whether it begins with what the whole text begins with.
+    /// Whether it begins where the whole text begins.
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
 
-    /// The text and what it is of the whole text.
+    /// The text and its position in the whole text.
     pub(crate) fn segment(&self) -> Segment<'_> {
         let Self { is_first, is_last, is_rest, .. } = *self;
         Segment { text: &self.text, is_first, is_last, is_rest }
@@ -87,13 +87,13 @@ impl<'t> Traced<'t> {
         Traced { text: Cow::Borrowed(&self.text[range]), origin, is_first, is_last, is_rest }
     }
 
-    /// A piece, which begins where pieces do even if the text is the rest of a segment: a cut at which nothing changes
-    /// lies between two pieces.
+    /// A piece. It counts as the beginning of a piece even if the text is the rest of a segment, since a cut that
+    /// changes nothing lies between two pieces.
     pub(crate) fn piece(&self, range: Range<usize>) -> Traced<'_> {
         Traced { is_rest: false, ..self.part(range) }
     }
 
-    /// A part that ends at an added token, or where this ends.
+    /// A part that ends at an added token, or where this text ends.
     pub(crate) fn between(&self, range: Range<usize>) -> Traced<'_> {
         let is_last = self.is_last || range.end < self.text.len();
         Traced { is_last, ..self.part(range) }
@@ -109,8 +109,8 @@ impl<'t> Traced<'t> {
             return Ok(Traced { text, origin: Origin::Unknown, is_first, is_last, is_rest });
         }
         let is_same = |text: &[u8]| text == &*self.text;
-        // Several steps may give the same text, but not from the same characters; and SentencePiece has its own
-        // spans of characters that stay.
+        // Several steps may give the same text, but not from the same characters; and SentencePiece has spans of its
+        // own for unchanged characters.
         let may_stay = normalizer.steps().len() == 1 && !normalizer.is_sentencepiece();
         if normalizer.steps().is_empty() || may_stay && is_same(&normalizer.normalize(segment)?) {
             return Ok(self.part(0..self.text.len()));
@@ -122,7 +122,7 @@ impl<'t> Traced<'t> {
         Ok(Traced { text: Cow::Owned(text), origin, is_first, is_last, is_rest })
     }
 
-    /// The span of the original that a range of the text came from; for a text without spans that range.
+    /// The span of the original that a range of the text came from; without spans, the range itself.
     pub(crate) fn span(&self, range: Range<usize>) -> (usize, usize) {
         let spans = match &self.origin {
             Origin::Same(start) => return (start + range.start, start + range.end),
@@ -137,7 +137,7 @@ impl<'t> Traced<'t> {
         }
     }
 
-    /// The spans of a text made from this one, by spans of this one.
+    /// The spans of a text made from this one, given by spans of this one.
     fn composed(&self, text: &[u8], spans: &[(usize, usize)]) -> Vec<(usize, usize)> {
         let mut composed = Vec::with_capacity(spans.len());
         for run in spans.chunk_by(|one, other| one == other) {
