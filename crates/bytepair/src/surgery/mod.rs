@@ -2,16 +2,17 @@
 //!
 //! These guarantees hold, each tested as a property of small random vocabularies in `tests`:
 //!
-//! - *Extension* ([`strings`]): existing tokens, merges and added tokens keep their ids and ranks, and new
-//!   merges rank after all others. So the old merges run to their end first, and the new encoding of a text joins some
-//!   neighbours of the old one. Once two tokens get a merge, their string always becomes that token, since later merges
-//!   rank after this one: every added token is reachable.
-//! - *Removal* ([`remove`], [`prune`]): removing a token removes all merges that use it, and the tokens that only those
-//!   merges make. Every remaining token that its own units were merged to still is: no merge on the way to it is gone.
+//! - *Extension* ([`strings`]): existing tokens, merges and added tokens keep their ids and ranks, and new merges rank
+//!   after all others. So the old merges run to their end first, and the new encoding of a text joins some adjacent
+//!   tokens of the old one. Once two tokens get a merge, their string always becomes that token, since later merges rank
+//!   after this one: every added token is reachable.
+//! - *Removal* ([`remove`], [`prune`]): removing a token removes all merges that use it, and the tokens that only
+//!   those merges make. Every remaining token that its own units were merged to still is: all merges on the way to it
+//!   remain.
 //! - *Numbering* ([`remove`]): all parts of a tokenizer that hold ids get the new ones, or the change is refused.
 //!
-//! Removing a merge does not simply split its token: a part may then join its other neighbour. So counts after a removal
-//! need a new encoding.
+//! Removing a merge does not simply split its token: a part may then merge with its other neighbour. So counts after a
+//! removal require a new encoding.
 
 mod prune;
 mod remove;
@@ -26,19 +27,20 @@ use crate::error::Result;
 use crate::tokenizer::Tokenizer;
 use crate::vocabulary::{Merge, TokenId, Vocabulary};
 
-/// Both parts of a merge, or the one that they are.
+/// Both parts of a merge, or one if they are the same.
 fn parts_of(merge: Merge) -> impl Iterator<Item = TokenId> {
     [Some(merge.left), (merge.left != merge.right).then_some(merge.right)].into_iter().flatten()
 }
 
 /// The tokens that each token is built on.
 ///
-/// In files with scores, several merges can make the same token. Such a token is built on one of them: the last merge when its
-/// own units are encoded. The others never happen on the way to it. So the tokens that are built on a token are those that are
-/// removed with it. Each merge is read once, and each token with several merges is encoded once.
+/// In files with scores, several merges can make the same token. Such a token is built on one of them: the last merge
+/// when its own units are encoded. The others never happen on the way to it. So the tokens that are built on a token
+/// are exactly those that are removed with it. Each merge is read once, and each token with several merges is encoded
+/// once.
 #[derive(Clone, Debug)]
 struct Ground {
-    /// By id: its parts, in pairs, with the place of the merge.
+    /// By id: its parts, in pairs, with the index of the merge.
     parts: Vec<Vec<(u32, Merge)>>,
     /// By id: the tokens that have it as a part.
     above: Vec<Vec<TokenId>>,
@@ -67,7 +69,7 @@ impl Ground {
         Ok(Self { parts, above })
     }
 
-    /// What a token is built on.
+    /// The tokens that a token is built on.
     fn parts(&self, id: TokenId) -> &[(u32, Merge)] {
         &self.parts[id as usize]
     }
@@ -77,7 +79,7 @@ impl Ground {
         &self.above[id as usize]
     }
 
-    /// These tokens and all that are built on them, in the order of their ids.
+    /// These tokens and all that are built on them, in order of id.
     fn closure(&self, ids: &[TokenId]) -> Vec<TokenId> {
         let mut is_in = vec![false; self.parts.len()];
         let mut waiting = ids.to_vec();
@@ -98,7 +100,7 @@ impl Tokenizer {
     /// These tokens and all that are built on them, each with the parts that it is built on.
     ///
     /// # Errors
-    /// If an id is that of no token, or a token is too long to encode.
+    /// If an id has no token, or a token is too long to encode.
     pub fn built_on(&self, ids: &[TokenId]) -> Result<Vec<(TokenId, Vec<TokenId>)>> {
         ids.iter().try_for_each(|&id| self.parts().vocabulary.expect_token(id).map(drop))?;
         let ground = self.ground()?;

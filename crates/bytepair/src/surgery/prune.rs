@@ -1,9 +1,9 @@
-//! Makes a vocabulary smaller for a corpus: the rarest leaf is removed, again and again.
+//! Shrinks a vocabulary for a corpus by repeatedly removing the rarest leaf.
 //!
-//! A leaf is a token that no other is built on, so every remaining token is still made. Of equally rare leaves the newest
-//! is removed: the one with the last merge, then the one with the largest id. After each removal the pieces that contain
-//! the token are encoded again and all counts are updated, so each choice is made on exact counts. Pruning ends at the
-//! given size, when the rarest leaf occurs often enough, or when no removable leaf is left.
+//! A leaf is a token that no other is built on, so every remaining token can still be made. Of equally rare leaves the
+//! newest is removed: the one with the last merge, then the one with the largest id. After each removal the pieces
+//! that contain the token are encoded again and all counts are updated, so each choice is based on exact counts.
+//! Pruning ends at the given size, when the rarest leaf occurs often enough, or when no removable leaf is left.
 //!
 //! An index from tokens to the pieces that have or had them finds these pieces. The cost is an encoding of each distinct
 //! piece, another one for each piece that loses a token, and a logarithmic update for each leaf whose count changes.
@@ -26,7 +26,7 @@ pub struct Goal<'g> {
     pub to: Option<usize>,
     /// Tokens that occur at least this often are kept. Without it, counts only decide the order.
     pub min_count: Option<i64>,
-    /// By id: whether the token may be removed. Without it, every token may that need not stay.
+    /// By id: whether the token may be removed. Without it, every token that is not required may be removed.
     pub among: Option<&'g [bool]>,
 }
 
@@ -54,7 +54,7 @@ struct Pruning<'p> {
     edit: EditedMerges,
     /// By piece: its ids.
     pieces: Vec<Box<[TokenId]>>,
-    /// By id: the pieces that have it, and perhaps some that had it.
+    /// By id: the pieces that contain it, and perhaps some that no longer do.
     places: Vec<Vec<u32>>,
     /// By id: how often it occurs.
     n_uses: Vec<i64>,
@@ -106,7 +106,7 @@ impl<'p> Pruning<'p> {
         (self.n_uses[id as usize], Reverse(place.unwrap_or(u32::MAX)), Reverse(id))
     }
 
-    /// Notes that a piece has a token.
+    /// Records that a piece contains a token.
     fn note(&mut self, piece: u32, id: TokenId, count: i64) {
         self.count(id, count);
         if self.may_go.get(id as usize) == Some(&true)
@@ -153,7 +153,7 @@ impl<'p> Pruning<'p> {
         Ok(Some((id, n_uses)))
     }
 
-    /// Notes that one token less is built on this one, which may now be a leaf.
+    /// Records that one token fewer is built on this one, which may now be a leaf.
     fn lose(&mut self, id: TokenId) {
         let n_above = &mut self.n_above[id as usize];
         *n_above -= 1;
@@ -177,10 +177,10 @@ impl<'p> Pruning<'p> {
 }
 
 impl Tokenizer {
-    /// This tokenizer with fewer tokens: those that these pieces need least are removed.
+    /// This tokenizer with fewer tokens: the tokens that these pieces need least are removed.
     ///
     /// # Errors
-    /// If there are fewer tokens than asked for, if so few cannot be reached, or if a piece cannot be encoded.
+    /// If there are fewer tokens than requested, if the size cannot be reached, or if a piece cannot be encoded.
     pub fn pruned(
         &self,
         goal: Goal<'_>,

@@ -1,12 +1,12 @@
-//! Removes tokens: which of them may go, what becomes of those that are built on them, and of the ids.
+//! Removes tokens: which of them may be removed, and how tokens built on them and ids are treated.
 //!
-//! `cascade` removes all tokens that are built on the named ones. `reroute` gives such a token another merge, of two tokens
-//! that stay, at the rank of its own; the token is kept if its units are then merged to it and all other remaining tokens
-//! are still made. A merge of another pair may preempt merges that make other tokens, so every token is encoded again, and
-//! a new merge that harms one is dropped. Each round of rerouting encodes every token once.
+//! `cascade` removes all tokens that are built on the named ones. `reroute` gives such a token another merge, of two
+//! remaining tokens, at the rank of its own. The token is kept if its units are then merged to it and all other
+//! remaining tokens are still made. A merge of another pair may preempt merges that make other tokens, so every token
+//! is encoded again, and a new merge that breaks one is dropped. Each round of rerouting encodes every token once.
 //!
-//! A merge stays if both its parts and its result do, in its order and with its priority. All parts of the tokenizer that hold
-//! ids get the new ones. Linear in the size of the vocabulary.
+//! A merge stays if both its parts and its result do, with its order and priority. All parts of the tokenizer that
+//! hold ids get the new ones. Linear in the size of the vocabulary.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::tokenizer::{Parts, Tokenizer};
 use crate::units::published_name;
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
-/// What becomes of tokens that are built on those removed.
+/// How tokens that are built on removed ones are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// They are removed too.
     #[default]
     Cascade,
-    /// They are kept where another merge can make them, and removed otherwise.
+    /// They are kept if another merge can make them, and removed if not.
     Reroute,
 }
 
-/// A token that is now made of other parts. All ids are the old ones.
+/// A token that is now made from other parts. All ids are the old ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rerouted {
@@ -49,7 +49,7 @@ pub struct Removed {
     pub id_map: Vec<Option<TokenId>>,
     /// The old ids of all removed tokens, in order.
     pub removed: Vec<TokenId>,
-    /// The tokens that another merge makes now.
+    /// The tokens that are now made by another merge.
     pub rerouted: Vec<Rerouted>,
 }
 
@@ -57,8 +57,8 @@ impl Tokenizer {
     /// This tokenizer without these tokens.
     ///
     /// # Errors
-    /// If one of them must stay: a unit, a byte, the unknown token, a special one, or one that the template or the padding
-    /// uses.
+    /// If one of them is required: a unit, a byte, the unknown token, a special token, or one that the template or the
+    /// padding uses.
     pub fn without(&self, ids: &[TokenId], mode: Mode, numbering: Numbering) -> Result<Removed> {
         self.check_removable(ids)?;
         let ground = self.ground()?;
@@ -109,7 +109,7 @@ impl Tokenizer {
         }
     }
 
-    /// What goes if tokens are made another way wherever two others that stay are their text, and these ways.
+    /// The tokens to remove if every token is rerouted whose text is two remaining tokens, and the new merges.
     fn ways(
         &self,
         ids: &[TokenId],
@@ -120,7 +120,7 @@ impl Tokenizer {
         let mut ways = HashMap::new();
         let merges = self.parts().vocabulary.merges();
         let mut waiting = ground.closure(ids);
-        // Parts before what is made of them: the shorter token first.
+        // Parts come before what is made of them: shorter tokens first.
         let len = |id: TokenId| self.parts().vocabulary.token(id).map(|token| token.bytes.len());
         waiting.sort_by_key(|&id| len(id));
         for id in waiting {
@@ -146,7 +146,7 @@ impl Tokenizer {
         (goes, ways)
     }
 
-    /// Two tokens that stay and are the text of this one together.
+    /// Two remaining tokens whose texts together are the text of this one.
     fn other_parts(&self, id: TokenId, goes: &[bool]) -> Option<Merge> {
         let parts = self.parts();
         let Token { kind: TokenKind::Text(form), bytes } = parts.vocabulary.token(id)? else {
@@ -159,7 +159,7 @@ impl Tokenizer {
             let id = parts.vocabulary.id(Token { kind: TokenKind::Text(form), bytes })?;
             (!goes[id as usize]).then_some(id)
         };
-        // The right part is one unit at least, or the end mark. The left one is as long as can be.
+        // The right part is at least one unit, or the end mark. The left one is as long as possible.
         (1..=bytes.len()).rev().find_map(|end| {
             let (left, right) = (stays(left, &bytes[..end])?, stays(right, &bytes[end..])?);
             let is_other = left != id && right != id;
@@ -168,7 +168,8 @@ impl Tokenizer {
     }
 }
 
-/// The rerouted tokens that stand where a token is not made any more, or else all of them.
+/// The rerouted tokens that are made while the harmed ones are encoded, or are harmed themselves. All rerouted tokens if
+/// there are none.
 fn to_blame(
     tokenizer: &Tokenizer,
     harmed: &[TokenId],
@@ -188,10 +189,10 @@ fn to_blame(
     Ok(if blamed.is_empty() { rerouted } else { blamed })
 }
 
-/// What becomes of the ids of removed tokens.
+/// How the ids of removed tokens are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Numbering {
-    /// Every other token keeps its id; the ids of removed tokens have none.
+    /// Every other token keeps its id; the ids of removed tokens stay unused.
     #[default]
     Holes,
     /// Every other token keeps its id; special tokens reserve the ids of removed ones.
@@ -205,13 +206,13 @@ pub enum Numbering {
 pub(super) struct Edit<'e> {
     /// By id: whether the token is removed.
     pub(super) removed: &'e [bool],
-    /// By place: the new merge, where one gets other parts.
+    /// By index: the new merge, if it gets other parts.
     pub(super) rerouted: &'e HashMap<u32, Merge>,
     pub(super) numbering: Numbering,
 }
 
 impl Tokenizer {
-    /// By id: why a token must stay.
+    /// By id: why a token is required.
     pub(super) fn reasons_to_stay(&self) -> Vec<Option<&'static str>> {
         let Parts { vocabulary, added, template, padding, .. } = self.parts();
         let mut by_id = vec![None; vocabulary.len()];
@@ -240,13 +241,13 @@ impl Tokenizer {
         by_id
     }
 
-    /// For each id: why its token must stay, or `None` if it need not.
+    /// For each id: why its token is required, or `None` if it is not.
     pub fn why_it_stays(&self, ids: &[TokenId]) -> Vec<Option<&'static str>> {
         let reasons = self.reasons_to_stay();
         ids.iter().map(|&id| reasons.get(id as usize).copied().flatten()).collect()
     }
 
-    /// Refuses tokens that must stay, and ids without a token.
+    /// Refuses required tokens, and ids without a token.
     fn check_removable(&self, ids: &[TokenId]) -> Result<()> {
         let (reasons, parts) = (self.reasons_to_stay(), self.parts());
         for &id in ids {
@@ -266,7 +267,7 @@ impl Tokenizer {
         let earlier = &parts.vocabulary;
         let new_ids = new_ids(earlier, edit);
         let mut vocabulary = Vocabulary::new();
-        // Of two tokens with the same content, the one that was found before is found again.
+        // If two tokens have the same content, the one that was found before is still the one found.
         let is_found = |id: TokenId, token| earlier.id(token) == Some(id);
         for is_first in [true, false] {
             for (id, token) in earlier.iter() {
@@ -328,14 +329,14 @@ fn push_merges(
     }
 }
 
-/// The places of merges that are removed although both parts stay, by pair.
+/// The indices of the merges that are removed although both parts stay, by pair.
 fn last_of_pairs(earlier: &Vocabulary, removed: &[bool]) -> HashMap<(TokenId, TokenId), u32> {
     let goes = |merge: &Merge| removed[merge.result as usize];
     let merges = (0..).zip(earlier.merges()).filter(|(_, merge)| goes(merge));
     merges.map(|(place, merge)| ((merge.left, merge.right), place)).collect()
 }
 
-/// Puts a special token at each id that is free now.
+/// Puts a special token at each id that is now free.
 fn reserve(
     vocabulary: &mut Vocabulary,
     added: &mut Vec<AddedToken>,

@@ -1,16 +1,17 @@
-//! Tokens for strings, by the rule of two: a string that encodes to two tokens gets a merge of them.
+//! Tokens for strings, by one rule: a string that encodes to two tokens gets a merge of these two.
 //!
 //! The merge ranks after all others. So the string is merged to its two tokens as before, then to the new one, and no
-//! later merge comes before that. A string of more tokens needs helpers: tokens for its beginnings, which are added only on
-//! request. Where merges are ignored for pieces that are tokens, such a string needs no merge at all.
+//! later merge precedes that. A string of more tokens needs helpers: tokens for its prefixes, which are added only on
+//! request. If merges are ignored for pieces that are tokens, such a string needs no merge at all.
 //!
-//! A string is refused if the normalizer changes it, the pattern cuts it, it has units outside the alphabet, or another
-//! token has its name. Each string and each helper is encoded once, and the vocabulary is copied.
+//! A string is refused if the normalizer changes it, the pattern cuts it, it has units outside the alphabet, or
+//! another token has its name. Each string and each helper is encoded once, and the vocabulary is copied.
 //!
-//! Another vocabulary is joined in the same way: the first stays as it is, and the tokens of the second are added in the
-//! order of its merges, then those that no merge makes. They are taken as text: bytes or characters, with the marks of the
-//! first vocabulary and its character for a space. Its added tokens, unknown token and byte-fallback tokens are left out,
-//! and so are tokens that the normalizer of the first always changes or its pattern always cuts.
+//! Another vocabulary is joined in the same way: the first stays as it is, and the tokens of the second are added in
+//! the order of its merges, then those that no merge makes. They are taken as text: bytes or characters, with the
+//! marks of the first vocabulary and its character for a space. The added tokens, the unknown token and the
+//! byte-fallback tokens of the second are left out, and so are tokens that the normalizer of the first always changes
+//! or its pattern always cuts.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,7 +23,7 @@ use crate::tokenizer::Tokenizer;
 use crate::units::{EndMarkKind, published_name};
 use crate::vocabulary::{Form, Merge, Token, TokenId, TokenKind, Vocabulary};
 
-/// What became of a string.
+/// The outcome for a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
@@ -32,17 +33,17 @@ pub enum Outcome {
     Added,
     /// It is a token as a whole piece, which no merge makes.
     AddedWhole,
-    /// It would need helpers.
+    /// It needs helpers, which were not requested.
     NeedsHelpers,
     /// The normalizer changes it.
     Changed,
-    /// The split pattern cuts it, or an added token stands in it.
+    /// The split pattern cuts it, or it contains an added token.
     Cut,
-    /// It has a unit that the alphabet lacks.
+    /// It has a unit outside the alphabet.
     OutsideAlphabet,
-    /// Another token, or one on the way, is written like it.
+    /// Another token is written like it or like one of its helpers.
     NameTaken,
-    /// It has no text.
+    /// It is empty.
     Empty,
 }
 
@@ -63,17 +64,17 @@ impl Outcome {
     }
 }
 
-/// What became of a string, and how.
+/// The outcome for a string, with details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StringReport {
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Its token, if it has one.
     pub id: Option<TokenId>,
     /// What it was encoded to before.
     pub parts: Vec<TokenId>,
-    /// The tokens that got a merge on the way to it; these are usually new.
+    /// The tokens on the way to it that got a merge; these are usually new.
     pub helpers: Vec<TokenId>,
 }
 
@@ -83,13 +84,13 @@ impl StringReport {
     }
 }
 
-/// A tokenizer with more tokens, and what became of each string.
+/// A tokenizer with more tokens, and the outcome for each string.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Extended {
     /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// One for each string, in their order.
+    /// One for each string, in the given order.
     pub reports: Vec<StringReport>,
 }
 
@@ -99,16 +100,16 @@ struct Wanted<'w> {
     units: &'w [TokenId],
     /// Its bytes without marks.
     bytes: &'w [u8],
-    /// Whether they are a piece as a whole.
+    /// Whether the bytes are a whole piece.
     is_piece: bool,
 }
 
-/// A vocabulary that grows.
+/// A vocabulary that is being extended.
 struct Extension<'t> {
     tokenizer: &'t Tokenizer,
     vocabulary: Vocabulary,
     edit: EditedMerges,
-    /// The names of all tokens, as files have them.
+    /// The names of all tokens in files.
     names: HashSet<String>,
     /// The form of pieces that are looked up as whole tokens, if merges are ignored for these.
     whole: Option<TokenKind>,
@@ -148,7 +149,7 @@ impl<'t> Extension<'t> {
         })
     }
 
-    /// Makes a text one token.
+    /// Makes a text a single token.
     fn add_text(&mut self, text: &str, may_help: bool) -> Result<StringReport> {
         if text.is_empty() {
             return Ok(StringReport::refused(Outcome::Empty));
@@ -173,7 +174,7 @@ impl<'t> Extension<'t> {
         self.add(&Wanted { units: &units, bytes: piece, is_piece: true }, may_help)
     }
 
-    /// Whether units are text, and together these bytes.
+    /// Whether units are text, and together give these bytes.
     fn are_text_of(&self, units: &[TokenId], bytes: &[u8]) -> bool {
         let mut rest = bytes;
         let is_next = |&id: &TokenId| {
@@ -185,7 +186,7 @@ impl<'t> Extension<'t> {
         units.iter().all(is_next) && rest.is_empty()
     }
 
-    /// Makes a string one token.
+    /// Makes a string a single token.
     fn add(&mut self, wanted: &Wanted<'_>, may_help: bool) -> Result<StringReport> {
         let mut parts = self.encode(wanted)?;
         let mut report =
@@ -210,7 +211,7 @@ impl<'t> Extension<'t> {
             }
         }
         if let ([id], Outcome::NeedsHelpers) = (&parts[..], report.outcome) {
-            // The last helper made it, or an old merge of that helper, which was never made before.
+            // The last helper made it, or an old merge of that helper, which never applied before.
             report.helpers.retain(|helper| helper != id);
             (report.outcome, report.id) = (Outcome::Added, Some(*id));
         }
@@ -231,7 +232,7 @@ impl<'t> Extension<'t> {
         encoder.merged_by(&self.edit, wanted.units, &mut self.scratch)
     }
 
-    /// Whether the whole piece would be found as a token that has no merge.
+    /// Whether the whole piece is looked up as a token, without any merge.
     fn is_whole(&self, parts: &[TokenId], wanted: &Wanted<'_>) -> Result<bool> {
         let (Some(kind), [first, .., last]) = (self.whole, parts) else { return Ok(false) };
         Ok(wanted.is_piece && self.vocabulary.merged(*first, *last)?.0 == kind)
@@ -264,7 +265,7 @@ impl<'t> Extension<'t> {
         Ok(Some(result))
     }
 
-    /// The id of a token, which is added where it is missing; `None` if another one is written like it.
+    /// The id of a token, which is added if it is missing; `None` if another one is written like it.
     fn push(&mut self, token: Token<'_>) -> Result<Option<TokenId>> {
         self.has_grown = true;
         if let Some(id) = self.vocabulary.id(token) {
@@ -277,7 +278,7 @@ impl<'t> Extension<'t> {
         self.vocabulary.push(token).map(Some)
     }
 
-    /// The tokenizer with all that was added.
+    /// The tokenizer with everything that was added.
     fn finish(mut self) -> Result<Tokenizer> {
         if self.has_grown {
             self.vocabulary.set_merge_counts(Vec::new()); // those of the new merges are unknown
@@ -286,8 +287,8 @@ impl<'t> Extension<'t> {
     }
 }
 
-/// Whether a piece is the text, apart from how a space is written and from a space put in front or behind. A text that
-/// itself has the character written for a space is refused.
+/// Whether a piece is the text, apart from how a space is written and from a space put before or after it. A text that
+/// contains the character written for a space is refused.
 fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[TokenId])) -> bool {
     let decoded = tokenizer.decode_bytes(ids).ok();
     let spelling = tokenizer.spelling();
@@ -306,11 +307,11 @@ fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[Toke
 }
 
 impl Tokenizer {
-    /// This tokenizer with a token for each of these strings that can have one, in their order. Helpers for strings of
-    /// more than two tokens are added if `may_help`.
+    /// This tokenizer with a token for each of these strings that can have one, in the given order. Helpers for
+    /// strings of more than two tokens are added if `may_help`.
     ///
     /// # Errors
-    /// If a text cannot be split, or there are too many.
+    /// If a text cannot be split, or there are too many tokens.
     pub fn extend_with_strings(&self, strings: &[&str], may_help: bool) -> Result<Extended> {
         let mut extension = Extension::new(self)?;
         let reports = strings.iter().map(|text| extension.add_text(text, may_help));
@@ -320,11 +321,11 @@ impl Tokenizer {
 }
 
 impl Tokenizer {
-    /// This tokenizer with those tokens of another that can be added, and a report for each id of the other; `None`
-    /// for ids whose tokens are not text.
+    /// This tokenizer with the tokens of another that can be added, and a report for each id of the other; `None` for
+    /// ids whose tokens are not text.
     ///
     /// # Errors
-    /// If one of the two marks the start or the end of words and the other does not.
+    /// If only one of the two marks the start or the end of words.
     pub fn merge_with(
         &self,
         other: &Self,
@@ -379,7 +380,7 @@ impl Tokenizer {
     }
 }
 
-/// The ids of a tokenizer in the order of its merges, then the others.
+/// The ids of a tokenizer in the order of its merges, followed by the others.
 fn in_order(tokenizer: &Tokenizer) -> Vec<TokenId> {
     let vocabulary = &tokenizer.parts().vocabulary;
     let (merges, priorities) = (vocabulary.merges(), vocabulary.priorities());
