@@ -1,9 +1,9 @@
-//! Tokens to text by a list of steps, each on the tokens of the one before: what published decoders do.
+//! Tokens to text by a list of steps, each applied to the tokens of the previous one, as published decoders do.
 //!
-//! The steps see tokens as they are written in their file, marks included, and do literally what Hugging
-//! Face tokenizers 0.23 does, peculiarities too: where a byte step finds a token that is not made of
-//! byte characters it takes it as it is, even an added one in the middle. Here is what a step does to one token; `stream`
-//! takes tokens through all steps. Takes time linear in the text for each step.
+//! The steps receive tokens as they are written in their file, marks included, and do literally what Hugging Face
+//! tokenizers 0.23 does, including its peculiarities: if a byte step finds a token that is not made of byte
+//! characters, it takes it as it is, even an added one in the middle. This module defines what a step does to one
+//! token; `stream` takes tokens through all steps. Takes time linear in the text for each step.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,14 +19,14 @@ use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecodeChain {
-    /// Each is applied to the tokens that the one before gives.
+    /// Each is applied to the tokens of the previous one.
     pub steps: Vec<DecodeStep>,
-    /// What is put between the tokens that are left at the end.
+    /// The text between the tokens that are left at the end.
     pub separator: String,
 }
 
 impl DecodeChain {
-    /// The steps as far as the length of the text matters.
+    /// The steps as far as they affect the length of the text.
     pub(crate) fn growths(&self) -> impl Iterator<Item = Growth> {
         self.steps.iter().map(|step| match step {
             DecodeStep::Replace { from, to } => Growth::text(from, to),
@@ -40,69 +40,69 @@ impl DecodeChain {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum DecodeStep {
-    /// A token whose characters all stand for bytes becomes these bytes; all together are one token.
+    /// A token whose characters all stand for bytes becomes these bytes; all tokens together become one.
     #[serde(deserialize_with = "no_fields")]
     ByteLevel,
     /// A character becomes a space.
     Metaspace {
         /// The character.
         replacement: char,
-        /// Whether it is left out of the first token.
+        /// Whether it is removed from the first token.
         drops_first: bool,
     },
-    /// A text becomes a space, and nothing in the last token.
+    /// A text becomes a space, but is removed from the last token.
     Suffix {
         /// The text.
         suffix: String,
     },
-    /// Neighbouring tokens such as `<0x41>` become the text of their bytes, or as many U+FFFD.
+    /// Adjacent tokens such as `<0x41>` become the text of their bytes, or one U+FFFD per byte.
     #[serde(deserialize_with = "no_fields")]
     ByteFallback,
-    /// All tokens become one.
+    /// All tokens are joined to one.
     #[serde(deserialize_with = "no_fields")]
     Fuse,
-    /// A character is taken off the ends of each token.
+    /// A character is stripped from the ends of each token.
     Strip {
         /// The character.
         content: char,
-        /// How often at the beginning.
+        /// How many at the beginning, at most.
         start: usize,
-        /// How often at the end.
+        /// How many at the end, at most.
         stop: usize,
     },
-    /// A text becomes another.
+    /// A text is replaced by another.
     Replace {
         /// What is replaced. Not empty.
         from: String,
-        /// What stands there afterwards.
+        /// The replacement.
         to: String,
     },
-    /// Each match of a pattern becomes a text.
+    /// Each match of a pattern is replaced by a text.
     ReplacePattern {
-        /// What is replaced, as Oniguruma reads it.
+        /// The pattern, as Oniguruma reads it.
         pattern: String,
-        /// What stands there afterwards.
+        /// The replacement.
         to: String,
     },
-    /// A space is put before each token but the first, unless it has a prefix, which is taken off.
+    /// A space is put before each token except the first, unless it has a prefix, which is removed.
     WordPiece {
         /// The prefix.
         prefix: String,
-        /// Whether spaces before punctuation are left out.
+        /// Whether spaces before punctuation are removed.
         cleanup: bool,
     },
-    /// Equal neighbours become one.
+    /// Equal adjacent tokens become one.
     Ctc {
-        /// What is left out.
+        /// The token that is removed.
         pad: String,
-        /// What becomes a space, if there is a clean-up.
+        /// The text that becomes a space, if there is a clean-up.
         delimiter: String,
-        /// Whether spaces before punctuation are left out.
+        /// Whether spaces before punctuation are removed.
         cleanup: bool,
     },
 }
 
-/// A step without fields: serde by itself would pass over whatever stands beside its name.
+/// A step without fields. By default serde would ignore any other field next to its name.
 fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<(), D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -110,12 +110,12 @@ fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<
     NoFields::deserialize(deserializer).map(|NoFields {}| ())
 }
 
-/// What becomes of bytes that are not UTF-8.
+/// How bytes that are not UTF-8 are treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Invalid {
     /// They stay.
     Stay,
-    /// As a caller wishes.
+    /// As the caller chooses.
     Become(DecodeErrors),
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum Invalid {
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) chain: DecodeChain,
-    /// By step: what finds its matches.
+    /// By step: the finder of its matches.
     matchers: Vec<Option<Splitter>>,
     /// By step: the borders of the text that it replaces.
     pub(crate) borders: Vec<Vec<usize>>,
@@ -133,7 +133,7 @@ impl Compiled {
     /// Compiles the patterns of a chain.
     ///
     /// # Errors
-    /// A pattern that is refused, and an empty text that is to be replaced.
+    /// If a pattern is invalid, or a text to be replaced is empty.
     pub(crate) fn new(chain: DecodeChain) -> Result<Self> {
         let is_empty =
             |step: &DecodeStep| matches!(step, DecodeStep::Replace { from, .. } if from.is_empty());
@@ -155,7 +155,7 @@ impl Compiled {
         Ok(Self { borders: borders.collect(), chain, matchers })
     }
 
-    /// One token after a step that looks at no other, `index` being its place; `None` if it is left out.
+    /// The token at `index` after a step that looks at one token alone; `None` if it is removed.
     pub(crate) fn kept(
         &self,
         step: usize,
@@ -191,7 +191,7 @@ impl Compiled {
     }
 }
 
-/// By length of a beginning of a text: how long the longest shorter beginning is that this one ends with.
+/// By length of a prefix of a text: the length of its longest border, a shorter prefix that it also ends with.
 fn borders(text: &[u8]) -> Vec<usize> {
     let mut borders = vec![0; text.len() + 1];
     let mut len = 0;
@@ -205,7 +205,7 @@ fn borders(text: &[u8]) -> Vec<usize> {
     borders
 }
 
-/// What finds the matches of a pattern: each is a piece, and the rest is dropped.
+/// Finds the matches of a pattern: each is a piece, and the rest is dropped.
 pub fn matches_of(pattern: &str) -> Result<Splitter> {
     let pattern = Pattern { source: pattern.to_owned(), flavour: Flavour::Oniguruma };
     let stages = vec![Stage::matches(pattern, Unmatched::Drop)];
@@ -224,7 +224,7 @@ fn replaced_matches(token: &[u8], matches: &Splitter, to: &str) -> Result<Vec<u8
     Ok(text)
 }
 
-/// Replaces one text by another in a token, as [`replaced`] does; an empty `from` stands between all characters.
+/// Replaces one text by another in a token, as [`replaced`] does; an empty `from` matches between all characters.
 pub(crate) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
     match from.is_empty() {
         true => String::from_utf8_lossy(token).replace(from, to).into_bytes(),
@@ -232,12 +232,12 @@ pub(crate) fn replaced_text(token: &[u8], from: &str, to: &str) -> Vec<u8> {
     }
 }
 
-/// The bytes that the characters of a token stand for; the token itself where one stands for none.
+/// The bytes that the characters of a token stand for; the token itself if one stands for none.
 pub(crate) fn byte_level(token: Vec<u8>) -> Vec<u8> {
     std::str::from_utf8(&token).ok().and_then(bytes_of_printable).unwrap_or(token)
 }
 
-/// What neighbouring byte tokens become: one token, or one for each byte if they are not UTF-8.
+/// The tokens for adjacent byte tokens: one token, or one for each byte if they are not UTF-8.
 pub(crate) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>> {
     let errors = match invalid {
         Invalid::Become(errors) if std::str::from_utf8(run).is_err() => errors,
@@ -246,14 +246,14 @@ pub(crate) fn tokens_of_run(run: &[u8], invalid: Invalid) -> Result<Vec<Vec<u8>>
     let mut buffer = Utf8Buffer::new(errors);
     run.iter()
         .map(|byte| {
-            // A byte of a run that is not UTF-8 as a whole is wrong, an ASCII one too.
+            // If a run is not UTF-8 as a whole, each of its bytes is invalid, including ASCII.
             buffer.push_run(if byte.is_ascii() { b"\xFF" } else { std::slice::from_ref(byte) })?;
             Ok(buffer.take(false)?.into_bytes())
         })
         .collect()
 }
 
-/// The byte of a token such as `<0x41>`, signs and lower case included.
+/// The byte of a token such as `<0x41>`, accepting signs and lower case.
 pub fn byte_of(token: &[u8]) -> Option<u8> {
     let digits =
         token.strip_prefix(b"<0x")?.strip_suffix(b">").filter(|digits| digits.len() == 2)?;
@@ -263,7 +263,7 @@ pub fn byte_of(token: &[u8]) -> Option<u8> {
 fn stripped(token: &[u8], content: char, start: usize, stop: usize) -> &[u8] {
     let mut buffer = [0; 4];
     let content = content.encode_utf8(&mut buffer).as_bytes();
-    // The numbers are those of a file and may be huge: no more steps than there are characters to take.
+    // The numbers come from a file and may be huge: there are no more steps than characters to strip.
     let mut text = token;
     let most = token.len();
     for _ in 0..start.min(most) {

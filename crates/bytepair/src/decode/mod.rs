@@ -1,12 +1,13 @@
 //! Token ids to bytes, and bytes to text that is complete at every step.
 //!
-//! [`Tokenizer::decode`](crate::Tokenizer::decode) and [`DecodeStream`](crate::DecodeStream) apply what is here to the tokens of
-//! a vocabulary. Two ways: rules (`rules`), ours and those of SentencePiece, which are fast, and [`DecodeChain`] (`chain`), the
-//! list of steps of a published file run literally, where no rules say the same. Decoding all at once goes the way of a stream,
-//! through the same joiner or the same steps. Takes time linear in the bytes given out, a chain for each of its steps.
+//! [`Tokenizer::decode`](crate::Tokenizer::decode) and [`DecodeStream`](crate::DecodeStream) apply this to the tokens
+//! of a vocabulary. There are two ways: rules (`rules`), ours and those of SentencePiece, which are fast, and
+//! [`DecodeChain`] (`chain`), which runs the list of steps of a published file literally if no rules are equivalent.
+//! Decoding all at once uses the same joiner or the same steps as a stream. Takes time linear in the output; a chain,
+//! for each of its steps.
 //!
-//! Bytes come in pieces that may end in the middle of a character; text goes out as soon as it is certain ([`Utf8Buffer`]).
-//! What is not UTF-8 is replaced, left out or an error.
+//! Bytes come in pieces that may end inside a character; text is given out as soon as it is certain ([`Utf8Buffer`]).
+//! Bytes that are not UTF-8 are replaced, left out or an error.
 
 pub(crate) mod chain;
 pub(crate) mod rules;
@@ -22,7 +23,7 @@ use crate::error::{ErrorKind, Result};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Decode {
-    /// By their bytes, and what is undone in them.
+    /// By their bytes, with some changes undone.
     Rules(DecodeRules),
     /// By steps over the tokens as they are written.
     Chain(DecodeChain),
@@ -38,11 +39,11 @@ impl Default for Decode {
     }
 }
 
-/// What becomes of bytes that are not UTF-8.
+/// How bytes that are not UTF-8 are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DecodeErrors {
-    /// Each maximal invalid sequence becomes U+FFFD; in a run of byte tokens that counts as a whole, each
-    /// byte.
+    /// Each maximal invalid sequence becomes U+FFFD; in a run of byte tokens that is decoded as a whole, each byte
+    /// does.
     #[default]
     Replace,
     /// They are an error.
@@ -66,12 +67,12 @@ impl Utf8Buffer {
         Self { errors, ..Self::default() }
     }
 
-    /// Where tokens are joined to.
+    /// The buffer to which tokens are joined.
     pub(crate) fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// Appends neighbouring bytes that count only together: if they are not UTF-8, each is wrong.
+    /// Appends adjacent bytes that are decoded together: if they are not UTF-8, each is invalid.
     pub(crate) fn push_run(&mut self, run: &[u8]) -> Result<()> {
         let Err(error) = std::str::from_utf8(run) else {
             self.bytes.extend_from_slice(run);
@@ -90,7 +91,7 @@ impl Utf8Buffer {
         }
     }
 
-    /// The text that is complete; a character that may still be completed waits, unless it is the end.
+    /// The text that is complete. A character that may still be completed waits, unless this is the end.
     pub(crate) fn take(&mut self, is_end: bool) -> Result<String> {
         let mut text = String::new();
         let mut rest = self.bytes.as_slice();

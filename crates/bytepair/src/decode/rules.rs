@@ -1,12 +1,12 @@
-//! Tokens to bytes by rules: the fast way, which most tokenizers take. Takes time linear in the bytes given out.
+//! Tokens to bytes by rules: the fast way, which most tokenizers use. Takes time linear in the output.
 //!
-//! By our own rules a token gives its bytes. An end mark becomes one space, which is written only when another token
-//! follows; a byte token gives its byte; an unknown or added token its name.
+//! By our own rules a token gives its bytes. An end mark becomes one space, which is written only if another token
+//! follows; a byte token gives its byte, and an unknown or added token its name.
 //!
-//! As SentencePiece joins tokens, `▁` becomes a space. If the model put one before the text or squeezed spaces, those that
-//! the text would begin with are left out: the first one, or all of the first tokens'. Control tokens are nothing, the
-//! unknown token is a text of its own. Neighbouring byte tokens are read as UTF-8, and each byte that is no part of a
-//! character counts alone.
+//! As SentencePiece joins tokens, `▁` becomes a space. If the model put a space before the text or squeezed spaces,
+//! those at the beginning of the text are removed: the first one, or all of the first tokens. Control tokens give
+//! nothing, and the unknown token a text of its own. Adjacent byte tokens are read as UTF-8, and each byte that is not
+//! part of a character is decoded alone.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,34 +15,34 @@ use crate::error::Result;
 use crate::normalize::SPACE_SYMBOL;
 use crate::vocabulary::{Token, TokenKind};
 
-/// What is undone when tokens become text.
+/// The changes that are undone when tokens become text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecodeRules {
     /// Texts that are replaced in every text token, in this order: `▁` by a space.
     pub replacements: Vec<(String, String)>,
-    /// How many spaces are taken off the beginning of the text.
+    /// How many spaces are removed from the beginning of the text.
     pub n_leading_spaces: usize,
-    /// A text that is left out of the first token, wherever it stands in it, before all replacements.
+    /// A text that is removed from the first token, wherever it stands in it, before all replacements.
     pub first_without: Option<String>,
-    /// Whether neighbouring byte tokens count only together: if they are not UTF-8, each is wrong.
+    /// Whether adjacent byte tokens are decoded together: if they are not UTF-8, each is invalid.
     pub whole_byte_runs: bool,
 }
 
-/// Joins tokens to bytes, one at a time.
+/// Concatenates tokens to bytes, one at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Joiner {
-    /// Whether the token before had an end mark, whose space is written before the next token.
+    /// Whether the previous token had an end mark, whose space is written before the next token.
     owes_space: bool,
-    /// How many leading spaces have been taken off, until something else was written.
+    /// How many leading spaces have been removed before something else was written.
     n_spaces_taken: usize,
     /// Whether anything was written.
     has_written: bool,
     /// Whether there was a token.
     has_begun: bool,
-    /// Neighbouring byte tokens that count only together.
+    /// Adjacent byte tokens that are decoded together.
     run: Vec<u8>,
-    /// Of the rules.
+    /// As in the rules.
     n_leading_spaces: usize,
 }
 
@@ -67,7 +67,7 @@ impl Joiner {
         Ok(())
     }
 
-    /// Appends what waited for the last token.
+    /// Appends what was held back until the last token.
     pub(crate) fn finish(&mut self, out: &mut Utf8Buffer) -> Result<()> {
         if self.run.is_empty() {
             return Ok(());
@@ -113,12 +113,12 @@ impl Joiner {
     }
 }
 
-/// Where a text stands in a token. One that is longer is not even looked at, however long it is.
+/// The place of a text in a token. If the text is longer than the token, it is not searched at all.
 pub(crate) fn find(token: &[u8], text: &[u8]) -> Option<usize> {
     (token.len() >= text.len()).then(|| memchr::memmem::find(token, text))?
 }
 
-/// A text with every occurrence of `from`, from left to right, replaced; an empty `from` occurs nowhere.
+/// A text with every occurrence of `from` replaced, from left to right; an empty `from` never occurs.
 pub(crate) fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let mut rest = bytes;
     let mut changed = Vec::with_capacity(bytes.len());
@@ -135,15 +135,15 @@ pub(crate) fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SentencePieceDecode {
-    /// Which `▁` are left out at the beginning of the text.
+    /// Which `▁` are removed at the beginning of the text.
     pub leading: LeadingSpaces,
-    /// What the unknown token stands for.
+    /// The text of the unknown token.
     pub unknown: String,
     /// The names of control tokens, sorted.
     pub controls: Vec<String>,
 }
 
-/// Which spaces are left out at the beginning of a text.
+/// Which spaces are removed at the beginning of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LeadingSpaces {
@@ -156,16 +156,16 @@ pub enum LeadingSpaces {
     EachGoes,
 }
 
-/// What was written so far.
+/// The output so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PieceJoiner {
-    /// Neighbouring byte tokens that may still become a character.
+    /// Adjacent byte tokens that may still become a character.
     bytes: Vec<u8>,
     has_written: bool,
     has_left_out: bool,
 }
 
-/// Stands for a byte that is no part of a character: no text has it, and it is wrong by itself.
+/// Marks a byte that is not part of a character: no text contains it, and it is invalid by itself.
 const WRONG: u8 = 0xFF;
 
 impl PieceJoiner {
@@ -195,7 +195,7 @@ impl PieceJoiner {
         self.write(&replaced(text, SPACE_SYMBOL, " "), out);
     }
 
-    /// Appends what waited for the last token.
+    /// Appends what was held back until the last token.
     pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
         self.give_characters(true, out);
     }
@@ -222,7 +222,7 @@ impl SentencePieceDecode {
     }
 }
 
-/// The first character or wrong byte, and what follows; `None` if it takes more bytes to know.
+/// The first character or invalid byte, and the rest; `None` if more bytes are needed to decide.
 fn next(bytes: &[u8], is_end: bool) -> Option<(&[u8], &[u8])> {
     if bytes.is_empty() {
         return None;

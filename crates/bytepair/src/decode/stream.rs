@@ -1,11 +1,11 @@
-//! Tokens through a chain of steps, one at a time: text goes out as soon as no later token can change it.
+//! Takes tokens through a chain of steps, one at a time. Text is given out as soon as no later token can change it.
 //!
-//! Steps that look at one token alone wait for nothing. A token that carries the suffix waits for the next one, which
-//! decides whether a space follows. Bytes wait until their run ends, or cannot be UTF-8 any more. After a step that joins
-//! all tokens there is only one token, which grows: its leading characters are stripped and texts in it replaced as it
-//! does. For any other step after the joint, all text waits for the end, since a pattern may look at all of it; then it
-//! goes through the rest of the steps as the one token of a chain of its own. All tokens at once take the same way.
-//! Costs what the steps cost, and memory for what waits.
+//! Steps that look at one token alone hold nothing back. A token with the suffix waits for the next one, which decides
+//! whether a space follows. Bytes wait until their run ends, or until it can no longer be UTF-8. After a step that
+//! joins all tokens (the joint) there is only one token, which grows: its leading characters are stripped and texts in
+//! it replaced as it grows. Before any other step after the joint, all text waits for the end, since a pattern may
+//! look at all of it; then it goes through the remaining steps as the only token of a chain of its own. Decoding all
+//! tokens at once works the same way. Costs what the steps cost, and memory for the text that waits.
 
 use std::sync::Arc;
 
@@ -16,32 +16,32 @@ use super::rules::find;
 use super::{DecodeErrors, Utf8Buffer};
 use crate::error::Result;
 
-/// What a chain has been given and not given out.
+/// The state of a chain: what it has received and not given out.
 #[derive(Clone, Debug)]
 pub(crate) struct ChainStream {
     chain: Arc<Compiled>,
     invalid: Invalid,
     /// The step that joins all tokens; the number of steps if there is none.
     joint: usize,
-    /// By step: what it remembers if it comes before the joint.
+    /// The state of each step before the joint.
     heads: Vec<Head>,
-    /// By step after the joint: what it remembers.
+    /// The state of each step after the joint.
     tails: Vec<Tail>,
-    /// Text after the joint that waits for the end; `None` if none needs to.
+    /// Text after the joint that waits for the end; `None` if none has to.
     waiting: Option<Vec<u8>>,
-    /// Bytes that are no whole characters yet.
+    /// Bytes that are not yet whole characters.
     buffer: Utf8Buffer,
-    /// Whether a token has come to the end.
+    /// Whether a token has reached the end of the chain.
     has_token: bool,
     out: Vec<u8>,
 }
 
-/// What a step remembers of the tokens before.
+/// What a step remembers of earlier tokens.
 #[derive(Clone, Debug, Default)]
 struct Head {
     /// How many tokens it has seen.
     n_tokens: usize,
-    /// A token that waits for the next one, or the one before, or the bytes of a run.
+    /// A token that waits for the next one, or the previous token, or the bytes of a run.
     held: Option<Vec<u8>>,
     /// How much of the run of bytes is known to be whole characters.
     n_whole: usize,
@@ -49,13 +49,13 @@ struct Head {
     is_broken: bool,
 }
 
-/// What a step remembers of the one token that grows.
+/// What a step remembers of the growing token.
 #[derive(Clone, Debug, Default)]
 struct Tail {
-    /// How many characters were stripped, until something else came.
+    /// How many characters were stripped before another one came.
     n_stripped: usize,
     has_begun: bool,
-    /// How many bytes of a text that is replaced are matched. They wait, and are the beginning of that text.
+    /// How many bytes of the text to be replaced are matched. They are a prefix of that text, and are held back.
     n_matched: usize,
 }
 
@@ -63,7 +63,7 @@ impl Compiled {
     /// The text of all tokens.
     ///
     /// # Errors
-    /// Bytes that are not UTF-8, where these are errors.
+    /// If bytes are not UTF-8 and such bytes are an error.
     pub(crate) fn text(
         self: &Arc<Self>,
         tokens: Vec<Vec<u8>>,
@@ -80,7 +80,7 @@ impl ChainStream {
         Self::from_step(0, chain, invalid)
     }
 
-    /// A stream of tokens that have gone through the steps before one.
+    /// A stream of tokens that have gone through the steps before `first`.
     fn from_step(first: usize, chain: Arc<Compiled>, invalid: Invalid) -> Self {
         let steps = &chain.chain.steps;
         let joins = |step: &DecodeStep| matches!(step, DecodeStep::Fuse | DecodeStep::ByteLevel);
@@ -103,7 +103,7 @@ impl ChainStream {
         }
     }
 
-    /// The text that is certain with one more token.
+    /// The text that is certain after one more token.
     pub(crate) fn push(&mut self, token: Vec<u8>) -> Result<String> {
         self.head(0, token)?;
         let bytes = std::mem::take(&mut self.out);
@@ -134,7 +134,7 @@ impl ChainStream {
         Ok(self.out)
     }
 
-    /// Hands a token to a step before the joint.
+    /// Passes a token to a step before the joint.
     fn head(&mut self, step: usize, token: Vec<u8>) -> Result<()> {
         if step == self.joint {
             return self.join(token);
@@ -176,7 +176,7 @@ impl ChainStream {
         }
     }
 
-    /// Passes on a held token that is the same whether it is the last or not.
+    /// Passes on a held token for which it does not matter whether it is the last.
     fn let_go(&mut self, step: usize, suffix: &str) -> Result<()> {
         let carries = |token: &Vec<u8>| find(token, suffix.as_bytes()).is_some();
         match self.heads[step].held.take_if(|token| !carries(token)) {
@@ -200,7 +200,7 @@ impl ChainStream {
         if !head.is_broken && !is_hopeless {
             return Ok(());
         }
-        // One byte that can never be right takes the whole run with it, what follows included.
+        // One byte that can never be valid makes the whole run invalid, including the bytes that follow.
         let mut run = head.held.take().unwrap_or_default();
         head.n_whole = 0;
         if std::mem::replace(&mut head.is_broken, true) {
@@ -214,7 +214,7 @@ impl ChainStream {
         tokens.into_iter().try_for_each(|token| self.head(step + 1, token))
     }
 
-    /// Passes on what a step holds, as no token, or another kind of token, follows.
+    /// Passes on what a step holds, since no token follows, or one of another kind.
     fn finish_head(&mut self, step: usize) -> Result<()> {
         let head = &mut self.heads[step];
         (head.is_broken, head.n_whole) = (false, 0);
@@ -228,7 +228,7 @@ impl ChainStream {
         }
     }
 
-    /// Joins a token to those before.
+    /// Joins a token to the earlier ones.
     fn join(&mut self, token: Vec<u8>) -> Result<()> {
         let chain = Arc::clone(&self.chain);
         match chain.chain.steps.get(self.joint) {
@@ -249,7 +249,7 @@ impl ChainStream {
         Ok(())
     }
 
-    /// Hands more of the one token to a step after the joint, counted from there.
+    /// Passes more of the joined token to a step after the joint, given by its index from there.
     fn tail(&mut self, step: usize, text: Vec<u8>) {
         if text.is_empty() {
             return;
@@ -275,7 +275,7 @@ impl ChainStream {
     }
 }
 
-/// Whether a step after the joint can go along with a token that grows.
+/// Whether a step after the joint can process a token that grows.
 fn grows(step: &DecodeStep) -> bool {
     match step {
         DecodeStep::Metaspace { .. } | DecodeStep::Fuse | DecodeStep::Replace { .. } => true,
@@ -298,8 +298,8 @@ impl Tail {
         rest.to_vec()
     }
 
-    /// Replaces a text, whose borders tell how much of it still matches where the next byte does not: each byte is looked at
-    /// once, and given out once.
+    /// Replaces a text. Its borders tell how much of it still matches after a mismatch, so each byte is looked at and
+    /// given out once.
     fn replace(&mut self, text: &[u8], (from, borders): (&[u8], &[usize]), to: &[u8]) -> Vec<u8> {
         let mut changed = Vec::with_capacity(text.len());
         for &byte in text {
@@ -327,7 +327,7 @@ mod tests {
     use crate::decode::DecodeChain;
     use proptest::prelude::*;
 
-    /// The text of all tokens by the definition: each step on all that the one before gives.
+    /// The text of all tokens by the definition: each step on all tokens of the previous one.
     fn by_definition(chain: &Compiled, tokens: Vec<Vec<u8>>, invalid: Invalid) -> Result<Vec<u8>> {
         let steps = 0..chain.chain.steps.len();
         let tokens = steps
