@@ -1,15 +1,16 @@
-//! Added tokens: found in the text by their content, before anything else happens to it.
+//! Added tokens, which are found in the text by their content before anything else happens to it.
 //!
-//! Special tokens are plain text unless a call allows them; other added tokens always count. Of several tokens that begin at
-//! one place, the longest is taken. Most are looked for in the original text, some in the normalized text.
+//! Special tokens are plain text unless a call allows them; other added tokens are always found. If several tokens
+//! begin at one place, the longest is taken. Most are looked for in the original text, some in the normalized text.
 //!
-//! The rules are those of the library that reads `tokenizer.json`. A token that must be a single word but is not one is
-//! skipped, and nothing else is looked for in its place. White space that belongs to a token extends back at most to the
-//! previous token. It may extend forward into a token that begins with white space, which is found all the same, so that both
-//! cover this white space, unless that token also extends back: then nothing is left for it.
+//! The rules are those of the library that reads `tokenizer.json`. A token that must be a single word but is not one
+//! is skipped, and nothing else is looked for in its place. White space that belongs to a token extends back at most
+//! to the previous token. It may extend forward into a token that begins with white space, which is still found, so
+//! that both cover this white space. If that token also extends back, it gets none of it.
 //!
-//! A special token that a call does not allow is not looked for at all: its characters are text, in which other added tokens
-//! may be found. Takes one pass over the text for each of the two searches, and nothing if there are no such tokens.
+//! A special token that a call does not allow is not looked for at all: its characters are text, in which other added
+//! tokens may be found. Takes one pass over the text for each of the two searches, and none if there are no such
+//! tokens.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -46,27 +47,27 @@ pub struct AddedToken {
     pub lstrip: bool,
     /// Whether white space after it belongs to it.
     pub rstrip: bool,
-    /// Whether it counts only where no word character stands beside it.
+    /// Whether it is found only if no word character is next to it.
     pub single_word: bool,
-    /// Whether a whole piece of its content is this token too, wherever that stands and whatever the merges would
-    /// give. Only where the tokenizer ignores merges for pieces that are tokens.
+    /// Whether a whole piece with its content is this token too, wherever the piece stands and whatever the merges
+    /// would give. Only if the tokenizer ignores merges for pieces that are tokens.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub whole_piece: bool,
-    /// Whether it stands in the vocabulary of the model too, as published files have it. It says where the token is
+    /// Whether it is in the vocabulary of the model too, as published files have it. This says where the token is
     /// written, and nothing about ids.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub in_model: bool,
 }
 
-/// Which special tokens.
+/// A choice of special tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Specials<'n> {
     /// None.
     #[default]
     None,
-    /// All that the tokenizer has.
+    /// All special tokens of the tokenizer.
     All,
-    /// Those with these contents.
+    /// The special tokens with these contents.
     Only(&'n [String]),
 }
 
@@ -78,10 +79,10 @@ enum Chosen<'n> {
 }
 
 impl<'n> Chosen<'n> {
-    /// Of the tokens that may be named.
+    /// A choice among the tokens that may be named.
     ///
     /// # Errors
-    /// If a name is none of them.
+    /// If a name is not one of them.
     fn new<'t>(
         specials: Specials<'n>,
         tokens: impl Iterator<Item = &'t AddedToken>,
@@ -107,26 +108,26 @@ impl<'n> Chosen<'n> {
     }
 }
 
-/// Finds the added tokens that count in one call.
+/// Finds the added tokens that a call recognises.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matcher {
-    /// In the text as it was given.
+    /// Tokens that are looked for in the original text.
     pub(crate) raw: Finder,
-    /// In normalized text.
+    /// Tokens that are looked for in normalized text.
     pub(crate) normalized: Finder,
-    /// Whether some of the latter are special.
+    /// Whether some tokens that are looked for in normalized text are special.
     pub(crate) has_late_specials: bool,
-    /// By the piece that each is.
+    /// The added tokens that can be a whole piece, by that piece.
     whole_pieces: HashMap<Vec<u8>, TokenId>,
 }
 
-/// Finds the added tokens that must not stand in a text.
+/// Finds the disallowed added tokens of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct Disallowed {
-    /// All of them, as they are written.
+    /// All disallowed tokens, as they are written.
     pub(crate) as_written: Finder,
-    /// Those that are not special, which count wherever they are found; and the ones among them that are looked for in
-    /// normalized text.
+    /// The disallowed tokens that are not special, which are found everywhere; `late` has those of them that are
+    /// looked for in normalized text.
     others: HashSet<TokenId>,
     late: HashSet<TokenId>,
 }
@@ -138,17 +139,17 @@ pub(crate) enum Part {
     Text(Range<usize>),
 }
 
-/// What else than the tokens decides where they are found.
+/// What determines where tokens are found, besides the tokens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MatchedText<'p> {
     pub(crate) normalizer: &'p Normalizer,
     pub(crate) units: &'p Units,
-    /// Whether pieces are stretches of the text as it was given.
+    /// Whether pieces are stretches of the original text.
     pub(crate) pieces_are_text: bool,
 }
 
 impl Matcher {
-    /// A matcher for the added tokens that are not special, and for the special tokens allowed.
+    /// A matcher for the added tokens that are not special, and for the allowed special tokens.
     pub(crate) fn new(
         tokens: &[AddedToken],
         matched: MatchedText<'_>,
@@ -172,7 +173,7 @@ impl Matcher {
             })
             .collect::<Result<_>>()?;
         let whole = tokens.iter().filter(takes_part).filter(|token| token.whole_piece);
-        // What is passed over since it is no word may hold another token.
+        // A match that is skipped because it is not a word may contain another token.
         let leaves_none =
             pieces_are_text && !tokens.iter().filter(takes_part).any(|token| token.single_word);
         let piece = |token: &AddedToken| {
@@ -188,12 +189,12 @@ impl Matcher {
         })
     }
 
-    /// Whether a token is found in a text as it is given, or in the same text normalized.
+    /// Whether a token is found in a text, or in the same text normalized.
     pub(crate) fn finds_any(&self, raw: &[u8], normalized: &[u8]) -> bool {
         self.raw.find(raw).is_some() || self.normalized.find(normalized).is_some()
     }
 
-    /// How long the longest tokens are that are looked for in each of these.
+    /// The length of the longest token for the original and for the normalized text.
     pub(crate) fn reaches(&self) -> [usize; 2] {
         [self.raw.longest(), self.normalized.longest()]
     }
@@ -211,7 +212,7 @@ impl Matcher {
 }
 
 impl Disallowed {
-    /// The special tokens that are not allowed, all or some, and others that are named.
+    /// The special tokens that are disallowed and not allowed, and other tokens that are disallowed by name.
     pub(crate) fn new(
         tokens: &[AddedToken],
         allowed: Specials<'_>,
@@ -239,12 +240,12 @@ impl Disallowed {
         !self.others.contains(&id)
     }
 
-    /// Whether any is found in normalized text, where it may be written otherwise.
+    /// Whether any is looked for in normalized text, where it may be written differently.
     pub(crate) fn has_late(&self) -> bool {
         !self.late.is_empty()
     }
 
-    /// Whether a token that is found there must not be.
+    /// Whether a token that is found in normalized text is disallowed.
     pub(crate) fn has_as_late(&self, id: TokenId) -> bool {
         self.late.contains(&id)
     }
@@ -254,7 +255,8 @@ fn special(tokens: &[AddedToken]) -> impl Iterator<Item = &AddedToken> {
     tokens.iter().filter(|token| token.special)
 }
 
-/// The library that reads `tokenizer.json` finds such a token everywhere, and cuts texts there into single characters.
+/// The error for a token that is empty after normalization. The library that reads `tokenizer.json` finds such a token
+/// everywhere, and cuts texts there into single characters.
 fn is_nothing(token: &AddedToken) -> Error {
     let problem = format!(
         "{:?} is nothing once it is normalized; make it normalized=False, or leave it out",
@@ -317,7 +319,7 @@ pub(crate) struct Finder {
     tokens: Vec<Found>,
 }
 
-/// What is to be done where a token was found.
+/// How a token that was found is treated.
 #[derive(Clone, Copy, Debug)]
 struct Found {
     id: TokenId,
@@ -327,7 +329,7 @@ struct Found {
 }
 
 impl Finder {
-    /// Empty patterns are left out; of equal ones the first counts.
+    /// Empty patterns are left out; of equal ones the first is used.
     fn new<'t>(patterns: impl Iterator<Item = (Cow<'t, [u8]>, &'t AddedToken)>) -> Result<Self> {
         let (patterns, tokens): (Vec<_>, Vec<_>) = patterns
             .filter(|(pattern, _)| !pattern.is_empty())
@@ -341,7 +343,7 @@ impl Finder {
         self.search.longest()
     }
 
-    /// The first token in a text, with its place.
+    /// The first token in a text, and its place.
     pub(crate) fn find(&self, text: &[u8]) -> Option<(TokenId, usize)> {
         let found = self.search.next(text, 0, &mut Ahead::default())?;
         Some((self.tokens[found.pattern].id, found.place.start))
@@ -374,8 +376,8 @@ impl From<&AddedToken> for Found {
 }
 
 impl Found {
-    /// The place of a token whose content was found, or `None` if it does not count. What stands before
-    /// `taken` belongs to the token before.
+    /// The place of a token whose content was found, or `None` if it is not accepted. Text before `taken` belongs to
+    /// the previous token.
     fn place(self, text: &[u8], content: Range<usize>, taken: usize) -> Option<Range<usize>> {
         let (before, after) = (&text[..content.start], &text[content.end..]);
         if self.single_word && (ends_with_word(before) || starts_with_word(after)) {
@@ -383,7 +385,7 @@ impl Found {
         }
         let mut place = content;
         if self.rstrip {
-            // What was taken beyond the content is white space, all that there is.
+            // The text that was taken beyond the content is white space, and there is no more of it.
             place.end = match taken > place.end {
                 true => taken,
                 false => place.end + len_of_first_space(after),

@@ -1,9 +1,9 @@
-//! Many texts on many threads, with the result in the order of the texts.
+//! Encodes many texts on many threads, with results in the order of the texts.
 //!
-//! Threads take runs of neighbouring texts, one run after the other, so a slow one holds nobody up, and what they make
-//! of them is put together meanwhile ([`parallel`](crate::parallel)). They live as long as the call: nothing survives a
-//! `fork`, and there is no pool to set up or to exhaust. A text so large that threads would wait for the one that has it gets
-//! all of them.
+//! Threads take runs of adjacent texts, one run after the other, so a slow run delays no other thread, and the results
+//! are put together meanwhile ([`parallel`](crate::parallel)). Threads live as long as the call: nothing survives a
+//! `fork`, and there is no thread pool to set up or to exhaust. A text so large that threads would wait for the one
+//! that has it is encoded by all of them.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ use crate::parallel::in_order_within;
 use crate::sink::Sink;
 use crate::vocabulary::TokenId;
 
-/// A run of texts ends when it is this long, in bytes.
+/// A run of texts ends when it has this many bytes.
 const RUN_LEN: usize = 64 << 10;
 
-/// Bytes of text for which there is room for an id beforehand; English has about four.
+/// Bytes of text per id for which room is reserved; English has about four.
 pub(crate) const BYTES_PER_ID: usize = 4;
 
-/// There is room beforehand for the ids of at most this many bytes of a run.
+/// Room is reserved for the ids of at most this many bytes of a run.
 const MAX_EXPECTED_LEN: usize = 2 * RUN_LEN;
 
 /// Whether texts of these lengths, in bytes, are so short that one thread encodes them whatever the number of threads.
@@ -29,13 +29,13 @@ pub fn fits_one_thread(lens: impl IntoIterator<Item = usize>) -> bool {
     lens.try_fold(RUN_LEN, usize::checked_sub).is_some()
 }
 
-/// How many threads are of use for texts of these lengths, in bytes.
+/// How many threads are useful for texts of these lengths, in bytes.
 pub(crate) fn n_useful(lens: &[usize], n_threads: usize) -> usize {
     let total_len: usize = lens.iter().map(|len| len + 16).sum();
     n_threads.clamp(1, total_len.div_ceil(RUN_LEN).max(1))
 }
 
-/// The ids of a run of texts, and where those of each end.
+/// The ids of a run of texts, and the end of each text in them.
 #[derive(Default)]
 struct Run {
     ids: Vec<TokenId>,
@@ -43,7 +43,7 @@ struct Run {
 }
 
 impl Run {
-    /// Encodes the texts of a range by `encode_one`.
+    /// Encodes the texts of a range with `encode_one`.
     fn fill<S>(
         &mut self,
         range: Range<usize>,
@@ -74,9 +74,10 @@ impl Run {
     }
 }
 
-/// Encodes texts by `encode_one`, which appends the ids of the text of an index, and hands the ids to a sink: one text on
-/// each thread, or, for texts so large that threads would wait for one of them, one after the other on all. Beside the sink
-/// lie no more ids than those of a run of texts for each thread, and of runs that wait for a slow one.
+/// Encodes texts with `encode_one`, which appends the ids of the text with an index, and hands the ids to a sink. Each
+/// thread takes one text at a time; texts so large that threads would wait for one of them are encoded one after the
+/// other on all threads. Besides those in the sink, memory holds only the ids of a run of texts per thread, and of
+/// runs that wait for a slow one.
 pub(crate) fn encode<S: Send>(
     lens: &[usize],
     states: &mut [S],
@@ -103,7 +104,7 @@ pub(crate) fn encode<S: Send>(
     })
 }
 
-/// [`encode`] on the calling thread. Ids go to the sink's own row, if it has one, without lying beside it first.
+/// [`encode`] on the calling thread. Ids go directly to the sink's own row, if it has one.
 fn encode_alone<S>(
     lens: &[usize],
     states: &mut [S],
@@ -116,7 +117,7 @@ fn encode_alone<S>(
         spare.clear();
         let row = sink.row().unwrap_or(&mut spare);
         let n_before = row.len();
-        // There are hardly ever more ids than bytes. Long texts ask on the way.
+        // There are hardly ever more ids than bytes. Long texts check memory on the way.
         let asked = ask_to_grow(row, len.min(RUN_LEN));
         let encoded = asked.and_then(|()| encode_one(index, row, states));
         if let Err(error) = encoded {
@@ -135,14 +136,14 @@ fn encode_alone<S>(
     Ok(())
 }
 
-/// How many ids a text has if all of it is like its beginning. There is hardly ever more than one for a byte.
+/// How many ids a text has if all of it is like its beginning; hardly ever more than one per byte.
 pub(crate) fn n_expected(n_ids: usize, n_bytes: usize, total_len: usize) -> usize {
     let expected = n_ids as u128 * total_len as u128 / n_bytes.max(1) as u128;
     usize::try_from(expected).unwrap_or(total_len).min(total_len)
 }
 
-/// What `make` makes for each index of `lens`, in order; `lens` say how much work each is, in bytes. Large ones get
-/// all states, if they are dealt out (`deals_large`).
+/// The results of `make` for each index of `lens`, in order; `lens` give the amount of work for each, in bytes. Large
+/// ones get all states if `deals_large`.
 pub(crate) fn map<T: Send, S: Send>(
     lens: &[usize],
     states: &mut [S],
@@ -162,8 +163,8 @@ pub(crate) fn map<T: Send, S: Send>(
     Ok(all)
 }
 
-/// Hands what `work` makes of each run of neighbouring texts to `take`, in order. It is made with one of the states for
-/// each thread, of one large text with all of them.
+/// Hands the results of `work` for each run of adjacent texts to `take`, in order. Each thread has one of the states;
+/// a large text gets all of them.
 fn in_runs<T: Send, S: Send>(
     lens: &[usize],
     states: &mut [S],
@@ -187,7 +188,7 @@ fn in_runs<T: Send, S: Send>(
         let work = |run: Range<usize>, state: &mut S| {
             work(run.clone(), std::slice::from_mut(state)).map(|made| (run, made))
         };
-        // What is made is kept anyway, however long one of the texts takes.
+        // The results are kept anyway, however long one of the texts takes.
         let states = &mut states[..n_threads];
         let is_given = (usize::MAX, || true);
         in_order_within(is_given, states, || Ok(next.next()), work, |made| take(made?))?;
@@ -195,7 +196,7 @@ fn in_runs<T: Send, S: Send>(
     Ok(())
 }
 
-/// Whether a text of a batch is better dealt to all threads than taken by one, which others would wait for.
+/// Whether a text of a batch is better split among all threads than encoded by one, for which others would wait.
 fn is_large(len: usize, total_len: usize, n_threads: usize) -> bool {
     n_threads > 1 && len >= 2 * RUN_LEN && len > total_len / (2 * n_threads)
 }

@@ -1,4 +1,4 @@
-//! A tokenizer in words: each part, and each step that loses something of the text.
+//! Describes a tokenizer in words: each part, and each step that loses information about the text.
 
 use crate::decode::{Decode, DecodeChain, DecodeRules};
 use crate::normalize::{NormalizeStep, SentencePieceRules};
@@ -11,7 +11,7 @@ use crate::vocabulary::{TokenId, TokenKind};
 use bytepair_split::{Behaviour, Stage, Unmatched};
 
 impl Tokenizer {
-    /// The parts of the pipeline in the order of the data, each with its name.
+    /// The parts of the pipeline in the order of data flow, each with its name.
     pub fn describe(&self) -> Vec<(&'static str, String)> {
         let parts = self.parts();
         let mut lines = vec![
@@ -34,7 +34,7 @@ impl Tokenizer {
         lines
     }
 
-    /// What decoding does to tokens, if they do not come back as the text they were found as.
+    /// How decoding changes tokens, if they do not come back as the text in which they were found.
     fn lost_in_decoding(&self) -> Vec<String> {
         let parts = self.parts();
         let changed = |what: &str, (id, text): (TokenId, &[u8])| {
@@ -63,8 +63,8 @@ impl Tokenizer {
         lost
     }
 
-    /// How each stage of the splitter is executed, or several that are done at once; or how words are found in a text that
-    /// is one piece, where no token reaches from one into the next, or added tokens together with pieces.
+    /// How each stage of the splitter is executed, or several stages that run at once. For a text that is one piece:
+    /// how its words are found if no token spans two of them, or how added tokens are found together with pieces.
     pub fn explain(&self) -> Vec<String> {
         if let Some(splitter) = self.word_splitter() {
             return splitter.explain();
@@ -74,7 +74,7 @@ impl Tokenizer {
     }
 }
 
-/// What a file says of dropout, which only a call turns on.
+/// What a file says about dropout, which only a call turns on.
 fn dropout(rate: f64) -> String {
     format!("{rate} in its file; not applied unless a call asks for it, dropout={rate}")
 }
@@ -167,7 +167,7 @@ fn units(units: &Units) -> String {
     words.join(", ")
 }
 
-/// What becomes of a unit for which nothing stands, where there can be one.
+/// How a unit that nothing stands for is treated, if there can be one.
 fn outside(units: &Units) -> Option<&'static str> {
     let stands_for_all = units.unknown.is_some() || units.byte_fallback;
     match units.missing {
@@ -184,7 +184,7 @@ fn vocabulary(parts: &Parts) -> String {
     format!("{n_ids} token{tokens}, {n_merges} merge{merges}{ignored}")
 }
 
-/// How ids become text, where more is done than to join the tokens.
+/// How ids become text, if more is done than to concatenate the tokens.
 fn decoding(parts: &Parts) -> Option<String> {
     match &parts.decode {
         Decode::Rules(rules) if *rules == DecodeRules::default() => None,
@@ -254,7 +254,7 @@ fn end_of(side: Side) -> &'static str {
     }
 }
 
-/// The steps after which a text cannot be had back.
+/// The steps after which the text cannot be recovered.
 fn losses(parts: &Parts) -> Vec<String> {
     let Parts { normalizer, pre_tokenizer, units, added, .. } = parts;
     let spells =
@@ -281,7 +281,7 @@ fn losses(parts: &Parts) -> Vec<String> {
     ])
 }
 
-/// The words whose condition holds.
+/// The words whose condition is true.
 fn chosen<const N: usize>(words: [(bool, &str); N]) -> Vec<String> {
     words.into_iter().filter(|word| word.0).map(|word| word.1.to_owned()).collect()
 }

@@ -1,8 +1,8 @@
 //! Dialects: every kind of byte-pair encoding is a choice of the same parts.
 //!
-//! A [`Dialect`] says all that must be known before training: how text is normalized and split, what
-//! its units are, which pair goes first. The named ones are starting points; each field can be set. What
-//! is trained in a dialect becomes a tokenizer by [`Dialect::tokenizer`].
+//! A [`Dialect`] holds all that must be known before training: how text is normalized and split, what its units are,
+//! which pair is merged first. The named ones are starting points; each field can be set. [`Dialect::tokenizer`] makes
+//! a tokenizer of the result of training.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,21 +23,21 @@ use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched};
 pub struct Dialect {
     /// Changes of the text, in training and in encoding.
     pub normalize: Vec<NormalizeStep>,
-    /// Changes of the text in training, where they are others.
+    /// Changes of the text in training, if they differ.
     pub normalize_training: Option<Vec<NormalizeStep>>,
     /// How text is cut into pieces.
     pub split: Vec<Stage>,
     /// What a piece is made of.
     pub units: Units,
-    /// Which of several pairs of equal count is merged first.
+    /// Which of several pairs with equal counts is merged first.
     pub ties: Ties,
-    /// A pair that occurs less often is not merged.
+    /// Pairs that occur less often are not merged.
     pub min_count: i64,
     /// What is undone when ids become text.
     pub decode: DecodeRules,
 }
 
-/// Names of dialects whose pattern has another name, with that name.
+/// Names of dialects whose pattern has a different name, with that name.
 const MODEL_PATTERNS: [(&str, &str); 7] = [
     ("gpt2", "gpt2"),
     ("gpt4", "cl100k"),
@@ -63,7 +63,7 @@ impl Dialect {
     /// The name of the dialect of SentencePiece's files.
     pub const MODEL: &'static str = "sentencepiece";
 
-    /// The dialect of a name, if there is one; see [`Dialect::names`].
+    /// The dialect with a name, if there is one; see [`Dialect::names`].
     pub fn named(name: &str) -> Option<Self> {
         if let Some((_, pattern)) = MODEL_PATTERNS.iter().find(|(dialect, _)| *dialect == name) {
             return Some(Self::bytes(ByteIds::Printable, bytepair_split::named(pattern)?));
@@ -107,7 +107,7 @@ impl Dialect {
         MODEL_PATTERNS.iter().map(|(name, _)| *name).chain(OTHER_NAMES)
     }
 
-    /// What happens to training text before its pieces are counted.
+    /// The processing of training text before its pieces are counted.
     pub fn preparation(&self, special_tokens: &[String]) -> Result<Preparation> {
         self.units.check_training()?;
         let unicode = UnicodeTables::latest();
@@ -122,13 +122,13 @@ impl Dialect {
         })
     }
 
-    /// The dialect of a tokenizer, as far as a tokenizer holds one.
+    /// The dialect of a tokenizer, as far as a tokenizer determines one.
     ///
-    /// It does not hold which pair is merged first and how often one must occur: these are as in the named
-    /// dialect with the same parts ([`Dialect::name`]), else as in those of published models.
+    /// A tokenizer does not say which pair is merged first and how often one must occur. These are taken from the
+    /// named dialect with the same parts ([`Dialect::name`]), or from published models if there is none.
     ///
     /// # Errors
-    /// If its pieces are cut in rounds with changes between them, which training does not do.
+    /// If its pieces are cut in rounds with changes between them, which training does not support.
     pub fn of(tokenizer: &Tokenizer) -> Result<Self> {
         let parts = tokenizer.parts();
         let (steps, splitter) = one_round(parts)?;
@@ -148,18 +148,18 @@ impl Dialect {
         })
     }
 
-    /// The name of the dialect in whose order of merging training goes on from these parts, if it is known.
+    /// The name of the dialect in whose merge order training continues from these parts, if it is known.
     pub fn order_of(&self) -> Option<&'static str> {
         self.name().or_else(|| self.is_model().then_some(Self::MODEL))
     }
 
-    /// Whether text is normalized as a file of SentencePiece says. Then training goes on in the order of its dialect.
+    /// Whether text is normalized as a SentencePiece file says. Then training continues in the order of its dialect.
     pub fn is_model(&self) -> bool {
         self.normalize.iter().any(|step| matches!(step, NormalizeStep::SentencePiece(_)))
     }
 
-    /// The name of the dialect that changes, cuts and sees text like this one, if there is one. One whose patterns
-    /// are written in the same way goes before one that only cuts alike.
+    /// The name of the dialect that changes, cuts and represents text like this one, if there is one. A dialect whose
+    /// patterns are written the same way is preferred to one that only cuts alike.
     pub fn name(&self) -> Option<&'static str> {
         let find = |is_same: &dyn Fn(&Self) -> bool| {
             Self::names().find(|name| Self::named(name).is_some_and(|dialect| is_same(&dialect)))
@@ -169,10 +169,10 @@ impl Dialect {
             .or_else(|| find(&is_alike))
     }
 
-    /// The first of the parts that a tokenizer holds in which two dialects differ, by the name of its option.
+    /// The option name of the first part in which two dialects differ, among the parts that a tokenizer has.
     ///
-    /// Files may write a pattern in other words, name a byte by another id, or leave out what is missing. So patterns
-    /// are compared by how they cut text, units by what they make of a piece.
+    /// Files may write a pattern differently, give a byte another id, or leave out missing parts. So patterns are
+    /// compared by how they cut text, and units by the symbols that they make of a piece.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         if self.normalize != other.normalize {
             return Some("normalize");
@@ -183,8 +183,8 @@ impl Dialect {
         (!bytepair_split::cuts_alike(&self.split, &other.split)).then_some("pattern")
     }
 
-    /// What happens to training text that a tokenizer of this dialect is to learn more from: the tokenizer cuts it as it
-    /// does where it encodes, unless training has normalizer steps of its own. `special_tokens` are found too.
+    /// The processing of training text from which a tokenizer of this dialect learns more. The tokenizer cuts it as in
+    /// encoding, unless training has normalizer steps of its own. `special_tokens` are found too.
     ///
     /// # Errors
     /// As for [`Dialect::of`].
@@ -211,14 +211,14 @@ impl Dialect {
         })
     }
 
-    /// How to learn in this dialect up to `target`.
+    /// The options for training in this dialect up to `target`.
     pub fn train_options(&self, target: Target, special_tokens: Vec<String>) -> TrainOptions {
         let (min_count, ties) = (self.min_count, self.ties);
         TrainOptions { min_count, ties, special_tokens, ..TrainOptions::new(target) }
     }
 
-    /// The tokenizer of what was trained in this dialect without earlier merges. With them it is
-    /// [`Tokenizer::with_learned`] of the earlier one.
+    /// The tokenizer trained in this dialect without earlier merges. With earlier merges, use
+    /// [`Tokenizer::with_learned`] of the earlier tokenizer.
     pub fn tokenizer(&self, trained: Trained, options: &TrainOptions) -> Result<Tokenizer> {
         let unicode = UnicodeTables::latest();
         let vocabulary = trained.vocabulary;
@@ -232,7 +232,7 @@ impl Dialect {
             let id = vocabulary.id(token)?;
             Some(AddedToken { id, content: name.clone(), special: true, ..AddedToken::default() })
         });
-        // Many are saved, and never encode here.
+        // Many tokenizers are only saved, and never encode here.
         Tokenizer::unprepared(Parts {
             pre_tokenizer: Splitter::new(self.split.clone(), &unicode)?.into(),
             normalizer: Normalizer::new(self.normalize.clone(), unicode),
@@ -293,7 +293,7 @@ impl Dialect {
     }
 }
 
-/// The changes of a text, and how it is cut afterwards.
+/// The changes of a text, and the splitter that cuts it afterwards.
 ///
 /// # Errors
 /// If pieces are changed between two cuts.
@@ -312,7 +312,7 @@ fn one_round(parts: &Parts) -> Result<(Vec<NormalizeStep>, Splitter)> {
     }
 }
 
-/// The option in which two units make other symbols of a piece.
+/// The option in which two units differ in the symbols that they make of a piece.
 fn units_difference(one: &Units, other: &Units) -> Option<&'static str> {
     let parts = [
         ("unit", one.is_bytes() == other.is_bytes()),

@@ -1,60 +1,60 @@
-//! The one error type of the crate.
+//! The error type of the crate.
 //!
-//! An [`Error`] is a box around an [`ErrorKind`]. A kind holds values (an offset, an id, a limit)
-//! rather than prose: the text is made when the error is shown, and a caller can act on the values.
+//! An [`Error`] is a box around an [`ErrorKind`]. A kind holds values (an offset, an id, a limit) instead of prose:
+//! the message is made when the error is shown, and a caller can act on the values.
 
 use std::fmt;
 
-/// What every fallible function of this crate returns.
+/// The result of every fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why an operation was refused. Small: one pointer.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// The values after an [`Error`].
+/// The values of an [`Error`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A pattern that is refused, or takes too many steps.
+    /// A pattern that is invalid, or takes too many steps.
     Split(bytepair_split::Error),
     /// Text that is not UTF-8, for a dialect of characters.
     NotUtf8 {
-        /// Where the first invalid byte lies, in bytes of the text.
+        /// The offset of the first invalid byte in the text.
         offset: u64,
     },
-    /// A unit outside the alphabet, with no unknown token and no byte fallback to stand for it.
+    /// A unit outside the alphabet, with no unknown token and no byte fallback.
     UnknownUnit {
         /// The unit, marks written out.
         unit: String,
     },
-    /// Decoded bytes that are not UTF-8, where they have to be.
+    /// Decoded bytes that are not UTF-8, although they have to be.
     DecodedNotUtf8 {
-        /// Where they lie, in bytes of the decoded text.
+        /// Their offset in the decoded text, in bytes.
         offset: usize,
     },
     /// A text of a batch that failed.
     InBatch {
-        /// The place of the text in the batch.
+        /// The index of the text in the batch.
         index: usize,
-        /// How it failed.
+        /// Its error.
         error: Error,
     },
-    /// A special token that stands in a text where it is not allowed.
+    /// A special token in a text that does not allow it.
     DisallowedSpecial {
         /// The token.
         token: String,
-        /// Whether it is special; other added tokens are disallowed by their names alone.
+        /// Whether it is special; other added tokens are disallowed only by name.
         is_special: bool,
-        /// Where it stands, in bytes of the text.
+        /// Its offset in the text, in bytes.
         offset: usize,
     },
-    /// A name that is no special token of this tokenizer.
+    /// A name that is not a special token of this tokenizer.
     NotSpecial {
         /// The name.
         name: String,
     },
-    /// An id that no token has.
+    /// An id that has no token.
     UnknownId {
         /// The id.
         id: u64,
@@ -66,14 +66,14 @@ pub enum ErrorKind {
         /// The id.
         id: u32,
     },
-    /// More tokens than there are 32-bit ids.
+    /// More tokens than 32-bit ids.
     TooManyTokens,
-    /// More than a table can hold: tokens, or symbols of a piece.
+    /// More tokens, or symbols of a piece, than a table can hold.
     TooLarge {
-        /// What is too much, as a sentence.
+        /// The problem, as a sentence.
         problem: String,
     },
-    /// A vocabulary size that leaves no room for what must be in it.
+    /// A vocabulary size that leaves no room for the required tokens.
     VocabularyTooSmall {
         /// The requested size.
         requested: usize,
@@ -84,43 +84,43 @@ pub enum ErrorKind {
     },
     /// Nothing to learn from.
     EmptyCorpus,
-    /// A count, or a sum of counts, beyond what can be counted.
+    /// A count, or a sum of counts, that is out of range.
     Count {
-        /// What is wrong with it, as a sentence.
+        /// The problem, as a sentence.
         problem: String,
     },
-    /// No memory is left.
+    /// Out of memory.
     OutOfMemory {
-        /// How many bytes were wanted.
+        /// How many bytes were requested.
         n_bytes: usize,
     },
-    /// A part of a text without a place to cut it that is longer than a limit allows.
+    /// A part of a text that cannot be cut and is longer than a limit allows.
     PartTooLong {
-        /// Where it begins, in bytes of the text.
+        /// Its offset in the text, in bytes.
         offset: u64,
         /// Its first bytes.
         beginning: Vec<u8>,
-        /// How long it may be, in bytes.
+        /// The longest length allowed, in bytes.
         most: usize,
-        /// What to do, as a phrase.
+        /// How to avoid it, as a phrase.
         way_out: &'static str,
     },
-    /// A tie rule that needs to know where pieces occur, on counts that do not say it.
+    /// A tie rule that needs to know where pieces occur, with counts that do not say so.
     FirstUnknown,
-    /// An option that does not fit the others.
+    /// An option that is not consistent with the others.
     Option {
         /// The name of the option.
         name: &'static str,
-        /// What is wrong with it, as a phrase.
+        /// The problem, as a phrase.
         problem: String,
     },
-    /// A file that is damaged, or says something that is not understood.
+    /// A file that is damaged, or has content that is not understood.
     Format {
         /// The name of the format.
         format: &'static str,
         /// The part of the file: a field, a line.
         part: String,
-        /// What is wrong with it, as a phrase.
+        /// The problem, as a phrase.
         problem: String,
     },
     /// A tokenizer with a part that a format cannot express.
@@ -140,7 +140,7 @@ pub enum ErrorKind {
 pub(crate) const LARGEST_COUNT: &str = "9,223,372,036,854,775,807 (63 bits)";
 
 impl Error {
-    /// The values after the message.
+    /// The values of this error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
@@ -164,7 +164,7 @@ impl Error {
         ErrorKind::Count { problem }.into()
     }
 
-    /// This error with its offsets for a text that begins this many bytes later.
+    /// This error with its offsets increased by this many bytes, for a text that begins later.
     pub(crate) fn moved_by(mut self, n_bytes: u64) -> Self {
         match &mut *self.0 {
             ErrorKind::NotUtf8 { offset } | ErrorKind::PartTooLong { offset, .. } => {
@@ -190,7 +190,7 @@ impl Error {
         ErrorKind::PartTooLong { offset, beginning, most, way_out }.into()
     }
 
-    /// A file that says something that is not understood.
+    /// A file with content that is not understood.
     pub fn format(
         format: &'static str,
         part: impl Into<String>,
@@ -199,7 +199,7 @@ impl Error {
         ErrorKind::Format { format, part: part.into(), problem: problem.into() }.into()
     }
 
-    /// An option that does not fit.
+    /// An option that is not consistent with others.
     pub fn option(name: &'static str, problem: impl Into<String>) -> Self {
         ErrorKind::Option { name, problem: problem.into() }.into()
     }
@@ -318,5 +318,5 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// How many bytes of a part that is too long are shown.
+/// How many bytes are shown of a part that is too long.
 const N_BEGINNING: usize = 24;

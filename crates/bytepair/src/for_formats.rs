@@ -1,7 +1,8 @@
-//! What only `bytepair-formats` needs. It may change in any version, so that crate depends on exactly one (`=`).
+//! Functions that only `bytepair-formats` needs. They may change in any version, so that crate depends on exactly one
+//! (`=`).
 //!
-//! A file may hold a vocabulary as tables, or name a token by its kind. Rust programs that read and write files use
-//! `bytepair-formats` instead.
+//! A file may hold a vocabulary as tables, or identify a token by its kind. Rust programs that read and write files
+//! should use `bytepair-formats` instead.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub use crate::segment::{hexadecimal, quoted};
 pub use crate::vocabulary::Entries;
 pub use crate::vocabulary::merge_table::{Description, PackedMerges};
 
-/// A tokenizer for looking at and decoding: what encoding needs is made when the first text comes, if one does.
+/// A tokenizer for inspection and decoding: what encoding needs is made only when the first text comes.
 ///
 /// # Errors
 /// As for [`Tokenizer::new`].
@@ -28,17 +29,18 @@ pub fn unprepared(parts: Parts) -> Result<Tokenizer> {
     Tokenizer::unprepared(parts)
 }
 
-/// The piece that has the name of a token in a published file, if there is one.
+/// The piece with the name of a token in a published file, if there is one.
 pub fn text_of_name<'n>(units: &Units, name: &'n str) -> Option<Cow<'n, [u8]>> {
     units.text_of_name(name)
 }
 
-/// What merges the pieces of a tokenizer. It is made at first use.
+/// The merger of the pieces of a tokenizer. It is made at first use.
 pub fn encoder(tokenizer: &Tokenizer) -> &Encoder {
     tokenizer.encoder()
 }
 
-/// A vocabulary of tokens with all their bytes; `None` if these are more or fewer than the tokens have.
+/// A vocabulary of tokens with all their bytes concatenated; `None` if the lengths of the tokens do not add up to
+/// these.
 pub fn vocabulary_of(entries: Entries, bytes: Vec<u8>) -> Option<Vocabulary> {
     Vocabulary::of_entries(entries, bytes)
 }
@@ -48,17 +50,17 @@ pub fn vocabulary_with_room(n_tokens: usize, n_bytes: usize, n_merges: usize) ->
     Vocabulary::with_capacity(n_tokens, n_bytes, n_merges)
 }
 
-/// Gives a vocabulary these merges instead of any others.
+/// Replaces the merges of a vocabulary by these.
 pub fn set_merges(vocabulary: &mut Vocabulary, merges: Vec<Merge>) {
     vocabulary.set_merges(merges);
 }
 
-/// Gives a vocabulary the merges of a table instead of any others.
+/// Replaces the merges of a vocabulary by those of a table.
 pub fn set_merge_table(vocabulary: &mut Vocabulary, table: PackedMerges) {
     vocabulary.set_merge_table(table);
 }
 
-/// The table of the merges, where a vocabulary was read with one.
+/// The table of the merges, if a vocabulary was read with one.
 pub fn merge_table(vocabulary: &Vocabulary) -> Option<&Arc<PackedMerges>> {
     vocabulary.merge_table()
 }

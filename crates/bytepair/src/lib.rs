@@ -1,10 +1,10 @@
 //! Byte-pair encoding in every dialect: train, encode, decode.
 //!
-//! Parts of a tokenizer that are plain data have `serde` attributes: they say how the part stands in a
-//! `.bytepair` file. To rename, move or add a field there changes files and fingerprints.
+//! Parts of a tokenizer that are plain data have `serde` attributes, which define how the part is written in a
+//! `.bytepair` file. Renaming, moving or adding a field there changes files and fingerprints.
 //!
-//! Structs of options are made with `..Default::default()`, so that a new option breaks no caller; results are
-//! `#[non_exhaustive]`. Enums of parts can be matched completely: a writer that overlooks a new part does not compile.
+//! Structs of options are built with `..Default::default()`, so that a new option breaks no caller; results are
+//! `#[non_exhaustive]`. Enums of parts can be matched exhaustively: a writer that misses a new part does not compile.
 
 pub mod added;
 mod batch;
@@ -52,22 +52,22 @@ pub use tokenizer::{
     Tokenizer, WordsOrPair,
 };
 
-/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are compiled
-/// with `BYTEPAIR_THRESHOLDS` set run with those of production.
+/// Whether thresholds are small, so that the short inputs of unit tests lie on both sides of them. Unit tests that are
+/// compiled with `BYTEPAIR_THRESHOLDS` set use those of production.
 const SMALL: bool = cfg!(test) && option_env!("BYTEPAIR_THRESHOLDS").is_none();
 
-/// What is asked about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
+/// Questions about a tokenizer: the steps of a text, what a corpus uses, which tokens no text gives.
 pub mod inspect {
     pub use crate::encode::{MergeStep, PieceCourse};
     pub use crate::tokenizer::{Measure, Piece, Sums, TextPart, Unreached, Usage, WithMissing};
 }
 
-/// The examples of the README are tests.
+/// The examples of the README are run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// What the tests of several parts are made of.
+/// Building blocks for the tests of several modules.
 #[cfg(test)]
 mod test_support {
     use bytepair_split::{Flavour, Pattern, Splitter, Stage, Unmatched, unicode::UnicodeTables};
@@ -76,7 +76,7 @@ mod test_support {
     use crate::normalize::{NormalizeStep, Normalizer};
     use crate::vocabulary::{Token, Vocabulary};
 
-    /// Texts, whose ids are their places.
+    /// Texts as tokens, whose ids are their indices.
     pub(crate) fn texts_vocabulary(texts: &[&str]) -> Vocabulary {
         let mut vocabulary = Vocabulary::new();
         for text in texts {

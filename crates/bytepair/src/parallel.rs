@@ -1,18 +1,19 @@
-//! Jobs on several threads, whose results are taken in order, and what threads keep for the next call.
+//! Runs jobs on several threads and takes their results in order, and keeps state of threads for the next call.
 //!
-//! The calling thread hands out the jobs and takes the results, so it may read and write files for both. If there is no
-//! result to take, it does a job itself, so no more threads work than were requested. Each thread has a limited number of
-//! jobs outstanding, however long one of them takes, which bounds the memory. Threads live as long as the call. With one
-//! thread there is only the caller's; if the system gives fewer threads than requested, these do all the work.
+//! The calling thread hands out the jobs and takes the results, so it may read and write files for both. If there is
+//! no result to take, it does a job itself, so no more threads work than were requested. Each thread has a limited
+//! number of outstanding jobs, however long one of them takes, which bounds the memory. Threads live as long as the
+//! call. With one thread there is only the caller's; if the system gives fewer threads than requested, these do all
+//! the work.
 //!
-//! Of the waiting jobs a thread takes the first that would be its own if jobs were dealt round, or the first of all if
+//! A thread takes the first waiting job that would be its own if jobs were dealt round-robin, or the first of all if
 //! none of the next ones is its own. So when the same work recurs, most of it meets a state that has seen it, and no
 //! thread is idle while there is a job.
 //!
-//! What is expensive to make and used by one thread at a time lies in a [`Pool`]. A pool never waits: if another thread is
-//! accessing it, or was when this process was forked, a new thing is made. It holds at most as many things as there were
-//! simultaneous calls. One of the things is kept apart, so that taking it and putting it back are one atomic step each. A
-//! call without others beside it finds it there.
+//! State that is expensive to make and used by one thread at a time is kept in a [`Pool`]. A pool never waits: if
+//! another thread is accessing it, or was when this process was forked, a new item is made. It holds at most as many
+//! items as there were simultaneous calls. One item is kept apart, so that taking it and putting it back are one
+//! atomic step each. A call that runs alone finds it there.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -25,16 +26,16 @@ use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::Result;
 
-/// The most outstanding jobs for each thread: one in progress, and some that wait. Among these a thread looks for its
-/// own.
+/// The most outstanding jobs for each thread: one in progress, and some that wait. A thread looks for its own jobs
+/// among these.
 pub(crate) const N_JOBS_PER_THREAD: usize = 4;
 
-/// Gives the jobs of `next` to the threads of `states`, each with a state of its own, and hands what `work` makes of
-/// them to `take`, in order. Each thread has a given number of outstanding jobs. While some are outstanding, more are
-/// handed out only if `has_room` says so.
+/// Gives the jobs of `next` to the threads of `states`, each with a state of its own, and hands the results of `work`
+/// to `take`, in order. Each thread has a given number of outstanding jobs. While some are outstanding, more are
+/// handed out only if `has_room` allows it.
 ///
 /// # Errors
-/// Those of `next` and of `take`, with which the work ends.
+/// If `next` or `take` fails, which ends the work.
 pub(crate) fn in_order_within<J: Send, D: Send, S: Send>(
     (n_jobs_per_thread, mut has_room): (usize, impl FnMut() -> bool),
     states: &mut [S],
@@ -71,7 +72,7 @@ fn on_threads<J: Send, D: Send, S: Send>(
             thread::Builder::new().spawn_scoped(scope, do_jobs).ok()
         };
         let n_threads = 1 + (1..).zip(others).filter_map(spawn).count();
-        // Where it ends, early or not, the threads end with the job that they are at.
+        // When this ends, early or not, the threads end after their current job.
         let _end = End(&jobs);
         let n_out_at_most = n_jobs_per_thread.saturating_mul(n_threads);
         let may_give = |n_out: usize| n_out == 0 || n_out < n_out_at_most && has_room();
@@ -79,11 +80,11 @@ fn on_threads<J: Send, D: Send, S: Send>(
     })
 }
 
-/// Jobs with their numbers, on their way to the threads.
+/// Jobs with their indices, on their way to the threads.
 struct Jobs<J> {
     waiting: Mutex<Waiting<J>>,
     is_changed: Condvar,
-    /// Among this many threads jobs are dealt round.
+    /// The number of threads among which jobs are dealt.
     n_dealt_to: usize,
 }
 
@@ -116,12 +117,12 @@ impl<J> Jobs<J> {
         self.is_changed.notify_one();
     }
 
-    /// The next job for the thread of an index, if one waits.
+    /// The next job for the thread with an index, if one waits.
     fn pop(&self, thread: usize) -> Option<(usize, J)> {
         self.lock().pop(thread, self.n_dealt_to)
     }
 
-    /// The next job for the thread of an index, waited for; `None` when there will be none.
+    /// Waits for the next job for the thread with an index; `None` if there are no more.
     fn wait(&self, thread: usize) -> Option<(usize, J)> {
         let mut waiting = self.lock();
         loop {
@@ -146,7 +147,7 @@ impl<J> Drop for End<'_, J> {
     }
 }
 
-/// What a thread does: jobs, until there are no more.
+/// The loop of a thread: does jobs until there are no more.
 fn do_jobs<J, D, S>(
     (jobs, thread): (&Jobs<J>, usize),
     state: &mut S,
@@ -161,7 +162,7 @@ fn do_jobs<J, D, S>(
     }
 }
 
-/// What the calling thread does.
+/// The loop of the calling thread.
 fn hand_out<J, D>(
     mut may_give: impl FnMut(usize) -> bool,
     (jobs, done): (&Jobs<J>, &Receiver<(usize, thread::Result<D>)>),
@@ -183,7 +184,7 @@ fn hand_out<J, D>(
             return Ok(());
         }
         let own = || jobs.pop(0).map(|(number, job)| (number, Ok(work(job))));
-        // A job that is out and does not wait is at a thread, which sends whatever becomes of it.
+        // A job that is outstanding and does not wait is at a thread, which sends a result in any case.
         let made = done.try_recv().ok().or_else(own).or_else(|| done.recv().ok());
         let Some((number, made)) = made else { return Ok(()) };
         waiting.insert(number, made.unwrap_or_else(|panic| resume_unwind(panic)));
@@ -222,12 +223,12 @@ pub(crate) struct Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// An empty pool whose things are made by `make`.
+    /// An empty pool whose items are made by `make`.
     pub(crate) fn new(make: fn() -> T) -> Self {
         Self { front: AtomicCell::new(None), others: Mutex::new(Vec::new()), make }
     }
 
-    /// Calls `work` with a thing that nobody else uses meanwhile.
+    /// Calls `work` with an item that nobody else uses meanwhile.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Box<T>) -> R) -> R {
         let idle = self.front.take().or_else(|| self.other());
         let mut thing = idle.unwrap_or_else(|| Box::new((self.make)()));
@@ -240,8 +241,8 @@ impl<T> Pool<T> {
         result
     }
 
-    /// Calls `work` with several such things, one for each of its threads; with the same ones in the same order as the
-    /// call before, if none came in between.
+    /// Calls `work` with several items, one for each of its threads. They are the same ones in the same order as in
+    /// the previous call, if no other call came in between.
     pub(crate) fn with_many<R>(&self, n_things: usize, work: impl FnOnce(&mut [Box<T>]) -> R) -> R {
         let mut things = Vec::with_capacity(n_things);
         if n_things > 0 {
@@ -263,7 +264,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// One of those that do not lie in front.
+    /// One of the items that are not kept apart.
     #[cold]
     fn other(&self) -> Option<Box<T>> {
         self.others.try_lock().ok()?.pop()

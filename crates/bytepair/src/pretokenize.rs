@@ -1,9 +1,8 @@
-//! A segment to pieces: rounds of changing and cutting.
+//! Cuts a segment into pieces, in rounds of changing and cutting.
 //!
-//! Most tokenizers have one round that changes nothing and cuts once. Published files may go on: each
-//! further round changes every piece of the one before (a space put in front of it, `▁` for its spaces)
-//! and cuts what comes out. Costs one pass over the text for each round; the first round copies nothing
-//! that it does not change.
+//! Most tokenizers have one round that changes nothing and cuts once. Published files may have more: each further
+//! round changes every piece of the previous one (a space put in front of it, `▁` for its spaces) and cuts the result.
+//! Costs one pass over the text for each round; the first round copies only what it changes.
 
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use crate::error::Result;
 use crate::normalize::{NormalizeStep, Normalizer};
 use bytepair_split::Splitter;
 
-/// Rounds that a segment goes through, each on the pieces of the one before.
+/// Rounds that a segment goes through, each on the pieces of the previous one.
 #[derive(Clone, Debug)]
 pub struct PreTokenizer {
     rounds: Vec<Round>,
@@ -21,14 +20,14 @@ pub struct PreTokenizer {
 /// One change of the pieces, and one cut.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// Changes each piece. Its rules about the first segment hold for the piece that begins the text.
+    /// Changes each piece. Its rules about the first segment apply to the piece that begins the text.
     pub change: Normalizer,
     /// Cuts each changed piece.
     pub splitter: Splitter,
 }
 
 impl PreTokenizer {
-    /// A pre-tokenizer of these rounds; without any, a segment is one piece.
+    /// A pre-tokenizer with these rounds; without any, a segment is one piece.
     pub fn new(rounds: Vec<Round>) -> Self {
         Self { rounds }
     }
@@ -38,12 +37,12 @@ impl PreTokenizer {
         &self.rounds
     }
 
-    /// The splitter, if there is no more to it: at most one round, which changes nothing.
+    /// The only splitter, if there is at most one round, which changes nothing.
     pub fn only_splitter(&self) -> Option<Splitter> {
         if self.rounds.is_empty() { Some(Splitter::whole()) } else { self.one_splitter().cloned() }
     }
 
-    /// The one round, where it changes nothing, which is the ordinary case.
+    /// The only round, if it changes nothing, which is the usual case.
     pub(crate) fn one_splitter(&self) -> Option<&Splitter> {
         match self.rounds.as_slice() {
             [round] if round.change.steps().is_empty() => Some(&round.splitter),
@@ -59,19 +58,19 @@ impl PreTokenizer {
         }
     }
 
-    /// A segment as the first round changes it.
+    /// A segment after the changes of the first round.
     pub(crate) fn changed<'t>(&self, segment: &'t Traced<'t>) -> Result<Traced<'t>> {
         let change = self.rounds.first().map(|round| &round.change);
         change.map_or_else(|| Ok(segment.clone()), |change| segment.changed(change))
     }
 
-    /// Whether a change treats the beginning of a text in its own way.
+    /// Whether a change treats the beginning of a text specially.
     pub(crate) fn asks_for_the_first(&self) -> bool {
         let mut steps = self.rounds.iter().flat_map(|round| round.change.steps());
         steps.any(|step| matches!(step, NormalizeStep::Prepend { only_first: true, .. }))
     }
 
-    /// Whether it does so once there are pieces: several of them may be of the first character.
+    /// Whether it may do so after the first cut, when several pieces may come from the first character.
     pub(crate) fn asks_late(&self) -> bool {
         self.rounds.len() > 1 && self.asks_for_the_first()
     }

@@ -1,18 +1,19 @@
 //! Tokens that occur in no text without certain characters.
 //!
-//! A scope is a set of characters. Some sequences of bytes are part of valid UTF-8 only where one of these characters is: the
-//! character itself, or a part of it that no other character has at that place. `E0 A4` begins characters of Devanagari and no
-//! others. A token is *of the scope* if it contains such a sequence. So a text that contains none has no token of the scope,
-//! which is true of every valid text without these characters. Invalid UTF-8 has such a token only where it contains a
-//! fragment of such a character.
+//! A scope is a set of characters. Some byte sequences are part of valid UTF-8 only within one of these characters:
+//! the character itself, or a part of it that no other character has at that place. `E0 A4` begins characters of
+//! Devanagari and no others. A token is *of the scope* if it contains such a sequence. So a text that contains none
+//! has no token of the scope, which is true of every valid text without these characters. Invalid UTF-8 has such a
+//! token only if it contains a fragment of such a character.
 //!
 //! Any token built on a token of the scope is of the scope too. Two tokens that are not may form one that is: `E0` and `A4`.
 //!
-//! The shortest such sequences are at most four bytes long ([`MAX_LEN`]): a character, some of its first bytes, or some of
-//! its later bytes up to its end, followed by one byte of what comes next. So whether two tokens outside the scope form one
-//! of the scope is decided by three bytes on either side of their seam.
+//! The shortest such sequences are at most four bytes long ([`MAX_LEN`]): a character, some of its first bytes, or
+//! some of its later bytes up to its end, followed by one byte of the next character. So whether two tokens outside
+//! the scope form one of the scope is decided by three bytes on either side of their boundary.
 //!
-//! Building a scope takes 20 ms and 70 KB, and each candidate a search in its ranges. Without a scope, there is no cost.
+//! Building a scope takes 20 ms and 70 KB, and each candidate takes a search in its ranges. Without a scope, there is
+//! no cost.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +21,7 @@ use bytepair_split::unicode::merged;
 
 use crate::error::{Error, Result};
 
-/// The most bytes of a sequence that must be looked at to know that it is only within characters of a scope.
+/// The most bytes of a sequence that must be looked at to decide whether it occurs only within characters of a scope.
 const MAX_LEN: usize = 4;
 /// The most bytes of a token that can be part of such a sequence together with a neighbour.
 const EDGE_LEN: usize = MAX_LEN - 1;
@@ -30,7 +31,7 @@ const MAX_INSIDE_LEN: usize = 3;
 /// A set of characters, and the bytes that occur only in these.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// Ascending, and apart from each other.
+    /// Ascending and not adjacent.
     ranges: Vec<RangeInclusive<char>>,
     /// Bytes that continue a character outside the scope.
     inside_others: Tails,
@@ -47,7 +48,7 @@ impl Tails {
         Self([1, 64, 64 * 64].map(|n_words| vec![0; n_words]))
     }
 
-    /// The place of bytes: six bits of each.
+    /// The index of bytes: six bits of each.
     fn place(bytes: &[u8]) -> (usize, u64) {
         let (&last, others) = bytes.split_last().unwrap_or((&0, &[]));
         let word = others.iter().fold(0, |word, byte| word << 6 | usize::from(byte & 0x3F));
@@ -66,10 +67,10 @@ impl Tails {
 }
 
 impl Scope {
-    /// The scope of these characters, whatever their order.
+    /// The scope of these characters, in any order.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there are none.
     pub fn new(ranges: Vec<RangeInclusive<char>>) -> Result<Self> {
         let ranges = merged(ranges);
         if ranges.is_empty() {
@@ -103,7 +104,7 @@ impl Scope {
         range.is_some_and(|range| *range.start() <= first && last <= *range.end())
     }
 
-    /// Whether bytes contain a sequence that is part of valid UTF-8 only where a character of the scope is.
+    /// Whether bytes contain a sequence that is part of valid UTF-8 only within a character of the scope.
     pub fn has_part_in(&self, bytes: &[u8]) -> bool {
         (0..bytes.len()).any(|start| self.is_part_at(&bytes[start..]))
     }
@@ -121,7 +122,7 @@ impl Scope {
         (1..=n_inside + 1).any(|n_known| self.is_beginning_of_scope(&bytes[..n_known], len))
     }
 
-    /// Whether bytes continue characters of the scope alone, or end no others where something else follows.
+    /// Whether only characters of the scope continue with these bytes or, if another character follows, end with them.
     fn is_tail_of_scope(&self, tail: &[u8], rest: &[u8]) -> bool {
         let is_end = rest.first().is_some_and(|&next| len_by_first(next).is_some());
         !self.inside_others.contains(tail) || is_end && !self.ending_others.contains(tail)
@@ -136,14 +137,15 @@ impl Scope {
         let (low, high) = (known << n_bits, (known << n_bits) | ((1 << n_bits) - 1));
         let low = low.max([0, 0x80, 0x800, 0x1_0000][len - 1]);
         let high = high.min(u32::from(char::MAX));
-        // Bytes that begin surrogates may begin characters before them; those behind have another first byte.
+        // Bytes that begin surrogates may begin the characters before them; the characters after them have another
+        // first byte.
         let high = if (0xD800..0xE000).contains(&high) { 0xD7FF } else { high };
         let ends = (char::from_u32(low), char::from_u32(high));
         matches!(ends, (Some(low), Some(high)) if low <= high && self.contains_all(low, high))
     }
 }
 
-/// The length of a character by its first byte; `None` for bytes that begin none.
+/// The length of a character by its first byte; `None` for bytes that begin no character.
 fn len_by_first(byte: u8) -> Option<usize> {
     match byte {
         0..=0x7F => Some(1),
@@ -154,7 +156,7 @@ fn len_by_first(byte: u8) -> Option<usize> {
     }
 }
 
-/// What decides whether a token and a neighbour together are of the scope.
+/// Decides whether a token and a neighbour together are of the scope.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Edges {
     is_of_scope: bool,
@@ -216,7 +218,7 @@ mod tests {
         sets.into_iter().map(|ranges| Scope::new(ranges).unwrap()).collect()
     });
 
-    /// By its definition: whether a sequence of the bytes is in some valid text, and in none of other characters.
+    /// By the definition: whether a sequence of the bytes is in some valid text, and in none of other characters.
     fn has_part_in(scope: usize, bytes: &[u8]) -> bool {
         let ends = |start| (start..=bytes.len()).map(move |end| &bytes[start..end]);
         let mut parts = (0..=bytes.len()).flat_map(ends);
@@ -249,7 +251,7 @@ mod tests {
         End,
     }
 
-    /// Whether some character outside the scope is cut so, without its first byte or without its last one.
+    /// Whether some character outside the scope has this part, without its first byte or without its last one.
     fn is_cut_of_some(bytes: &[u8], cut: Cut, scope: usize) -> bool {
         type Known = HashMap<(Vec<u8>, Cut, usize), bool>;
         static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);

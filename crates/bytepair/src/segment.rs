@@ -1,5 +1,5 @@
-//! A part of a text between added tokens, and the characters at the ends of one. And text as a reader sees it: bytes in
-//! messages, and characters with the room that they take on a terminal.
+//! A part of a text between added tokens, and the characters at its ends. Also text for display: bytes in messages,
+//! and characters with their width on a terminal.
 //!
 //! Grapheme clusters are those of UAX #29, widths those of UAX #11 with emoji as two columns. No token depends on them, so
 //! the versions of Unicode are those of the libraries. Takes time linear in the text.
@@ -11,16 +11,16 @@ use unicode_width::UnicodeWidthStr;
 
 /// A part of a text between added tokens: what normalizers and splitters receive.
 ///
-/// Rules about the start of a text (a space put before it) ask whether the segment is the first.
+/// Rules about the start of a text (such as putting a space before it) depend on whether the segment is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment<'t> {
     /// The bytes, UTF-8 or not.
     pub text: &'t [u8],
-    /// Whether nothing stands before it in the whole text.
+    /// Whether nothing precedes it in the whole text.
     pub is_first: bool,
-    /// Whether nothing stands after it in the whole text, or an added token does that was found in the text as given.
+    /// Whether nothing follows it in the whole text, or an added token follows that was found in the original text.
     pub is_last: bool,
-    /// Whether it is what follows a cut inside of such a part, at which nothing changes: not its beginning.
+    /// Whether it follows a cut inside such a part, at which nothing changes, and so is not its beginning.
     pub is_rest: bool,
 }
 
@@ -42,14 +42,14 @@ impl<'t> Segment<'t> {
         }
     }
 
-    /// A part that ends at an added token, or where this ends.
+    /// A part that ends at an added token, or where this segment ends.
     #[must_use]
     pub fn between(self, range: Range<usize>) -> Self {
         let is_last = self.is_last || range.end < self.text.len();
         Self { is_last, ..self.part(range) }
     }
 
-    /// What stands after a cut that changes nothing.
+    /// The rest after a cut that changes nothing.
     #[must_use]
     pub fn rest(self, cut: usize) -> Self {
         let is_rest = self.is_rest || cut > 0;
@@ -81,7 +81,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// A text as messages quote it, long ones cut.
+/// A text as messages quote it; long ones are shortened.
 pub fn quoted(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     match text.char_indices().nth(60) {
@@ -90,8 +90,8 @@ pub fn quoted(text: &[u8]) -> String {
     }
 }
 
-/// The graphemes of a text: where each ends, in bytes, and its columns. Each byte that is not UTF-8 is one of its own,
-/// without any.
+/// The graphemes of a text: the end of each, in bytes, and its columns. Each byte that is not UTF-8 is a grapheme of
+/// its own with no columns.
 ///
 /// ```
 /// use bytepair::graphemes;

@@ -1,43 +1,44 @@
-//! Where ids go.
+//! Where ids are written.
 //!
-//! Whatever encodes texts hands their ids to a [`Sink`], a slice at a time, text after text in their order. A sink writes
-//! them down in a form of its own: a vector and [`Batch`] in one row, without offsets or with them, as numbers of four bytes or
-//! of two; [`Layout`](crate::documents::Layout) with marks between documents; [`IdFile`](crate::IdFile) in a file; `Count`
-//! not at all. So the work on threads is written once, whatever becomes of the ids.
+//! Every function that encodes texts hands their ids to a [`Sink`], a slice at a time, text after text in order. A
+//! sink stores them in its own form: a vector and [`Batch`] in one row, without offsets or with them, as numbers of
+//! four bytes or of two; [`Layout`](crate::documents::Layout) with marks between documents; [`IdFile`](crate::IdFile)
+//! in a file; `Count` not at all. So threading is written once for all of them.
 //!
-//! One thread appends ids to the sink's own row, if it has one of 32 bits. Otherwise each id is copied while the processor still
-//! has it in its cache, and for ids of 16 bits each slice is compared with the largest one. Left out: choosing how wide ids
-//! are, which callers do.
+//! A single thread appends ids directly to the sink's own row, if it has one of 32 bits. In all other cases each id is
+//! copied while the processor still has it in its cache, and for ids of 16 bits each slice is compared with the
+//! largest one. Callers choose the width of ids.
 
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
 use crate::memory::huge_pages::reserve;
 use crate::vocabulary::TokenId;
 
-/// Takes the ids of texts, one text after the other.
+/// Receives the ids of texts, one text after the other.
 pub trait Sink {
     /// Prepares for about this many more ids.
     fn expect(&mut self, _n_ids: usize) {}
 
-    /// Takes ids of the text that is under way.
+    /// Receives ids of the current text.
     ///
     /// # Errors
-    /// If they cannot be written down. Work ends with the error.
+    /// If they cannot be stored. Encoding then stops with this error.
     fn push(&mut self, ids: &[TokenId]) -> Result<()>;
 
-    /// The row that ids of the text that is under way may be appended to instead of being [pushed](Self::push), if there is one.
+    /// The row to which ids of the current text may be appended instead of being [pushed](Self::push), if there is
+    /// one.
     fn row(&mut self) -> Option<&mut Vec<TokenId>> {
         None
     }
 
-    /// Ends the text that is under way.
+    /// Ends the current text.
     ///
     /// # Errors
     /// As for [`Self::push`].
     fn end_text(&mut self) -> Result<()>;
 }
 
-/// The numbers of all texts, with nothing between them.
+/// The ids of all texts, with nothing between them.
 impl<N: Number> Sink for Vec<N> {
     fn expect(&mut self, n_ids: usize) {
         reserve(self, n_ids + n_ids / 16);
@@ -62,12 +63,12 @@ impl<N: Number> Sink for Vec<N> {
 pub struct Batch<N = TokenId> {
     /// The ids of all texts, one after the other.
     pub ids: Vec<N>,
-    /// Where each text begins in `ids`, and after the last one where it ends.
+    /// Where each text begins in `ids`, and the end of the last one.
     pub offsets: Vec<usize>,
 }
 
 impl<N> Batch<N> {
-    /// No texts yet. Ids come into the memory of a row that was used before, as far as it has room.
+    /// An empty batch. The memory of a used row is reused as far as it suffices.
     pub fn in_memory(row: Vec<N>) -> Self {
         let mut ids = row;
         ids.clear();
@@ -105,7 +106,7 @@ impl<N: Number> Sink for Batch<N> {
     }
 }
 
-/// How many ids there are.
+/// Counts ids without storing them.
 #[derive(Debug, Default)]
 pub(crate) struct Count(pub(crate) usize);
 
@@ -120,16 +121,16 @@ impl Sink for Count {
     }
 }
 
-/// A number that ids are written down as: `u32`, or `u16` for vocabularies of at most 65,536 ids, which takes half of the
-/// memory, and half of the time that a system takes to hand it out.
+/// A number type for ids: `u32`, or `u16` for vocabularies of at most 65,536 ids, which takes half the memory, and
+/// half the time that a system takes to provide it.
 pub trait Number: Copy + Send + Sync + 'static {
-    /// The largest id that is such a number.
+    /// The largest id that fits.
     const MAX: TokenId;
 
-    /// An id, without the bits that such a number does not hold.
+    /// An id, without the bits that do not fit.
     fn cut(id: TokenId) -> Self;
 
-    /// Refuses ids that are no such number.
+    /// Refuses ids that do not fit.
     ///
     /// # Errors
     /// If one is too large.
@@ -146,10 +147,10 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// Appends ids to a row of such numbers.
     ///
     /// # Errors
-    /// If an id is too large. Nothing was appended then.
+    /// If an id is too large. Nothing is appended in that case.
     fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()>;
 
-    /// A row of such numbers as one of ids, if it is one.
+    /// A row of such numbers as a row of ids, if the types are the same.
     fn as_ids(_row: &mut Vec<Self>) -> Option<&mut Vec<TokenId>> {
         None
     }

@@ -1,7 +1,7 @@
-//! What a model takes: special tokens around one text or two, cut to a length, filled up to a length.
+//! What a model receives: special tokens around one text or two, truncated and padded.
 //!
-//! These settings say nothing about the ids of a text itself. They apply where a call asks for special
-//! tokens (`add_special_tokens`).
+//! These settings do not affect the ids of a text itself. They apply if a call asks for special tokens
+//! (`add_special_tokens`).
 
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +38,14 @@ pub enum TemplatePiece {
         ids: Vec<TokenId>,
         /// Their type.
         type_id: u32,
-        /// Their names, if a file names them otherwise than the vocabulary; else empty.
+        /// Their names, if a file names them differently from the vocabulary; otherwise empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         names: Vec<String>,
     },
 }
 
 impl TemplatePiece {
-    /// The place of its text among the two, and the type of the ids; `None` for special tokens.
+    /// The index of its text among the two, and the type of the ids; `None` for special tokens.
     pub(crate) fn text(&self) -> Option<(usize, u32)> {
         match self {
             Self::First { type_id } => Some((0, *type_id)),
@@ -61,7 +61,7 @@ impl TemplatePiece {
 }
 
 impl Default for Template {
-    /// No special tokens; the ids of the second text have the type 1.
+    /// No special tokens. The ids of the second text have the type 1.
     fn default() -> Self {
         Self::around(&[], &[])
     }
@@ -108,13 +108,13 @@ impl Template {
         })
     }
 
-    /// The ids of special tokens that have names, with those.
+    /// The ids of special tokens that have names, with these names.
     pub fn named_ids(&self) -> impl Iterator<Item = (TokenId, &str)> {
         self.specials()
             .flat_map(|(ids, names)| ids.iter().copied().zip(names.iter().map(String::as_str)))
     }
 
-    /// Leaves out names that are those of the vocabulary.
+    /// Removes names that are the same as in the vocabulary.
     pub fn leave_out_names(&mut self, name: impl Fn(TokenId) -> String) {
         for piece in self.single.iter_mut().chain(&mut self.pair) {
             if let TemplatePiece::Special { ids, names, .. } = piece
@@ -125,8 +125,8 @@ impl Template {
         }
     }
 
-    /// Refuses an order without a text, a second text in the order for one, and a number of names other than that of
-    /// ids.
+    /// Refuses an order without a text, a second text in the order for one, and names whose number differs from that
+    /// of the ids.
     pub(crate) fn check(&self) -> Result<()> {
         let refused = |problem: &str| Err(Error::option("template", problem));
         let [single, pair] = [&self.single, &self.pair].map(|pieces| Contents::of(pieces).copies);
@@ -143,7 +143,7 @@ impl Template {
     }
 }
 
-/// Which end of the ids is cut off or filled up.
+/// Which end of the ids is truncated or padded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -154,13 +154,13 @@ pub enum Side {
     Right,
 }
 
-/// How ids are cut to a length.
+/// How ids are truncated.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truncation {
-    /// The most ids of an encoding, special tokens included.
+    /// The most ids of an encoding, including special tokens.
     pub max_length: usize,
-    /// How many ids neighbouring overflowing parts share.
+    /// How many ids adjacent overflowing parts share.
     pub stride: usize,
     /// Which text of a pair is cut.
     pub strategy: TruncationStrategy,
@@ -168,12 +168,12 @@ pub struct Truncation {
     pub side: Side,
 }
 
-/// What the pieces of a template hold.
+/// The contents of the pieces of a template.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     /// The number of special tokens.
     pub(crate) n_added: usize,
-    /// How often the first text stands there, and the second.
+    /// How often the first text occurs, and the second.
     pub(crate) copies: (usize, usize),
 }
 
@@ -191,7 +191,7 @@ impl Contents {
         contents
     }
 
-    /// The number of ids where the texts have so many.
+    /// The number of ids if the texts have this many.
     pub(crate) fn n_ids(&self, (first, second): (usize, usize)) -> usize {
         let n_firsts = first.saturating_mul(self.copies.0);
         let n_seconds = second.saturating_mul(self.copies.1);
@@ -201,12 +201,12 @@ impl Contents {
 
 impl Truncation {
     /// How many ids are left of one text, or of two, so that a template with these contents has at most `max_length`
-    /// ids. Each copy of a text has the same ids; a text that the template leaves out counts as if it stood there once,
-    /// as for the library that reads `tokenizer.json`.
+    /// ids. Each copy of a text has the same ids. A text that the template leaves out counts as if it occurred once,
+    /// as in the library that reads `tokenizer.json`.
     ///
     /// # Errors
-    /// If the special tokens alone are too many, the text that is to be cut is not there or too short, or
-    /// neighbouring parts would have to share all their ids.
+    /// If the special tokens alone are too many, if the text to be cut is missing or too short, or if adjacent parts
+    /// would share all their ids.
     pub(crate) fn lens(
         &self,
         n_first: usize,
@@ -247,7 +247,7 @@ impl Truncation {
         max_len: usize,
     ) -> Result<(usize, usize)> {
         let refused = |problem: &str| Err(Error::option("truncation", problem));
-        // What is left of one text if the other stays whole.
+        // How many ids are left of one text if the other stays whole.
         let rest = |n_copies: usize, other_len: usize, n_others| {
             max_len.saturating_sub(other_len.saturating_mul(n_others)) / n_copies
         };
@@ -270,7 +270,7 @@ impl Truncation {
     }
 }
 
-/// Cuts the longer text until both fit, or both to the same length, but that the longer one gets what is left over.
+/// Cuts the longer text until both fit, or both to the same length; the longer one gets the remainder.
 fn longest_first(
     (first, second): (usize, usize),
     copies: (usize, usize),
@@ -284,14 +284,14 @@ fn longest_first(
     if is_first_longer { (long, short) } else { (short, long) }
 }
 
-/// Paddings beyond this many ids are taken for mistakes: each id takes memory.
+/// Longer paddings are taken for mistakes, since each id takes memory.
 const MAX_PADDING: usize = 1 << 20;
 
 impl Padding {
     /// Refuses lengths that no model has.
     ///
     /// # Errors
-    /// If it is longer than that.
+    /// If the padding is longer than that.
     pub fn check(&self) -> Result<()> {
         match self.length.max(self.multiple_of) {
             Some(len) if len > MAX_PADDING => {
@@ -301,7 +301,7 @@ impl Padding {
         }
     }
 
-    /// Fills the ids from a place on up to a length.
+    /// Pads the ids from an index on to a length.
     pub(crate) fn fill(&self, len: usize, start: usize, ids: &mut Vec<TokenId>) {
         let n_missing = len.saturating_sub(ids.len() - start);
         ids.resize(ids.len() + n_missing, self.id);
@@ -310,7 +310,7 @@ impl Padding {
         }
     }
 
-    /// The length that an encoding is filled up to, where the longest has `longest` ids.
+    /// The length to pad encodings to, if the longest has `longest` ids.
     pub(crate) fn len(&self, longest: usize) -> usize {
         let len = self.length.unwrap_or(longest);
         match self.multiple_of {
@@ -333,30 +333,30 @@ pub enum TruncationStrategy {
     OnlySecond,
 }
 
-/// How ids are filled up to a length.
+/// How ids are padded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Padding {
-    /// The length, or that of the longest of a batch.
+    /// The length; without it, that of the longest of a batch.
     pub length: Option<usize>,
     /// The length is rounded up to a multiple of this.
     pub multiple_of: Option<usize>,
-    /// Which end is filled up.
+    /// Which end is padded.
     pub side: Side,
-    /// The id that fills up.
+    /// The id of the padding token.
     pub id: TokenId,
     /// Its type.
     pub type_id: u32,
-    /// How it is written.
+    /// Its name.
     pub token: String,
 }
 
-/// The lengths of one call, which stand in for those of the tokenizer.
+/// The lengths of one call, which replace those of the tokenizer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lengths<'l> {
-    /// How ids are cut to a length; not at all if `None`.
+    /// How ids are truncated; `None` if not at all.
     pub truncation: Option<&'l Truncation>,
-    /// How ids are filled up to a length; not at all if `None`.
+    /// How ids are padded; `None` if not at all.
     pub padding: Option<&'l Padding>,
 }
 
@@ -364,9 +364,9 @@ pub struct Lengths<'l> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OffsetRules {
-    /// Whether white space at the ends of a token is no part of its span.
+    /// Whether spans exclude white space at the ends of a token.
     pub trim: bool,
-    /// Whether a space is put in front of texts, which the first span never had.
+    /// Whether a space is put before texts; the first span never includes it.
     pub prefix_space: bool,
 }
 
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: both grow id by id up to the length of the shorter, then the longer one alone.
+    /// The definition: both grow id by id up to the length of the shorter, then only the longer one.
     fn slow_longest_first(
         lens: (usize, usize),
         copies: (usize, usize),

@@ -1,16 +1,16 @@
-//! A piece to its initial symbols: the only place that knows what a unit of text is.
+//! Splits a piece into its initial symbols: the only place that knows what a unit of text is.
 //!
-//! Training and encoding both begin here: bytes or characters, the end mark, the
-//! continuing-subword prefix, the unknown token, byte fallback. What happens to a symbol that is not
-//! in the vocabulary is decided in `encode`, by the rules stored here. Costs one pass over a piece.
+//! Training and encoding both begin here: bytes or characters, the end mark, the continuing-subword prefix, the
+//! unknown token, byte fallback. What happens to a symbol that is not in the vocabulary is decided in `encode`, by the
+//! rules stored here. Costs one pass over a piece.
 //!
-//! Here is also the alphabet, the tokens that a vocabulary begins with, in the order of their ids: all bytes in a published
-//! order or by value, or the characters that occur, sorted; with the marks and the bytes for fallback that the rules require.
-//! Costs one pass over the pieces if units are characters.
+//! This module also defines the alphabet, the tokens that a vocabulary begins with, in order of id: all bytes in a
+//! published order or by value, or the characters that occur, sorted; with the marks and the bytes for fallback that
+//! the rules require. Costs one pass over the pieces if units are characters.
 //!
-//! And how tokens are written: marks included, the tokens that a written text can be, and bytes as characters. Published
-//! byte-level vocabularies write each byte as one printable character: `Ġthe` is a space and `the`. Costs a pass over the text
-//! of one token, and one table look-up for each byte or character.
+//! It also defines how tokens are written: with their marks, the tokens that a written text can be, and bytes as
+//! characters. Published byte-level vocabularies write each byte as one printable character: `Ġthe` is a space and
+//! `the`. Costs a pass over the text of one token, and one table look-up for each byte or character.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vocabulary::{Form, Token, TokenKind};
 
-/// What text is made of.
+/// The units of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "UnitName", into = "UnitName")]
 #[non_exhaustive]
@@ -92,11 +92,11 @@ pub enum EndMarkKind {
     Suffix,
 }
 
-/// What becomes of a unit outside the alphabet that neither bytes nor an unknown token stand for.
+/// How a unit outside the alphabet is treated if neither bytes nor an unknown token stand for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Missing {
-    /// It is an error that names it.
+    /// It is an error that names the unit.
     #[default]
     Error,
     /// It is left out, as the library that reads `tokenizer.json` does.
@@ -111,15 +111,15 @@ pub struct Units {
     pub unit: Unit,
     /// The mark at the end of each piece.
     pub end_mark: Option<EndMark>,
-    /// What every unit but the first of a piece is written with, such as `##`.
+    /// The prefix of every unit of a piece except the first, such as `##`.
     pub continuing_prefix: Option<String>,
     /// The name of the token for units outside the alphabet.
     pub unknown: Option<String>,
-    /// Whether neighbouring unknown units become one unknown token.
+    /// Whether adjacent unknown units become one unknown token.
     pub fuse_unknown: bool,
-    /// Whether a unit outside the alphabet becomes the tokens of the bytes it is written with, `<0x41>`.
+    /// Whether a unit outside the alphabet becomes the tokens of its bytes, `<0x41>`.
     pub byte_fallback: bool,
-    /// What becomes of a unit outside the alphabet for which nothing stands.
+    /// How a unit outside the alphabet is treated if nothing stands for it.
     pub missing: Missing,
 }
 
@@ -147,16 +147,16 @@ impl Units {
         matches!(self.unit, Unit::Byte(_))
     }
 
-    /// Whether what a symbol is written as depends on where it stands in its piece.
+    /// Whether the way a symbol is written depends on its place in the piece.
     pub fn has_marks(&self) -> bool {
         self.end_mark.is_some() || self.continuing_prefix.is_some()
     }
 
-    /// Refuses parts that do not fit together.
+    /// Refuses parts that are inconsistent.
     ///
     /// # Errors
-    /// If a mark has no text, or stands on bytes and has characters that are not visible ASCII, so that it
-    /// could not be distinguished from bytes in a file.
+    /// If a mark is empty, or is used with bytes and has characters that are not visible ASCII, so that it could not
+    /// be distinguished from bytes in a file.
     pub fn check(&self) -> Result<()> {
         let (mark, prefix) = (self.end_mark.as_ref(), self.continuing_prefix.as_deref());
         if mark.is_some_and(|mark| mark.text.is_empty()) {
@@ -176,11 +176,12 @@ impl Units {
         Ok(())
     }
 
-    /// Refuses also what a file may ask for and no training should: text would not come back from its ids.
+    /// Also refuses rules that a file may have but training should not use, since text would not come back from its
+    /// ids.
     ///
     /// # Errors
-    /// As for [`Units::check`]; where bytes stand for characters that carry marks, as the marks would become
-    /// bytes too; where bytes have an unknown token or fallback, as no byte is unknown.
+    /// As for [`Units::check`]; if bytes stand for characters that carry marks, as the marks would become bytes too;
+    /// or if bytes have an unknown token or fallback, as no byte is unknown.
     pub fn check_training(&self) -> Result<()> {
         self.check()?;
         let has_prefix = self.continuing_prefix.is_some();
@@ -212,7 +213,7 @@ impl Units {
         self.for_each_symbol_at(piece, |_, symbol| visit(symbol))
     }
 
-    /// [`Self::for_each_symbol`] with the place in the piece at which each symbol begins.
+    /// [`Self::for_each_symbol`] with the offset in the piece at which each symbol begins.
     #[inline]
     pub(crate) fn for_each_symbol_at<'p>(
         &self,
@@ -242,7 +243,7 @@ impl Units {
         Ok(())
     }
 
-    /// Which kind of end mark there is, if any.
+    /// The kind of end mark, if there is one.
     pub fn end_mark_kind(&self) -> Option<EndMarkKind> {
         self.end_mark.as_ref().map(|mark| mark.kind)
     }
@@ -252,7 +253,7 @@ impl Units {
 pub(crate) const END_MARK: Token<'static> = Token { kind: TokenKind::ENDING, bytes: b"" };
 
 impl Units {
-    /// The alphabet that the pieces need, in the order of its ids.
+    /// The alphabet that the pieces need, in order of id.
     pub fn alphabet<'p>(
         &self,
         pieces: impl Iterator<Item = &'p [u8]>,
@@ -274,9 +275,9 @@ impl Units {
         Ok(fallback.chain(characters.map(|symbol| (symbol.kind, symbol.bytes.to_vec()))).collect())
     }
 
-    /// All bytes in every form that they can have, then the end mark where it is a unit.
+    /// All bytes in every form that they can have, then the end mark if it is a unit.
     ///
-    /// No text is outside this alphabet, so there is none for fallback.
+    /// No text is outside this alphabet, so fallback needs no tokens.
     fn byte_alphabet(&self, order: ByteIds) -> Vec<(TokenKind, Vec<u8>)> {
         let suffix = self.end_mark_kind() == Some(EndMarkKind::Suffix);
         let all = [(false, false), (true, false), (false, true), (true, true)];
@@ -296,7 +297,7 @@ impl Units {
     }
 }
 
-/// The byte values in the order of their ids.
+/// The byte values in order of their ids.
 pub fn byte_order(order: ByteIds) -> [u8; 256] {
     let mut bytes: [u8; 256] = std::array::from_fn(byte_at);
     if order == ByteIds::Printable {
@@ -328,10 +329,10 @@ impl Units {
         }
     }
 
-    /// The text token that is written so: the inverse of [`Units::written`] for text.
+    /// The text token that is written like this: the inverse of [`Units::written`] for text.
     ///
-    /// Where one reading of the marks leaves a single unit, that is the one; else as much as can be is taken
-    /// for marks, as long as something is left.
+    /// If one reading of the marks leaves a single unit, that reading is used. If none does, as much as possible is
+    /// read as marks, as long as something is left.
     pub fn parse<'t>(&self, written: &'t [u8]) -> Token<'t> {
         let has_unit_mark = self.end_mark_kind() == Some(EndMarkKind::Unit);
         let readings = self.readings(written);
@@ -343,7 +344,7 @@ impl Units {
         found.unwrap_or(Token::plain(written))
     }
 
-    /// The text tokens that are written so: without marks, with the end mark, with the prefix, with both.
+    /// The text tokens that are written like this: without marks, with the end mark, with the prefix, with both.
     pub(crate) fn readings<'t>(&self, written: &'t [u8]) -> [Option<Token<'t>>; 4] {
         let prefix = self.continuing_prefix.as_ref();
         let rest = prefix.and_then(|prefix| written.strip_prefix(prefix.as_bytes()));
@@ -367,8 +368,8 @@ impl Units {
         bytes.iter().filter(is_start).count() != 1
     }
 
-    /// Whether a prefix with one unit is the same text as another unit with a suffix, as `##` is with the prefix
-    /// `#` and the suffix `#`. Then a file in which tokens are texts does not say which of both it means.
+    /// Whether a prefix with one unit is the same text as another unit with a suffix, as `##` is with the prefix `#`
+    /// and the suffix `#`. Then a file in which tokens are texts does not say which of the two it means.
     pub fn marks_overlap(&self) -> bool {
         let suffix = self.end_mark.as_ref().filter(|mark| mark.kind == EndMarkKind::Suffix);
         let overlaps = |(prefix, suffix): (&String, &EndMark)| overlap(prefix, &suffix.text);
@@ -429,8 +430,8 @@ pub(crate) fn tokens_named<'n>(
 }
 
 impl Units {
-    /// The bytes of text that a token of this name in a file is written with, marks included; `None` if the
-    /// units are bytes and a character of the name stands for none.
+    /// The bytes with which a text token with this name in a file is written, marks included; `None` if the units are
+    /// bytes and a character of the name stands for none.
     pub(crate) fn text_of_name<'n>(&self, name: &'n str) -> Option<Cow<'n, [u8]>> {
         if !self.is_bytes() {
             return Some(Cow::Borrowed(name.as_bytes()));
