@@ -128,7 +128,7 @@ impl Scope {
         !self.inside_others.contains(tail) || is_end && !self.ending_others.contains(tail)
     }
 
-    /// Whether bytes begin characters of the scope alone, with `len` bytes each.
+    /// Whether only characters of the scope, of `len` bytes each, begin with these bytes.
     fn is_beginning_of_scope(&self, bytes: &[u8], len: usize) -> bool {
         let (first, others) = (u32::from(bytes[0]), &bytes[1..]);
         let payload = if len == 1 { first } else { first & (0x7F >> len) };

@@ -291,7 +291,7 @@ impl Padding {
     /// Refuses lengths that no model has.
     ///
     /// # Errors
-    /// If the padding is longer than that.
+    /// If the length, or the number that it is rounded up to a multiple of, is more than 1,048,576.
     pub fn check(&self) -> Result<()> {
         match self.length.max(self.multiple_of) {
             Some(len) if len > MAX_PADDING => {

@@ -57,7 +57,7 @@ impl Ground {
         let mut scratch = Scratch::default();
         for (id, parts) in (0..).zip(&mut parts).filter(|(_, parts)| parts.len() > 1) {
             if let Some(last) = encoder.last_merge(id, &mut scratch)? {
-                parts.reverse(); // of merges of one pair, the last counts
+                parts.reverse(); // of several merges of one pair, the last is used
                 parts.retain(|(_, merge)| *merge == last);
                 parts.truncate(1);
             }

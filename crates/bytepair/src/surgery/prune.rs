@@ -36,7 +36,7 @@ pub struct Goal<'g> {
 pub struct Pruned {
     /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// The new ids by the old ones.
+    /// The new ids, by old id.
     pub id_map: Vec<Option<TokenId>>,
     /// The old ids of the removed tokens in the order of removal, each with its count at that time.
     pub removed: Vec<(TokenId, i64)>,

@@ -45,7 +45,7 @@ pub struct Rerouted {
 pub struct Removed {
     /// The tokenizer.
     pub tokenizer: Tokenizer,
-    /// The new ids by the old ones.
+    /// The new ids, by old id.
     pub id_map: Vec<Option<TokenId>>,
     /// The old ids of all removed tokens, in order.
     pub removed: Vec<TokenId>,
@@ -261,7 +261,7 @@ impl Tokenizer {
         Ok(())
     }
 
-    /// The changed tokenizer, and the new ids by the old ones.
+    /// The changed tokenizer, and the new ids by old id.
     pub(super) fn edited(&self, edit: &Edit<'_>) -> Result<(Self, Vec<Option<TokenId>>)> {
         let parts = self.parts();
         let earlier = &parts.vocabulary;
@@ -315,7 +315,7 @@ fn push_merges(
         let ids = [left, right, result].map(|id| new_ids[id as usize]);
         let [Some(new_left), Some(new_right), Some(new_result)] = ids else { continue };
         if last.get(&(left, right)).is_some_and(|&last| last > place) {
-            continue; // what came later, and goes, had taken its place
+            continue; // a later merge of this pair, now removed, had replaced it
         }
         let merge = Merge { left: new_left, right: new_right, result: new_result };
         match priorities.get(place as usize) {

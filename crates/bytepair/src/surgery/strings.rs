@@ -293,9 +293,9 @@ fn is_written_so(tokenizer: &Tokenizer, text: &str, (piece, ids): (&[u8], &[Toke
     let decoded = tokenizer.decode_bytes(ids).ok();
     let spelling = tokenizer.spelling();
     if spelling.as_ref().is_some_and(|spelling| text.contains(spelling.to)) {
-        return false; // it means a token as it is written, and this text is another
+        return false; // it is meant as the token is written, but this text differs
     }
-    // A mark that the text has not is in the place of a space, also where other texts may be changed in other ways.
+    // If the text has no mark, a mark in the piece stands for a space, even if other texts may be changed in other ways.
     let has_mark = text.contains(SPACE_SYMBOL);
     [text.to_owned(), format!(" {text}"), format!("{text} ")].into_iter().any(|given| {
         let spelled = spelling.as_ref().and_then(|spelling| spelling.of(given.as_bytes()));
@@ -371,7 +371,7 @@ impl Tokenizer {
                 _ if units.is_empty() || !extension.are_text_of(&units, bytes) => {
                     StringReport::refused(Outcome::OutsideAlphabet)
                 }
-                // A token of the other one need not be a piece, and it gets a merge in any case.
+                // A token of the other vocabulary need not be a piece, and always gets a merge.
                 _ => extension.add(&Wanted { units: &units, bytes, is_piece: false }, may_help)?,
             };
             reports[*id as usize] = Some(report);

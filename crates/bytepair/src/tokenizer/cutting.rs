@@ -10,12 +10,12 @@
 //! after it, and next to bytes that are not UTF-8. Costs a few look-ups for each place that is tried, more if a
 //! normalizer is involved.
 //!
-//! A place is on no token if no token contains the two bytes next to it in succession. Then the search finds the same
-//! in the parts as in the text: none of the leftmost non-overlapping matches spans the place. White space that belongs
-//! to a token, and the characters that must not be next to a single-word token, stay on the token's side: places after
-//! white space, after the last byte of a token and before the first byte of a single-word token are refused. So a part
-//! never begins directly after a token; it continues the text before it. All tokens count, whether a call allows them
-//! or not. Costs a table look-up for each place.
+//! Every token lies on one side of a place if no token contains the two bytes next to it in succession. Then the
+//! search finds the same in the parts as in the text: none of the leftmost non-overlapping matches spans the place.
+//! White space that belongs to a token, and the characters that must not be next to a single-word token, stay on the
+//! side of the token: places after white space, after the last byte of a token and before the first byte of a
+//! single-word token are refused. So a part never begins directly after a token; it continues the text before it. All
+//! tokens count, whether a call allows them or not. Costs a table look-up for each place.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -72,7 +72,7 @@ impl Tokenizer {
                 ([], _) => is_spelled,
                 ([NormalizeStep::CharBytes], false) => true,
                 ([NormalizeStep::ByteChars], true) => false,
-                _ => break, // what was split before had other texts
+                _ => break, // earlier rounds split other texts
             };
         }
         never

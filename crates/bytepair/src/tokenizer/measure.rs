@@ -121,7 +121,7 @@ struct Group {
     missing: BTreeMap<Vec<u8>, u64>,
 }
 
-/// Adds up what a tokenizer makes of texts.
+/// Sums over the texts that a tokenizer encodes.
 ///
 /// ```
 /// # use bytepair::{AddedTokens, Parts, Tokenizer};

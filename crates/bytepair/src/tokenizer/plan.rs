@@ -2,7 +2,7 @@
 //!
 //! | a tokenizer whose | becomes one |
 //! |---|---|
-//! | texts are one piece, but for their spaces | whose splitter cuts words before the spaces are replaced ([`super::spaces`]) |
+//! | texts are one piece, except for spaces | whose splitter cuts words before spaces are replaced ([`super::spaces`]) |
 //! | added tokens repeat one character | whose splitter cuts these out together with the pieces ([`repeated`]) |
 //! | texts are cut once and not changed after | whose pieces are found in blocks of text |
 //! | other | as it is: each piece is looked up alone |
