@@ -62,7 +62,7 @@ impl Tokenizer {
     /// A tokenizer with these added tokens, and how many of them changed something. Their `id` fields are ignored.
     ///
     /// A token that is already in the vocabulary keeps its id and is found as a whole from then on; other tokens get
-    /// the next free ids. If a token was added before, its properties are replaced.
+    /// the next ids. If a token was added before, its properties are replaced.
     ///
     /// # Errors
     /// If a token is empty.

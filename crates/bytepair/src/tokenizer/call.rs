@@ -134,7 +134,7 @@ impl<'c> Call<'c> {
         self.dropout.map(with_seed)
     }
 
-    /// Whether more may be done to the ids than those of the text alone: a template, truncation or padding.
+    /// Whether special tokens are added, or the ids are truncated or padded.
     fn is_arranged(&self) -> bool {
         self.add_special_tokens || self.fits_length
     }

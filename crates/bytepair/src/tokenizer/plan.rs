@@ -15,9 +15,9 @@
 //! cut code and documents into segments of a few words, and the work for each segment takes longer than its words. If
 //! there is a token for each number of repetitions in a range, the longest at a place is the match of ` {2,24}` there.
 //! So a stage with this pattern, before those of the pre-tokenizer, cuts where the tokens are, and its matches are
-//! pieces like all others: found with SIMD and cached. Texts are cut at added tokens first if there are other tokens
-//! that are looked for in normalized text, including special ones if a call allows them; tokens that include white
-//! space around them or must be words; and pre-tokenizers that change pieces or would split such a token.
+//! pieces like all others: found with SIMD and cached. Texts are instead cut at added tokens first if other tokens are
+//! looked for in normalized text (special ones only if a call allows them), if a token includes white space around it
+//! or must be a word, or if the pre-tokenizer changes pieces or would split such a token.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, OnceLock};
