@@ -49,7 +49,7 @@ def with_all():
     return json.loads(run("").stdout)[1]
 
 
-@pytest.mark.parametrize("name", ["portable", "ssse3", "avx2", "neon"])
+@pytest.mark.parametrize("name", ["portable", "ssse3", "avx2", "avx512", "neon"])
 def test_ids_do_not_depend_on_instructions(name, with_all):
     """Each kind of instructions that this processor has gives the same tokenizers and ids."""
     found = run(name)

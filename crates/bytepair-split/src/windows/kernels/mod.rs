@@ -85,6 +85,8 @@ impl Kernel {
             x86::Ssse3::kernel(),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             x86::Avx2::kernel(),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            x86::Avx512::kernel(),
             #[cfg(target_arch = "aarch64")]
             neon::Neon::kernel(),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
