@@ -1,6 +1,10 @@
 """Names that other libraries or earlier versions give to what ``Tokenizer`` does, and what to type here."""
 
-__all__ = ["elsewhere"]
+import inspect
+from collections.abc import Iterable
+from typing import NoReturn
+
+__all__ = ["INSTEAD", "Elsewhere", "without_elsewhere"]
 
 INSTEAD = {
     "add_special_tokens": "with_special_tokens(names), which returns a new tokenizer",
@@ -53,7 +57,26 @@ INSTEAD = {
 }
 
 
-def elsewhere(name: str) -> str:
-    """Return the message for an attribute that a tokenizer does not have."""
-    message = f"'Tokenizer' object has no attribute {name!r}"
-    return f"{message}; use {INSTEAD[name]}" if name in INSTEAD else message
+class Elsewhere:
+    """A name of the table as an attribute of a class: reading it is an error that says what to type.
+
+    A ``__getattr__`` would say the same, but a class that has one makes every call of a method slower.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, owner: object, kind: type) -> NoReturn:
+        subject = kind if owner is None else owner
+        message = f"'Tokenizer' object has no attribute {self.name!r}; use {INSTEAD[self.name]}"
+        raise AttributeError(message, name=self.name, obj=subject)
+
+
+def without_elsewhere(kind: type, names: Iterable[str]) -> list[str]:
+    """Leave out the names of the table that a class has only as :class:`Elsewhere`."""
+    hidden = {
+        name
+        for name in INSTEAD
+        if isinstance(inspect.getattr_static(kind, name, None), Elsewhere)
+    }
+    return sorted({*names} - hidden)

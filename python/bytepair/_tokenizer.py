@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
 from ._added import AddedToken, added_token, added_tokens
-from ._elsewhere import elsewhere
+from ._elsewhere import INSTEAD, Elsewhere, without_elsewhere
 from ._io import hub, loading, pretrained, saving, token_files
 from ._io.files import StrPath, refuse_no_name
 from ._names import in_order, refuse_set
@@ -29,12 +29,10 @@ TruncationStrategy: TypeAlias = Literal["longest_first", "only_first", "only_sec
 
 
 class _Named(type):
-    """The type of the class, which answers names of other libraries as objects do."""
+    """The type of the class, which lists what there is, without names of other libraries."""
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(cls, name):  # noqa: ANN001, ANN204 -- as above
-            raise AttributeError(elsewhere(name), name=name, obj=cls)
+    def __dir__(cls) -> list[str]:
+        return without_elsewhere(cls, super().__dir__())
 
 
 class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
@@ -589,10 +587,9 @@ class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
             )
         )
 
-    if not TYPE_CHECKING:  # type checkers refuse unknown names themselves
-
-        def __getattr__(self, name):  # noqa: ANN001, ANN204 -- as above
-            raise AttributeError(elsewhere(name), name=name, obj=self)
+    def __dir__(self) -> list[str]:
+        """List what there is, without names of other libraries."""
+        return without_elsewhere(type(self), super().__dir__())
 
     def __len__(self) -> int:
         return self.n_vocab
@@ -654,6 +651,11 @@ class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
         from .views._tables import tokenizer_html
 
         return tokenizer_html(self)
+
+
+for _name in INSTEAD:
+    setattr(Tokenizer, _name, Elsewhere(_name))
+del _name
 
 
 def _unpickled(kind: type[Tokenizer], data: bytes) -> Tokenizer:
