@@ -32,7 +32,7 @@ def reachable():
                 for owner in found.__mro__
                 if owner not in OF_PYTHON and owner.__module__.startswith("bytepair")
                 for member in vars(owner)
-                if not member.startswith("_")
+                if not member.startswith("_") and member in dir(found)
             }
             for member, owner in sorted(members, key=lambda pair: pair[0]):
                 own = inspect.getattr_static(owner, member)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterable
 from typing import NoReturn
 
-__all__ = ["INSTEAD", "Elsewhere", "without_elsewhere"]
+__all__ = ["NamesElsewhere", "without_elsewhere"]
 
 INSTEAD = {
     "add_special_tokens": "with_special_tokens(names), which returns a new tokenizer",
@@ -70,6 +70,17 @@ class Elsewhere:
         subject = kind if owner is None else owner
         message = f"'Tokenizer' object has no attribute {self.name!r}; use {INSTEAD[self.name]}"
         raise AttributeError(message, name=self.name, obj=subject)
+
+
+class NamesElsewhere:
+    """A base class with the names of the table."""
+
+    __slots__ = ()
+
+
+for _name in INSTEAD:
+    setattr(NamesElsewhere, _name, Elsewhere(_name))
+del _name
 
 
 def without_elsewhere(kind: type, names: Iterable[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _core
 from ._added import AddedToken, added_token, added_tokens
-from ._elsewhere import INSTEAD, Elsewhere, without_elsewhere
+from ._elsewhere import NamesElsewhere, without_elsewhere
 from ._io import hub, loading, pretrained, saving, token_files
 from ._io.files import StrPath, refuse_no_name
 from ._names import in_order, refuse_set
@@ -35,7 +35,7 @@ class _Named(type):
         return without_elsewhere(cls, super().__dir__())
 
 
-class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
+class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
     """Text to token ids and back.
 
     A tokenizer never changes, may be used by any number of threads, goes through
@@ -651,11 +651,6 @@ class Tokenizer(_core.CoreTokenizer, metaclass=_Named):
         from .views._tables import tokenizer_html
 
         return tokenizer_html(self)
-
-
-for _name in INSTEAD:
-    setattr(Tokenizer, _name, Elsewhere(_name))
-del _name
 
 
 def _unpickled(kind: type[Tokenizer], data: bytes) -> Tokenizer:
