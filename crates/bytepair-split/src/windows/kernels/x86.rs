@@ -76,9 +76,12 @@ vectors! {
     1 registers of __m512i;
     and is _mm512_and_si512,
     xor is _mm512_xor_si512,
-    equal is equal_bytes,
     shuffle is _mm512_shuffle_epi8,
     minus is _mm512_subs_epi8;
+
+    fn equal(one: __m512i, other: __m512i) -> __m512i {
+        _mm512_movm_epi8(_mm512_cmpeq_epi8_mask(one, other))
+    }
 
     fn fill(bytes: u64) -> __m512i {
         _mm512_set1_epi64(bytes.cast_signed())
@@ -87,11 +90,4 @@ vectors! {
     fn bits(word: [__m512i; MAX_REGISTERS]) -> u64 {
         _mm512_movepi8_mask(word[0])
     }
-}
-
-/// All ones in the bytes that are equal.
-#[inline]
-#[target_feature(enable = "avx512bw")]
-fn equal_bytes(one: __m512i, other: __m512i) -> __m512i {
-    _mm512_movm_epi8(_mm512_cmpeq_epi8_mask(one, other))
 }
