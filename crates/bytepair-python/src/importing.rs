@@ -77,7 +77,7 @@ fn limit_instructions() -> PyResult<()> {
 /// Tests and benchmarks report it. The environment variable `BYTEPAIR_INSTRUCTIONS` limits it.
 ///
 /// >>> from bytepair import _core
-/// >>> _core.instructions() in {"portable", "ssse3", "avx2", "neon"}
+/// >>> _core.instructions() in {"portable", "ssse3", "avx2", "avx512", "neon"}
 /// True
 #[pyfunction]
 pub(crate) fn instructions() -> &'static str {
