@@ -5,7 +5,7 @@
 //! with a GIL of its own, from 3.12 on.
 //!
 //! The core uses the best vector instructions that the processor has. `BYTEPAIR_INSTRUCTIONS` names the best that may be
-//! used: `portable`, `ssse3`, `avx2` or `neon`. So a test or a benchmark can imitate another processor. With
+//! used: `portable`, `ssse3`, `avx2`, `avx512` or `neon`. So a test or a benchmark can imitate another processor. With
 //! `definition`, texts are encoded by the naive twins of all fast paths: if an id is right then and wrong otherwise, a fast
 //! path is at fault. It is not part of the API.
 //!

@@ -73,7 +73,7 @@ pub(crate) struct Attempt {
 impl Automaton {
     /// `None` if it would be too large.
     pub(crate) fn new(program: &Program, alphabet: Alphabet, reports_empty: bool) -> Option<Self> {
-        let mut automaton = Self::for_look_ahead(program, alphabet, SymbolSet::default())?;
+        let mut automaton = Self::of_program(program, alphabet, SymbolSet::default())?;
         automaton.reports_empty = reports_empty;
         automaton.safe = automaton.safe_cuts();
         for class in automaton.alphabet.classes() {
@@ -85,8 +85,8 @@ impl Automaton {
         Some(automaton)
     }
 
-    /// An automaton for [`Automaton::is_ahead`]. It may have word boundaries; `word` has the word characters.
-    pub(crate) fn for_look_ahead(
+    /// The states of a program, enough for [`Automaton::is_ahead`]. It may have word boundaries; `word` has the word characters.
+    pub(crate) fn of_program(
         program: &Program,
         alphabet: Alphabet,
         word: SymbolSet,

@@ -76,7 +76,7 @@ impl Backtracker {
         word: SymbolSet,
         reports_empty: bool,
     ) -> Option<Self> {
-        let ahead = |program: &Program| Automaton::for_look_ahead(program, alphabet.clone(), word);
+        let ahead = |program: &Program| Automaton::of_program(program, alphabet.clone(), word);
         let aheads = program.aheads.iter().map(ahead).collect::<Option<Vec<_>>>()?;
         Some(Self { alphabet, program, word, aheads, step_limit: STEP_LIMIT, reports_empty })
     }

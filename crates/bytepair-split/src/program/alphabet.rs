@@ -4,7 +4,7 @@
 //! sets. No part of the pattern can tell two characters of a class apart, so a matcher that reads classes is exact. The
 //! invalid byte and the end of the text are symbols of their own.
 //!
-//! Real patterns have 5 to 20 classes; more than 255 are refused.
+//! Real patterns have 5 to 20 classes; more than 254 are refused.
 //! Cost: one look-up per ASCII character, two dependent ones for any other; about 20 KB per pattern.
 
 use std::collections::BTreeMap;

@@ -241,13 +241,19 @@ impl CountTable {
             if row.len() == 0 {
                 return block.starts().iter().map(|word| u64::from(word.count_ones())).sum();
             }
-            for (number, piece) in row.entries().iter().enumerate() {
-                match self.short.entry_mut(piece.home) {
-                    Some(entry) if entry.key == piece.key => {
-                        entry.value.add(text.total_at(piece.start));
-                    }
-                    _ => self.add_one(text, row.piece(number)),
+            self.add_row(text, &row);
+        }
+    }
+
+    /// Counts the pieces of a row.
+    #[inline]
+    fn add_row(&mut self, text: Text<'_>, row: &PieceRow) {
+        for (number, piece) in row.entries().iter().enumerate() {
+            match self.short.entry_mut(piece.home) {
+                Some(entry) if entry.key == piece.key => {
+                    entry.value.add(text.total_at(piece.start));
                 }
+                _ => self.add_one(text, row.piece(number)),
             }
         }
     }
