@@ -201,7 +201,7 @@ def test_the_version_is_the_same_everywhere():
     assert bytepair.__version__ == version
     crates = project.read("Cargo.toml")["workspace"]["dependencies"]
     own = [one for name, one in crates.items() if name.startswith("bytepair")]
-    assert {one["version"] for one in own} == {version}
+    assert {one["version"].removeprefix("=") for one in own} == {version}
     citation = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)", citation, re.MULTILINE) == [version]
     changes = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
