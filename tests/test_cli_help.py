@@ -95,7 +95,9 @@ def test_help_waits_for_no_other_command(arguments):
 def test_a_name_that_is_gone_is_refused_with_what_to_type(typed):
     """The current name stands in the message."""
     told = run(*typed.split(), code=2).stderr
-    assert re.match(r"bytepair: \S+ is gone; use (bytepair [a-z]|--[a-z])", told)
+    assert re.match(
+        r"bytepair: no such (option|command): \S+; use (bytepair [a-z]|--[a-z])", told
+    )
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")

@@ -13,8 +13,8 @@ Start with :func:`train` for files, :func:`train_from_iterator` for texts, and
 :meth:`Tokenizer.from_file` for a tokenizer that is there already.
 """
 
+import typing as _typing
 from importlib import import_module as _import_module
-from types import ModuleType as _ModuleType
 
 from . import errors
 from ._added import AddedToken
@@ -91,11 +91,13 @@ def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
 
 
-def __getattr__(name: str) -> _ModuleType:
-    if name in _MODULES:
-        return _import_module(f"{__name__}.{name}")
-    message = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(message)
+if not _typing.TYPE_CHECKING:  # type checkers would accept every name
+
+    def __getattr__(name):  # noqa: ANN001, ANN202 -- as above
+        if name in _MODULES:
+            return _import_module(f"{__name__}.{name}")
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
 
 
 # Classes are known by where users find them: in help, in tracebacks, and to pickle.

@@ -126,10 +126,12 @@ def save(
     return changes
 
 
-def format_of(path: Path, format_name: str | None, *, option: str = "format=") -> str:
+def format_of(
+    path: Path, format_name: str | None, *, option: str | None = "format="
+) -> str:
     """Tell the format of a file to be written: the one that is named, or by its ending.
 
-    ``option`` is how users name the format, for the message of the error.
+    ``option`` is how users name the format, for the message of the error; ``None`` if they cannot.
 
     >>> format_of(Path("own.json"), None)
     'huggingface'
@@ -157,6 +159,8 @@ def format_of(path: Path, format_name: str | None, *, option: str = "format=") -
         return "gpt2"
     message = (
         f"{path}: the extension {path.suffix!r} is not a known one; use one of "
-        f"{', '.join(endings)}, or pass {option} with one of {', '.join(FORMATS)}"
+        f"{', '.join(endings)}"
     )
+    if option:
+        message += f", or pass {option} with one of {', '.join(FORMATS)}"
     raise TokenizerError(message)

@@ -134,11 +134,6 @@ class Commands(TyperGroup):
             rest = reason if begin else str(error)
             rest = _as_typed(rest, options, self.typed, is_about_file=is_about_file)
             rest = rest.replace(", or skip such lines: skip_bad=True", "")
-            rest = re.sub(
-                r", or pass format= with one of .*",
-                "; bytepair convert writes other formats",
-                rest,
-            )
             with_loading = _as_typed(rest, OF_CONVERT, self.typed, is_about_file=True)
             hint = "" if with_loading == rest else IN_CONVERT
             _refuse(begin + with_loading + hint)

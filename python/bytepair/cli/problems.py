@@ -43,10 +43,9 @@ INSTEAD = {
     "--embedding-side": "embedding_map in Python",
     "--embedding-multiple-of": "embedding_map in Python",
     "--csv": "-o FILE.csv",
-    "--show": "--limit",
     "--exit-zero": "|| true",
 }
-"""What to type in place of commands and options that are gone."""
+"""What to type in place of commands that do not exist, and of options that a command does not have."""
 
 
 def tell(message: str) -> None:
@@ -81,7 +80,7 @@ def in_our_words(message: str) -> str:
     >>> in_our_words("No such option: --line (Possible options: --lines, --limit)")
     'no such option: --line; did you mean --lines?'
     >>> in_our_words("No such command 'verify'.")
-    'verify is gone; use bytepair compare A B --exit-code'
+    'no such command: verify; use bytepair compare A B --exit-code'
     >>> in_our_words("Missing option '--output' / '-o'.")
     'missing option --output / -o'
     >>> in_our_words("Invalid value for '--merges': 'x' is not a number")
@@ -96,9 +95,9 @@ def in_our_words(message: str) -> str:
     '--lines needs a corpus'
     """
     message = re.sub(r"'(-[^' ]*)'", r"\1", message).removesuffix(".")
-    gone = re.match(r"No such (?:option:|command) '?([\w-]+)", message)
-    if gone and gone[1] in INSTEAD:
-        return f"{gone[1]} is gone; use {INSTEAD[gone[1]]}"
+    typed = re.match(r"No such (option|command):? '?([\w-]+)", message)
+    if typed and typed[2] in INSTEAD:
+        return f"no such {typed[1]}: {typed[2]}; use {INSTEAD[typed[2]]}"
     if found := re.fullmatch(
         r"(No such .*?)[. ]+(?:\(|Did you mean )(.*)[)?]", message
     ):

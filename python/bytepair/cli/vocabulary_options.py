@@ -98,7 +98,7 @@ class Saving:
         if str(output) == "-":
             message = "a tokenizer cannot be written to standard output; name a file"
             raise TokenizerError(message)
-        saving.format_of(output, None)
+        saving.format_of(output, None, option=None)
         self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
 
     def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
