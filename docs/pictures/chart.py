@@ -151,7 +151,7 @@ def drawn_encoding() -> list[str]:
     lost = sum(ratio.value < 1 for ratio in ratios)
     out = heading(
         500,
-        "Encoding: time of the fastest other library over ours",
+        "Encoding: speed over the fastest other library",
         f"one thread, processor time; {len(ratios)} comparisons, {lost} lost",
     )
     for power in range(-1, 5):
