@@ -11,7 +11,8 @@
 //! thread is idle while there is a job.
 //!
 //! State that is expensive to make and used by one thread at a time is kept in a [`Pool`]. A pool never waits: if
-//! another thread is accessing it, or was when this process was forked, a new item is made. It holds at most as many
+//! another thread is accessing it, or was when this process was forked, a new item is made, and an item that cannot be
+//! put back is dropped. It holds at most as many
 //! items as there were simultaneous calls. One item is kept apart, so that taking it and putting it back are one
 //! atomic step each. A call that runs alone finds it there.
 

@@ -6,8 +6,8 @@
 //! in a file; `Count` not at all. So threading is written once for all of them.
 //!
 //! A single thread appends ids directly to the sink's own row, if it has one of 32 bits. In all other cases each id is
-//! copied while the processor still has it in its cache, and for ids of 16 bits each slice is compared with the
-//! largest one. Callers choose the width of ids.
+//! copied while the processor still has it in its cache, and for ids of 16 bits each slice is checked before any of its
+//! ids is converted. Callers choose the width of ids.
 
 use crate::error::{Error, Result};
 use crate::memory::ask_to_grow;
@@ -127,8 +127,8 @@ pub trait Number: Copy + Send + Sync + 'static {
     /// The largest id that fits.
     const MAX: TokenId;
 
-    /// An id, without the bits that do not fit.
-    fn cut(id: TokenId) -> Self;
+    /// The low bits of an id, which is the id itself if [`check`](Self::check) accepts it.
+    fn low_bits(id: TokenId) -> Self;
 
     /// Refuses ids that do not fit.
     ///
@@ -148,7 +148,11 @@ pub trait Number: Copy + Send + Sync + 'static {
     ///
     /// # Errors
     /// If an id is too large. Nothing is appended in that case.
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()>;
+    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
+        Self::check(ids)?;
+        row.extend(ids.iter().copied().map(Self::low_bits));
+        Ok(())
+    }
 
     /// A row of such numbers as a row of ids, if the types are the same.
     fn as_ids(_row: &mut Vec<Self>) -> Option<&mut Vec<TokenId>> {
@@ -159,13 +163,8 @@ pub trait Number: Copy + Send + Sync + 'static {
 impl Number for u32 {
     const MAX: TokenId = Self::MAX;
 
-    fn cut(id: TokenId) -> Self {
+    fn low_bits(id: TokenId) -> Self {
         id
-    }
-
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
-        row.extend_from_slice(ids);
-        Ok(())
     }
 
     fn as_ids(row: &mut Vec<Self>) -> Option<&mut Vec<TokenId>> {
@@ -176,15 +175,9 @@ impl Number for u32 {
 impl Number for u16 {
     const MAX: TokenId = Self::MAX as TokenId;
 
-    #[expect(clippy::cast_possible_truncation, reason = "callers know of what does not fit")]
-    fn cut(id: TokenId) -> Self {
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits are what is asked for")]
+    fn low_bits(id: TokenId) -> Self {
         id as Self
-    }
-
-    fn append(row: &mut Vec<Self>, ids: &[TokenId]) -> Result<()> {
-        Self::check(ids)?;
-        row.extend(ids.iter().copied().map(Self::cut));
-        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-"""The name of a file before what is wrong with it; what reads bytes alone knows none."""
+"""Puts the path of a file before the message of an error. Readers of bytes do not know the path."""
 
 from collections.abc import Callable
 from pathlib import Path

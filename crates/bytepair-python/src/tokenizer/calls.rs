@@ -301,9 +301,9 @@ fn laid_out<N: Number + Element>(
     encode: impl FnOnce(&mut Layout<N>) -> bytepair::Result<()> + Send,
 ) -> PyResult<IdArrays<'_>> {
     let tokens = py.detach(|| {
-        let mut layout = Layout::new(marks, recycled());
+        let mut layout = Layout::new(marks, recycled())?;
         encode(&mut layout)?;
-        layout.finish()
+        Ok(layout.finish())
     });
     let tokens = tokens.or_raise()?;
     Ok((into_array(py, tokens.ids)?.into_any(), tokens.ends.into_pyarray(py)))

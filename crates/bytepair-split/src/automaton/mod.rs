@@ -388,7 +388,7 @@ impl<'p> Builder<'p> {
     /// The entry of the exact table for a list and a symbol.
     fn entry(&mut self, list: &[InstructionId], symbol: usize) -> Option<u32> {
         let class = u8::try_from(symbol).ok()?;
-        let (is_matched, next) = self.step(list, class);
+        let (is_matched, next) = self.step_from(list, class);
         let is_end = symbol + 1 == self.stride;
         let next = if is_end { DEAD } else { self.number(next, self.word.contains(class))? };
         Some(next | if is_matched { MATCHED } else { 0 })
@@ -410,7 +410,7 @@ impl<'p> Builder<'p> {
     }
 
     /// Steps from a list, with the next symbol known: whether the match is reached, and the next list.
-    fn step(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
+    fn step_from(&mut self, list: &[InstructionId], symbol: u8) -> (bool, Vec<InstructionId>) {
         self.n_steps += 1;
         let mut next = Vec::new();
         let mut stack = Vec::new();

@@ -211,8 +211,8 @@ impl TableBuilder<'_> {
             _ if is_end => 0,
             Row::Unmatched if self.is_inert(symbol) => self.state(Row::Unmatched),
             Row::Between | Row::Unmatched => self.first_entry(symbol),
-            // The attempt goes on, or its match ends before the symbol.
             Row::Attempt(state) => match self.0.step(state, symbol) {
+                // The match ends exactly here, so a piece starts at the symbol: the fourth digit of `\p{N}{1,3}`.
                 (true, 0) => self.first_entry(symbol),
                 (false, 0) => STOP,
                 (_, state) => self.state(Row::Attempt(state)),

@@ -72,7 +72,7 @@ impl Step {
                 )
             }
             Engine::Backtracker(backtracker) => format!(
-                "backtracker, {} character classes, at most {} steps per match, {rest}",
+                "backtracker, {} character classes, at most {} steps for all matches of a stretch of text, {rest}",
                 backtracker.alphabet.n_classes(),
                 backtrack::STEP_LIMIT
             ),

@@ -74,7 +74,6 @@ pub struct Marks {
 #[derive(Clone, Debug)]
 pub struct Layout<N> {
     marks: Marks,
-    largest: TokenId,
     /// Whether the present document has ids so far.
     is_begun: bool,
     tokens: Tokens<N>,
@@ -82,43 +81,40 @@ pub struct Layout<N> {
 
 impl<N: Number> Layout<N> {
     /// A layout without documents, which reuses the memory of `row`.
-    pub fn new(marks: Marks, row: Vec<N>) -> Self {
+    ///
+    /// # Errors
+    /// If a mark does not fit `N`.
+    pub fn new(marks: Marks, row: Vec<N>) -> Result<Self> {
+        marks.before.into_iter().chain(marks.behind).try_for_each(|mark| N::check(&[mark]))?;
         let mut ids = row;
         ids.clear();
-        let largest = marks.before.max(marks.behind).unwrap_or(0);
-        Self { marks, largest, is_begun: false, tokens: Tokens { ids, ends: Vec::new() } }
+        Ok(Self { marks, is_begun: false, tokens: Tokens { ids, ends: Vec::new() } })
     }
 
     /// The ids of all documents.
-    ///
-    /// # Errors
-    /// If an id does not fit `N`.
-    pub fn finish(self) -> Result<Tokens<N>> {
-        if N::MAX >= self.largest {
-            return Ok(self.tokens);
-        }
-        let problem = format!("the id {} does not fit {} bytes", self.largest, size_of::<N>());
-        Err(Error::option("width", problem))
+    pub fn finish(self) -> Tokens<N> {
+        self.tokens
     }
 }
 
 impl<N: Number> Sink for Layout<N> {
     fn push(&mut self, ids: &[TokenId]) -> Result<()> {
-        let Some(largest) = ids.iter().copied().max() else { return Ok(()) };
-        self.largest = self.largest.max(largest);
+        if ids.is_empty() {
+            return Ok(());
+        }
         let row = &mut self.tokens.ids;
         ask_to_grow(row, ids.len() + 2)?;
-        let before = self.marks.before.filter(|_| !self.is_begun);
-        self.is_begun = true;
-        row.extend(before.into_iter().chain(ids.iter().copied()).map(N::cut));
-        Ok(())
+        if !std::mem::replace(&mut self.is_begun, true) {
+            row.extend(self.marks.before.map(N::low_bits));
+        }
+        N::append(row, ids)
     }
 
     fn end_text(&mut self) -> Result<()> {
         let Tokens { ids, ends } = &mut self.tokens;
         let has_ids = std::mem::take(&mut self.is_begun);
         let behind = self.marks.behind.filter(|_| has_ids);
-        ids.extend(behind.map(N::cut));
+        ids.extend(behind.map(N::low_bits));
         ends.push(i64::try_from(ids.len()).unwrap_or(i64::MAX));
         Ok(())
     }
@@ -129,7 +125,7 @@ mod tests {
     use super::*;
 
     fn laid_out<N: Number>(rows: &[&[TokenId]], marks: Marks) -> Result<Tokens<N>> {
-        let mut layout = Layout::new(marks, Vec::new());
+        let mut layout = Layout::new(marks, Vec::new())?;
         for row in rows {
             // A document may come in parts, some of them empty.
             let (first, second) = row.split_at(row.len() / 2);
@@ -137,7 +133,7 @@ mod tests {
             layout.push(second)?;
             layout.end_text()?;
         }
-        layout.finish()
+        Ok(layout.finish())
     }
 
     #[test]

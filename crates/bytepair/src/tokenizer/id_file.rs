@@ -79,7 +79,9 @@ impl<W: Write> Sink for IdFile<W> {
             self.numbers.clear();
             match self.format.is_wide {
                 true => self.numbers.extend(ids.iter().flat_map(|id| id.to_le_bytes())),
-                false => self.numbers.extend(ids.iter().flat_map(|&id| u16::cut(id).to_le_bytes())),
+                false => {
+                    self.numbers.extend(ids.iter().flat_map(|&id| u16::low_bits(id).to_le_bytes()));
+                }
             }
             self.writer.write_all(&self.numbers)?;
         }

@@ -19,13 +19,15 @@
 //! Entries are only removed when new ones need their room, or all at once when the numbers of the ring run out
 //! (`ring.rs`).
 //!
-//! - The table doubles from 16 KiB to 32 MiB, a million slots. When it is full, a new piece takes the home of an older
-//!   one.
+//! - The table doubles from 16 KiB to 32 MiB, a million slots. If no slot near its
+//!   home is free, a new piece takes its home. What was there moves to the other slot of the bucket, whose entry
+//!   is forgotten.
 //! - The ring has up to 32 MiB. The oldest entries are overwritten.
 //! - The index has up to 4 MiB. Each bucket drops its oldest slot.
 //!
-//! A thread takes a cache from a pool beside the tokenizer for the duration of a call, so there are as many caches as
-//! threads ever worked at the same time. Threads do not share what they learn: each thread merges a piece once.
+//! During a call, each thread has a cache to itself, so threads of one call each merge a new piece. The cache comes from
+//! the tokenizer's pool and goes back to it, and the next call may use it on any thread. There are at most as many caches
+//! as threads ever worked at the same time, of up to 68 MiB each, until the tokenizer is dropped.
 //!
 //! # Why a result can never be wrong
 //!

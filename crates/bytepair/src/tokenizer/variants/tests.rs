@@ -65,9 +65,9 @@ fn in_every_way(
     let fitted = fitted(tokenizer);
     let joined = texts.concat();
     let rows = || {
-        let mut layout = Layout::<u32>::new(Marks::default(), Vec::new());
+        let mut layout = Layout::<u32>::new(Marks::default(), Vec::new())?;
         tokenizer.encode_to(&mut layout, texts, options, 2)?;
-        layout.finish()
+        Ok(layout.finish())
     };
     let pairs: Vec<_> = texts.iter().map(|&text| (text, Some(texts[0]))).collect();
     let words = [(texts, Some(texts))];
