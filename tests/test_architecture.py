@@ -301,6 +301,26 @@ def test_files_that_comments_name_exist():
     assert not missing
 
 
+def test_the_table_of_answers_names_what_exists():
+    """Each file in "Where is …?" exists, and holds the names that stand before it."""
+    page = (CRATES.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = page.partition("## Where is …?\n")[2].partition("\n## ")[0]
+    sources = [*RUST, *(CRATES.parent / "python").rglob("*.py")]
+    answers = re.findall(
+        r"((?:`[\w:.]+`(?:, | and | or )?)+) \(`([\w/]+\.(?:rs|py))`", table
+    )
+    assert len(answers) > 20
+    for names, file in answers:
+        texts = [
+            path.read_text(encoding="utf-8")
+            for path in sources
+            if path.as_posix().endswith(f"/{file}")
+        ]
+        for name in re.findall(r"(\w+)`", names):
+            is_there = any(re.search(rf"\b{name}\b", text) for text in texts)
+            assert is_there, (name, file)
+
+
 # What the code map names besides modules: crates, files that formats are made of, types and terms.
 TERMS = re.findall(
     r"\S+",

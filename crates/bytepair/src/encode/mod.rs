@@ -369,7 +369,10 @@ impl Encoder {
             }
             None => self.symbols.push_ids(piece, &mut scratch.ids, stranger)?,
         }
-        self.merge_symbols(scratch, out)
+        self.merge_symbols(scratch, out)?;
+        // A worker would keep the memory for its longest piece.
+        scratch.ids.shrink_to(merge::tree::MAX_KEPT_LEN);
+        Ok(())
     }
 }
 

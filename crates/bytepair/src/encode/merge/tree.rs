@@ -28,7 +28,7 @@ use crate::vocabulary::{Merge, TokenId};
 pub(in crate::encode) const BYTES_PER_SYMBOL: usize = size_of::<Node>() + 2 * size_of::<u64>();
 
 /// Memory for more symbols than this is freed after use.
-const MAX_KEPT_LEN: usize = 1 << 16;
+pub(in crate::encode) const MAX_KEPT_LEN: usize = 1 << 16;
 
 /// No place. No symbol has this place.
 const NO_PLACE: u32 = u32::MAX;
