@@ -667,9 +667,9 @@ def test_info_tells_the_pipeline(saved):
     """At length a reader finds every part, how the split runs, and both ends of the merges."""
     shown = run("info", saved, "--verbose").stdout
     tokenizer = load(saved)
-    for name, text in tokenizer.inspect().description:
+    for name, text in tokenizer.inspect().description.items():
         assert f"{name:<16}{text}" in shown
-    assert tokenizer.inspect().stages[0] in shown
+    assert tokenizer.inspect().settings["stages"][0] in shown
     assert tokenizer.fingerprint in shown
     assert "274  <|end|>" in shown
     assert "' newest'" in shown
@@ -704,8 +704,8 @@ def test_info_is_json_for_programs(saved):
     assert found["n_merges"] == 18
     assert found["fingerprint"] == tokenizer.fingerprint
     assert found["special_tokens"] == {"<|end|>": 274}
-    assert found["pipeline"] == dict(tokenizer.inspect().description)
-    assert found["split_execution"] == tokenizer.inspect().stages
+    assert found["pipeline"] == tokenizer.inspect().description
+    assert found["split_execution"] == tokenizer.inspect().settings["stages"]
     assert [left + right for left, right in found["first_merges"]] == [
         (left + right).decode() for left, right in tokenizer.merges[:5]
     ]

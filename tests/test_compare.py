@@ -162,7 +162,7 @@ def test_added_tokens_and_parts_that_differ_are_listed(pair):
     c_ids = first.token_to_id("<c>"), second.token_to_id("<c>")
     assert rows == {"<a>": (269, 300), "<b>": (None, 301), "<c>": c_ids}
     parts = {part.name: (part.first, part.second) for part in found.parts}
-    here, there = dict(first.inspect().description), dict(second.inspect().description)
+    here, there = first.inspect().description, second.inspect().description
     assert parts == {n: (here[n], there[n]) for n in ("split", "loses")}
 
 
@@ -201,7 +201,9 @@ def test_gpt2_and_qwen_share_the_tokens_that_their_files_share(shared):
 
 def meaning(tokenizer, text):
     """List what the ids of a text stand for."""
-    return [tokenizer.inspect().token(id_) for id_ in tokenizer.encode(text)]
+    return [
+        tokenizer.inspect().tokens([id_])[0].entry for id_ in tokenizer.encode(text)
+    ]
 
 
 def random_texts():

@@ -21,6 +21,7 @@ from tests.marks import slow_but
 from tests.programs import run_python
 
 import bytepair
+from bytepair import _core
 
 TEXT = "the cat sat on the mat, 123 hats.\nété 中文字。中文 да <s> "
 ALPHABET = "the cat中文。é1\n <s>"
@@ -78,7 +79,7 @@ def test_published_vocabularies_give_the_same_ids_in_parts(name, shared, tmp_pat
             options |= {"allowed_special": special, "disallowed_special": ()}
             options |= {"threads": threads, "stretch_len": stretch_len}
             paths = (str(source), str(target), "ids")
-            found = tokenizer._encode_file(paths, **options)
+            found = _core.encode_file(tokenizer, paths, **options)
             assert found == (len(ids), len(text))
             assert np.array_equal(np.fromfile(target, "<u4"), ids)
         together = tokenizer.encode_to_numpy(text, allowed_special=special, threads=2)

@@ -249,7 +249,9 @@ def test_a_template_can_name_every_special_token(tmp_path):
         again = Tokenizer.from_file(tmp_path / f"a.{ending}")
         found = again.encode_full("a", add_special_tokens=True)
         assert list(zip(found.ids, found.type_ids, strict=True)) == expected
-        assert again.inspect().template == made.inspect().template
+        assert (
+            again.inspect().settings["template"] == made.inspect().settings["template"]
+        )
     tokenizers = pytest.importorskip("tokenizers")
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json")).encode("a")
     assert list(zip(theirs.ids, theirs.type_ids, strict=True)) == expected
@@ -280,9 +282,10 @@ def test_a_text_that_stands_twice_in_a_template_is_counted_and_cut_twice():
     """``count`` is the number of ids, beyond 16 KiB too, and ``max_length`` is that of all."""
     base = bytepair.train_from_iterator(["ab"], merges=0, special_tokens=["<s>"])
     parts = [(0, [], 0), (0, [], 1)], [(0, [], 0), (1, [], 1)]
-    twice = base.with_template("<s> $A")._with_template(*parts)
+    twice = _core.with_lengths(base.with_template("<s> $A"), template=parts)
+    short = _core.with_lengths(twice, truncation=_core.Lengths(max_length=7))
     for text in ("ab", "ab" * 9000):
-        for tokenizer in (twice, twice._with_truncation(_core.Lengths(max_length=7))):
+        for tokenizer in (twice, short):
             tokenizer = Tokenizer(tokenizer)
             for adds in (False, True):
                 ids = tokenizer.encode(text, add_special_tokens=adds)
@@ -290,13 +293,14 @@ def test_a_text_that_stands_twice_in_a_template_is_counted_and_cut_twice():
                 full = tokenizer.encode_full(text, add_special_tokens=adds)
                 assert full.ids == ids
                 assert (
-                    not adds or tokenizer.inspect().truncation is None or len(ids) <= 7
+                    not adds
+                    or tokenizer.inspect().settings["truncation"] is None
+                    or len(ids) <= 7
                 )
-    short = Tokenizer(twice._with_truncation(_core.Lengths(max_length=7)))
-    short = short.encode_full("abcdefgh", fit_length=True)
-    found = [base.decode(part.ids) for part in (short, *short.overflowing)]
+    cut = Tokenizer(short).encode_full("abcdefgh", fit_length=True)
+    found = [base.decode(part.ids) for part in (cut, *cut.overflowing)]
     assert found == ["abcabc", "defdef", "ghgh"]
-    assert short.overflowing[1].type_ids == [0, 0, 1, 1]
+    assert cut.overflowing[1].type_ids == [0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("template", ["<s>", "$A $A", "$B", "$A $B"])
@@ -321,7 +325,10 @@ def test_lengths_count_only_where_special_tokens_are_asked_for(tokenizer):
     assert short.encode_full("xyz", fit_length=True).attention_mask == [1, 1, 0, 0]
     whole = short.with_truncation(None).with_padding(None)
     assert whole.encode("xyz", add_special_tokens=True) == xyz
-    assert (whole.inspect().truncation, whole.inspect().padding) == (None, None)
+    assert (
+        whole.inspect().settings["truncation"],
+        whole.inspect().settings["padding"],
+    ) == (None, None)
 
 
 def test_a_length_without_room_for_special_tokens_is_an_error(tokenizer):

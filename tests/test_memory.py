@@ -20,7 +20,7 @@ from tests.made_up import hugging_face, vocabulary
 from tests.programs import run_python
 
 import bytepair
-from bytepair import TokenizerError
+from bytepair import TokenizerError, _core
 
 IS_LINUX = Path("/proc/self/status").is_file()
 pytestmark = pytest.mark.skipif(
@@ -407,7 +407,7 @@ def test_a_part_of_a_file_that_cannot_be_cut_has_a_limit(tmp_path):
     output.touch()
     names = (str(path), str(output), str(output))
     encode = partial(
-        tokenizer._encode_file, names, stretch_len=100, threads=1, **options
+        _core.encode_file, tokenizer, names, stretch_len=100, threads=1, **options
     )
     with pytest.raises(TokenizerError, match=r"text: .* 1000 bytes from byte 7 on"):
         encode(max_uncut=1000)

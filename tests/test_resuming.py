@@ -11,7 +11,7 @@ from tests.made_up import added
 from tests.marks import slow_but
 
 import bytepair
-from bytepair import surgery
+from bytepair import _core, surgery
 from bytepair._io.saving import FORMATS
 from bytepair._training.earlier import read_earlier
 
@@ -90,8 +90,10 @@ def test_no_id_of_a_published_vocabulary_moves(shared, tmp_path, name):
     ids = itertools.chain.from_iterable(map(after.encode, texts))
     apart = set(before.added_tokens) - set(before.special_tokens.values())
     assert report["tokens"] == sum(id_ not in apart for id_ in ids)
-    assert after._added_tokens[: len(before._added_tokens)] == before._added_tokens
-    assert after.inspect().template == before.inspect().template
+    assert _core.added_tokens(after)[
+        : len(_core.added_tokens(before))
+    ] == _core.added_tokens(before)
+    assert after.inspect().settings["template"] == before.inspect().settings["template"]
     if name.endswith("/tokenizer.json") or name == "qwen3":
         names = [*list(before.special_tokens)[:8], "<|new|>"]
         texts = [text[:4000] for text in texts]
@@ -206,7 +208,7 @@ def test_ids_that_only_the_configuration_names_stay_free(tmp_path):
         assert after.token_to_id("<think>") == 270
         assert after.vocabulary[262:266] == [None] * 4
         assert [merge[2] for merge in after.inspect().merge_log[5:]] == [271, 272]
-        flags = {text: found for _, text, found in after._added_tokens}
+        flags = {text: found for _, text, found in _core.added_tokens(after)}
         assert flags["<think>"] == [False, True, True, False, False]
     check_hugging_face(after, [], tmp_path / "after.json")
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, strategies as st
 
 import bytepair
-from bytepair import FormatError, Tokenizer
+from bytepair import FormatError, Tokenizer, _core
 
 TEXTS = ["low lower lowest <b> naïve café 한 ▁x Ġy </w> ab  abab\n"]
 OPTIONS = {
@@ -47,8 +47,8 @@ def tokenizers(draw):
             tokenizer = tokenizer.with_special_tokens({name: first})
             first += 1
         else:
-            changed, _ = tokenizer._with_added_tokens([(name, draw(flags))])
-            tokenizer = Tokenizer(changed)
+            added = [(name, draw(flags))]
+            tokenizer = Tokenizer(_core.with_added_tokens(tokenizer, added))
             first = tokenizer.n_vocab
     return tokenizer, names
 
@@ -196,7 +196,7 @@ def test_a_file_whose_decoder_changes_a_token_is_described_so(content):
     data = json.dumps(document).encode()
     tokenizer = Tokenizer.from_bytes(data, format="huggingface")
     id_ = tokenizer.special_tokens[content]
-    loses = dict(tokenizer.inspect().description)["loses"]
+    loses = tokenizer.inspect().description["loses"]
     assert (loses == "nothing") == (tokenizer.decode([id_]) == content)
     again = Tokenizer.from_bytes(tokenizer.to_bytes(format="huggingface"))
     assert again.decode([id_]) == tokenizer.decode([id_])

@@ -9,7 +9,7 @@ from tests.made_up import every_kind
 from tests.test_surgery import TEXTS, parts_by_merges
 
 import bytepair
-from bytepair import TokenizerError, surgery
+from bytepair import TokenizerError, _core, surgery
 
 KINDS = ["mean", "copy", "exponential", "bytes"]
 SIDES = ["input", "output"]
@@ -51,20 +51,34 @@ def test_the_map_is_what_a_double_loop_computes(name, kind, side):
     new = found.embedding_map(kind, side) @ old
     assert new.shape == (found.tokenizer.n_vocab, 5)
     assert (new[: base.n_vocab] == old).all()
-    tokens = [text for _, text in base.inspect().tokens()]
+    tokens = [token.bytes for token in base.inspect().tokens()]
     parts = parts_by_merges(found.tokenizer, base.n_vocab)
     for id_ in range(base.n_vocab, found.tokenizer.n_vocab):
         found_parts = parts[id_]
         # What the base makes of the units of the token.
-        assert (
-            base.inspect().merged(found.tokenizer.inspect().units_of(id_))
-            == found_parts
-        )
+        assert merged_by(base, units_of(found.tokenizer, id_)) == found_parts
         weights = weights_of(found_parts, tokens, kind, side)
         weighted = list(zip(weights, found_parts, strict=True))
         for column in range(5):
             total = sum(weight * old[part][column] for weight, part in weighted)
             assert new[id_][column] == pytest.approx(total, abs=1e-12)
+
+
+def units_of(tokenizer, id_):
+    """Take a token apart, back to the units that no merge makes."""
+    parts = {made: pair for *pair, made, _ in reversed(tokenizer.inspect().merge_log)}
+    if id_ not in parts:
+        return [id_]
+    return [unit for part in parts[id_] for unit in units_of(tokenizer, part)]
+
+
+def merged_by(tokenizer, ids):
+    """Carry out the merges of a row of tokens."""
+    row = dict(enumerate(ids))
+    for place, *_, result in tokenizer.inspect().merge_steps(ids):
+        del row[next(other for other in row if other > place)]
+        row[place] = result
+    return list(row.values())
 
 
 def test_rows_are_sums_of_one_with_ascending_columns():
@@ -154,7 +168,7 @@ def test_files_hold_the_map(tmp_path):
     new = range(base.n_vocab, found.tokenizer.n_vocab)
     for id_ in new:
         assert bytes.fromhex(lines[id_]["bytes"]) == found.tokenizer.decode_bytes([id_])
-        assert found.tokenizer.inspect().id_of_written(lines[id_]["token"]) == id_
+        assert _core.id_of_written(found.tokenizer, lines[id_]["token"]) == id_
     assert (lines[299]["token"], lines[299]["bytes"]) == (None, None)
 
 

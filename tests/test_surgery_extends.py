@@ -306,7 +306,7 @@ def test_part_of_a_character_makes_no_text_reachable():
     base = bytepair.train_from_iterator(["low"] * 3, vocab_size=258, dialect="gpt2")
     parts = [base.token_to_id(byte) for byte in (b"w", b" ", b"\xc3")]
     data = json.loads(base.to_bytes(format="huggingface"))
-    w, space, half = (base.inspect().tokens_of(parts)[place][4] for place in range(3))
+    w, space, half = (token.written for token in base.inspect().tokens(parts[:3]))
     ids, merges = data["model"]["vocab"], data["model"]["merges"]
     for left, right in ((w, space), (w + space, half)):
         ids[left + right] = len(ids)

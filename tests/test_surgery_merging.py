@@ -14,7 +14,7 @@ from tests.test_surgery import (
 from tests.test_surgery_removal import ALIKE, KINDS
 
 import bytepair
-from bytepair import TokenizerError, surgery
+from bytepair import TokenizerError, _core, surgery
 
 DIALECTS = [name for name in bytepair.dialects() if name not in ALIKE]
 OTHER_TEXTS = ["wide wider widest hats", "the cat's hat lowest newest"] * 3
@@ -45,7 +45,7 @@ def test_the_first_stays_and_tokens_of_the_second_are_reached(name, allow_helper
     others = {id_ for id_ in report.other_ids.values() if id_ >= n_old}
     assert new == others | set(report.helpers)
     assert allow_helpers or not report.helpers
-    assert not new & set(after.inspect().unreached()[0])
+    assert not new & set(_core.unreached(after)[0])
     n_joined(base, after, [*TEXTS[:3], *OTHERS, *OTHER_TEXTS])
 
 
@@ -202,7 +202,7 @@ def test_guarantees_hold_for_random_vocabularies(dialect, words, sizes, allow_he
     found = surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
     after, n_old = found.tokenizer, base.n_vocab
     check_old(base, after)
-    assert not set(after.inspect().unreached()[0]) & set(range(n_old, after.n_vocab))
+    assert not set(_core.unreached(after)[0]) & set(range(n_old, after.n_vocab))
     n_joined(base, after, [" ".join(words[0]), " ".join(words[1]), *words[1]])
 
 

@@ -9,7 +9,7 @@ from tests.made_up import every_kind, hugging_face, vocabulary
 from tests.test_surgery import check_old, ids_or_none
 
 import bytepair
-from bytepair import TokenizerError, surgery
+from bytepair import TokenizerError, _core, surgery
 
 
 def outcomes(report):
@@ -149,7 +149,7 @@ def test_strings_of_a_file_are_proven_when_it_is_saved(tmp_path):
     assert proof.n_new == found.report.added
     again = bytepair.Tokenizer.from_file(tmp_path / "t.json")
     assert again.vocabulary == found.tokenizer.vocabulary
-    assert again._added_tokens == found.base._added_tokens
+    assert _core.added_tokens(again) == _core.added_tokens(found.base)
     text = "slowests are the widest"
     assert again.split(text) == found.base.split(text)
     assert again.tokenize(text)[-1] == " widest"
@@ -216,12 +216,11 @@ def test_strings_keep_all_guarantees_in_random_vocabularies(
         if row.outcome == "needs_helpers":
             assert not allow_helpers
             assert len(row.parts) > 2
-    unmade, unplaced = after.inspect().unreached()
+    unmade, unplaced = _core.unreached(after)
     whole = {row.id for row in report.rows if row.outcome == "added_whole"}
     assert not ({*unmade, *unplaced} - whole) & set(range(n_old, after.n_vocab))
     ids = [id_ for id_, token in enumerate(after.vocabulary) if token is not None]
-    rows = zip(ids, after.inspect().tokens_of(ids), strict=True)
-    ends = {id_: row[1] for id_, row in rows}
+    ends = {token.id: token.bytes for token in after.inspect().tokens(ids)}
     for text in [*texts, *words, " ".join(words)]:
         old, new = (ids_or_none(tokenizer, text) for tokenizer in (base, after))
         assert (old is None) == (new is None)

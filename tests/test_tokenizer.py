@@ -24,7 +24,7 @@ from hypothesis import given, strategies as st
 from tests.programs import run_python
 
 import bytepair
-from bytepair import Tokenizer, _tokenizer, surgery
+from bytepair import Tokenizer, _core, _tokenizer, surgery
 
 
 def in_threads(work, n_threads):
@@ -426,7 +426,10 @@ def test_ways_to_look_at_the_vocabulary_agree(tokenizer, words, fallback):
         assert len(one) == one.n_vocab == len(one.vocabulary)
         assert len(set(one.vocabulary)) == one.n_vocab
         for id_, token in enumerate(one.vocabulary):
-            assert (one.inspect().token(id_), one.token_to_id(token)) == (token, id_)
+            assert (one.inspect().tokens([id_])[0].entry, one.token_to_id(token)) == (
+                token,
+                id_,
+            )
         assert one.token_to_id("no such token") is None
 
 
@@ -437,7 +440,7 @@ def test_get_vocab_maps_tokens_to_ids(tokenizer, words):
     for one in (tokenizer, words):
         vocabulary = one.get_vocab()
         assert sorted(vocabulary.values()) == list(range(one.n_vocab))
-        expected = [one.inspect().id_of_written(token) for token in vocabulary]
+        expected = [_core.id_of_written(one, token) for token in vocabulary]
         assert list(vocabulary.values()) == expected
     for text in ("é", " the"):
         assert tokenizer.token_to_id(text) == tokenizer.token_to_id(text.encode())

@@ -114,7 +114,7 @@ def test_what_is_written_is_the_same_tokenizer(row, tmp_path):
 def test_it_is_told_and_refused_where_a_pattern_is_needed(tmp_path):
     """It has a name and no pattern, and drops what stands before the first script."""
     ours, _ = both(ROWS["alone"])
-    told = dict(ours.inspect().description)
+    told = ours.inspect().description
     assert "UnicodeScripts" in told["split"]
     assert "does not match" in told["loses"]
     with pytest.raises(FormatError, match="UnicodeScripts"):

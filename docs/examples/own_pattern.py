@@ -13,7 +13,7 @@ tokenizer = bytepair.train_from_iterator([code], vocab_size=280, pattern=PATTERN
 
 print(tokenizer.split("for_each(item_22)"))
 print(tokenizer.tokenize("for_each(item_22)"))
-print(tokenizer.inspect().stages)  # how the pattern is executed
+print(tokenizer.inspect().settings["stages"])  # how the pattern is executed
 
 try:
     bytepair.train_from_iterator([code], vocab_size=280, pattern=r"\p{L}+|(\d")

@@ -200,7 +200,7 @@ def patterns() -> str:
     lines += ['```text title="The sample that each pattern cuts"', SAMPLE, "```", ""]
     for name in bytepair.patterns():
         tokenizer = untrained(dialect="byte-stream", pattern=name)
-        found = stage_parts(dict(tokenizer.inspect().description).get("split", ""))
+        found = stage_parts(tokenizer.inspect().description.get("split", ""))
         lines += [f"## {name}", ""]
         lines += [SEVERAL, ""] if len(found) > 1 else []
         lines += ["```text", *(pattern for pattern, _ in found), "```", ""]

@@ -154,7 +154,7 @@ def described_tokens(listed: Any) -> dict[int, AddedToken]:  # noqa: ANN401 -- o
 
 def added_tokens(tokenizer: _core.CoreTokenizer) -> dict[int, AddedToken]:
     """List the added tokens of a tokenizer by their ids, in order."""
-    found = sorted(tokenizer._added_tokens)
+    found = sorted(_core.added_tokens(tokenizer))
     return {
         id_: AddedToken(text, **dict(zip(PROPERTIES, flags, strict=True)))
         for id_, text, flags in found

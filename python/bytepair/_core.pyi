@@ -1,5 +1,6 @@
 """The compiled core: what :mod:`bytepair` is made of."""
 
+import builtins
 from collections.abc import Callable, Collection, Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -22,20 +23,31 @@ __all__ = [
     "Lengths",
     "Measure",
     "PieceTable",
+    "Token",
     "TokenCounter",
     "Usage",
+    "added_tokens",
+    "built_on",
     "check_whole_ranks",
     "count_rows_holding",
     "dialect_names",
+    "encode_file",
+    "encode_full_rows",
     "encode_rows",
+    "encode_word_rows",
     "encoding_names",
+    "extend_with_strings",
     "graphemes",
     "half_of_pair",
+    "id_of_written",
     "import_numpy",
     "instructions",
+    "merge_vocabularies",
+    "merged_units",
     "pair_names",
     "pair_settings",
     "pattern_names",
+    "prune",
     "read",
     "read_compiled_file",
     "read_encoding",
@@ -48,7 +60,17 @@ __all__ = [
     "read_tiktoken_sidecar",
     "recognise_encodings",
     "recognise_format",
+    "remove",
+    "shorten",
     "unicode_scripts",
+    "unreached",
+    "why_in_no_piece",
+    "why_it_stays",
+    "with_added_tokens",
+    "with_lengths",
+    "with_missing",
+    "with_special_tokens",
+    "with_tokens_at",
     "write",
     "write_huggingface_with_changes",
 ]
@@ -59,6 +81,7 @@ _Errors: TypeAlias = Literal["replace", "strict", "ignore"]
 _Side: TypeAlias = Literal["left", "right"]
 _OffsetUnit: TypeAlias = Literal["characters", "bytes"]
 _Text: TypeAlias = str | bytes
+_AddedRow: TypeAlias = tuple[int, str, list[bool]]
 _TemplatePieces: TypeAlias = list[tuple[int | None, list[int], int]]
 _StringReport: TypeAlias = tuple[str, int | None, list[int], list[int]]
 _Ids: TypeAlias = Iterable[int] | NDArray[np.uint32] | NDArray[np.uint16]
@@ -350,26 +373,6 @@ class CoreTokenizer:
         Raises the errors of :meth:`encode`.
         """
 
-    def _encode_file(
-        self,
-        names: tuple[str, str, str],
-        *,
-        is_wide: bool,
-        has_header: bool,
-        allowed_special: _Specials,
-        disallowed_special: _Specials,
-        added_tokens: _AddedTokens,
-        threads: int | None,
-        progress: Callable[[int], object] | None = None,
-        stretch_len: int | None = None,
-        max_uncut: int | None = None,
-    ) -> tuple[int, int]:
-        """Encode a file into a file, and give the numbers of ids and of bytes.
-
-        ``names`` are those of the input, ``-`` for standard input, of the file to write to, which exists, and of the output
-        in messages.
-        """
-
     def tokenize(
         self,
         text: str | bytes,
@@ -539,104 +542,6 @@ class CoreTokenizer:
         True
         """
 
-    def _with_truncation(self, lengths: Lengths) -> CoreTokenizer:
-        """Return this tokenizer with the truncation of these lengths, or without any."""
-
-    def _with_padding(self, lengths: Lengths) -> CoreTokenizer:
-        """Return this tokenizer with the padding of these lengths, or without any."""
-
-    def _with_template(
-        self, single: _TemplatePieces, pair: _TemplatePieces
-    ) -> CoreTokenizer:
-        """Return this tokenizer with other special tokens around one text and around two."""
-
-    def _with_plain_offsets(self) -> CoreTokenizer:
-        """Return this tokenizer with spans that are the text of each token as it stands there."""
-
-    def _truncated(self, vocab_size: int | None, merges: int | None) -> CoreTokenizer:
-        """Return this tokenizer with fewer merges: so many, or those of a vocabulary of a size."""
-
-    def _with_special_tokens(
-        self, tokens: Sequence[tuple[str, int | None]]
-    ) -> CoreTokenizer:
-        """Return this tokenizer with more special tokens, each of which may name its id."""
-
-    def _with_added_tokens(
-        self, tokens: Sequence[tuple[str, Sequence[bool]]]
-    ) -> tuple[CoreTokenizer, int]:
-        """Each token with whether it is special, normalized, strips left and right, and is a word."""
-
-    def _with_tokens_at(
-        self, tokens: Sequence[tuple[int, str, Sequence[bool]]]
-    ) -> CoreTokenizer:
-        """Return this tokenizer with added tokens that have ids of their own, as other files name them."""
-
-    @property
-    def _added_tokens(self) -> list[tuple[int, str, list[bool]]]:
-        """The id, the content and the properties of each added token."""
-
-    def _full_rows(
-        self,
-        texts: Iterable[str | tuple[str, str]],
-        lengths: Lengths,
-        *,
-        allowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-        add_special_tokens: bool = False,
-    ) -> list[Encoding]:
-        """Encode texts or pairs of them to encodings, with the lengths of the call."""
-
-    def _word_rows(
-        self,
-        texts: Sequence[tuple[list[str], list[str] | None]],
-        lengths: Lengths,
-        *,
-        allowed_special: _Specials = (),
-        added_tokens: _AddedTokens = "find",
-        add_special_tokens: bool = False,
-    ) -> list[Encoding]:
-        """Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call."""
-
-    def _extended(
-        self, strings: Sequence[str], *, allow_helpers: bool = False
-    ) -> tuple[CoreTokenizer, list[_StringReport]]:
-        """Return this tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
-        helpers that were added for it.
-        """
-
-    def _merged_with(
-        self, other: CoreTokenizer, *, allow_helpers: bool = False
-    ) -> tuple[CoreTokenizer, list[_StringReport | None]]:
-        """Return this tokenizer with the tokens of another, and for each id of the other what became of it, as for strings; ``None``
-        where its token is not text.
-        """
-
-    def _without(
-        self, ids: Sequence[int], *, mode: str = "cascade", numbering: str = "holes"
-    ) -> tuple[
-        CoreTokenizer,
-        NDArray[np.int64],
-        list[int],
-        list[tuple[tuple[int, int, int], tuple[int, int, int]]],
-    ]:
-        """Return this tokenizer without some tokens, the new ids by the old ones (-1: gone), the ids of all that went, and those
-        that are made another way: the merge before and the one now.
-        """
-
-    def _pruned(
-        self,
-        to: int | None,
-        counts: PieceTable,
-        *,
-        min_count: int | None = None,
-        among: Sequence[int] | None = None,
-        numbering: str = "holes",
-    ) -> tuple[CoreTokenizer, NDArray[np.int64], list[tuple[int, int]]]:
-        """Return this tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the old
-        ones (-1: gone), and the ids of those that went, in this order, each with how often it occurred then. With ``among``, none
-        but these go.
-        """
-
     def token_bytes(self, id: int) -> bytes:
         """Return the bytes of a token, as it is written in the vocabulary.
 
@@ -652,7 +557,7 @@ class CoreTokenizer:
         """
 
     def inspect(self) -> Inspection:
-        """Return what the tokenizer is made of, and what it does with a text, step by step.
+        """Return an object that tells what the tokenizer is made of, and what it does with a text.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -661,36 +566,57 @@ class CoreTokenizer:
         """
 
 @final
+class Token:
+    """A token of a vocabulary. ``str`` writes it as ``Tokenizer.tokenize`` does.
+
+    >>> import bytepair
+    >>> tokenizer = bytepair.train_from_iterator(["a b a b"], vocab_size=257)
+    >>> [token] = tokenizer.inspect().tokens([256])
+    >>> token.kind, token.bytes, str(token), token.written
+    ('text', b' b', ' b', 'Ġb')
+    """
+
+    @property
+    def id(self) -> int:
+        """The id of the token."""
+
+    @property
+    def kind(self) -> Literal["text", "byte", "unknown", "added", "none"]:
+        """``"text"``, ``"byte"`` (of byte fallback), ``"unknown"``, ``"added"``, or ``"none"`` for an id without a token."""
+
+    @property
+    def bytes(self) -> builtins.bytes:
+        """The bytes of the token, without marks."""
+
+    @property
+    def text(self) -> str:
+        """The text of the token without marks, with ``U+FFFD`` for bytes that are no whole character."""
+
+    @property
+    def continues(self) -> bool:
+        """Whether the token continues a piece, in vocabularies that mark this."""
+
+    @property
+    def ends(self) -> bool:
+        """Whether the token ends a piece, in vocabularies that mark this."""
+
+    @property
+    def entry(self) -> Any:
+        """The token as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters."""
+
+    @property
+    def written(self) -> str:
+        """How files of Hugging Face write the token, such as ``Ġthe``."""
+
+@final
 class Inspection:
-    """What a tokenizer is made of, and what it does with a text: the queries of ``bytepair.analyze`` and ``bytepair.surgery``.
+    """What a tokenizer is made of, and what it does with a text; ``Tokenizer.inspect`` returns it.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> tokenizer.inspect().rules()["is_bytes"]
-    True
+    >>> tokenizer.inspect().description["vocabulary"]
+    '258 tokens, 2 merges'
     """
-
-    def token(self, id: int) -> Any:
-        """The token of an id as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters."""
-
-    def id_of_written(self, token: str) -> int | None:
-        """Look up the id of a token as Hugging Face files write it, or ``None``.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.inspect().id_of_written("Ġ"), tokenizer.token_to_id(" ")
-        (220, 220)
-        """
-
-    @property
-    def stages(self) -> list[str]:
-        """How each stage of the splitter is executed, or several that are done at once.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> [stage[:9] for stage in tokenizer.inspect().stages]
-        ['automaton']
-        """
 
     @property
     def merge_log(self) -> list[tuple[int, int, int, int | None]]:
@@ -705,74 +631,45 @@ class Inspection:
         """
 
     @property
-    def truncation(self) -> dict[str, Any] | None:
-        """How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+    def description(self) -> dict[str, str]:
+        """The parts of the tokenizer in words, by name, as ``print`` shows them."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the parts, by name.
+
+        - ``stages``: how each stage of the splitter is executed.
+        - ``template``: what is put around one text, and around two, as pieces: the number of a text or ``None``, the ids
+          of special tokens, and a type.
+        - ``truncation`` and ``padding``: how texts are cut and filled up to a length, or ``None``.
+        - ``is_bytes``, ``end_mark``, ``end_mark_is_suffix``, ``continuing_prefix``, ``unknown``, ``byte_fallback``,
+          ``drops_missing``: how a piece becomes units.
+        - ``ignore_merges``: whether a piece that is a token is not merged.
+        - ``priorities``: the ranks of the merges, if these are not their places.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.with_truncation(512).inspect().truncation["max_length"]
-        512
+        >>> settings = tokenizer.with_truncation(512).inspect().settings
+        >>> settings["truncation"]["max_length"], settings["template"][0]
+        (512, [(0, [], 0)])
         """
 
-    @property
-    def padding(self) -> dict[str, Any] | None:
-        """How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
+    def tokens(self, ids: _Ids | None = None) -> list[Token]:
+        """Return the tokens of these ids, or all tokens by id.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.with_padding(0, multiple_of=8).inspect().padding["multiple_of"]
-        8
+        >>> tokenizer.inspect().tokens([257])
+        [<bytepair.Token: 257, 'low'>]
+
+        Raises
+        ------
+        UnknownTokenError
+            No token has one of ``ids``.
         """
 
-    @property
-    def template(self) -> tuple[_TemplatePieces, _TemplatePieces]:
-        """What is put around one text, and around two; see ``Tokenizer.with_template``.
-
-        Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
-
-        >>> import bytepair
-        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> tokenizer.inspect().template[0]
-        [(0, [], 0)]
-        """
-
-    @property
-    def description(self) -> list[tuple[str, str]]:
-        """The name and the text of each line of the description."""
-
-    def tokens(self) -> list[tuple[int, bytes]]:
-        """The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
-        added, none.
-        """
-
-    def rules(self) -> dict[str, Any]:
-        """The rules by which text becomes units."""
-
-    def with_missing(self) -> tuple[CoreTokenizer, int] | None:
-        """Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
-        for all.
-        """
-
-    def unreached(self) -> tuple[list[int], list[int]]:
-        """The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole."""
-
-    def units_of(self, id: int) -> list[int] | None:
-        """The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens."""
-
-    def merged(self, ids: Sequence[int]) -> list[int]:
-        """What units are merged to."""
-
-    def never_held(self, texts: Sequence[bytes]) -> list[bool]:
-        """For each text: whether it is proven that the split pattern cuts it wherever it stands."""
-
-    def never_normalized(self, texts: Sequence[bytes]) -> list[bool]:
-        """For each text: whether it is proven that no normalized text contains it."""
-
-    def built_on(self, ids: Sequence[int]) -> list[tuple[int, list[int]]]:
-        """Return these tokens and all that are built on them, each with its parts."""
-
-    def why_it_stays(self, ids: Sequence[int]) -> list[str | None]:
-        """Return for each id why its token must stay, ``None`` if it need not."""
+    def normalized(self, text: str | bytes) -> str:
+        """Return a text after the normalizer, which takes special tokens as plain text."""
 
     def course(
         self,
@@ -781,7 +678,7 @@ class Inspection:
         allowed_special: _Specials = (),
         added_tokens: _AddedTokens = "find",
     ) -> list[Any]:
-        """Everything that happens to a text, as parts. Spans are of bytes.
+        """Return everything that happens to a text, as parts. Spans are of bytes.
 
         A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
         added tokens or ``("piece", start, end, text, is_whole, symbols, steps, tokens)``. A symbol has its span in
@@ -789,26 +686,16 @@ class Inspection:
         """
 
     def symbols(self, piece: bytes) -> list[tuple[int | None, int, int]]:
-        """The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
-        the vocabulary stands for.
+        """Return the symbols of a piece before any merge: ids with their spans in the piece.
+
+        The id is ``None`` for a unit that nothing in the vocabulary stands for.
         """
 
-    def merge_steps(
-        self, ids: Sequence[int]
-    ) -> list[tuple[int, int, int, int, int, int]]:
-        """The merges of a row of tokens, in order."""
+    def merge_steps(self, ids: _Ids) -> list[tuple[int, int, int, int, int, int]]:
+        """Return the merges of a row of tokens, in order.
 
-    def tokens_of(
-        self, ids: Sequence[int]
-    ) -> list[
-        tuple[Literal["text", "byte", "unknown", "added"], bytes, bool, bool, str]
-    ]:
-        """Of each id: the kind of its token, its bytes, whether it goes on with a piece and whether it ends one, and how
-        it is written.
+        A merge has the place of its left part, its place in :attr:`merge_log`, its priority, both parts and the result.
         """
-
-    def normalized(self, text: str | bytes) -> str:
-        """A text after the normalizer, special tokens taken as plain text."""
 
 @final
 class Lengths:
@@ -881,13 +768,13 @@ class Encoding:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokens, as Hugging Face files write them (``Ġthe``).
+        """The tokens as text, as :meth:`Tokenizer.tokenize` writes them.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
         >>> encoding = tokenizer.encode_full("ab ab")
         >>> encoding.tokens
-        ['ab', 'Ġ', 'ab']
+        ['ab', ' ', 'ab']
         """
 
     @property
@@ -1530,6 +1417,161 @@ def encode_rows(
     With ``added_tokens="text"`` all added tokens are.
     ``before`` or ``behind`` is an id that marks each row that has ids. Gives the ids of
     all rows, and where those of each row end.
+    """
+
+def with_lengths(
+    tokenizer: CoreTokenizer,
+    *,
+    template: tuple[_TemplatePieces, _TemplatePieces] | None = None,
+    truncation: Lengths | None = None,
+    padding: Lengths | None = None,
+) -> CoreTokenizer:
+    """Return a tokenizer with other special tokens around one text and two, another truncation or another padding."""
+
+def shorten(
+    tokenizer: CoreTokenizer, vocab_size: int | None, merges: int | None
+) -> CoreTokenizer:
+    """Return a tokenizer with fewer merges: so many, or those of a vocabulary of a size."""
+
+def with_special_tokens(
+    tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, int | None]]
+) -> CoreTokenizer:
+    """Return a tokenizer with more special tokens, each of which may name its id."""
+
+def with_added_tokens(
+    tokenizer: CoreTokenizer, tokens: Sequence[tuple[str, Sequence[bool]]]
+) -> CoreTokenizer:
+    """Return a tokenizer with more added tokens, each with whether it is special, normalized, strips left and right, and is
+    a word.
+    """
+
+def with_tokens_at(
+    tokenizer: CoreTokenizer, tokens: Sequence[tuple[int, str, Sequence[bool]]]
+) -> CoreTokenizer:
+    """Return a tokenizer with added tokens that have ids of their own, as other files name them."""
+
+def added_tokens(tokenizer: CoreTokenizer) -> list[_AddedRow]:
+    """Return the id, the content and the properties of each added token."""
+
+def extend_with_strings(
+    tokenizer: CoreTokenizer, strings: Sequence[str], allow_helpers: bool
+) -> tuple[CoreTokenizer, list[_StringReport]]:
+    """Return a tokenizer with tokens for strings, and for each string its outcome, its id, what it was encoded to, and the
+    helpers that were added for it.
+    """
+
+def merge_vocabularies(
+    tokenizer: CoreTokenizer, other: CoreTokenizer, allow_helpers: bool
+) -> tuple[CoreTokenizer, list[_StringReport | None]]:
+    """Return a tokenizer with the tokens of another, and for each id of the other what became of it, as for strings;
+    ``None`` where its token is not text.
+    """
+
+def remove(
+    tokenizer: CoreTokenizer,
+    ids: Sequence[int],
+    mode: str,
+    numbering: str,
+) -> tuple[
+    tuple[CoreTokenizer, list[int]],
+    list[int],
+    list[list[int]],
+]:
+    """Return a tokenizer without some tokens, the new ids by the old ones (-1: gone), the ids of all removed tokens, and
+    those that are made another way: each with the two tokens that made it, and the two that make it now.
+    """
+
+def prune(
+    tokenizer: CoreTokenizer,
+    to: int | None,
+    counts: PieceTable,
+    min_count: int | None,
+    among: Sequence[int] | None,
+    numbering: str,
+) -> tuple[tuple[CoreTokenizer, list[int]], list[tuple[int, int]]]:
+    """Return a tokenizer with so many tokens, or without all that occur less often than ``min_count``, the new ids by the
+    old ones (-1: gone), and the ids of the removed tokens in the order of removal, each with how often it occurred then.
+    With ``among``, only these are removed.
+    """
+
+def why_it_stays(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[str | None]:
+    """Return for each id why its token must stay, or ``None``."""
+
+def built_on(
+    tokenizer: CoreTokenizer, ids: Sequence[int]
+) -> list[tuple[int, list[int]]]:
+    """Return these tokens and all that are built on them, each with its parts."""
+
+def id_of_written(tokenizer: CoreTokenizer, token: str) -> int | None:
+    """Look up the id of a token as Hugging Face files write it, or ``None``.
+
+    >>> import bytepair
+    >>> from bytepair import _core
+    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+    >>> _core.id_of_written(tokenizer, "Ġ"), tokenizer.token_to_id(" ")
+    (220, 220)
+    """
+
+def with_missing(tokenizer: CoreTokenizer) -> tuple[CoreTokenizer, int] | None:
+    """Return a tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands for
+    all.
+    """
+
+def unreached(tokenizer: CoreTokenizer) -> tuple[list[int], list[int]]:
+    """Return the tokens that merging their own units does not make, and those that it makes but no neighbours leave whole."""
+
+def merged_units(tokenizer: CoreTokenizer, ids: Sequence[int]) -> list[int] | None:
+    """Return what the units of text tokens in a row are merged to; ``None`` if a unit is not in the vocabulary, or a token
+    is no text.
+    """
+
+def why_in_no_piece(
+    tokenizer: CoreTokenizer, texts: Sequence[bytes]
+) -> list[Literal["changed", "cut"] | None]:
+    """Return for each text why no piece contains it, if this is proven: ``"changed"`` by the normalizer, or ``"cut"`` by
+    the split pattern wherever it stands. ``None`` if it is not.
+    """
+
+def encode_full_rows(
+    tokenizer: CoreTokenizer,
+    texts: Iterable[str | tuple[str, str]],
+    lengths: Lengths,
+    *,
+    allowed_special: _Specials = (),
+    added_tokens: _AddedTokens = "find",
+    add_special_tokens: bool = False,
+) -> list[Encoding]:
+    """Encode texts or pairs of them as Hugging Face's library does, with the lengths of the call."""
+
+def encode_word_rows(
+    tokenizer: CoreTokenizer,
+    texts: Sequence[tuple[list[str], list[str] | None]],
+    lengths: Lengths,
+    *,
+    allowed_special: _Specials = (),
+    added_tokens: _AddedTokens = "find",
+    add_special_tokens: bool = False,
+) -> list[Encoding]:
+    """Encode texts that are cut into words, or pairs of them, as Hugging Face's library does, with the lengths of the call."""
+
+def encode_file(
+    tokenizer: CoreTokenizer,
+    names: tuple[str, str, str],
+    *,
+    is_wide: bool,
+    has_header: bool,
+    allowed_special: _Specials,
+    disallowed_special: _Specials,
+    added_tokens: _AddedTokens,
+    threads: int | None,
+    progress: Callable[[int], object] | None = None,
+    stretch_len: int | None = None,
+    max_uncut: int | None = None,
+) -> tuple[int, int]:
+    """Encode a file into a file, and return the numbers of ids and of bytes.
+
+    ``names`` are those of the input (``-`` for standard input), of the file to write to, which exists, and of the output
+    in messages.
     """
 
 @final

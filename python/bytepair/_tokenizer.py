@@ -338,7 +338,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             wanted = list(tokens.items())
         else:
             wanted = [(name, None) for name in in_order("tokens", tokens)]
-        return type(self)(self._with_special_tokens(wanted))
+        return type(self)(_core.with_special_tokens(self, wanted))
 
     @property
     def added_tokens(self) -> dict[int, AddedToken]:
@@ -382,8 +382,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         refuse_set("tokens", tokens)
         wanted = [added_token(token) for token in tokens]
         flags = [(token.content, token.flags()) for token in wanted]
-        changed, _ = self._with_added_tokens(flags)
-        return type(self)(changed)
+        return type(self)(_core.with_added_tokens(self, flags))
 
     def with_truncation(
         self,
@@ -418,7 +417,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             strategy=strategy,
             truncation_side=side,
         )
-        return type(self)(self._with_truncation(lengths))
+        return type(self)(_core.with_lengths(self, truncation=lengths))
 
     def with_padding(
         self,
@@ -449,7 +448,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
                 "type_id": type_id != 0,
             }
             _refuse_turned_off("id", moved)
-        written = "" if id is None else self.inspect().tokens_of([id])[0][4]
+        written = "" if id is None else self.inspect().tokens([id])[0].written
         lengths = _core.Lengths(
             pad_id=id,
             pad_token=written,
@@ -458,7 +457,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             padding_side=side,
             type_id=type_id,
         )
-        return type(self)(self._with_padding(lengths))
+        return type(self)(_core.with_lengths(self, padding=lengths))
 
     def with_template(
         self, single: Template | None, *, pair: Template | None = None
@@ -479,7 +478,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         >>> ids = tokenizer.encode("abc", add_special_tokens=True)
         >>> tokenizer.decode(ids)
         '<s>abc</s>'
-        >>> tokenizer.with_template([256, "$A", ("</s>", 1)]).inspect().template[0]
+        >>> tokenizer.with_template([256, "$A", ("</s>", 1)]).inspect().settings[
+        ...     "template"
+        ... ][0]
         [(None, [256], 0), (0, [], 0), (None, [257], 1)]
 
         Raises
@@ -494,7 +495,7 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         two = [*one, (1, [], 1)]
         if pair is not None:
             two = read_template("pair", pair, special)
-        return type(self)(self._with_template(one, two))
+        return type(self)(_core.with_lengths(self, template=(one, two)))
 
     def show(
         self,
@@ -636,13 +637,14 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        parts = dict(self.inspect().description)
+        parts = self.inspect().description
         return f"<bytepair.Tokenizer: {parts['vocabulary']}, {parts['units']}>"
 
     def __str__(self) -> str:
         escapes = str.maketrans({"\n": "\\n", "\r": "\\r"})
         parts = (
-            (name, text.translate(escapes)) for name, text in self.inspect().description
+            (name, text.translate(escapes))
+            for name, text in self.inspect().description.items()
         )
         lines = (f"    {name}: {text}" for name, text in parts)
         return "\n".join(("<bytepair.Tokenizer", *lines, ">"))

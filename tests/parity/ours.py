@@ -47,7 +47,8 @@ class Ours:
             return {**views, **self._offsets(text, ())}
         ids = self.tokenizer.encode(text, allowed_special="all")
         full = self.tokenizer.encode_full(text, allowed_special="all")
-        return {"ids": ids, "tokens": full.tokens, **self._offsets(text, "all")}
+        tokens = published(self.tokenizer, full)
+        return {"ids": ids, "tokens": tokens, **self._offsets(text, "all")}
 
     def _offsets(self, text: str, allowed_special: Any) -> Views:
         if not self.has_full:
@@ -76,7 +77,7 @@ class Ours:
         )
         views = {
             "ids": list(found.ids),
-            "tokens": found.tokens,
+            "tokens": published(self.tokenizer, found),
             "offsets": pairs(found.offsets),
             "type_ids": list(found.type_ids),
             "special_tokens_mask": [int(flag) for flag in found.special_tokens_mask],
@@ -96,6 +97,12 @@ class Ours:
         if self.kind == "tiktoken":
             views["bytes"] = self.tokenizer.decode_bytes(ids)
         return views
+
+
+def published(tokenizer: bytepair.Tokenizer, encoding: bytepair.Encoding) -> list[str]:
+    """List the tokens of an encoding as Hugging Face's library writes them."""
+    rows = zip(tokenizer.inspect().tokens(encoding.ids), encoding.tokens, strict=True)
+    return [token.written if str(token) == text else text for token, text in rows]
 
 
 def pairs(offsets: Any) -> list[tuple[int, int]]:

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytepair::Tokenizer;
 use bytepair::template::{Padding, Truncation, TruncationStrategy};
-use bytepair::units::published_name;
-use bytepair::vocabulary::TokenId;
+use bytepair::units::Units;
+use bytepair::vocabulary::{Token, TokenId};
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList, PyString};
@@ -49,10 +49,16 @@ const FIELDS: [&str; 8] = [
 /// It can be copied and pickled; then it holds the names of its tokens, and no tokenizer.
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Encoding {
-    tokenizer: Option<Arc<Tokenizer>>,
+    names: Option<Names>,
     /// Whoever reads it takes it as it is then: other threads may cut it or fill it up meanwhile.
     encoding: Mutex<Arc<bytepair::Encoding>>,
 }
+
+/// How a token is written.
+pub(crate) type WriteToken = fn(&Units, Token<'_>) -> String;
+
+/// The tokenizer that names the tokens of an encoding, and how it writes them.
+pub(crate) type Names = (Arc<Tokenizer>, WriteToken);
 
 #[pymethods]
 impl Encoding {
@@ -193,9 +199,9 @@ impl Encoding {
     #[staticmethod]
     #[pyo3(signature = (encodings, growing_offsets=true))]
     fn merge(encodings: Vec<PyRef<'_, Self>>, growing_offsets: bool) -> PyResult<Self> {
-        let first = encodings.first().and_then(|first| first.tokenizer.clone());
-        let is_first = |one: &PyRef<'_, Self>| match (&one.tokenizer, &first) {
-            (Some(one), Some(first)) => Arc::ptr_eq(one, first),
+        let first = encodings.first().and_then(|first| first.names.clone());
+        let is_first = |one: &PyRef<'_, Self>| match (&one.names, &first) {
+            (Some(one), Some(first)) => Arc::ptr_eq(&one.0, &first.0),
             _ => false,
         };
         let have_one_tokenizer = encodings.iter().all(is_first);
@@ -204,8 +210,7 @@ impl Encoding {
             false => one.with_names(),
         });
         let merged = bytepair::Encoding::merged(parts, growing_offsets).or_raise()?;
-        let tokenizer = first.filter(|_| have_one_tokenizer);
-        Ok(Self::of(tokenizer, merged))
+        Ok(Self::of(first.filter(|_| have_one_tokenizer), merged))
     }
 
     /// The same as :attr:`word_ids`.
@@ -341,17 +346,17 @@ impl Encoding {
         list_of(py, self.now().type_ids.iter(), 0)
     }
 
-    /// The tokens, as Hugging Face files write them (``Ġthe``).
+    /// The tokens as text, as :meth:`Tokenizer.tokenize` writes them.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["ab ab"], vocab_size=257)
     /// >>> encoding = tokenizer.encode_full("ab ab")
     /// >>> encoding.tokens
-    /// ['ab', 'Ġ', 'ab']
+    /// ['ab', ' ', 'ab']
     #[getter]
     fn tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let encoding = self.now();
-        let names = names(self.tokenizer.as_deref(), &encoding);
+        let names = names(self.names.as_ref(), &encoding);
         list_of(py, names.iter().map(|name| PyString::new(py, name)), LEN_OF_OBJECT)
     }
 
@@ -424,7 +429,7 @@ impl Encoding {
     /// []
     #[getter]
     fn overflowing(&self) -> Vec<Self> {
-        let shared = |part: &bytepair::Encoding| Self::of(self.tokenizer.clone(), part.clone());
+        let shared = |part: &bytepair::Encoding| Self::of(self.names.clone(), part.clone());
         self.now().overflowing.iter().map(shared).collect()
     }
 
@@ -466,8 +471,8 @@ impl Encoding {
 }
 
 impl Encoding {
-    pub(crate) fn of(tokenizer: Option<Arc<Tokenizer>>, encoding: bytepair::Encoding) -> Self {
-        Self { tokenizer, encoding: Mutex::new(Arc::new(encoding)) }
+    pub(crate) fn of(names: Option<Names>, encoding: bytepair::Encoding) -> Self {
+        Self { names, encoding: Mutex::new(Arc::new(encoding)) }
     }
 
     fn locked(&self) -> MutexGuard<'_, Arc<bytepair::Encoding>> {
@@ -480,7 +485,7 @@ impl Encoding {
 
     /// This encoding with the names of all its tokens, so that it needs no tokenizer.
     fn with_names(&self) -> bytepair::Encoding {
-        with_names(self.tokenizer.as_deref(), &self.now())
+        with_names(self.names.as_ref(), &self.now())
     }
 }
 
@@ -497,26 +502,23 @@ fn tokens_of_word(
     Some((first, last + 1))
 }
 
-fn with_names(tokenizer: Option<&Tokenizer>, encoding: &bytepair::Encoding) -> bytepair::Encoding {
-    let names = names(tokenizer, encoding).into_iter().map(Cow::into_owned);
+fn with_names(names_of: Option<&Names>, encoding: &bytepair::Encoding) -> bytepair::Encoding {
+    let names = names(names_of, encoding).into_iter().map(Cow::into_owned);
     bytepair::Encoding {
         found_as: names.enumerate().collect(),
-        overflowing: encoding.overflowing.iter().map(|part| with_names(tokenizer, part)).collect(),
+        overflowing: encoding.overflowing.iter().map(|part| with_names(names_of, part)).collect(),
         ..encoding.clone()
     }
 }
 
 /// How the tokens of an encoding are shown.
-fn names<'e>(
-    tokenizer: Option<&'e Tokenizer>,
-    encoding: &'e bytepair::Encoding,
-) -> Vec<Cow<'e, str>> {
+fn names<'e>(names: Option<&Names>, encoding: &'e bytepair::Encoding) -> Vec<Cow<'e, str>> {
     let found: BTreeMap<usize, &str> =
         encoding.found_as.iter().map(|(index, name)| (*index, name.as_str())).collect();
     let written = |id| {
-        let parts = tokenizer?.parts();
-        let token = parts.vocabulary.token(id)?;
-        Some(Cow::Owned(published_name(&parts.units, token)))
+        let (tokenizer, write) = names?;
+        let parts = tokenizer.parts();
+        Some(Cow::Owned(write(&parts.units, parts.vocabulary.token(id)?)))
     };
     let name = |(index, &id)| match found.get(&index) {
         Some(&name) => Cow::Borrowed(name),

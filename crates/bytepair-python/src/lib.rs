@@ -55,7 +55,16 @@ mod _core {
         rows::{CountSums, CsvTable, PieceTable, count_rows_holding, read_jsonl},
         template::Lengths,
         tokenizer::{
-            CoreTokenizer, DecodeStream, Inspection, TokenCounter, encode_rows, graphemes,
+            CoreTokenizer, DecodeStream, Inspection, KnownToken, TokenCounter,
+            changing::{
+                added_tokens, built_on, extend_with_strings, merge_vocabularies, prune, remove,
+                shorten, why_it_stays, with_added_tokens, with_lengths, with_special_tokens,
+                with_tokens_at,
+            },
+            encode_rows,
+            encoding::{encode_file, encode_full_rows, encode_word_rows},
+            graphemes,
+            reachability::{id_of_written, merged_units, unreached, why_in_no_piece, with_missing},
         },
         training::Corpus,
     };

@@ -1,26 +1,28 @@
 //! `CoreTokenizer`, which `bytepair.Tokenizer` extends: one method for each of Python's.
 //!
 //! This file has the class, its properties, and decoding. Encoding is in `encoding`, tokenizers that are made from this one
-//! in `changing`, and queries about the vocabulary and what happens to a text in `inspecting`. A call's texts and options come in by `calls`, which also encodes the rows of a column; `stream` decodes
-//! ids one by one, and counts those of a text that grows.
+//! in `changing`, what a tokenizer consists of and what happens to a text in `inspecting`, and which tokens can occur in
+//! `reachability`. `calls` reads the texts and options of a call, and encodes the rows of a column; `stream` decodes ids
+//! one by one, and counts those of a text that grows.
 
 mod calls;
-mod changing;
-mod encoding;
+pub(crate) mod changing;
+pub(crate) mod encoding;
 mod inspecting;
+pub(crate) mod reachability;
 mod stream;
 
 use std::sync::Arc;
 
 use bytepair::Tokenizer;
-use bytepair::units::published_name;
+use bytepair::units::{Units, published_name};
 use bytepair::vocabulary::{Token, TokenId, TokenKind};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyString};
 
 pub(crate) use self::calls::encode_rows;
-pub(crate) use self::inspecting::{Inspection, graphemes};
+pub(crate) use self::inspecting::{Inspection, KnownToken, graphemes};
 pub(crate) use self::stream::{DecodeStream, TokenCounter};
 use crate::convert::{Given, Ids, decode_errors, id, in_batch, refuse_set};
 use crate::error::{OrRaise, to_python};
@@ -182,7 +184,7 @@ impl CoreTokenizer {
         Ok(PyBytes::new(py, &parts.units.written(token)))
     }
 
-    /// Return what the tokenizer is made of, and what it does with a text, step by step.
+    /// Return an object that tells what the tokenizer is made of, and what it does with a text.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -263,6 +265,21 @@ impl CoreTokenizer {
     fn fingerprint(&self) -> String {
         bytepair_formats::native::fingerprint(&self.0)
     }
+}
+
+/// A token as text, with its marks; bytes that are not UTF-8 are escaped.
+pub(crate) fn spelled(units: &Units, token: Token<'_>) -> String {
+    escaped(&units.written(token))
+}
+
+/// Bytes as text, with escapes for those that are not UTF-8.
+fn escaped(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    text
 }
 
 /// A token as users see it: `bytes` where the units are bytes, else `str`.

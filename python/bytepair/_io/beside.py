@@ -91,15 +91,15 @@ def with_added_beside(
     """
     tokens = [(token.id, token.content, list(token.flags)) for token in added]
     file = _file_of_added(path) if added else path
-    changed = named(file, lambda: tokenizer._with_tokens_at(tokens))
-    known = {content: tuple(flags) for _, content, flags in changed._added_tokens}
+    changed = named(file, lambda: _core.with_tokens_at(tokenizer, tokens))
+    known = {content: tuple(flags) for _, content, flags in _core.added_tokens(changed)}
     others = [
         (token.content, list(token.flags))
         for token in added
         if token.content not in known
         or (token.is_described and known[token.content] != token.flags)
     ]
-    return named(file, lambda: changed._with_added_tokens(others)[0])
+    return named(file, lambda: _core.with_added_tokens(changed, others))
 
 
 def _file_of_added(path: Path) -> Path:

@@ -40,8 +40,8 @@ def settings_of(
     tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Give the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
-    inspection = tokenizer.inspect()
-    padding, truncation = inspection.padding, inspection.truncation
+    parts = tokenizer.inspect().settings
+    padding, truncation = parts["padding"], parts["truncation"]
     tokens = {
         "bos_token": _only_special(tokenizer, before=True),
         "eos_token": _only_special(tokenizer, before=False),
@@ -62,7 +62,7 @@ def settings_of(
 
 def _only_special(tokenizer: _core.CoreTokenizer, *, before: bool) -> str | None:
     """Name the special token before or after a text, if there is just one."""
-    single, _ = tokenizer.inspect().template
+    single, _ = tokenizer.inspect().settings["template"]
     place = next(i for i, (which, _, _) in enumerate(single) if which is not None)
     pieces = single[:place] if before else single[place + 1 :]
     ids = [id_ for _, some, _ in pieces for id_ in some]

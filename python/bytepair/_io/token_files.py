@@ -58,7 +58,8 @@ def encode_file(
         raise TokenizerError(message)
     refuse_overwriting([path], [output])
     with writing_elsewhere(output) as target:
-        n_tokens, n_bytes = tokenizer._encode_file(
+        n_tokens, n_bytes = _core.encode_file(
+            tokenizer,
             (os.fspath(path), os.fspath(target), _shown(output)),
             is_wide=dtype == "uint32",
             has_header=Path(output).suffix == ".npy",

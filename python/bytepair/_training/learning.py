@@ -294,7 +294,7 @@ class Learner:
                 f"{vocab_size:,} asked for; surgery.shorten() makes smaller ones"
             )
             raise TrainingError(message)
-        known = {content for _id, content, _flags in self.resume._added_tokens}
+        known = {content for _id, content, _flags in _core.added_tokens(self.resume)}
         n_new = len(set(self.special_tokens) - known)
         if vocab_size < self.resume.n_vocab + n_new:
             message = (
@@ -359,7 +359,7 @@ class Learner:
         merges = tokenizer.inspect().merge_log
         n_new = len(n_tokens) - 1
         n_earlier = len(merges) - n_new
-        pipeline = dict(tokenizer.inspect().description)
+        pipeline = tokenizer.inspect().description
         pipeline = {name: pipeline[name] for name in ("normalize", "split", "units")}
         earlier = self.earlier_log
         return MergeLog(

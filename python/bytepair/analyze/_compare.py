@@ -321,7 +321,7 @@ class _Basis:
         of_characters = second if are_bytes[0] else first
         self.has_marks = self.is_mixed and _marks_spaces(of_characters)
         self.has_byte_tokens = (
-            "byte fallback" in dict(of_characters.inspect().description)["units"]
+            "byte fallback" in of_characters.inspect().description["units"]
         )
         self.keys = self._keys(first), self._keys(second)
 
@@ -364,7 +364,7 @@ class _Basis:
         """
         tokenizer = self.tokenizers[side]
         merges = tokenizer.merges
-        ranks = tokenizer.inspect().rules()["priorities"] or range(len(merges))
+        ranks = tokenizer.inspect().settings["priorities"] or range(len(merges))
         found = {
             (self.key(left), self.key(right)): MergeAt(rank, left, right)
             for rank, (left, right) in zip(ranks, merges, strict=True)
@@ -486,7 +486,7 @@ COUNTED = ("vocabulary", "added tokens")
 
 
 def _compare_parts(first: Tokenizer, second: Tokenizer) -> tuple[PartComparison, ...]:
-    here, there = dict(first.inspect().description), dict(second.inspect().description)
+    here, there = first.inspect().description, second.inspect().description
     return tuple(
         PartComparison(name, here.get(name), there.get(name))
         for name in dict.fromkeys([*here, *there])

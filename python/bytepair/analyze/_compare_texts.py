@@ -267,9 +267,10 @@ class _Pair:
 
     def _tokens(self, side: int, ids: Sequence[int]) -> tuple[Token, ...]:
         tokenizer, missing = self.tokenizers[side], self.encoders[side].missing
+        wanted = [int(id_) for id_ in ids if id_ != missing]
+        known = {token.id: token for token in tokenizer.inspect().tokens(wanted)}
         return tuple(
-            Missing().content if id_ == missing else tokenizer.inspect().token(int(id_))
-            for id_ in ids
+            Missing().content if id_ == missing else known[id_].entry for id_ in ids
         )
 
 

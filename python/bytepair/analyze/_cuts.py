@@ -21,7 +21,7 @@ from ._missing import NO_ID, course_of, end_mark
 
 __all__ = ["Cut", "CutToken", "Group", "cut", "stretches"]
 
-Kind: TypeAlias = Literal["text", "byte", "unknown", "added", "missing"]
+Kind: TypeAlias = Literal["text", "byte", "unknown", "added", "none", "missing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ def _placed(
     """List the tokens of the parts of a text."""
     found = list(_places(parts))
     ids = sorted({id_ for id_, *_ in found} - {missing})
-    known = dict(zip(ids, tokenizer.inspect().tokens_of(ids), strict=True))
+    known = {token.id: token for token in tokenizer.inspect().tokens(ids)}
     tokens = []
     for id_, start, end, piece in found:
         if id_ == missing:
@@ -260,8 +260,8 @@ def _placed(
             written = content.decode(errors="backslashreplace") or end_mark(tokenizer)
             token = CutToken(NO_ID, start, end, piece, "missing", content, written)
         else:
-            kind, content, _continues, _ends, written = known[id_]
-            token = CutToken(id_, start, end, piece, kind, content, written)
+            one = known[id_]
+            token = CutToken(id_, start, end, piece, one.kind, one.bytes, one.written)
         tokens.append(token)
     return tokens
 

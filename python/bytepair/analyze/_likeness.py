@@ -45,11 +45,11 @@ def likeness(tokenizer: Tokenizer) -> Likeness:
     >>> str(likeness(lower))
     'gpt4o, but for normalizing'
     """
-    parts = dict(tokenizer.inspect().description)
+    parts = tokenizer.inspect().description
     alike: dict[bool, list[str]] = {True: [], False: []}
     for name in bytepair.dialects():
         other = bytepair.train_from_counts({"ab": 2}, merges=0, dialect=name)
-        other_parts = dict(other.inspect().description)
+        other_parts = other.inspect().description
         is_normalized_alike = parts["normalize"] == other_parts["normalize"]
         texts = _lines()
         if not is_normalized_alike:

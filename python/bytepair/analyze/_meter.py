@@ -190,7 +190,7 @@ class Measurement(Result):
     @property
     def leaves_out(self) -> bool:
         """Whether the tokenizer leaves out characters that no token stands for, or refuses them."""
-        found: bool = self.tokenizer.inspect().rules()["drops_missing"]
+        found: bool = self.tokenizer.inspect().settings["drops_missing"]
         return found
 
     @cached_property

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair.errors import UnknownTokenError
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ class Encoder:
         >>> Encoder.of(codes).missing == codes.n_vocab
         True
         """
-        found = tokenizer.inspect().with_missing()
+        found = _core.with_missing(tokenizer)
         if found is None:
             return cls(tokenizer)
-        if tokenizer.inspect().rules()["drops_missing"]:
+        if tokenizer.inspect().settings["drops_missing"]:
             return cls(tokenizer, finder=found, rare=_rare(tokenizer))
         return cls(*found)
 
@@ -75,7 +76,7 @@ class Encoder:
 
 def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
     """Give a pattern of the bytes that a tokenizer lacks, if it lacks only some that no UTF-8 has."""
-    rules = tokenizer.inspect().rules()
+    rules = tokenizer.inspect().settings
     has_marks = rules["end_mark_is_suffix"] or rules["continuing_prefix"]
     if not rules["is_bytes"] or has_marks or end_mark(tokenizer):
         return None
@@ -87,7 +88,7 @@ def _rare(tokenizer: CoreTokenizer) -> re.Pattern[bytes] | None:
 
 def end_mark(tokenizer: CoreTokenizer) -> str:
     """Give the mark that is a unit of its own, which may have no token either; empty if there is none."""
-    rules = tokenizer.inspect().rules()
+    rules = tokenizer.inspect().settings
     return "" if rules["end_mark_is_suffix"] else rules["end_mark"] or ""
 
 
@@ -116,7 +117,7 @@ def course_of(
     try:
         return tokenizer.inspect().course(text, **options), None
     except UnknownTokenError:
-        found = tokenizer.inspect().with_missing()
+        found = _core.with_missing(tokenizer)
         if found is None:
             raise
         other, missing = found

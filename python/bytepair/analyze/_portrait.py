@@ -130,7 +130,7 @@ def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
     256
     """
     tokenizer = loaded(tokenizer)
-    parts = dict(tokenizer.inspect().description)
+    parts = tokenizer.inspect().description
     loses = parts.pop("loses", "nothing")
     table = token_table(tokenizer)
     added = tokenizer.added_tokens

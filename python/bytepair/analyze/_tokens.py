@@ -20,7 +20,7 @@ __all__ = ["NO_SCRIPT", "SEVERAL_SCRIPTS", "TokenTable", "token_table"]
 
 TEXT, BYTE, UNKNOWN, ADDED, HOLE = range(5)
 """Kinds of tokens."""
-KINDS = np.array([TEXT] * 4 + [BYTE, UNKNOWN, ADDED, HOLE], np.uint8)
+KINDS = {"text": TEXT, "byte": BYTE, "unknown": UNKNOWN, "added": ADDED, "none": HOLE}
 """The kinds, as the core numbers them: text has several, by where in a piece it stands."""
 SPACE_MARK = "▁".encode()
 NO_SCRIPT, SEVERAL_SCRIPTS = "none", "several"
@@ -95,8 +95,8 @@ def token_table(tokenizer: _core.CoreTokenizer) -> TokenTable:
     (258, 128, b'low')
     """
     tokens = tokenizer.inspect().tokens()
-    kinds = KINDS[np.array([kind for kind, _ in tokens], np.int64)]
-    texts = [text for _, text in tokens]
+    kinds = np.array([KINDS[token.kind] for token in tokens], np.uint8)
+    texts = [token.bytes for token in tokens]
     if _writes_spaces_as_marks(tokenizer):
         texts = [text.replace(SPACE_MARK, b" ") for text in texts]
     is_model = kinds <= BYTE

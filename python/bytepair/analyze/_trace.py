@@ -56,7 +56,7 @@ class Known:
         The token as in :attr:`bytepair.Tokenizer.vocabulary`.
     """
 
-    kind: Literal["text", "byte", "unknown", "added", "missing"]
+    kind: Literal["text", "byte", "unknown", "added", "none", "missing"]
     content: bytes
     continues: bool
     ends: bool
@@ -314,7 +314,7 @@ def trace(
     )
     data = text.encode() if isinstance(text, str) else bytes(text)
     counts = _counts(tokenizer)
-    strangers = _Strangers(missing, tokenizer.inspect().rules(), end_mark(tokenizer))
+    strangers = _Strangers(missing, tokenizer.inspect().settings, end_mark(tokenizer))
     parts = tuple(_part(part, counts, strangers) for part in found)
     ids = {id_ for id_ in _ids_in(parts) if id_ >= 0}
     return Trace(data, parts, {**known(tokenizer, ids), **strangers.known()})
@@ -346,11 +346,9 @@ class _Strangers:
 
 def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
     """Give the properties of tokens, by id."""
-    wanted = sorted(set(ids))
-    rows = zip(wanted, tokenizer.inspect().tokens_of(wanted), strict=True)
     return {
-        id_: Known(kind, content, continues, ends, tokenizer.inspect().token(id_))
-        for id_, (kind, content, continues, ends, _written) in rows
+        one.id: Known(one.kind, one.bytes, one.continues, one.ends, one.entry)
+        for one in tokenizer.inspect().tokens(sorted(set(ids)))
     }
 
 

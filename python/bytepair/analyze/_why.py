@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias, overload
 
-from bytepair import Tokenizer
+from bytepair import Tokenizer, _core
 from bytepair._expected import expect, loaded
 from bytepair._io.files import StrPath
 
@@ -153,7 +153,7 @@ def id_of(tokenizer: Tokenizer, token: str | bytes | int) -> int | None:
         return token if is_there and tokenizer.token_bytes(token) is not None else None
     found = tokenizer.token_to_id(token)
     if found is None and isinstance(token, str):
-        found = tokenizer.inspect().id_of_written(token)
+        found = _core.id_of_written(tokenizer, token)
     return found
 
 

@@ -96,7 +96,7 @@ def _missing_line(name: str, tokenizer: Tokenizer, counts: Counter[bytes]) -> st
     from bytepair.views._glyphs import visible
 
     what = (
-        "left out" if tokenizer.inspect().rules()["drops_missing"] else "without an id"
+        "left out" if tokenizer.inspect().settings["drops_missing"] else "without an id"
     )
     order = sorted(counts, key=lambda text: (-counts[text], text))
     shown = [f"{visible(text, spaces=True)} {counts[text]}" for text in order[:N_SHOWN]]

@@ -105,7 +105,7 @@ def decoder(tokenizer: Tokenizer) -> Callable[[Ids], bytes]:
 
 def can_be_cut(tokenizer: Tokenizer) -> bool:
     """Tell whether ids can be decoded part by part: no token says what stands before another."""
-    has_marks = "end mark" in dict(tokenizer.inspect().description)["units"]
+    has_marks = "end mark" in tokenizer.inspect().description["units"]
     return units_of(tokenizer) == "byte" and not has_marks
 
 

@@ -149,11 +149,15 @@ def adds_nothing(tokenizer: Tokenizer) -> bool:
     True
     """
     around = (
-        tokenizer.inspect().template,
-        tokenizer.inspect().truncation,
-        tokenizer.inspect().padding,
+        tokenizer.inspect().settings["template"],
+        tokenizer.inspect().settings["truncation"],
+        tokenizer.inspect().settings["padding"],
     )
-    return around == (tokenizer.with_template(None).inspect().template, None, None)
+    return around == (
+        tokenizer.with_template(None).inspect().settings["template"],
+        None,
+        None,
+    )
 
 
 def writer(

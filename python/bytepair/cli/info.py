@@ -126,8 +126,8 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
         "n_vocab": tokenizer.n_vocab,
         "n_merges": len(merges),
         "fingerprint": tokenizer.fingerprint,
-        "pipeline": dict(tokenizer.inspect().description),
-        "split_execution": tokenizer.inspect().stages,
+        "pipeline": tokenizer.inspect().description,
+        "split_execution": tokenizer.inspect().settings["stages"],
         "special_tokens": tokenizer.special_tokens,
         "longest_tokens": [
             plain(token) for token in longest_tokens(tokenizer, N_SHOWN)
@@ -139,7 +139,7 @@ def as_object(tokenizer: Tokenizer) -> dict[str, Any]:
 
 def as_text(tokenizer: Tokenizer, *, is_verbose: bool = False) -> str:
     """Describe a tokenizer for a reader."""
-    parts = dict(tokenizer.inspect().description)
+    parts = tokenizer.inspect().description
     n_shown = None if is_verbose else N_SHOWN
     rows = [
         ("dialect", [_dialect(tokenizer)]),
@@ -156,7 +156,7 @@ def _dialect(tokenizer: Tokenizer) -> str:
     """Name the dialects that a tokenizer is like."""
     from bytepair.analyze._likeness import likeness
 
-    parts = dict(tokenizer.inspect().description)
+    parts = tokenizer.inspect().description
     found = likeness(tokenizer)
     if not found.names:
         return "of its own"
@@ -198,7 +198,7 @@ def _more_rows(
     first_of_last = max(N_SHOWN, n_merges - N_SHOWN)
     return [
         *((name, [text]) for name, text in parts.items() if name not in SHORT),
-        ("split runs as", tokenizer.inspect().stages),
+        ("split runs as", tokenizer.inspect().settings["stages"]),
         ("longest tokens", [quoted(t) for t in longest_tokens(tokenizer, N_SHOWN)]),
         ("first merges", merge_lines(tokenizer, range(min(N_SHOWN, n_merges)))),
         ("last merges", merge_lines(tokenizer, range(first_of_last, n_merges))),

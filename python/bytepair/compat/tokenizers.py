@@ -254,12 +254,10 @@ def _rows(
         "add_special_tokens": add_special_tokens,
     }
     if is_pretokenized:
-        return core._word_rows(
-            [_word_sample(item) for item in items], _lengths(owner), **options
-        )
-    return core._full_rows(
-        [_sample(item) for item in items], _lengths(owner), **options
-    )
+        words = [_word_sample(item) for item in items]
+        return _core.encode_word_rows(core, words, _lengths(owner), **options)
+    texts = [_sample(item) for item in items]
+    return _core.encode_full_rows(core, texts, _lengths(owner), **options)
 
 
 def _encode(

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -192,7 +193,7 @@ def merge_vocabularies(
     tokenizer, source = base_of(base)
     second, _ = base_of(other)
     rest, lost = _without_lost(tokenizer, second)
-    core, rows = tokenizer._merged_with(rest, allow_helpers=allow_helpers)
+    core, rows = _core.merge_vocabularies(tokenizer, rest, allow_helpers)
     rows += [None] * (second.n_vocab - len(rows))  # the last ids may have gone
     for id_, outcome in lost.items():
         rows[id_] = (outcome, None, [], [])
@@ -234,31 +235,24 @@ def _without_lost(
     The core judges tokens of whole characters. Those that are built on a token that is left out have
     its text, so that this applies to them as well.
     """
-    if not base.inspect().rules()["is_bytes"]:  # it has no parts of characters
+    if not base.inspect().settings["is_bytes"]:  # it has no parts of characters
         return other, {}
-    known = [id_ for id_, token in enumerate(other.vocabulary) if token is not None]
-    rows = zip(
-        known,
-        other.inspect().tokens_of(known),
-        other.inspect().why_it_stays(known),
-        strict=True,
-    )
-    wholes = [
-        (id_, whole)
-        for id_, (kind, text, *_rest), reason in rows
-        if kind == "text"
+    tokens = other.inspect().tokens()
+    reasons = _core.why_it_stays(other, [token.id for token in tokens])
+    wholes = {
+        token.id: whole
+        for token, reason in zip(tokens, reasons, strict=True)
+        if token.kind == "text"
         and reason is None
-        and (whole := whole_characters(text))
-        and whole != text
-    ]
-    texts = [whole for _, whole in wholes]
+        and (whole := whole_characters(token.bytes))
+        and whole != token.bytes
+    }
+    why = _core.why_in_no_piece(base, list(wholes.values()))
+    outcomes = dict(zip(wholes, why, strict=True))
     lost: dict[int, str] = {}
-    for outcome, never in (
-        ("changed", base.inspect().never_normalized(texts)),
-        ("cut", base.inspect().never_held(texts)),
-    ):
-        named = [id_ for (id_, _), is_so in zip(wholes, never, strict=True) if is_so]
-        if named := [id_ for id_ in named if id_ not in lost]:
-            core, _, gone, _ = other._without(named, numbering="holes")
+    for outcome in ("changed", "cut"):
+        named = [id_ for id_ in wholes if outcomes[id_] == outcome and id_ not in lost]
+        if named:
+            (core, _), gone, _ = _core.remove(other, named, "cascade", "holes")
             other, lost = Tokenizer(core), {**lost, **dict.fromkeys(gone, outcome)}
     return other, lost

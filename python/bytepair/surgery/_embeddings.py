@@ -171,10 +171,10 @@ class EmbeddingMap:
     def _tokens(self) -> Iterator[tuple[str | None, bytes | None]]:
         """Give each row's token, as it is written and as bytes."""
         ids = [i for i, t in enumerate(self.tokenizer.vocabulary) if t is not None]
-        found = dict(zip(ids, self.tokenizer.inspect().tokens_of(ids), strict=True))
+        found = {token.id: token for token in self.tokenizer.inspect().tokens(ids)}
         for id_ in range(self.shape[0]):
             token = found.get(id_)
-            yield (None, None) if token is None else (token[4], token[1])
+            yield (None, None) if token is None else (token.written, token.bytes)
 
     def __repr__(self) -> str:
         (new, old), n_by_hand = self.shape, len(self.needs_init)
@@ -227,10 +227,8 @@ def _parts_of_whole(
     surgery: Surgery[Any], ids: Sequence[int]
 ) -> dict[int, tuple[int, ...]]:
     """Give the encoding by the base for text tokens that no merge makes."""
-    tokens = surgery.tokenizer.inspect().tokens_of(ids)
-    of_text = [
-        id_ for id_, token in zip(ids, tokens, strict=True) if token[0] == "text"
-    ]
+    tokens = surgery.tokenizer.inspect().tokens(ids)
+    of_text = [token.id for token in tokens if token.kind == "text"]
     found: dict[int, tuple[int, ...]] = {}
     for id_, text in own_texts(surgery.tokenizer, of_text):
         if text is not None and (parts := encoded(surgery.base, text)):
@@ -286,7 +284,7 @@ def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
         if kind == "mean":
             return [1.0] * len(parts)
         if kind == "bytes":  # a mark has none, and counts as one
-            return [float(max(len(tokens[part][1]), 1)) for part in parts]
+            return [float(max(len(tokens[part].bytes), 1)) for part in parts]
         # How far each is from the one that counts most.
         steps = [last - i if is_input else i for i in range(len(parts))]
         if kind == "copy":

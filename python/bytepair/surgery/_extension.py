@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair._plurals import amount
 from bytepair._ranges import check_index
 from bytepair._results import Result
@@ -160,7 +161,7 @@ def first(surgery: Surgery[Any], k: int) -> Surgery[Any]:
     end = report.first_id + k
     later = range(end, report.first_id + report.added)
     # No later token is a part of an earlier one, and the last ids are free then.
-    core, *_ = surgery.tokenizer._without(list(later), numbering="holes")
+    (core, _), *_ = _core.remove(surgery.tokenizer, list(later), "cascade", "holes")
     cut = replace(
         report,
         asked=k,

@@ -24,11 +24,10 @@ def own_texts(
     tokenizer: Tokenizer, ids: Sequence[int]
 ) -> Iterator[tuple[int, bytes | None]]:
     """Give each id with its text, or ``None`` if no text is encoded with it alone."""
-    tokens = tokenizer.inspect().tokens_of(ids)
-    for id_, (_kind, text, *_rest) in zip(ids, tokens, strict=True):
-        candidates = _candidates(text)
-        found = (c for c in candidates if encoded(tokenizer, c) == [id_])
-        yield id_, next(found, None)
+    for token in tokenizer.inspect().tokens(ids):
+        candidates = _candidates(token.bytes)
+        found = (c for c in candidates if encoded(tokenizer, c) == [token.id])
+        yield token.id, next(found, None)
 
 
 def _candidates(text: bytes) -> list[bytes]:

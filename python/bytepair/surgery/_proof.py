@@ -142,7 +142,7 @@ def _check_beside(tokenizer: Tokenizer, target: Path, path: StrPath) -> None:
 
     transformers takes the ids of added tokens from there.
     """
-    names = {content: id_ for id_, content, _flags in tokenizer._added_tokens}
+    names = {added.content: id_ for id_, added in tokenizer.added_tokens.items()}
     vocabulary = tokenizer.vocabulary
     for token in added_beside(target):
         here = names.get(token.content, token.id)
@@ -237,8 +237,8 @@ def _texts_of_new(surgery: Surgery[Any]) -> list[bytes]:
     tokenizer = surgery.tokenizer
     kept = {new for new in surgery.id_map if new >= 0}
     new = [i for i, t in enumerate(tokenizer.vocabulary) if t and i not in kept]
-    kinds = zip(new, tokenizer.inspect().tokens_of(new), strict=True)
-    new = [id_ for id_, (kind, *_rest) in kinds if kind != "added"]
+    tokens = tokenizer.inspect().tokens(new)
+    new = [token.id for token in tokens if token.kind != "added"]
     return [
         tokenizer.decode_bytes([id_]) if text is None else text
         for id_, text in own_texts(tokenizer, new)
@@ -287,7 +287,8 @@ def _compare_added(tokenizer: Tokenizer, again: Tokenizer, path: StrPath) -> Non
     Formats may describe added tokens in different ways, so texts that contain them are compared. A
     text that the tokenizer refuses is skipped.
     """
-    for _id, content, _flags in tokenizer._added_tokens:
+    for added in tokenizer.added_tokens.values():
+        content = added.content
         for text in (content, f"a {content} b", f"a{content}b"):
             ids = [_with_added(one, text) for one in (tokenizer, again)]
             if ids[0] is not None and ids[0] != ids[1]:

@@ -208,12 +208,13 @@ def prune(
     else:
         _refuse_idle({**reading_options, **options})
     least = None if min_count is None else counted.scaled(min_count)
-    core, id_map, removed = base._pruned(
+    (core, id_map), removed = _core.prune(
+        base,
         to,
         counted.table(),
-        min_count=least,
-        among=among,
-        numbering=numbering,
+        least,
+        among,
+        numbering,
     )
     result = Tokenizer(core)
     gone = tuple(id_ for id_, _ in removed)
@@ -230,7 +231,7 @@ def prune(
         tokens_after=counted.n_tokens_of(result) if has_corpus else None,
         numbering=numbering,
     )
-    ids = tuple(id_map.tolist())
+    ids = tuple(id_map)
     is_compact = numbering == "compact"
     return Surgery(result, base, ids, report, source, is_compact=is_compact)
 
@@ -263,8 +264,8 @@ def _among(base: Tokenizer, drop: Callable[[Token], object] | Tokens) -> list[in
     if not callable(drop):
         return list(resolve(base, drop, option="drop").ids)
     ids = [id_ for id_, token in enumerate(base.vocabulary) if token is not None]
-    added = {id_ for id_, _content, _flags in base._added_tokens}
-    reasons = zip(ids, base.inspect().why_it_stays(ids), strict=True)
+    added = {id_ for id_, _content, _flags in _core.added_tokens(base)}
+    reasons = zip(ids, _core.why_it_stays(base, ids), strict=True)
     free = [id_ for id_, reason in reasons if reason is None and id_ not in added]
     return [token.id for token in tokens_of(base, free) if drop(token)]
 

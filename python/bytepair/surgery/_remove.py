@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from bytepair import _core
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -229,7 +230,7 @@ def cascade_of(base: Tokenizer, named: Named) -> Cascade:
     """Find what is built on tokens."""
     ids = named.ids
     causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
-    parts_of = dict(base.inspect().built_on(ids))
+    parts_of = dict(_core.built_on(base, ids))
     waiting = [id_ for id_ in parts_of if id_ not in causes]
     while waiting:
         later = []
@@ -307,13 +308,11 @@ def remove(
     base, source = base_of(tokenizer)
     named = resolve(base, tokens, select=select)
     cascade = cascade_of(base, named)
-    core, id_map, removed, ways = base._without(
-        named.ids, mode=mode, numbering=numbering
-    )
+    (core, id_map), removed, ways = _core.remove(base, named.ids, mode, numbering)
     report = RemovalReport(
         cascade=cascade,
         removed=tuple(removed),
-        rerouted=tuple(Rerouted(way[0][2], way[0][:2], way[1][:2]) for way in ways),
+        rerouted=tuple(Rerouted(id_, (a, b), (c, d)) for id_, a, b, c, d in ways),
         n_before=(n_before := sum(token is not None for token in base.vocabulary)),
         n_after=n_before - len(removed),
         numbering=numbering,
@@ -322,7 +321,7 @@ def remove(
     return Surgery(
         Tokenizer(core),
         base,
-        tuple(id_map.tolist()),
+        tuple(id_map),
         report,
         source,
         is_compact=numbering == "compact",

@@ -1,5 +1,6 @@
 """Fewer merges: the tokenizer as training to a smaller size gives it."""
 
+from bytepair import _core
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath
 from bytepair._ranges import check_range
@@ -38,4 +39,4 @@ def shorten(
         raise TypeError(message)
     check_range(vocab_size=vocab_size, merges=merges)
     tokenizer = loaded(tokenizer)
-    return type(tokenizer)(tokenizer._truncated(vocab_size, merges))
+    return type(tokenizer)(_core.shorten(tokenizer, vocab_size, merges))

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -151,7 +152,7 @@ def extend_by_strings(
     """Add a token for each string that can have one."""
     given = _listed(strings)
     texts = sorted({text for text in given if _is_text(text)}, key=_by_length)
-    core, found = base._extended(texts, allow_helpers=allow_helpers)
+    core, found = _core.extend_with_strings(base, texts, allow_helpers)
     extended = Tokenizer(core)
     rows: dict[str, StringRow] = {
         text: StringRow(text, outcome, id_, tuple(parts), _written(extended, helpers))
@@ -203,8 +204,8 @@ def _n_new(found: Iterable[tuple[str, int | None, Any, Any]], first_id: int) -> 
 def _written(tokenizer: Tokenizer, ids: Sequence[int]) -> tuple[str, ...]:
     """Give tokens as text; bytes that are not text are escaped."""
     return tuple(
-        text.decode(errors="backslashreplace")
-        for _kind, text, *_rest in tokenizer.inspect().tokens_of(ids)
+        token.bytes.decode(errors="backslashreplace")
+        for token in tokenizer.inspect().tokens(ids)
     )
 
 
@@ -213,7 +214,7 @@ def _name_needed(extended: Tokenizer, rows: dict[str, StringRow]) -> int:
     texts = [row.text for row in rows.values() if row.outcome == "needs_helpers"]
     if not texts:
         return 0
-    core, found = extended._extended(texts, allow_helpers=True)
+    core, found = _core.extend_with_strings(extended, texts, True)
     helped = Tokenizer(core)
     for text, (*_rest, helpers) in zip(texts, found, strict=True):
         row, names = rows[text], _written(helped, helpers)

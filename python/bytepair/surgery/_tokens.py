@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+from bytepair import _core
 from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError
 
@@ -93,9 +94,8 @@ class Named:
 
 def tokens_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Token]:
     """Describe each token."""
-    ids = list(ids)
-    rows = tokenizer.inspect().tokens_of(ids)
-    return [Token(id_, row[1], row[4]) for id_, row in zip(ids, rows, strict=True)]
+    tokens = tokenizer.inspect().tokens(list(ids))
+    return [Token(token.id, token.bytes, token.written) for token in tokens]
 
 
 def quoted(text: str) -> str:
@@ -160,9 +160,7 @@ def resolve(
     if not given:
         message = f"{option}: no token is named"
         raise TokenizerError(message)
-    reasons = dict(
-        zip(found, tokenizer.inspect().why_it_stays(list(found)), strict=True)
-    )
+    reasons = dict(zip(found, _core.why_it_stays(tokenizer, list(found)), strict=True))
     refused = [id_ for id_, option in found.items() if option and reasons[id_]]
     if refused:
         first = found[refused[0]]
@@ -225,7 +223,7 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
     """Find the token that a text names."""
     by_text, written = tokenizer.token_to_id(token), None
     if isinstance(token, str):
-        written = tokenizer.inspect().id_of_written(token)
+        written = _core.id_of_written(tokenizer, token)
         if by_text is None and written is None:
             by_text = tokenizer.token_to_id(token.replace(" ", SPACE_MARK.decode()))
     if by_text is not None and written not in (None, by_text):

@@ -31,7 +31,10 @@ def tokenizer_html(tokenizer: Tokenizer) -> str:
     """
     merges = tokenizer.merges
     rows = [
-        *((name, visible(text)) for name, text in tokenizer.inspect().description),
+        *(
+            (name, visible(text))
+            for name, text in tokenizer.inspect().description.items()
+        ),
         ("first merges", _pairs(merges[:N_MERGES])),
         ("last merges", _pairs(merges[max(N_MERGES, len(merges) - N_MERGES) :])),
         ("fingerprint", tokenizer.fingerprint),

@@ -8,15 +8,16 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bytepair::units::published_name;
 use bytepair::{Batch, EncodeOptions, ErrorKind, IdFile, IdFormat, Number, Reading};
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString};
+use pyo3::types::{PyList, PyString};
 
-use super::CoreTokenizer;
 use super::calls::{GIL_LEN, Keywords, Options, batch_by, n_expected, one_or_two, slices};
+use super::{CoreTokenizer, escaped, spelled};
 use crate::convert::{Added, Given, SpecialNames, Text, Threads, each_of, number};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, WriteToken};
 use crate::error::{OrRaise, ask, in_file};
 use crate::output::{self, LEN_OF_OBJECT, Width, array, array_of, listed, recycled_for};
 use crate::reading::{Interruptible, Reporter};
@@ -106,7 +107,7 @@ impl CoreTokenizer {
         let options = Options::of("Tokenizer.encode_full", options, &FULL)?;
         let texts = [(text.bytes, pair.map(|pair| pair.bytes))];
         let encodings = self.full(py, &texts, &options, 1)?;
-        Ok(self.shared(encodings.into_iter().next().unwrap_or_default()))
+        Ok(self.shared(encodings.into_iter().next().unwrap_or_default(), spelled))
     }
 
     /// Encode many texts, or tuples of two, as :meth:`encode_full` does.
@@ -129,46 +130,8 @@ impl CoreTokenizer {
         options: Option<Keywords<'_, 'py>>,
     ) -> PyResult<Vec<Encoding>> {
         let names = [&FULL[..], &["threads"]].concat();
-        self.full_batch(py, texts, Options::of("Tokenizer.encode_full_batch", options, &names)?)
-    }
-
-    /// Encode texts or pairs of them to encodings, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
-    fn _full_rows<'py>(
-        &self,
-        py: Python<'py>,
-        texts: &Bound<'py, PyAny>,
-        lengths: &Lengths,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<Vec<Encoding>> {
-        let options = Options::of("Tokenizer._full_rows", options, &["add_special_tokens"])?;
-        self.full_batch(py, texts, options.within(lengths))
-    }
-
-    /// Encode texts that are cut into words, or pairs of them, to encodings, with the lengths of the call.
-    #[pyo3(signature = (texts, lengths, **options), text_signature = "($self, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
-    fn _word_rows<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
-        lengths: &Lengths,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<Vec<Encoding>> {
-        let options =
-            Options::of("Tokenizer._word_rows", options, &["add_special_tokens"])?.within(lengths);
-        let texts: Vec<_> = texts
-            .iter()
-            .map(|(words, pair)| (slices(words), pair.as_deref().map(slices)))
-            .collect();
-        let samples: Vec<_> =
-            texts.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
-        let words = samples.iter().map(|(words, pair)| words.iter().chain(pair.unwrap_or(&[])));
-        let lens = words.map(|words| words.map(|word| word.len()).sum());
-        let n_threads = options.n_threads_for(lens)?;
-        let core = options.core();
-        let encode = || self.0.encode_words_batch(&samples, true, core, n_threads);
-        let encodings = py.detach(encode).or_raise()?;
-        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+        let options = Options::of("Tokenizer.encode_full_batch", options, &names)?;
+        self.full_batch(py, texts, options, spelled)
     }
 
     /// Encode a text to an array of ids, ``uint32[n]`` or ``uint16[n]``.
@@ -323,46 +286,6 @@ impl CoreTokenizer {
         like(text, py, kept.or_raise()?)
     }
 
-    /// Encode a file into a file, and give the numbers of ids and of bytes.
-    ///
-    /// ``names`` are those of the input, ``-`` for standard input, of the file to write to, which exists, and of the output
-    /// in messages.
-    #[pyo3(signature = (names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options), text_signature = "($self, names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None)")]
-    fn _encode_file<'py>(
-        &self,
-        py: Python<'py>,
-        names: (PathBuf, PathBuf, PathBuf),
-        is_wide: bool,
-        has_header: bool,
-        progress: Option<Py<PyAny>>,
-        stretch_len: Option<usize>,
-        max_uncut: Option<usize>,
-        options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<(u64, u64)> {
-        let options = Options::of("Tokenizer.encode_file", options, &["threads"])?;
-        let (core, n_threads) = (options.core(), options.n_threads()?);
-        let (path, target, name) = names;
-        let reader = Interruptible::open(&path, &Arc::default())?;
-        let reading = Reading { reader, n_threads, stretch_len, max_uncut };
-        let mut file = OpenOptions::new()
-            .write(true)
-            .open(target)
-            .map_err(|error| in_file(&name, &error.into()))?;
-        let mut reporter = Reporter::new(progress.unwrap_or_else(|| py.None()));
-        let encoded = py.detach(|| {
-            let report = |n_bytes| reporter.report(|| (n_bytes,));
-            let format = IdFormat { is_wide, has_header };
-            let mut ids = IdFile::new(&mut file, format, self.n_vocab())?;
-            let n_bytes = self.0.encode_stream(reading, core, &mut ids, report)?;
-            Ok((ids.finish()?, n_bytes))
-        });
-        // The file that is read names itself.
-        encoded.map_err(|error: bytepair::Error| match error.kind() {
-            ErrorKind::Read(_) => in_file(&name, &error),
-            _ => in_file(&path, &error),
-        })
-    }
-
     /// Show the tokens of a text as they are written, marks included.
     ///
     /// A unit outside the alphabet appears as itself, or as the unknown token where there is one
@@ -381,12 +304,12 @@ impl CoreTokenizer {
         py: Python<'py>,
         text: Given<'_>,
         options: Option<Keywords<'_, 'py>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    ) -> PyResult<Vec<Bound<'py, PyString>>> {
         let options = Options::of("Tokenizer.tokenize", options, &["add_special_tokens"])?;
         let core = options.core();
         let tokens = py.detach(|| self.0.tokenize(text.bytes, core)).or_raise()?;
         ask(tokens.len() * LEN_OF_OBJECT)?;
-        tokens.iter().map(|token| readable(py, token)).collect()
+        Ok(tokens.iter().map(|token| PyString::new(py, &escaped(token))).collect())
     }
 
     /// Split a text into the pieces that no token crosses, after normalization.
@@ -410,8 +333,9 @@ impl CoreTokenizer {
 }
 
 impl CoreTokenizer {
-    fn shared(&self, encoding: bytepair::Encoding) -> Encoding {
-        Encoding::of(Some(Arc::clone(&self.0)), encoding)
+    /// An encoding by this tokenizer, with its way to write tokens.
+    fn shared(&self, encoding: bytepair::Encoding, write: WriteToken) -> Encoding {
+        Encoding::of(Some((Arc::clone(&self.0), write)), encoding)
     }
 
     /// The encodings of texts, or of tuples of two.
@@ -420,6 +344,7 @@ impl CoreTokenizer {
         py: Python<'_>,
         texts: &Bound<'_, PyAny>,
         options: Options<'_>,
+        write: WriteToken,
     ) -> PyResult<Vec<Encoding>> {
         let texts = each_of(texts, one_or_two)?;
         let slices: Vec<_> = texts
@@ -429,7 +354,7 @@ impl CoreTokenizer {
         let lens = slices.iter().map(|(text, pair)| text.len() + pair.map_or(0, <[u8]>::len));
         let n_threads = options.n_threads_for(lens)?;
         let encodings = self.full(py, &slices, &options, n_threads)?;
-        Ok(encodings.into_iter().map(|encoding| self.shared(encoding)).collect())
+        Ok(encodings.into_iter().map(|encoding| self.shared(encoding, write)).collect())
     }
 
     /// The ids of a batch as numbers of `N`, and where each text begins.
@@ -449,18 +374,91 @@ impl CoreTokenizer {
     }
 }
 
+/// Encode texts or pairs of them as Hugging Face's library does, with the lengths of the call.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, texts, lengths, **options), text_signature = "(tokenizer, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
+pub(crate) fn encode_full_rows<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+    texts: &Bound<'py, PyAny>,
+    lengths: &Lengths,
+    options: Option<Keywords<'_, 'py>>,
+) -> PyResult<Vec<Encoding>> {
+    let options = Options::of("encode_full_rows", options, &["add_special_tokens"])?;
+    tokenizer.full_batch(py, texts, options.within(lengths), published_name)
+}
+
+/// Encode texts that are cut into words, or pairs of them, as Hugging Face's library does, with the lengths of the call.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, texts, lengths, **options), text_signature = "(tokenizer, texts, lengths, *, allowed_special=(), added_tokens='find', add_special_tokens=False)")]
+pub(crate) fn encode_word_rows<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+    texts: Vec<(Vec<Text>, Option<Vec<Text>>)>,
+    lengths: &Lengths,
+    options: Option<Keywords<'_, 'py>>,
+) -> PyResult<Vec<Encoding>> {
+    let options = Options::of("encode_word_rows", options, &["add_special_tokens"])?;
+    let options = options.within(lengths);
+    let texts: Vec<_> =
+        texts.iter().map(|(words, pair)| (slices(words), pair.as_deref().map(slices))).collect();
+    let samples: Vec<_> =
+        texts.iter().map(|(words, pair)| (words.as_slice(), pair.as_deref())).collect();
+    let words = samples.iter().map(|(words, pair)| words.iter().chain(pair.unwrap_or(&[])));
+    let lens = words.map(|words| words.map(|word| word.len()).sum());
+    let n_threads = options.n_threads_for(lens)?;
+    let core = options.core();
+    let encode = || tokenizer.0.encode_words_batch(&samples, true, core, n_threads);
+    let encodings = py.detach(encode).or_raise()?;
+    let shared = |encoding| tokenizer.shared(encoding, published_name);
+    Ok(encodings.into_iter().map(shared).collect())
+}
+
+/// Encode a file into a file, and return the numbers of ids and of bytes.
+///
+/// ``names`` are those of the input (``-`` for standard input), of the file to write to, which exists, and of the output
+/// in messages.
+#[pyfunction]
+#[pyo3(signature = (tokenizer, names, *, is_wide, has_header, progress=None, stretch_len=None, max_uncut=None, **options), text_signature = "(tokenizer, names, *, is_wide, has_header, allowed_special, disallowed_special, added_tokens, threads, progress=None, stretch_len=None, max_uncut=None)")]
+pub(crate) fn encode_file<'py>(
+    py: Python<'py>,
+    tokenizer: &CoreTokenizer,
+    names: (PathBuf, PathBuf, PathBuf),
+    is_wide: bool,
+    has_header: bool,
+    progress: Option<Py<PyAny>>,
+    stretch_len: Option<usize>,
+    max_uncut: Option<usize>,
+    options: Option<Keywords<'_, 'py>>,
+) -> PyResult<(u64, u64)> {
+    let options = Options::of("Tokenizer.encode_file", options, &["threads"])?;
+    let (core, n_threads) = (options.core(), options.n_threads()?);
+    let (path, target, name) = names;
+    let reader = Interruptible::open(&path, &Arc::default())?;
+    let reading = Reading { reader, n_threads, stretch_len, max_uncut };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .open(target)
+        .map_err(|error| in_file(&name, &error.into()))?;
+    let mut reporter = Reporter::new(progress.unwrap_or_else(|| py.None()));
+    let encoded = py.detach(|| {
+        let report = |n_bytes| reporter.report(|| (n_bytes,));
+        let format = IdFormat { is_wide, has_header };
+        let mut ids = IdFile::new(&mut file, format, tokenizer.n_vocab())?;
+        let n_bytes = tokenizer.0.encode_stream(reading, core, &mut ids, report)?;
+        Ok((ids.finish()?, n_bytes))
+    });
+    // The file that is read names itself.
+    encoded.map_err(|error: bytepair::Error| match error.kind() {
+        ErrorKind::Read(_) => in_file(&name, &error),
+        _ => in_file(&path, &error),
+    })
+}
+
 /// Bytes of a text, as `str` or `bytes` like the text.
 fn like<'py>(text: Given<'_>, py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     match text.is_str {
         true => Ok(output::text(py, &String::from_utf8_lossy(bytes))?.into_any()),
         false => Ok(output::bytes(py, bytes)?.into_any()),
-    }
-}
-
-/// Bytes as text; what is not UTF-8 as escapes.
-fn readable<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(PyString::new(py, text).into_any()),
-        Err(_) => PyBytes::new(py, bytes).call_method1("decode", ("utf-8", "backslashreplace")),
     }
 }

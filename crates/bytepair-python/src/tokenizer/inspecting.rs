@@ -1,5 +1,4 @@
-//! What `bytepair.analyze` needs: queries about the vocabulary, how often tokens are used, and what happens to a text, step
-//! by step.
+//! What a tokenizer is made of, and what happens to a text, step by step: `Inspection` and the tokens that it lists.
 //!
 //! Parts of a text are tuples, whose first field says which they are.
 
@@ -8,26 +7,109 @@ use std::sync::Arc;
 use bytepair::inspect::{MergeStep, Piece, TextPart};
 use bytepair::segment::Segment;
 use bytepair::units::{EndMarkKind, Missing, published_name};
-use bytepair::vocabulary::{TokenId, TokenKind};
+use bytepair::vocabulary::{Token, TokenId, TokenKind};
 use bytepair::{EncodeOptions, Tokenizer};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyList, PyTuple};
 
-use super::{CoreTokenizer, shown};
-use crate::convert::{self, Added, Given, Ids, SpecialNames};
+use super::{shown, spelled};
+use crate::convert::{Added, Given, Ids, SpecialNames};
 use crate::error::OrRaise;
-use crate::template::{
-    ShownPadding, ShownTruncation, WrittenPiece, shown_padding, shown_truncation, written_pieces,
-};
+use crate::template::{shown_padding, shown_truncation, written_pieces};
 
-/// What a tokenizer is made of, and what it does with a text: the queries of ``bytepair.analyze`` and ``bytepair.surgery``.
+/// A token of a vocabulary. ``str`` writes it as ``Tokenizer.tokenize`` does.
+///
+/// >>> import bytepair
+/// >>> tokenizer = bytepair.train_from_iterator(["a b a b"], vocab_size=257)
+/// >>> [token] = tokenizer.inspect().tokens([256])
+/// >>> token.kind, token.bytes, str(token), token.written
+/// ('text', b' b', ' b', 'Ġb')
+#[pyclass(frozen, name = "Token", module = "bytepair._core")]
+pub(crate) struct KnownToken {
+    tokenizer: Arc<Tokenizer>,
+    /// The id of the token.
+    #[pyo3(get)]
+    id: TokenId,
+}
+
+impl KnownToken {
+    fn token(&self) -> Token<'_> {
+        let hole = Token { kind: TokenKind::Hole, bytes: b"" };
+        self.tokenizer.parts().vocabulary.token(self.id).unwrap_or(hole)
+    }
+}
+
+#[pymethods]
+impl KnownToken {
+    /// ``"text"``, ``"byte"`` (of byte fallback), ``"unknown"``, ``"added"``, or ``"none"`` for an id without a token.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.token().kind {
+            TokenKind::Text(_) => "text",
+            TokenKind::Byte => "byte",
+            TokenKind::Unknown => "unknown",
+            TokenKind::Added => "added",
+            TokenKind::Hole => "none",
+        }
+    }
+
+    /// The bytes of the token, without marks.
+    #[getter]
+    fn bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.token().bytes)
+    }
+
+    /// The text of the token without marks, with ``U+FFFD`` for bytes that are no whole character.
+    #[getter]
+    fn text(&self) -> String {
+        String::from_utf8_lossy(self.token().bytes).into_owned()
+    }
+
+    /// Whether the token continues a piece, in vocabularies that mark this.
+    #[getter]
+    fn continues(&self) -> bool {
+        matches!(self.token().kind, TokenKind::Text(form) if form.continues())
+    }
+
+    /// Whether the token ends a piece, in vocabularies that mark this.
+    #[getter]
+    fn ends(&self) -> bool {
+        matches!(self.token().kind, TokenKind::Text(form) if form.ends())
+    }
+
+    /// The token as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters.
+    #[getter]
+    fn entry<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        shown(&self.tokenizer, py, self.token())
+    }
+
+    /// How files of Hugging Face write the token, such as ``Ġthe``.
+    #[getter]
+    fn written(&self) -> String {
+        published_name(&self.tokenizer.parts().units, self.token())
+    }
+
+    fn __str__(&self) -> String {
+        spelled(&self.tokenizer.parts().units, self.token())
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let name = self.__str__().into_pyobject(py)?.repr()?;
+        Ok(format!("<bytepair.Token: {}, {name}>", self.id))
+    }
+}
+
+/// What a tokenizer is made of, and what it does with a text; ``Tokenizer.inspect`` returns it.
 ///
 /// >>> import bytepair
 /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-/// >>> tokenizer.inspect().rules()["is_bytes"]
-/// True
+/// >>> tokenizer.inspect().description["vocabulary"]
+/// '258 tokens, 2 merges'
 #[pyclass(frozen, module = "bytepair._core")]
 pub(crate) struct Inspection(pub(crate) Arc<Tokenizer>);
+
+/// The place of the left part, the place of the merge among all, its priority, both parts and the result.
+type Step = (usize, usize, u32, TokenId, TokenId, TokenId);
 
 #[pymethods]
 impl Inspection {
@@ -48,60 +130,76 @@ impl Inspection {
         merges.map(|(merge, count)| (merge.left, merge.right, merge.result, count)).collect()
     }
 
-    /// How each stage of the splitter is executed, or several that are done at once.
+    /// The parts of the tokenizer in words, by name, as ``print`` shows them.
+    #[getter]
+    fn description<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        self.0.describe().into_py_dict(py)
+    }
+
+    /// The settings of the parts, by name.
+    ///
+    /// - ``stages``: how each stage of the splitter is executed.
+    /// - ``template``: what is put around one text, and around two, as pieces: the number of a text or ``None``, the ids
+    ///   of special tokens, and a type.
+    /// - ``truncation`` and ``padding``: how texts are cut and filled up to a length, or ``None``.
+    /// - ``is_bytes``, ``end_mark``, ``end_mark_is_suffix``, ``continuing_prefix``, ``unknown``, ``byte_fallback``,
+    ///   ``drops_missing``: how a piece becomes units.
+    /// - ``ignore_merges``: whether a piece that is a token is not merged.
+    /// - ``priorities``: the ranks of the merges, if these are not their places.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> [stage[:9] for stage in tokenizer.inspect().stages]
-    /// ['automaton']
+    /// >>> settings = tokenizer.with_truncation(512).inspect().settings
+    /// >>> settings["truncation"]["max_length"], settings["template"][0]
+    /// (512, [(0, [], 0)])
     #[getter]
-    fn stages(&self) -> Vec<String> {
-        self.0.explain()
+    fn settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parts = self.0.parts();
+        let units = &parts.units;
+        let settings = PyDict::new(py);
+        let template = &parts.template;
+        let pieces = (written_pieces(&template.single), written_pieces(&template.pair));
+        settings.set_item("stages", self.0.explain())?;
+        settings.set_item("template", pieces)?;
+        settings.set_item("truncation", parts.truncation.as_ref().map(shown_truncation))?;
+        settings.set_item("padding", parts.padding.as_ref().map(shown_padding))?;
+        settings.set_item("is_bytes", units.is_bytes())?;
+        settings.set_item("end_mark", units.end_mark.as_ref().map(|mark| mark.text.as_str()))?;
+        let is_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
+        settings.set_item("end_mark_is_suffix", is_suffix)?;
+        settings.set_item("continuing_prefix", units.continuing_prefix.as_deref())?;
+        settings.set_item("unknown", units.unknown.as_deref())?;
+        settings.set_item("byte_fallback", units.byte_fallback)?;
+        settings.set_item("drops_missing", units.missing == Missing::Drop)?;
+        settings.set_item("ignore_merges", parts.ignore_merges)?;
+        settings.set_item("priorities", parts.vocabulary.priorities())?;
+        Ok(settings)
     }
 
-    /// The name and the text of each line of the description.
-    #[getter]
-    fn description(&self) -> Vec<(&'static str, String)> {
-        self.0.describe()
-    }
-
-    /// How texts are cut to a length, or ``None``; see ``Tokenizer.with_truncation``.
+    /// Return the tokens of these ids, or all tokens by id.
     ///
     /// >>> import bytepair
     /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.with_truncation(512).inspect().truncation["max_length"]
-    /// 512
-    #[getter]
-    fn truncation(&self) -> Option<ShownTruncation> {
-        self.0.parts().truncation.as_ref().map(shown_truncation)
+    /// >>> tokenizer.inspect().tokens([257])
+    /// [<bytepair.Token: 257, 'low'>]
+    ///
+    /// Raises
+    /// ------
+    /// UnknownTokenError
+    ///     No token has one of ``ids``.
+    #[pyo3(signature = (ids=None))]
+    fn tokens(&self, ids: Option<Ids>) -> PyResult<Vec<KnownToken>> {
+        let vocabulary = &self.0.parts().vocabulary;
+        let token = |id| KnownToken { tokenizer: Arc::clone(&self.0), id };
+        let Some(Ids(ids)) = ids else {
+            return Ok((0..).take(vocabulary.len()).map(token).collect());
+        };
+        ids.into_iter()
+            .map(|id| vocabulary.expect_token(id).map(|_| token(id)).or_raise())
+            .collect()
     }
 
-    /// How texts are filled up to a length, or ``None``; see ``Tokenizer.with_padding``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.with_padding(0, multiple_of=8).inspect().padding["multiple_of"]
-    /// 8
-    #[getter]
-    fn padding(&self) -> Option<ShownPadding> {
-        self.0.parts().padding.as_ref().map(shown_padding)
-    }
-
-    /// What is put around one text, and around two; see ``Tokenizer.with_template``.
-    ///
-    /// Each piece has the number of a text or ``None``, the ids of special tokens, and a type.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.inspect().template[0]
-    /// [(0, [], 0)]
-    #[getter]
-    fn template(&self) -> (Vec<WrittenPiece>, Vec<WrittenPiece>) {
-        let template = &self.0.parts().template;
-        (written_pieces(&template.single), written_pieces(&template.pair))
-    }
-
-    /// A text after the normalizer, special tokens taken as plain text.
+    /// Return a text after the normalizer, which takes special tokens as plain text.
     fn normalized(&self, text: Given<'_>) -> PyResult<String> {
         let normalizer = &self.0.parts().normalizer;
         let normalized = normalizer.normalize(Segment::whole(text.bytes));
@@ -109,122 +207,7 @@ impl Inspection {
         Ok(String::from_utf8_lossy(&normalized).into_owned())
     }
 
-    /// The token of an id as ``Tokenizer.vocabulary`` has it: ``bytes``, or ``str`` in dialects of characters.
-    fn token<'py>(&self, py: Python<'py>, id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let token = self.0.parts().vocabulary.expect_token(convert::id(id)?).or_raise()?;
-        Ok(shown(&self.0, py, token))
-    }
-
-    /// Look up the id of a token as Hugging Face files write it, or ``None``.
-    ///
-    /// >>> import bytepair
-    /// >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    /// >>> tokenizer.inspect().id_of_written("Ġ"), tokenizer.token_to_id(" ")
-    /// (220, 220)
-    fn id_of_written(&self, token: &str) -> Option<TokenId> {
-        self.0.id_of_published(token)
-    }
-
-    /// Return for each id why its token must stay, ``None`` if it need not.
-    fn why_it_stays(&self, ids: Vec<TokenId>) -> Vec<Option<&'static str>> {
-        self.0.why_it_stays(&ids)
-    }
-
-    /// Return these tokens and all that are built on them, each with its parts.
-    fn built_on(
-        &self,
-        py: Python<'_>,
-        ids: Vec<TokenId>,
-    ) -> PyResult<Vec<(TokenId, Vec<TokenId>)>> {
-        py.detach(|| self.0.built_on(&ids)).or_raise()
-    }
-
-    /// The kind and the bytes of each token by id: text, text that continues a piece, that ends it, both, byte, unknown,
-    /// added, none.
-    fn tokens<'py>(&self, py: Python<'py>) -> Vec<(u8, Bound<'py, PyBytes>)> {
-        let vocabulary = &self.0.parts().vocabulary;
-        let tokens = (0..).take(vocabulary.len()).map(|id| match vocabulary.token(id) {
-            Some(token) => (code(token.kind), PyBytes::new(py, token.bytes)),
-            None => (code(TokenKind::Hole), PyBytes::new(py, b"")),
-        });
-        tokens.collect()
-    }
-
-    /// The rules by which text becomes units.
-    fn rules<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let parts = self.0.parts();
-        let units = &parts.units;
-        let rules = PyDict::new(py);
-        rules.set_item("is_bytes", units.is_bytes())?;
-        rules.set_item("end_mark", units.end_mark.as_ref().map(|mark| mark.text.as_str()))?;
-        let is_suffix = units.end_mark_kind() == Some(EndMarkKind::Suffix);
-        rules.set_item("end_mark_is_suffix", is_suffix)?;
-        rules.set_item("continuing_prefix", units.continuing_prefix.as_deref())?;
-        rules.set_item("unknown", units.unknown.as_deref())?;
-        rules.set_item("byte_fallback", units.byte_fallback)?;
-        rules.set_item("drops_missing", units.missing == Missing::Drop)?;
-        rules.set_item("ignore_merges", parts.ignore_merges)?;
-        let in_model = parts.added.iter().filter(|token| token.in_model).map(|token| token.id);
-        rules.set_item("in_model", in_model.collect::<Vec<_>>())?;
-        rules.set_item("priorities", parts.vocabulary.priorities())?;
-        Ok(rules)
-    }
-
-    /// Return this tokenizer with a token for units that nothing stands for, and its id; ``None`` where something stands
-    /// for all.
-    fn with_missing(&self, py: Python<'_>) -> PyResult<Option<(CoreTokenizer, TokenId)>> {
-        let found = py.detach(|| self.0.with_missing()).or_raise()?;
-        Ok(found.map(|(tokenizer, id)| (CoreTokenizer(Arc::clone(tokenizer)), *id)))
-    }
-
-    /// The tokens that merging their own units does not give, and those that it gives but no neighbours leave whole.
-    fn unreached(&self, py: Python<'_>) -> (Vec<TokenId>, Vec<TokenId>) {
-        let found = py.detach(|| self.0.unreached());
-        (found.unmade, found.unplaced)
-    }
-
-    /// The units of a token of text; ``None`` where one is not in the vocabulary, and for other tokens.
-    fn units_of(&self, id: TokenId) -> Option<Vec<TokenId>> {
-        self.0.units_of_token(id)
-    }
-
-    /// What units are merged to.
-    fn merged(&self, ids: Vec<TokenId>) -> PyResult<Vec<TokenId>> {
-        self.0.merged(&ids).or_raise()
-    }
-
-    /// For each text: whether it is proven that the split pattern cuts it wherever it stands.
-    fn never_held(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> Vec<bool> {
-        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
-        py.detach(|| self.0.never_held(&texts))
-    }
-
-    /// For each text: whether it is proven that no normalized text contains it.
-    fn never_normalized(&self, py: Python<'_>, texts: Vec<Vec<u8>>) -> PyResult<Vec<bool>> {
-        let texts: Vec<_> = texts.iter().map(Vec::as_slice).collect();
-        py.detach(|| self.0.never_normalized(&texts)).or_raise()
-    }
-}
-
-fn code(kind: TokenKind) -> u8 {
-    match kind {
-        TokenKind::Text(form) => u8::from(form.continues()) | u8::from(form.ends()) << 1,
-        TokenKind::Byte => 4,
-        TokenKind::Unknown => 5,
-        TokenKind::Added => 6,
-        TokenKind::Hole => 7,
-    }
-}
-
-/// The place of the left part, the place of the merge among all, its priority, both parts and the result.
-type Step = (usize, usize, u32, TokenId, TokenId, TokenId);
-
-/// The kind of a token, its bytes, whether it goes on with a piece and whether it ends one, and how it is written.
-type Known<'py> = (&'static str, Bound<'py, PyBytes>, bool, bool, String);
-
-#[pymethods]
-impl Inspection {
-    /// Everything that happens to a text, as parts. Spans are of bytes.
+    /// Return everything that happens to a text, as parts. Spans are of bytes.
     ///
     /// A part is ``("added", id, start, end)`` or ``("text", start, end, normalized, parts)``, whose parts are
     /// added tokens or ``("piece", start, end, text, is_whole, symbols, steps, tokens)``. A symbol has its span in
@@ -250,35 +233,20 @@ impl Inspection {
         PyList::new(py, parts.collect::<PyResult<Vec<_>>>()?)
     }
 
-    /// The symbols of a piece before any merge: ids with their spans in the piece; ``None`` for a unit that nothing in
-    /// the vocabulary stands for.
+    /// Return the symbols of a piece before any merge: ids with their spans in the piece.
+    ///
+    /// The id is ``None`` for a unit that nothing in the vocabulary stands for.
     fn symbols(&self, piece: &[u8]) -> PyResult<Vec<(Option<TokenId>, usize, usize)>> {
         let symbols = self.0.symbols(piece).or_raise()?;
         Ok(symbols.into_iter().map(|(id, at)| (id, at.start, at.end)).collect())
     }
 
-    /// The merges of a row of tokens, in order.
+    /// Return the merges of a row of tokens, in order.
+    ///
+    /// A merge has the place of its left part, its place in :attr:`merge_log`, its priority, both parts and the result.
     fn merge_steps(&self, py: Python<'_>, ids: Ids) -> PyResult<Vec<Step>> {
         let steps = py.detach(|| self.0.merge_steps(&ids.0)).or_raise()?;
         Ok(steps.iter().map(step).collect())
-    }
-
-    /// Of each id: the kind of its token, its bytes, whether it goes on with a piece and whether it ends one, and how
-    /// it is written.
-    fn tokens_of<'py>(&self, py: Python<'py>, ids: Ids) -> PyResult<Vec<Known<'py>>> {
-        let parts = self.0.parts();
-        let known = |&id: &TokenId| {
-            let token = parts.vocabulary.expect_token(id).or_raise()?;
-            let (kind, continues, ends) = match token.kind {
-                TokenKind::Text(form) => ("text", form.continues(), form.ends()),
-                TokenKind::Byte => ("byte", false, false),
-                TokenKind::Unknown => ("unknown", false, false),
-                TokenKind::Added | TokenKind::Hole => ("added", false, false),
-            };
-            let written = published_name(&parts.units, token);
-            Ok((kind, PyBytes::new(py, token.bytes), continues, ends, written))
-        };
-        ids.0.iter().map(known).collect()
     }
 }
 

@@ -10,9 +10,10 @@ a merge for each pair of neighbours.
 
 from codecs import getincrementaldecoder
 from collections import defaultdict
-from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
+
+from bytepair import _core
 
 from ._subject import BYTE, NOT_IN_UTF8, Subject, is_utf8
 from ._texts import CONTINUATIONS, Texts
@@ -37,10 +38,9 @@ class Partial:
             return "no UTF-8 text has these bytes"
         if len(found) > MOST_COMPLETIONS or self.subject.may_drop_units:
             return None
-        left = self._left_by(self.subject.tokenizer.inspect().never_normalized, found)
-        n_changed = len(found) - len(left)
-        left = self._left_by(self.subject.tokenizer.inspect().never_held, left)
-        n_cut = len(found) - n_changed - len(left)
+        why = _core.why_in_no_piece(self.subject.tokenizer, found)
+        n_changed, n_cut = why.count("changed"), why.count("cut")
+        left = [text for text, reason in zip(found, why, strict=True) if not reason]
         if left and not self._has_units_of_bytes:
             return None
         if any(self._is_possible(id_, text) for text in left):
@@ -52,13 +52,6 @@ class Partial:
         )
         parts = (f"{number:,} {what}" for number, what in numbers if number)
         return f"{len(found):,} completions: {', '.join(parts)}"
-
-    def _left_by(
-        self, is_never: Callable[[list[bytes]], list[bool]], texts: list[bytes]
-    ) -> list[bytes]:
-        """Leave out the texts of which it is proven that no piece contains them."""
-        answers = is_never(texts)
-        return [text for text, never in zip(texts, answers, strict=True) if not never]
 
     @cached_property
     def _has_units_of_bytes(self) -> bool:
@@ -130,10 +123,7 @@ class Partial:
         """Tell whether the units of two tokens are merged to these two."""
         pair = left, right
         if pair not in self.are_intact:
-            units = [
-                self.subject.tokenizer.inspect().units_of(id_) or [] for id_ in pair
-            ]
-            merged = self.subject.tokenizer.inspect().merged([*units[0], *units[1]])
+            merged = _core.merged_units(self.subject.tokenizer, list(pair))
             self.are_intact[pair] = merged == [left, right]
         return self.are_intact[pair]
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from bytepair import _core
+
 from ._finding import Finding, FoundToken
 from ._partial import Partial
 from ._subject import ADDED, Subject, bytes_of_name, plain
@@ -26,7 +28,7 @@ def _unspelled(subject: Subject) -> Iterator[Finding]:
         and id_ not in subject.added
         and (not own or (subject.rules["is_bytes"] and bytes_of_name(own) is None))
     ]
-    reasons = subject.tokenizer.inspect().why_it_stays(ids)
+    reasons = _core.why_it_stays(subject.tokenizer, ids)
     found = tuple(
         subject.found(
             id_,
@@ -70,10 +72,9 @@ def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
             return "merged with every possible neighbour"
         if not subject.tokens[id_][1]:
             return "has no text"
-        units = subject.tokenizer.inspect().units_of(id_)
-        if units is None:
+        merged = _core.merged_units(subject.tokenizer, [id_])
+        if merged is None:
             return "made of units that the vocabulary lacks"
-        merged = subject.tokenizer.inspect().merged(units)
         return "becomes " + " + ".join(repr(plain(subject.written[m])) for m in merged)
 
     return tuple(subject.found(id_, detail(id_)) for id_ in sorted(ids))

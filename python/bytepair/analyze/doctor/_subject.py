@@ -38,6 +38,7 @@ Added: TypeAlias = Literal["find", "text"]
 CONTINUES, ENDS = 1, 2
 BYTE, UNKNOWN, ADDED, HOLE = 4, 5, 6, 7
 """Kinds of tokens that are not text; kinds of tokens of text are sums of the two marks above."""
+KINDS = {"byte": BYTE, "unknown": UNKNOWN, "added": ADDED, "none": HOLE}
 
 NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
 """Bytes that never occur in UTF-8."""
@@ -58,7 +59,7 @@ class Subject:
     @cached_property
     def tokens(self) -> list[tuple[int, bytes]]:
         """The kind and the bytes of each token, without marks."""
-        return self.tokenizer.inspect().tokens()
+        return [(_kind(one), one.bytes) for one in self.tokenizer.inspect().tokens()]
 
     @cached_property
     def written(self) -> list[Any]:
@@ -68,7 +69,7 @@ class Subject:
     @cached_property
     def rules(self) -> dict[str, Any]:
         """The rules by which text becomes units."""
-        return self.tokenizer.inspect().rules()
+        return self.tokenizer.inspect().settings
 
     def is_unknown(self, id_: int) -> bool:
         """Tell whether a token stands for units outside the alphabet."""
@@ -149,7 +150,7 @@ class Subject:
     @cached_property
     def unreached(self) -> tuple[set[int], set[int]]:
         """The tokens of text that merges do not make, and those that occur in no piece."""
-        unmade, unplaced = self.tokenizer.inspect().unreached()
+        unmade, unplaced = _core.unreached(self.tokenizer)
         return set(unmade) - self.added.keys(), set(unplaced) - self.added.keys()
 
     @cached_property
@@ -199,6 +200,10 @@ class Subject:
             return self.tokenizer.encode(text, added_tokens=added_tokens)
         except TokenizerError:
             return []
+
+
+def _kind(token: _core.Token) -> int:
+    return KINDS.get(token.kind, token.continues * CONTINUES + token.ends * ENDS)
 
 
 _PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}

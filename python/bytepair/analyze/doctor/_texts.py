@@ -6,9 +6,10 @@ found with the first.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
+from bytepair import _core
 from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
@@ -127,26 +128,25 @@ class Texts:
     @cached_property
     def changed(self) -> set[int]:
         """The tokens of whole characters that no normalized text contains: proven."""
-        return self._proven(self.subject.tokenizer.inspect().never_normalized, set())
+        return {id_ for id_, why in self._proven.items() if why == "changed"}
 
     @cached_property
     def cut(self) -> set[int]:
         """The other tokens of whole characters that the pattern always cuts: proven."""
-        return self._proven(self.subject.tokenizer.inspect().never_held, self.changed)
+        return {id_ for id_, why in self._proven.items() if why == "cut"}
 
-    def _proven(
-        self, is_never: Callable[[list[bytes]], list[bool]], others: set[int]
-    ) -> set[int]:
-        """Choose the tokens of whose texts something is proven.
+    @cached_property
+    def _proven(self) -> dict[int, str | None]:
+        """Why no piece contains a token of whole characters, if this is proven.
 
         If units may be left out, a token may occur where its text does not, so nothing is.
         """
         if self.subject.may_drop_units:
-            return set()
-        ids = self.not_given_back - self._hopeless - self.subject.single_bytes - others
-        ordered = sorted(ids)
-        answers = is_never([self.subject.tokens[id_][1] for id_ in ordered])
-        return {id_ for id_, is_so in zip(ordered, answers, strict=True) if is_so}
+            return {}
+        ids = sorted(self.not_given_back - self._hopeless - self.subject.single_bytes)
+        texts = [self.subject.tokens[id_][1] for id_ in ids]
+        reasons = _core.why_in_no_piece(self.subject.tokenizer, texts)
+        return dict(zip(ids, reasons, strict=True))
 
     @property
     def not_found(self) -> set[int]:

@@ -396,7 +396,7 @@ class Encoding:
 
     @cached_property
     def _added_token_values(self) -> set[int]:
-        return {id_ for id_, _content, _flags in self.tokenizer._added_tokens}
+        return {id_ for id_, _content, _flags in _core.added_tokens(self.tokenizer)}
 
     @cached_property
     def _sorted_tokens(self) -> list[bytes]:

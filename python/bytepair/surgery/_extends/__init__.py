@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
 from bytepair._expected import loaded
 from bytepair._io import recognising
 from bytepair._io.beside import added_beside
@@ -198,7 +199,7 @@ def verify_extension(
 def unreadable(base: Tokenizer, error: FormatError) -> ExtensionCheck:
     """Report that a file is not a tokenizer, and why."""
     nothing = Joined(0, 0, 0)
-    numbers = (base.n_vocab, len(base.merges), len(base._added_tokens))
+    numbers = (base.n_vocab, len(base.merges), len(_core.added_tokens(base)))
     fault = Fault("file", str(error))
     return ExtensionCheck((fault,), *numbers, (), (), (), (), (), nothing, nothing, ())
 
@@ -232,7 +233,7 @@ def check(
         told_otherwise += ["merges"] if of_merges else []
     if base_path is not None:
         faults += _faults_beside(base, base_path, new)
-    added = {id_ for id_, _content, _flags in new._added_tokens}
+    added = {id_ for id_, _content, _flags in _core.added_tokens(new)}
     model_ids = [id_ for id_ in pairing.new_ids if id_ not in added]
     own = dict(own_texts(new, model_ids))
     unreached = unreached_of(new, own)
@@ -255,7 +256,7 @@ def check(
         faults=tuple(faults),
         n_ids=base.n_vocab,
         n_merges=len(base.merges),
-        n_added=len(base._added_tokens),
+        n_added=len(_core.added_tokens(base)),
         new_ids=tuple(pairing.new_ids),
         new_added=tuple(id_ for id_ in pairing.new_ids if id_ in added),
         unreached=tuple(sorted(unreached)),
@@ -321,20 +322,17 @@ def _faults_beside(base: Tokenizer, path: Path, new: Tokenizer) -> Iterator[Faul
 def unreached_of(new: Tokenizer, own: Mapping[int, bytes | None]) -> set[int]:
     """Choose the tokens of which it is proven that no text is encoded with them."""
     left = [id_ for id_, text in own.items() if text is None]
-    unmade, unplaced = map(set, new.inspect().unreached())
+    unmade, unplaced = map(set, _core.unreached(new))
     found = {id_ for id_ in left if id_ in unmade or id_ in unplaced}
-    if new.inspect().rules()[
-        "drops_missing"
-    ]:  # a token may occur where its text does not
+    # A token may occur where its text does not.
+    if new.inspect().settings["drops_missing"]:
         return found
     # What no text contains is in no longer one, either: parts of characters beside it do not matter.
-    parts = (whole_characters(token[1]) for token in new.inspect().tokens_of(left))
-    whole = [(id_, text) for id_, text in zip(left, parts, strict=True) if text]
-    texts = [text for _, text in whole]
-    for is_never in (new.inspect().never_normalized, new.inspect().never_held):
-        answers = zip(whole, is_never(texts), strict=True)
-        found |= {id_ for (id_, _), is_so in answers if is_so}
-    return found
+    tokens = new.inspect().tokens(left)
+    wholes = {token.id: whole_characters(token.bytes) for token in tokens}
+    wholes = {id_: text for id_, text in wholes.items() if text}
+    reasons = _core.why_in_no_piece(new, list(wholes.values()))
+    return found | {id_ for id_, why in zip(wholes, reasons, strict=True) if why}
 
 
 def _faults_of_unreached(new: Tokenizer, unreached: set[int]) -> Iterator[Fault]:

@@ -10,6 +10,8 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
+from bytepair import _core
+
 from ._faults import Fault, listed
 
 if TYPE_CHECKING:
@@ -55,24 +57,18 @@ description that describe them.
 
 def names_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
     """Write tokens as Hugging Face files do."""
-    return [written for *_rest, written in tokenizer.inspect().tokens_of(list(ids))]
+    return [token.written for token in tokenizer.inspect().tokens(list(ids))]
 
 
 def shown(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
     """Write tokens for a reader: those of bytes as their text, if they are whole characters."""
-    is_bytes = tokenizer.inspect().rules()["is_bytes"]
+    is_bytes = tokenizer.inspect().settings["is_bytes"]
     names = []
-    for _kind, content, goes_on, ends, written in tokenizer.inspect().tokens_of(
-        list(ids)
-    ):
-        text = content.decode(errors="replace")
-        is_plain = (
-            is_bytes
-            and not goes_on
-            and not ends
-            and "\N{REPLACEMENT CHARACTER}" not in text
-        )
-        names.append(repr(text if is_plain else written))
+    for token in tokenizer.inspect().tokens(list(ids)):
+        is_marked = token.continues or token.ends
+        is_whole = "\N{REPLACEMENT CHARACTER}" not in token.text
+        is_plain = is_bytes and not is_marked and is_whole
+        names.append(repr(token.text if is_plain else token.written))
     return names
 
 
@@ -156,7 +152,7 @@ def _ranked(tokenizer: Tokenizer) -> list[tuple[Merge, int]]:
     If a pair is listed twice, the last place counts, as in Hugging Face's library.
     """
     merges = tokenizer.inspect().merge_log
-    ranks = tokenizer.inspect().rules()["priorities"] or range(len(merges))
+    ranks = tokenizer.inspect().settings["priorities"] or range(len(merges))
     by_pair: dict[tuple[int, int], tuple[Merge, int]] = {}
     for merge, rank in zip(merges, ranks, strict=True):
         by_pair.pop(merge[:2], None)
@@ -221,11 +217,11 @@ def added_faults(pairing: Pairing) -> Iterator[Fault]:
     """Find added tokens of the base that changed or are gone, and old tokens that became added tokens."""
     base, new = pairing.base, pairing.new
     has_normalizer = any(
-        dict(one.inspect().description)["normalize"] != "nothing" for one in (base, new)
+        one.inspect().description["normalize"] != "nothing" for one in (base, new)
     )
-    found = {content: flags for _id, content, flags in new._added_tokens}
+    found = {content: flags for _id, content, flags in _core.added_tokens(new)}
     cases = []
-    for id_, content, flags in base._added_tokens:
+    for id_, content, flags in _core.added_tokens(base):
         now = found.get(content)
         if now is None:
             cases.append(
@@ -240,9 +236,9 @@ def added_faults(pairing: Pairing) -> Iterator[Fault]:
         if other:
             case = {"token": content, "base_id": id_, "flags": other}
             cases.append((f"{content!r}: {', '.join(other)}", case))
-    known = {content for _id, content, _flags in base._added_tokens}
+    known = {content for _id, content, _flags in _core.added_tokens(base)}
     old_of = pairing.old_of
-    for id_, content, _flags in new._added_tokens:
+    for id_, content, _flags in _core.added_tokens(new):
         if content not in known and old_of[id_] >= 0:
             case = {"token": content, "base_id": old_of[id_]}
             cases.append((f"{content!r} is one now", case))
@@ -263,7 +259,7 @@ def other_parts(base: Tokenizer, new: Tokenizer) -> list[str]:
 def part_faults(base: Tokenizer, new: Tokenizer) -> Iterator[Fault]:
     """Find parts of the base that were changed."""
     before, after = _parts(base), _parts(new)
-    lines = dict(base.inspect().description), dict(new.inspect().description)
+    lines = base.inspect().description, new.inspect().description
     for name, (label, line) in PARTS.items():
         if before.get(name) == after.get(name):
             continue

@@ -174,11 +174,9 @@ def _encoded(tokenizer: Tokenizer, text: str, allowed: Allowed) -> NDArray[Any] 
 
 def _lengths(pairing: Pairing) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Give how long each token of both is in a text."""
-    before = np.array(
-        [len(text) for _, text in pairing.base.inspect().tokens()], np.int64
-    )
-    after = np.array(
-        [len(text) for _, text in pairing.new.inspect().tokens()], np.int64
+    before, after = (
+        np.array([len(token.bytes) for token in one.inspect().tokens()], np.int64)
+        for one in (pairing.base, pairing.new)
     )
     for id_, old in enumerate(pairing.old_of):
         if old >= 0 and id_ != old:

@@ -10,12 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from bytepair import _core
     from bytepair._tokenizer import Tokenizer
 
 __all__ = ["Moved", "Pairing"]
 
-TEXT, UNKNOWN, ADDED, HOLE = 0, 5, 6, 7
-Key = tuple[int, bytes]
+Form = tuple[bool, bool, bool]
+Key = tuple[Form, bytes]
 
 
 class Moved(NamedTuple):
@@ -85,9 +86,14 @@ class Pairing:
 def _keys(tokenizer: Tokenizer) -> list[Key | None]:
     """Give each token what makes it that token; ``None`` for an id that no token has."""
     return [
-        None if kind == HOLE else (TEXT if kind in (UNKNOWN, ADDED) else kind, text)
-        for kind, text in tokenizer.inspect().tokens()
+        None if token.kind == "none" else (_form(token), token.bytes)
+        for token in tokenizer.inspect().tokens()
     ]
+
+
+def _form(token: _core.Token) -> Form:
+    """Give what tells apart tokens of the same bytes."""
+    return token.kind == "byte", token.continues, token.ends
 
 
 def _first(keys: list[Key | None]) -> dict[Key, int]:

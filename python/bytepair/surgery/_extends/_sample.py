@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, TypeVar
 
+from bytepair import _core
 from bytepair._verify import torture
 from bytepair.surgery._own_texts import SPACE_MARK
 
@@ -44,7 +45,7 @@ def sample(
     most = len(ids) if has_all else MOST_TOKENS
     old = _texts_of(base, _evenly(ids, most))
     added = _evenly(_contents(base), MOST_ADDED)
-    known = {content for _id, content, _flags in base._added_tokens}
+    known = {content for _id, content, _flags in _core.added_tokens(base)}
     more = [content for content in _contents(new) if content not in known]
     return [
         *torture.TEXTS,
@@ -56,7 +57,7 @@ def sample(
 
 
 def _contents(tokenizer: Tokenizer) -> list[str]:
-    return [content for _id, content, _flags in tokenizer._added_tokens]
+    return [content for _id, content, _flags in _core.added_tokens(tokenizer)]
 
 
 def _beside_letters(content: str) -> list[str]:
@@ -66,11 +67,11 @@ def _beside_letters(content: str) -> list[str]:
 def _texts_of(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
     """List the texts of tokens of whole characters."""
     found = []
-    for kind, text, *_rest in tokenizer.inspect().tokens_of(ids):
-        if kind != "text":
+    for token in tokenizer.inspect().tokens(ids):
+        if token.kind != "text":
             continue
         try:
-            found.append(text.replace(SPACE_MARK, b" ").decode())
+            found.append(token.bytes.replace(SPACE_MARK, b" ").decode())
         except UnicodeDecodeError:
             continue
     return found
