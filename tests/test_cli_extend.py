@@ -78,7 +78,7 @@ REFUSED = {
     "--strings, or --from: several are given": "base.json c.txt --strings c.txt -o n.json",
     "--add is for learning": f"{STRINGS} --add 1",
     "--min-count is for learning": f"{STRINGS} --min-count 3",
-    "--field is for learning from a corpus, not for --strings": f"{STRINGS} --field text",
+    "--field is for learning from a corpus, and has no effect on --strings": f"{STRINGS} --field text",
     "--skip-bad is for learning": f"{STRINGS} --skip-bad",
     "--scope is for learning": f"{STRINGS} --scope Thai",
     "--max-token-bytes is for learning": f"{STRINGS} --max-token-bytes 3",
@@ -154,7 +154,7 @@ def test_compare_writes_a_difference_as_json(files):
 def test_a_scope_leaves_other_text_alone(files):
     """Scripts and characters, repeated or with commas between them."""
     Path("c.txt").write_text("नमस्ते दुनिया! hats”” hats””\n" * 9, "utf-8")
-    scope = ["--scope", "Deva,U+0964", "--scope", "Thai"]
+    scope = ["--scope", "Devanagari,U+0964", "--scope", "Thai"]
     found = run("base.json", "c.txt", "--add", "12", "-o", "n.json", "--json", *scope)
     scope = ["Devanagari", "Thai", "।"]
     expected = surgery.extend("base.json", "c.txt", add=12, scope=scope)
@@ -172,15 +172,15 @@ def test_strings_come_from_the_lines_of_a_file(files):
     Path("w.txt").write_bytes("\n".join(lines).encode() + b"\nb\xff\n")
     found = run("base.json", "--strings", "w.txt", "-o", "n.json", "--json")
     strings = ["wi", " hat", "hat", "", "zyx", "wide hat", "lo", "b\udcff"]
-    expected = surgery.extend("base.json", strings=strings)
+    expected = surgery.add_strings("base.json", strings)
     again = bytepair.Tokenizer.from_file("n.json")
     assert again.vocabulary == expected.tokenizer.vocabulary
     written = json.loads(found.stdout)
-    assert [row["text"] for row in written["strings"]] == strings
+    assert [row["text"] for row in written["rows"]] == strings
     assert written["outcomes"] == expected.report.outcomes
     errors = found.stderr.splitlines()
     assert errors[:5] == [
-        "' hat': needs helpers that shorter strings need, too",
+        "' hat': needs helpers that others need, too",
         "'hat': needs helpers, 'ha'",
         "'': empty",
         "'zyx': needs helpers, 'zy'",

@@ -139,7 +139,7 @@ ADDED = "no token could be added; "
 NOTHING = {
     f"{ADDED}1 string: 1 in need of helpers": "extend base.json --strings far.txt",
     f"{ADDED}fewer than the 3 asked for": "extend base.json once.txt --add 3",
-    "--matching 'zz' removes nothing: it matches no": "prune base.json --matching zz",
+    "no token that may be removed matches 'zz'": "remove base.json --matching zz",
     "f.json: the selected findings name no": "remove base.json --findings f.json",
     f"other.json: {ADDED}": "extend base.json --from other.json",
 }

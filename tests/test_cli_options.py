@@ -222,6 +222,7 @@ def python_names() -> set[str]:
         surgery.extend,
         surgery.prune,
         surgery.remove,
+        surgery.add_strings,
         surgery.merge_vocabularies,
         surgery.Surgery.embedding_map,
         *(call for call in vars(analyze).values() if inspect.isfunction(call)),
@@ -268,7 +269,7 @@ BASES = {
     "prune": [
         ["own.json", "c.txt", "--to", "260", "-o", "e.json"],
         ["ranks.tiktoken", "c.jsonl", "--min-count", "2", "-o", "e.bytepair"],
-        ["own.json", "--matching", "low", "-o", "e.tiktoken"],
+        ["own.json", "c.txt", "--to", "260", "--matching", "low", "-o", "e.tiktoken"],
     ],
     "remove": [
         ["own.json", "low", "-o", "e.json"],
@@ -360,8 +361,6 @@ RENAMED = {
     "--dropout must be at most 1": "segment codes --dropout 2",
     '--encoding: "no-such" is not known': "info ranks.tiktoken --encoding no-such",
     "has another --normalize than": "train c.txt -o o.json --merges 30 --resume own.json --normalize nfc",
-    "--id: no token has the id 9999": "remove own.json --id 9999 --dry-run",
-    "TOKENS: no token is 'lowlow'": "remove own.json lowlow --dry-run",
 }
 
 

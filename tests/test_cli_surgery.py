@@ -51,10 +51,10 @@ def test_prune_writes_what_the_function_gives(files):
     assert lines[-1] == "saved: n.json"
 
 
-def test_prune_takes_a_regular_expression(files):
-    """All tokens whose text matches go, and no others; no corpus is needed."""
+def test_remove_takes_a_regular_expression(files):
+    """All tokens whose text matches go; nothing else is built on them."""
     options = ["--matching", "^ ?w", "-o", "n.bytepair", "--numbering", "holes"]
-    _lines, numbers = done("prune", "base.json", *options)
+    _lines, numbers = done("remove", "base.json", *options)
     gone = [files.vocabulary[id_] for id_ in numbers["removed"]]
     assert gone
     assert all(token.lstrip().startswith(b"w") for token in gone)
@@ -68,7 +68,7 @@ def test_remove_says_what_is_built_on_a_token_before_it_is_written(files):
     before = names()
     dry, numbers = done("remove", "base.json", "lo", "--dry-run")
     assert names() == before
-    plan = surgery.plan_removal(files, "lo")
+    plan = surgery.remove(files, "lo").report.cascade
     assert plan.following
     assert dry[: len(plan.lines)] == list(plan.lines)
     assert dry[-1] == "nothing is written"
@@ -115,8 +115,8 @@ def test_merging_writes_what_the_function_gives(files):
     command = "extend", "base.json", "--from", "other.json"
     lines, numbers = done(*command, "-o", "n.json")
     expected = surgery.merge_vocabularies("base.json", "other.json")
-    assert lines[: len(expected.report.lines)] == list(expected.report.lines)
-    assert numbers.items() >= expected.report.to_json().items()
+    assert expected.report.lines[0] in lines
+    assert numbers["rows"] == json.loads(json.dumps(expected.report.to_json()["rows"]))
     again = bytepair.Tokenizer.from_file("n.json")
     assert again.vocabulary == expected.tokenizer.vocabulary
     assert again.vocabulary[: len(files)] == files.vocabulary
@@ -155,18 +155,14 @@ REFUSED = {
     "--to: 300 tokens are asked for, but there are": "prune c.txt --to 300",
     "--to: 20 tokens are asked for, but": "prune c.txt --to 20",
     "--to needs files to count tokens in": "prune --to 260",
-    "say which tokens to remove: --to, --min-count or --matching": "prune c.txt",
+    "say how many tokens to remove: --to or --min-count; bytepair remove": "prune --matching low",
     "the corpus is empty": "prune nothing.txt --to 260",
     "no such file": "prune absent.txt --to 260",
-    "is not a valid regular expression": "prune --matching (",
-    "--lines is about a corpus": "prune --matching low --lines",
-    "--field is about a corpus": "prune --matching low --field a",
-    "--field is about a corpus, and none": "prune --matching low --field text",
-    "--skip-bad is about a corpus": "prune --matching low --skip-bad",
-    "TOKENS: no token is 'lowlow'": "remove lowlow",
-    "--id: no token has the id 9999": "remove --id 9999",
-    "--id: 'a' (id 64) is a unit": "remove low --id 64",
-    "TOKENS: 'a' (id 64) is a unit of the alphabet and": "remove a --id 65",
+    "is not a valid regular expression": "prune c.txt --to 260 --matching (",
+    "no token is 'lowlow'": "remove lowlow",
+    "no token has the id 9999": "remove --id 9999",
+    "'a' (id 64) is a unit of": "remove low --id 64",
+    "'b' (id 65) is a unit of the alphabet; these must": "remove a --id 65",
     "--findings: the id 64 is 'b' there": "remove --findings other_ids.json",
     "other_ids.json: the selected findings name no token": "remove --findings other_ids.json --select BP6",
     "'x' is not an id": "remove --id 1,x",
@@ -221,7 +217,7 @@ def test_a_format_without_special_tokens_is_refused_before_a_corpus_is_read(
 
 def test_without_an_output_only_a_dry_run_is_taken(files):
     """The message says so."""
-    for typed in ("prune base.json --matching low", "remove base.json low"):
+    for typed in ("prune base.json c.txt --to 270", "remove base.json low"):
         command = typed.split()
         assert "only --dry-run needs no output" in run(*command, code=2).stderr
         assert run(*command, "--dry-run", "--quiet").output == ""

@@ -595,7 +595,7 @@ def test_fewer_pairs_than_asked_for_are_a_line_in_the_report():
 
 BAD = {
     "add must be between": {"texts": ["aa"], "add": -1},
-    "give one of corpus, texts=, counts= and strings=, not none": {"add": 1},
+    "give one of corpus, texts= and counts=, not none": {"add": 1},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "add": 1},
     "lines= is for files, not for texts=": {"texts": ["a"], "lines": True, "add": 1},
     "max_token_bytes must be": {"texts": ["a"], "max_token_bytes": 0, "add": 1},

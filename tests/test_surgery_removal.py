@@ -5,6 +5,7 @@ import functools
 import itertools
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -122,16 +123,15 @@ def test_the_plan_says_what_goes_with_what(name):
     for left, right, made in merges_by_id(base):
         makers[made].append((left, right))
     for id_ in free_ids(base):
-        plan = surgery.plan_removal(base, id_)
-        assert set(plan.named) == {id_}
         found = surgery.remove(base, id_)
+        plan = found.report.cascade
+        assert set(plan.named) == {id_}
         going = {id_} | {one.id for one in plan.following}
         assert going == set(found.report.removed)
         for one in plan.following:
             assert one.cause == id_
             assert one.part in going
             assert any(one.part in pair for pair in makers[one.id])
-        assert found.report.cascade == plan
 
 
 # Files
@@ -282,8 +282,8 @@ def test_min_count_stops_where_the_rarest_leaf_is_frequent_enough():
     assert both.report.removed == found.report.removed[:2]
 
 
-def test_a_function_or_a_list_says_what_may_go():
-    """Nothing else goes; a token that others are built on stays, and is named in the report."""
+def test_a_function_or_a_regular_expression_says_what_goes():
+    """It sees each token that may be removed, and no other; pruning takes as many of these as it needs."""
     base = every_kind()["gpt4o"]
     seen = []
 
@@ -291,21 +291,19 @@ def test_a_function_or_a_list_says_what_may_go():
         seen.append(token)
         return "w" in token.text
 
-    found = surgery.prune(base, drop=has_w, numbering="holes")
+    found = surgery.remove(base, has_w, numbering="holes")
     assert [token.id for token in seen] == free_ids(base)
     assert all(token.bytes == base.vocabulary[token.id] for token in seen)
     assert all(_core.id_of_written(base, token.written) == token.id for token in seen)
     named = {token.id for token in seen if b"w" in token.bytes}
     assert set(found.report.removed) == named
-    assert found.report.held == ()
-    lo, low = base.token_to_id("lo"), base.token_to_id("low")
-    held = surgery.prune(base, drop=["lo"])
-    assert (held.report.removed, held.report.held) == ((), (lo,))
-    assert "1 named token stays" in held.report.lines[2]
-    assert low not in held.report.held
+    again = surgery.remove(base, re.compile("w"), numbering="holes")
+    assert again.tokenizer == found.tokenizer
     some = surgery.prune(base, texts=["low wide"], drop=has_w, to=base.n_vocab - 2)
     assert len(some.report.removed) == 2
     assert set(some.report.removed) <= named
+    with pytest.raises(TokenizerError, match="no token that may be removed matches"):
+        surgery.remove(base, re.compile("zz"))
 
 
 def test_weights_of_files_and_counts_are_those_of_texts(tmp_path):
@@ -393,12 +391,11 @@ def test_what_must_stay_is_refused_by_name(reason):
     name, token = MUST_STAY[reason]
     base = every_kind()[name]
     id_ = _core.id_of_written(base, token)
-    for call in (surgery.remove, surgery.plan_removal):
-        with pytest.raises(TokenizerError, match=f"id {id_}.*{reason} and must stay"):
-            call(base, [id_])
-    with pytest.raises(TokenizerError, match=f"drop: .*{reason}"):
-        surgery.prune(base, drop=[token])
-    found = surgery.prune(base, drop=lambda _token: True)
+    with pytest.raises(TokenizerError, match=f"id {id_}.*{reason} and must stay"):
+        surgery.remove(base, [id_])
+    with pytest.raises(TokenizerError, match=f"{reason} and must stay"):
+        surgery.prune(base, texts=["a"], to=260, drop=[token])
+    found = surgery.remove(base, lambda _token: True)
     assert found.id_map[id_] == id_
     assert sorted(found.report.removed) == free_ids(base)
 
@@ -442,16 +439,19 @@ def test_tokens_are_ids_texts_bytes_or_what_files_write():
     low = base.token_to_id(" low")
     array = np.array([low])
     for named in (low, " low", b" low", "Ġlow", list(array), array, [" low", low]):
-        assert list(surgery.plan_removal(base, named).named) == [low]
-    assert list(surgery.plan_removal(base, np.array([low, 260])).named) == [low, 260]
+        assert list(surgery.remove(base, named).report.cascade.named) == [low]
+    assert list(surgery.remove(base, np.array([low, 260])).report.cascade.named) == [
+        low,
+        260,
+    ]
     texts = set(base.vocabulary[257:270])
     by_text = [base.token_to_id(text) for text in sorted(texts, key=repr)]
-    assert list(surgery.plan_removal(base, texts).named) == by_text
+    assert list(surgery.remove(base, texts).report.cascade.named) == by_text
     model = every_kind()["fallback"]
-    named = surgery.plan_removal(model, " low").named
+    named = surgery.remove(model, " low").report.cascade.named
     assert list(named) == [model.token_to_id("▁low")]
     odd = hugging_face({"vocab": vocabulary("a", "Ġ", "Ġa"), "merges": [["Ġ", "a"]]})
-    assert list(surgery.plan_removal(odd, "Ġa").named) == [2]
+    assert list(surgery.remove(odd, "Ġa").report.cascade.named) == [2]
 
 
 def test_a_text_that_means_two_tokens_is_refused():
@@ -461,15 +461,15 @@ def test_a_text_that_means_two_tokens_is_refused():
     assert len(two - {None}) == 2
     with pytest.raises(TokenizerError, match="give the id"):
         surgery.remove(base, ["Ġl"])
-    with pytest.raises(TokenizerError, match=r"no token has the id 17$"):  # a hole
+    with pytest.raises(TokenizerError, match="no token has the id 17"):  # a hole
         surgery.remove(every_kind()["unknown and added"], [17])
 
 
 BAD = {
     "no token is 'lowx'; it is encoded to 'low', 'x'": ["lowx"],
-    "no token has the id 276; ids are 0 to 275": [276],
+    "no token has the id 276; the vocabulary has 276 ids": [276],
     "no token has the id -1": [-1],
-    "no token is named": [],
+    "no token that may be removed is named": [],
     "not float": [1.5],
     "not bool": [True],
     "not what bytepair doctor --json writes": [{"a": 1}],
@@ -486,10 +486,10 @@ def test_what_names_no_token_is_refused(message):
 def test_what_was_removed_is_said_as_it_is():
     """Nothing is called reserved or numbered anew if nothing went, and none is said to be absent."""
     base = every_kind()["gpt4o"]
-    kept = "276 tokens left, their ids unchanged"
     for numbering in ("reserved", "holes", "compact"):
-        found = surgery.prune(base, drop=lambda _token: False, numbering=numbering)
-        assert found.report.lines == ("0 tokens removed", kept)
+        found = surgery.prune(base, texts=["low"], to=276, numbering=numbering)
+        kept = "276 tokens left, their ids unchanged"
+        assert found.report.lines[:2] == ("0 tokens removed", kept)
     base = bytepair.train_from_iterator(["low"] * 3, vocab_size=258)
     found = surgery.prune(base, texts=["low"], to=257)
     assert found.report.counts == (1,)
@@ -515,8 +515,8 @@ def test_findings_of_the_doctor_go_in_directly():
         assert removed.report.removed == (8,)
     other = every_kind()["gpt4o"]
     for select in ("BP101", ["BP101"]):
-        plan = surgery.plan_removal(base, diagnosis, select=select)
-        assert list(plan.named) == [8]
+        found = surgery.remove(base, diagnosis, select=select)
+        assert list(found.report.cascade.named) == [8]
     with pytest.raises(TokenizerError, match="of another tokenizer"):
         surgery.remove(other, diagnosis)
     tokens = [{"id": 0, "text": "a"}, {"id": 4, "text": "ab"}]
@@ -539,16 +539,14 @@ BAD_PRUNING = {
     "to: 300 tokens are asked for, but there are 276": {"texts": ["a"], "to": 300},
     "to: 100 tokens are asked for, but 257 must stay": {"texts": ["a"], "to": 100},
     "and what is not named": {"texts": ["a"], "to": 260, "drop": [" low"]},
-    "give to=, min_count= or drop=": {"texts": ["a"]},
-    "to= needs a corpus, texts= or counts=": {"to": 260},
-    "min_count= needs a corpus": {"min_count": 2},
+    "give to= or min_count=": {"texts": ["a"], "drop": [" low"]},
+    "give one of corpus, texts= and counts=, not none": {"to": 260},
     "min_count is .* beyond": {"texts": ["a"], "min_count": 1 << 63},
     "min_count must be at least 1": {"texts": ["a"], "min_count": 0},
     "the corpus is empty": {"texts": [], "to": 260},
     "not both texts and counts": {"texts": ["a"], "counts": {"a": 1}, "to": 260},
-    "lines= is about a corpus": {"drop": [" low"], "lines": True},
-    "threads= is about a corpus": {"drop": [" low"], "threads": 2},
-    "numbering must be one of reserved, holes": {"drop": [1], "numbering": "new"},
+    "lines= is for files, not for texts=": {"texts": ["a"], "to": 260, "lines": True},
+    "numbering must be one of reserved, holes": {"to": 260, "numbering": "new"},
     "to must be between": {"texts": ["a"], "to": -1},
 }
 
@@ -645,7 +643,7 @@ def test_every_removal_from_a_small_vocabulary(name, seed):
         holes = surgery.remove(base, [id_], numbering="holes")
         compact = surgery.remove(base, [id_], numbering="compact")
         gone = set(holes.report.removed)
-        following = surgery.plan_removal(base, id_).following
+        following = surgery.remove(base, id_).report.cascade.following
         assert gone == {id_, *(one.id for one in following)}
         data = compact.tokenizer.to_bytes(format="huggingface")
         read = theirs.Tokenizer.from_str(data.decode())

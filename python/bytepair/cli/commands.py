@@ -44,7 +44,7 @@ COMMANDS = (
     Entry("report", LOOK, "Write a report about tokenizers as one HTML file."),
     Entry("playground", LOOK, "Encode, trace and train in the browser; nothing leaves your machine."),
     Entry("extend", VOCABULARY, "Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer."),
-    Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least, or tokens that match a pattern."),
+    Entry("prune", VOCABULARY, "Remove the tokens that a corpus needs least."),
     Entry("remove", VOCABULARY, "Remove tokens, such as glitch tokens, and the tokens built on them."),
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it back, and compare both."),
     Entry("doctor", CHANGE, "Find faults in a tokenizer; the exit code is 1 if there are any."),

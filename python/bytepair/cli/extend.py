@@ -30,10 +30,9 @@ from .training_options import (
 from .vocabulary_options import Saving
 
 if TYPE_CHECKING:
-    from bytepair import Tokenizer
-    from bytepair.surgery import ExtensionReport, MergingReport, StringsReport, Surgery
+    from bytepair.surgery import AdditionReport, ExtensionReport, Surgery
 
-    Report = ExtensionReport | StringsReport | MergingReport
+    Report = ExtensionReport | AdditionReport
 
 __all__ = ["extend"]
 
@@ -125,30 +124,29 @@ def extend(
     Old tokens, merges and added tokens keep their ids, and new ids follow the largest one.
     """
     from bytepair import surgery
-    from bytepair.surgery._extend import base_of
+    from bytepair.surgery._surgery import Base
 
     from .train import Watch, weighted
 
     _check_source(corpus, strings, add, other)
-    base, source = base_of(tokenizer_path)
-    saving.check(base, output)
+    base = Base.of(tokenizer_path)
+    saving.check(base.tokenizer, output)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
-    options: dict[str, Any] = {
-        "add": add,
-        **limits.given(),
-        "allow_helpers": allow_helpers or None,
-        **reading.given(),
-    }
-    if strings is not None:
-        options["strings"] = _lines_of(strings)
-    elif other is None:
-        options |= {"corpus": weighted(corpus or []), "progress": watch}
-    given = {name: v for name, v in options.items() if v is not None}
+    options: dict[str, Any] = {"add": add, **limits.given(), **reading.given()}
+    given = {name: value for name, value in options.items() if value is not None}
     found: Surgery[Any]
-    if other is None:
-        found = surgery.extend(base, **given).read_from(source)
+    if corpus:
+        _refuse_helpers(allow_helpers=allow_helpers)
+        found = surgery.extend(base, weighted(corpus), progress=watch, **given)
     else:
-        found = _merged(base, other, given).read_from(source)
+        _refuse_learning(given, "--from" if strings is None else "--strings")
+        found = (
+            surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
+            if other is not None
+            else surgery.add_strings(
+                base, _lines_of(strings or ""), allow_helpers=allow_helpers
+            )
+        )
     drawn = _drawn(found.report)
     said = [
         line.replace("allow_helpers=True", "--allow-helpers")
@@ -187,19 +185,20 @@ def _check_source(
         raise TrainingError(message)
 
 
-def _merged(
-    base: "Tokenizer", other: Path, options: dict[str, Any]
-) -> "Surgery[MergingReport]":
-    """Add the tokens of another tokenizer, which are learned from no corpus."""
-    from bytepair import surgery
-    from bytepair.surgery._extend import base_of
-
-    allow_helpers = options.pop("allow_helpers", False)
-    for name in options:
-        message = f"{name}= is for learning from a corpus, and has no effect on --from"
+def _refuse_helpers(*, allow_helpers: bool) -> None:
+    """Refuse helpers for a corpus, whose tokens need none."""
+    if allow_helpers:
+        message = "--allow-helpers is for --strings and --from, which are not given"
         raise TrainingError(message)
-    second, _ = base_of(other)
-    return surgery.merge_vocabularies(base, second, allow_helpers=allow_helpers)
+
+
+def _refuse_learning(options: dict[str, Any], option: str) -> None:
+    """Refuse options of learning, where tokens are given."""
+    for name in options:
+        message = (
+            f"{name}= is for learning from a corpus, and has no effect on {option}"
+        )
+        raise TrainingError(message)
 
 
 def _lines_of(path: str) -> list[str]:
@@ -217,21 +216,19 @@ def _lines_of(path: str) -> list[str]:
 
 def _is_met(report: "Report") -> bool:
     """Tell whether what was asked for is there although nothing was added."""
-    from bytepair.surgery import MergingReport, StringsReport
+    from bytepair.surgery import AdditionReport
 
-    if isinstance(report, (MergingReport, StringsReport)):
+    if isinstance(report, AdditionReport):
         return report.outcomes.keys() <= {"known", "repeated"}
     return report.asked == 0
 
 
 def _drawn(report: "Report") -> list[str]:
     """Draw the curve, or list what did not become a token."""
-    from bytepair.surgery import MergingReport, StringsReport
-    from bytepair.views._surgery import curve_lines, string_lines
+    from bytepair.surgery import AdditionReport
+    from bytepair.views._surgery import curve_lines, row_lines
 
     width = min(shutil.get_terminal_size().columns, WIDEST)
-    if isinstance(report, MergingReport):
-        return []
-    if isinstance(report, StringsReport):
-        return string_lines(report, width=width)
+    if isinstance(report, AdditionReport):
+        return row_lines(report, width=width)
     return curve_lines(report, width=width)

@@ -1,12 +1,9 @@
 """``bytepair prune``: removes the tokens that a corpus needs least."""
 
 import json
-import re
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-
-from bytepair import TokenizerError
 
 from . import corpus_options
 from .options import Json, NewTokenizerOrNone, Quiet, TokenizerPath
@@ -19,10 +16,8 @@ from .vocabulary_options import (
     NumberingName,
     Saving,
     check_output,
+    compiled,
 )
-
-if TYPE_CHECKING:
-    from bytepair.surgery import PruningReport
 
 __all__ = ["prune"]
 
@@ -34,7 +29,7 @@ def prune(
         list[str] | None,
         typer.Argument(
             metavar="[FILES]",
-            help="Files to count tokens in, as for bytepair train; needed by --to and --min-count.",
+            help="Files to count tokens in, as for bytepair train.",
             show_default=False,
         ),
     ] = None,
@@ -63,7 +58,7 @@ def prune(
         typer.Option(
             metavar="REGEX",
             help="Remove only tokens whose text contains a match of this regular expression (Python "
-            "syntax); without --to and --min-count, all of them.",
+            "syntax).",
             show_default=False,
         ),
     ] = None,
@@ -75,35 +70,33 @@ def prune(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Remove the tokens that a corpus needs least, or tokens that match a pattern.
+    """Remove the tokens that a corpus needs least.
 
     The rarest token that no other is built on is removed, then the counts are updated, and so on.
     Units, bytes, the unknown token and added tokens stay. Every token that stays can still be made.
     """
     from bytepair import surgery
-    from bytepair.surgery._extend import base_of
+    from bytepair.surgery._surgery import Base
 
     from .train import Watch, weighted
 
     check_output(output, dry_run=dry_run)
-    _check(to, min_count, matching, has_corpus=bool(corpus))
-    drop = None if matching is None else _matches(matching)
-    base, source = base_of(tokenizer_path)
+    _check(to, min_count, has_corpus=bool(corpus))
+    drop = None if matching is None else compiled(matching)
+    base = Base.of(tokenizer_path)
     way = numbering or NumberingName.RESERVED
-    saving.check(base, output, way)
+    saving.check(base.tokenizer, output, way)
     watch = Watch(is_shown=not quiet)
     found = surgery.prune(
         base,
-        weighted(corpus) if corpus else None,
+        weighted(corpus or []),
         to=to,
         min_count=min_count,
         drop=drop,
         numbering=way.value,
         progress=watch,
         **{name: v for name, v in reading.given().items() if v is not None},
-    ).read_from(source)
-    if not found.report.removed:
-        _refuse_nothing(found.report, matching, to or min_count)
+    )
     if not quiet:
         remark(*watch.deferred, *found.report.lines)
     lines, written = saving.save(found, None if dry_run else output)
@@ -113,36 +106,14 @@ def prune(
         print(json.dumps({**found.report.to_json(), **written}))
 
 
-def _check(
-    to: int | None, min_count: int | None, matching: str | None, *, has_corpus: bool
-) -> None:
-    """Refuse a command that does not say which tokens to remove."""
-    if to is None and min_count is None and matching is None:
-        message = "say which tokens to remove: --to, --min-count or --matching"
+def _check(to: int | None, min_count: int | None, *, has_corpus: bool) -> None:
+    """Refuse a command that does not say how many tokens to remove, or has no files."""
+    if to is None and min_count is None:
+        message = (
+            "say how many tokens to remove: --to or --min-count; bytepair remove --matching removes all "
+            "tokens that match a regular expression"
+        )
         raise typer.BadParameter(message)
-    counting = {"--to": to, "--min-count": min_count}
-    for option, value in counting.items():
-        if value is not None and not has_corpus:
-            message = "needs files to count tokens in, since the rarest are removed"
-            raise typer.BadParameter(message, param_hint=option)
-
-
-def _refuse_nothing(
-    report: "PruningReport", matching: str | None, limit: int | None
-) -> None:
-    """Refuse a regular expression that removed nothing, where only it says what to remove."""
-    if matching is None or limit is not None:
-        return
-    held = report.lines[2:] or ["it matches no token that may be removed"]
-    message = f"--matching {matching!r} removes nothing: {held[0]}"
-    raise TokenizerError(message)
-
-
-def _matches(pattern: str) -> Any:  # noqa: ANN401 -- a function of tokens
-    """Give the function that chooses tokens by their text."""
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        message = f"{pattern!r} is not a valid regular expression: {error}"
-        raise typer.BadParameter(message, param_hint="--matching") from error
-    return lambda token: compiled.search(token.text)
+    if not has_corpus:
+        message = "needs files to count tokens in, since the rarest are removed"
+        raise typer.BadParameter(message, param_hint="--to" if to else "--min-count")

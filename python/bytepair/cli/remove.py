@@ -19,6 +19,7 @@ from .vocabulary_options import (
     NumberingName,
     Saving,
     check_output,
+    compiled,
 )
 
 if TYPE_CHECKING:
@@ -65,6 +66,14 @@ def remove(
             show_default=False,
         ),
     ] = None,
+    matching: Annotated[
+        str | None,
+        typer.Option(
+            metavar="REGEX",
+            help="Remove all tokens whose text contains a match of this regular expression (Python syntax).",
+            show_default=False,
+        ),
+    ] = None,
     select: Annotated[
         list[str] | None,
         choosing(
@@ -91,17 +100,17 @@ def remove(
     bytes, the unknown token and special tokens cannot be removed. Every remaining token can still be made.
     """
     from bytepair import surgery
-    from bytepair.surgery._extend import base_of
+    from bytepair.surgery._surgery import Base
 
     check_output(output, dry_run=dry_run)
-    base, source = base_of(tokenizer_path)
+    base = Base.of(tokenizer_path)
     way = numbering or NumberingName.RESERVED
-    saving.check(base, output, way)
-    named = _named(tokens, id_, findings)
+    saving.check(base.tokenizer, output, way)
+    named = _named(tokens, id_, findings, matching)
     value: Mode = mode.value
     found = surgery.remove(
         base, named, mode=value, numbering=way.value, select=codes_of(select)
-    ).read_from(source)
+    )
     cascade = found.report.cascade
     if not cascade.named:
         message = f"{findings}: {'; '.join(cascade.lines)}; --select chooses others"
@@ -116,22 +125,25 @@ def remove(
 
 
 def _named(
-    tokens: list[str] | None, ids: list[str] | None, findings: str | None
+    tokens: list[str] | None,
+    ids: list[str] | None,
+    findings: str | None,
+    matching: str | None,
 ) -> list[Any]:
     """Gather the named tokens."""
-    from bytepair.surgery._tokens import Typed
-
-    named = [Typed("TOKENS", _as_typed(token)) for token in tokens or []]
+    named: list[Any] = [_as_typed(token) for token in tokens or []]
     for given in ids or []:
         for number in given.split(","):
             if not (number.strip().isascii() and number.strip().isdigit()):
                 message = f"{number.strip()!r} is not an id, such as 262"
                 raise typer.BadParameter(message, param_hint="--id")
-            named.append(Typed("--id", int(number)))
+            named.append(int(number))
     if findings is not None:
-        named.append(Typed("--findings", _read(findings)))
+        named.append(_read(findings))
+    if matching is not None:
+        named.append(compiled(matching))
     if not named:
-        message = "name tokens to remove, or give --id or --findings"
+        message = "name tokens to remove, or give --id, --matching or --findings"
         raise typer.BadParameter(message, param_hint="TOKENS")
     return named
 

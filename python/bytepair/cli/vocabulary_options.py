@@ -5,6 +5,7 @@ the base.
 """
 
 import enum
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,11 +27,11 @@ __all__ = [
     "NumberingName",
     "Saving",
     "check_output",
+    "compiled",
 ]
 
 EMBEDDINGS = "Embedding options"
 RESERVED = "<|reserved_0|>"
-SUFFIXES = (".npz", ".jsonl")
 MOST_ROWS = (1 << 32) - 1
 
 
@@ -129,8 +130,8 @@ class Saving:
             return ["nothing is written"], {"output": None}
         others = {}
         if rows is not None and self.embedding_map is not None:
-            is_npz = self.embedding_map.suffix == ".npz"
-            others[self.embedding_map] = rows._npz() if is_npz else rows._jsonl()
+            suffix = self.embedding_map.suffix
+            others[self.embedding_map] = rows.to_bytes(suffix)
         proof = save(found, output, others=others)
         lines = [*proof.lines, f"saved: {output}"]
         written = {
@@ -152,14 +153,14 @@ class Saving:
 
     def _check_embeddings(self, base: "Tokenizer", output: Path | None) -> None:
         """Refuse options of a map that is not written, and a map that cannot be written."""
+        from bytepair.surgery._embeddings import suffix_of
+
         if self.embedding_map is None:
             if self.embedding_rows is not None:
                 message = "needs --embedding-map"
                 raise typer.BadParameter(message, param_hint="--embedding-rows")
             return
-        if self.embedding_map.suffix not in SUFFIXES:
-            message = f"{self.embedding_map}: the extension must be .npz or .jsonl"
-            raise typer.BadParameter(message, param_hint="--embedding-map")
+        suffix_of(self.embedding_map)
         if self.embedding_map.is_dir():
             message = f"{self.embedding_map} is a folder; name a file"
             raise typer.BadParameter(message, param_hint="--embedding-map")
@@ -180,6 +181,15 @@ class Saving:
         if self.embedding_map is None:
             return None
         return found.embedding_map(rows=self.embedding_rows)
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a regular expression that chooses tokens by their text."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        message = f"{pattern!r} is not a valid regular expression: {error}"
+        raise typer.BadParameter(message, param_hint="--matching") from error
 
 
 def check_output(output: Path | None, *, dry_run: bool) -> None:

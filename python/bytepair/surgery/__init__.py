@@ -4,11 +4,12 @@ Each function takes a tokenizer or its path. Most return a :class:`Surgery`: the
 old one, a report of what was done and why, and the rows of the new embedding matrix.
 """
 
-from ._combine import MergingReport, OtherToken, merge_vocabularies
+from bytepair._core import Token
+
+from ._add import Addition, AdditionReport, add_strings, merge_vocabularies
 from ._embeddings import EmbeddingMap
-from ._extend import extend
+from ._extend import ExtensionReport, extend
 from ._extends import ExtensionCheck, Fault, verify_extension
-from ._extension import ExtensionReport
 from ._proof import Proof
 from ._prune import PruningReport, prune
 from ._remove import (
@@ -16,34 +17,29 @@ from ._remove import (
     Following,
     RemovalReport,
     Rerouted,
-    plan_removal,
     remove,
 )
 from ._shorten import shorten
-from ._strings import StringRow, StringsReport
 from ._surgery import Surgery
-from ._tokens import Token
 
 __all__ = [
+    "Addition",
+    "AdditionReport",
     "Cascade",
     "EmbeddingMap",
     "ExtensionCheck",
     "ExtensionReport",
     "Fault",
     "Following",
-    "MergingReport",
-    "OtherToken",
     "Proof",
     "PruningReport",
     "RemovalReport",
     "Rerouted",
-    "StringRow",
-    "StringsReport",
     "Surgery",
     "Token",
+    "add_strings",
     "extend",
     "merge_vocabularies",
-    "plan_removal",
     "prune",
     "remove",
     "shorten",

@@ -10,9 +10,11 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from bytepair._io.files import StrPath, write
 from bytepair._numpy import NDArray, np
@@ -20,6 +22,7 @@ from bytepair._ranges import check_index, check_range
 from bytepair.errors import TokenizerError
 
 from ._own_texts import encoded, own_texts
+from ._reports import check_choice
 from ._surgery import Kind, Side
 
 if TYPE_CHECKING:
@@ -27,7 +30,9 @@ if TYPE_CHECKING:
 
     from ._surgery import Surgery
 
-__all__ = ["EmbeddingMap", "embedding_map", "parts_of_new"]
+__all__ = ["EmbeddingMap", "embedding_map", "suffix_of"]
+
+SUFFIXES = (".npz", ".jsonl")
 
 Weigher = Callable[[Sequence[int]], list[float]]
 
@@ -68,7 +73,7 @@ class EmbeddingMap:
     needs_init: NDArray[np.int64]
     shape: tuple[int, int]
     tokenizer: Tokenizer = field(repr=False)
-    """The new tokenizer, whose tokens :meth:`save_jsonl` names."""
+    """The new tokenizer, whose tokens :meth:`save` names."""
 
     def row(self, new_id: int) -> tuple[list[int], list[float]]:
         """Give the old ids and the weights of a row.
@@ -122,15 +127,36 @@ class EmbeddingMap:
             new[row] = np.tensordot(self.weights[entries], parts, 1)
         return new
 
-    def save_npz(self, path: StrPath) -> None:
-        """Write the arrays to a file that ``np.load`` reads, whole or not at all.
+    def save(self, path: StrPath) -> None:
+        """Write the rows to a file, whole or not at all.
 
-        Its names are those of the attributes.
+        The ending of ``path`` says how. ``.npz`` has the arrays, by the names of the attributes, for
+        ``np.load``. ``.jsonl`` has a line of JSON for each row; its fields are ``id``, ``token`` as
+        Hugging Face's files write it and ``bytes`` in hexadecimal (both ``null`` for an id without a
+        token), ``old_ids``, ``weights`` and ``needs_init``.
+
+        Raises
+        ------
+        TokenizerError
+            ``path`` has another ending.
+        FileError
+            The file cannot be written.
         """
-        write(path, self._npz())
+        write(path, self.to_bytes(suffix_of(path)))
+
+    def to_bytes(self, suffix: str) -> bytes:
+        """Return the content of a file with this ending; see :meth:`save`.
+
+        >>> import bytepair
+        >>> from bytepair import surgery
+        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> found = surgery.extend(base, texts=["wide wider"] * 9, add=1)
+        >>> len(found.embedding_map().to_bytes(".jsonl").splitlines())
+        259
+        """
+        return self._npz() if suffix == ".npz" else self._jsonl()
 
     def _npz(self) -> bytes:
-        """Give the bytes of :meth:`save_npz`."""
         file = io.BytesIO()
         np.savez(
             file,
@@ -142,24 +168,16 @@ class EmbeddingMap:
         )
         return file.getvalue()
 
-    def save_jsonl(self, path: StrPath) -> None:
-        """Write a line of JSON for each row, whole or not at all.
-
-        Fields are ``id``, ``token`` as the vocabulary writes it and ``bytes`` in hexadecimal (both
-        ``null`` for an id without a token), ``old_ids``, ``weights`` and ``needs_init``.
-        """
-        write(path, self._jsonl())
-
     def _jsonl(self) -> bytes:
-        """Give the bytes of :meth:`save_jsonl`."""
         by_hand = set(self.needs_init.tolist())
+        tokens = [t for t in self.tokenizer.inspect().tokens() if t.kind != "none"]
+        names = {t.id: {"token": t.written, "bytes": t.bytes.hex()} for t in tokens}
         lines = []
-        for id_, (token, text) in enumerate(self._tokens()):
+        for id_ in range(self.shape[0]):
             old_ids, weights = self.row(id_)
             line = {
                 "id": id_,
-                "token": token,
-                "bytes": None if text is None else text.hex(),
+                **names.get(id_, {"token": None, "bytes": None}),
                 "old_ids": old_ids,
                 "weights": weights,
                 "needs_init": id_ in by_hand,
@@ -168,20 +186,21 @@ class EmbeddingMap:
             lines.append(written.encode(errors="backslashreplace") + b"\n")
         return b"".join(lines)
 
-    def _tokens(self) -> Iterator[tuple[str | None, bytes | None]]:
-        """Give each row's token, as it is written and as bytes."""
-        ids = [i for i, t in enumerate(self.tokenizer.vocabulary) if t is not None]
-        found = {token.id: token for token in self.tokenizer.inspect().tokens(ids)}
-        for id_ in range(self.shape[0]):
-            token = found.get(id_)
-            yield (None, None) if token is None else (token.written, token.bytes)
-
     def __repr__(self) -> str:
         (new, old), n_by_hand = self.shape, len(self.needs_init)
         return (
             f"<bytepair.surgery.EmbeddingMap: {new:,} rows of {old:,}, "
             f"{n_by_hand:,} to be set by hand>"
         )
+
+
+def suffix_of(path: StrPath) -> str:
+    """Return the ending of a file for a map; refuse any other."""
+    suffix = Path(path).suffix
+    if suffix not in SUFFIXES:
+        message = f"{os.fspath(path)}: the extension must be {' or '.join(SUFFIXES)}"
+        raise TokenizerError(message)
+    return suffix
 
 
 def embedding_map(
@@ -196,7 +215,7 @@ def embedding_map(
     n_old, n_new = _sizes(surgery, rows, multiple_of)
     weigh = _weigher(surgery.base, kind, side)
     kept = {new: old for old, new in enumerate(surgery.id_map) if new >= 0}
-    parts, unmade = parts_of_new(surgery.tokenizer, kept)
+    parts, unmade = _parts_of_new(surgery.tokenizer, kept)
     parts |= _parts_of_whole(surgery, unmade)
     by_hand = [id_ for id_ in unmade if id_ not in parts]
     unused = _unused_rows(surgery, n_old)
@@ -270,12 +289,8 @@ def _unused_rows(surgery: Surgery[Any], n_old: int) -> dict[int, int]:
 
 def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
     """Give the function from parts to their weights, which add up to 1."""
-    for name, value, choices in (("kind", kind, Kind), ("side", side, Side)):
-        if value not in get_args(choices):
-            message = (
-                f"{name} must be one of {', '.join(get_args(choices))}, not {value!r}"
-            )
-            raise TokenizerError(message)
+    check_choice("kind", kind, Kind)
+    check_choice("side", side, Side)
     is_input = side == "input"
     tokens = base.inspect().tokens() if kind == "bytes" else []
 
@@ -308,7 +323,7 @@ def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]
     return entries
 
 
-def parts_of_new(
+def _parts_of_new(
     tokenizer: Tokenizer, kept: Mapping[int, int]
 ) -> tuple[dict[int, tuple[int, ...]], list[int]]:
     """Give the old ids that each new token is made of, and the new tokens that no old ids make.

@@ -1,14 +1,14 @@
-"""Extending a vocabulary with tokens learned from a corpus or made for given strings.
+"""Extending a vocabulary with tokens learned from a corpus.
 
 Resumed training learns new merges on text that the base has encoded, and appends them behind all
-others. The merges for strings (`_strings`) are appended too. Therefore:
+others. Therefore:
 
 - Old ids, merges and added tokens stay. New ids follow the largest one, including those of added
   tokens and of tokens that only the settings beside a file name.
 - Encoding first does all that the base does, and then joins some neighbours. So no text gets longer,
   and a text without any new pair keeps its ids.
 - Every new token is what its own units are merged to: it was made from them when it was learned.
-- The first k additions from a corpus do not depend on how many follow.
+- The first k additions do not depend on how many follow.
 - With a scope, only tokens that cannot occur in other text are learned, so other text keeps its ids.
 
 Left out: new units. A character that the base has no token for gets none.
@@ -16,107 +16,187 @@ Left out: new units. A character that the base has no token for gets none.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from bytepair._io.beside import added_beside, with_added_beside
+from typing_extensions import Unpack
+
 from bytepair._plurals import amount
-from bytepair._ranges import check_range
-from bytepair._tokenizer import Tokenizer
-from bytepair._training.calls import train, train_from_counts, train_from_iterator
-from bytepair._training.earlier import Earlier
+from bytepair._ranges import check_index, check_range
+from bytepair._results import Result
 from bytepair._training.progress import Progress, reporter
 from bytepair.errors import TokenizerError, TrainingError
 
-from ._extension import ExtensionReport, knee_of
+from ._corpus import CorpusOptions, given_options, learn
 from ._own_texts import own_texts
-from ._scopes import Scope, scope_of
-from ._strings import StringsReport, extend_by_strings
-from ._surgery import Surgery
+from ._reports import added_line
+from ._scopes import GivenScope, Scope, scope_of
+from ._surgery import Base, Given, Surgery
 from ._tokens import names_of, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bytepair._io.files import StrPath
-    from bytepair._training.calls import OnProgress
+    from bytepair._tokenizer import Tokenizer
     from bytepair._training.weights import Weight
-    from bytepair.data._counts import Counts
     from bytepair.data._sources import Corpus
 
-    from ._scopes import GivenScope
-
-__all__ = ["READING", "base_of", "extend", "learn"]
+__all__ = ["ExtendOptions", "ExtensionReport", "extend"]
 
 MOST_IDS = 1 << 32
-READING = ("input_format", "field", "lines", "separator", "skip_bad", "memory_limit")
-"""Options of :func:`bytepair.train` that only files have."""
 
 
-@overload
+class ExtendOptions(CorpusOptions, total=False):
+    """Which tokens are learned, and the corpus; see :func:`extend`."""
+
+    scope: GivenScope | None
+    min_count: int | None
+    min_piece_count: int | None
+    max_token_bytes: int | None
+    max_token_chars: int | None
+    whole_characters: bool | None
+
+
+@dataclass(frozen=True, repr=False)
+class ExtensionReport(Result):
+    """What :func:`bytepair.surgery.extend` did.
+
+    Attributes
+    ----------
+    asked, added
+        How many tokens were asked for, and how many were added.
+    first_id
+        The id of the first new token; the others follow.
+    curve
+        By number of added tokens, from 0 on: the tokens of the corpus. Since the first additions do
+        not depend on later ones, this also holds for each smaller ``add``.
+    n_bytes
+        The size of the corpus in bytes.
+    best_count_at_stop
+        If fewer tokens were added than asked for: how often the most frequent remaining pair occurs.
+    within_others
+        New tokens whose own text is not encoded with them, since it lacks the rest of a character,
+        of a word or of what the pattern looks at. They occur only within longer texts.
+    scope
+        What the new tokens are limited to, if anything.
+    """
+
+    asked: int
+    added: int
+    first_id: int
+    curve: tuple[int | float, ...]
+    n_bytes: int | float
+    best_count_at_stop: int | float | None
+    within_others: tuple[int, ...]
+    scope: str | None = None
+
+    @property
+    def knee(self) -> int | None:
+        """Where the curve bends: the point farthest from the line between its ends, as Kneedle defines it.
+
+        ``None`` if it does not bend.
+        """
+        return knee_of(self.curve)
+
+    @property
+    def tokens_before(self) -> int | float:
+        """The tokens of the corpus, encoded by the base; a special token in a text is one."""
+        return self.curve[0]
+
+    @property
+    def tokens_after(self) -> int | float:
+        """The tokens of the corpus with all new tokens."""
+        return self.curve[-1]
+
+    def saved(self, n_added: int) -> float:
+        """Give the share of the tokens of the corpus that the first additions save.
+
+        >>> report = ExtensionReport(2, 2, 258, (100, 80, 70), 400, None, ())
+        >>> report.saved(1), report.saved(2)
+        (0.2, 0.3)
+
+        Raises
+        ------
+        TokenizerError
+            There are fewer additions.
+        """
+        check_index(n_added=n_added)
+        if not 0 <= n_added < len(self.curve):
+            message = f"n_added must be between 0 and {len(self.curve) - 1:,}, not {n_added:,}"
+            raise TokenizerError(message)
+        before = self.tokens_before
+        return (before - self.curve[n_added]) / before if before else 0.0
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What was done and why, for a reader."""
+        first = added_line(self.first_id, self.added)
+        if not self.added:
+            return (first, *self._limit(), *self._stop())
+        lines = [
+            first,
+            f"tokens of the corpus: {self.tokens_before:,} → {self.tokens_after:,}, "
+            f"{100 * self.saved(self.added):.2f} % less",
+        ]
+        if self.knee is not None:
+            share = 100 * self.saved(self.knee)
+            lines.append(f"the curve bends at {self.knee:,} added: {share:.2f} % less")
+        if self.within_others:
+            lines.append(
+                f"{amount(len(self.within_others), 'new token')} only within longer texts"
+            )
+        return (*lines, *self._limit(), *self._stop())
+
+    def _limit(self) -> list[str]:
+        if self.scope is None:
+            return []
+        return [
+            f"limited to {self.scope}: text that has none of its characters, once "
+            "normalized, keeps its ids"
+        ]
+
+    def _stop(self) -> list[str]:
+        if self.added == self.asked:
+            return []
+        count = self.best_count_at_stop or 0
+        found = (
+            "no pair is left that may be merged"
+            if not count
+            else f"the most frequent pair that is left occurs {amount(int(count), 'time')}"
+        )
+        return [f"fewer than the {self.asked:,} asked for: {found}"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the numbers as JSON holds them."""
+        return {
+            "asked": self.asked,
+            "added": self.added,
+            "first_id": self.first_id,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "saved": round(self.saved(self.added), 6),
+            "knee": self.knee,
+            "bytes": self.n_bytes,
+            "best_count_at_stop": self.best_count_at_stop,
+            "within_others": list(self.within_others),
+            "scope": self.scope,
+            "curve": list(self.curve),
+        }
+
+
 def extend(
-    tokenizer: Tokenizer | StrPath,
-    corpus: Corpus | Mapping[StrPath, Weight] | None = None,
-    *,
-    add: int,
-    texts: Iterable[str | bytes] | None = None,
-    counts: Mapping[str, int] | Mapping[bytes, int] | Counts | StrPath | None = None,
-    scope: GivenScope | None = None,
-    min_count: int | None = None,
-    min_piece_count: int | None = None,
-    max_token_bytes: int | None = None,
-    max_token_chars: int | None = None,
-    whole_characters: bool = False,
-    input_format: str | None = None,
-    field: str | None = None,
-    lines: bool | None = None,
-    separator: str | None = None,
-    skip_bad: bool | None = None,
-    memory_limit: int | None = None,
-    threads: int | None = None,
-    progress: OnProgress = None,
-) -> Surgery[ExtensionReport]: ...
-
-
-@overload
-def extend(
-    tokenizer: Tokenizer | StrPath,
-    *,
-    strings: Iterable[str],
-    allow_helpers: bool = False,
-) -> Surgery[StringsReport]: ...
-
-
-def extend(
-    tokenizer: Tokenizer | StrPath,
+    tokenizer: Given,
     corpus: Corpus | Mapping[StrPath, Weight] | None = None,
     *,
     add: int | None = None,
-    texts: Iterable[str | bytes] | None = None,
-    counts: Mapping[str, int] | Mapping[bytes, int] | Counts | StrPath | None = None,
-    strings: Iterable[str] | None = None,
-    allow_helpers: bool = False,
-    scope: GivenScope | None = None,
-    min_count: int | None = None,
-    min_piece_count: int | None = None,
-    max_token_bytes: int | None = None,
-    max_token_chars: int | None = None,
-    whole_characters: bool = False,
-    input_format: str | None = None,
-    field: str | None = None,
-    lines: bool | None = None,
-    separator: str | None = None,
-    skip_bad: bool | None = None,
-    memory_limit: int | None = None,
-    threads: int | None = None,
-    progress: OnProgress = None,
-) -> Surgery[ExtensionReport] | Surgery[StringsReport]:
-    """Add tokens to a tokenizer: those that save most tokens of a corpus, or given strings.
+    **options: Unpack[ExtendOptions],
+) -> Surgery[ExtensionReport]:
+    """Add the tokens that save most tokens of a corpus.
 
     Old ids, merges and added tokens stay as they are. A text's new encoding is the old one with some
-    neighbours joined. The first k tokens learned from a corpus do not depend on ``add``, so
-    ``report.curve`` shows what each smaller number saves.
+    neighbours joined. The first k new tokens do not depend on ``add``, so ``report.curve`` shows what
+    each smaller number saves. :func:`add_strings` adds given tokens.
 
     Parameters
     ----------
@@ -126,21 +206,12 @@ def extend(
     corpus, texts, counts
         What to learn from; give one of these: files as :func:`bytepair.train` takes them, texts, or
         pieces with their counts as :func:`bytepair.train_from_counts` takes them.
-    strings
-        Strings that become one token each, instead of a corpus: whole pieces as
-        :meth:`bytepair.Tokenizer.split` returns them, including a leading space. A string that is
-        encoded to two tokens becomes one. The shortest are added first, those of equal length in the
-        order of their bytes, whatever the order of the list. ``report.rows`` tells what became of each.
-    allow_helpers
-        Whether helpers may be added for strings of more than two tokens: a token for each of their
-        beginnings. Without this, the report names them.
     add
         How many tokens to learn from a corpus. Fewer are added once no pair occurs ``min_count``
         times; the report says so.
     scope
         Learn only tokens that occur in no text without certain characters, so that all other text
-        keeps its ids: the name or the code of a script (``"Devanagari"``, ``"Deva"``), several
-        separated by commas or in a list, single characters, and ranges (``"U+0900-U+097F"``,
+        keeps its ids: the name of a script (``"Devanagari"``), several separated by commas or in a list, single characters, and ranges (``"U+0900-U+097F"``,
         ``"a-z"``, ``range(0x900, 0x980)``). Characters are compared after normalization.
     min_count
         How often a pair must occur to become a token: 2 if not given.
@@ -163,9 +234,6 @@ def extend(
     >>> found = surgery.extend(base, texts=texts, add=3, scope="Devanagari")
     >>> found.tokenizer.encode("wide") == base.encode("wide")
     True
-    >>> words = surgery.extend(base, strings=["lower", "wi"])
-    >>> [(row.text, row.outcome) for row in words.report.rows]
-    [('lower', 'needs_helpers'), ('wi', 'added')]
 
     Raises
     ------
@@ -176,99 +244,43 @@ def extend(
     TrainingInterrupted
         Ctrl-C; its ``tokenizer`` holds what has been learned so far.
     """
-    is_whole = None if whole_characters is False else whole_characters
-    options = {
-        "min_count": min_count,
-        "min_piece_count": min_piece_count,
-        "max_token_bytes": max_token_bytes,
-        "max_token_chars": max_token_chars,
-        "whole_characters": is_whole,
-        "threads": threads,
-        "progress": progress,
-    }
-    reading = (input_format, field, lines, separator, skip_bad, memory_limit)
-    read = dict(zip(READING, reading, strict=True))
-    given = {"corpus": corpus, "texts": texts, "counts": counts, "strings": strings}
-    name = _only(given)
-    if strings is not None:
-        _refuse_for_strings({"add": add, "scope": scope, **options, **read})
-        return _extend_by_strings(tokenizer, strings, allow_helpers=allow_helpers)
-    if allow_helpers:
-        message = "allow_helpers= is for strings=, which are not given"
-        raise TrainingError(message)
-    corpus_of = _Corpus(name, given[name], _present(read))
-    return _extend_by_corpus(tokenizer, corpus_of, add, scope, _present(options))
-
-
-class _Corpus(NamedTuple):
-    """The corpus to learn from, and how its files are read."""
-
-    name: str
-    given: Any
-    reading: dict[str, Any]
-
-
-def _only(given: Mapping[str, Any]) -> str:
-    """Give the name of what is given."""
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) != 1:
-        found = f"both {' and '.join(names)}" if names else "none of them"
-        message = f"give one of corpus, texts=, counts= and strings=, not {found}"
-        raise TrainingError(message)
-    return names[0]
-
-
-def _present(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _refuse_for_strings(options: Mapping[str, Any]) -> None:
-    """Refuse options of learning, which do not apply to strings."""
-    for name in _present(options):
-        message = f"{name}= is for learning from a corpus, not for strings="
-        raise TrainingError(message)
-
-
-def _extend_by_strings(
-    tokenizer: Tokenizer | StrPath, strings: Iterable[str], *, allow_helpers: bool
-) -> Surgery[StringsReport]:
-    base, source = base_of(tokenizer)
-    extended, report = extend_by_strings(base, strings, allow_helpers=allow_helpers)
-    return Surgery(extended, base, tuple(range(base.n_vocab)), report, source)
-
-
-def _extend_by_corpus(
-    tokenizer: Tokenizer | StrPath,
-    corpus: _Corpus,
-    add: int | None,
-    scope: GivenScope | None,
-    options: dict[str, Any],
-) -> Surgery[ExtensionReport]:
-    n_asked = check_add(add)
+    given = given_options("extend", corpus, options, ExtendOptions)
+    add = _checked(add)
+    scope = given.pop("scope", None)
     within = None if scope is None else scope_of(scope)
-    base, source = base_of(tokenizer)
-    if base.n_vocab + n_asked > MOST_IDS:
-        message = f"add: {base.n_vocab:,} ids and {n_asked:,} more exceed the largest number of ids"
+    base = Base.of(tokenizer)
+    first_id = base.tokenizer.n_vocab
+    if first_id + add > MOST_IDS:
+        message = (
+            f"add: {first_id:,} ids and {add:,} more exceed the largest number of ids"
+        )
         raise TrainingError(message)
     if within is not None:
-        _check_alphabet(base, within)
-        options["scope"] = within.ranges
+        _check_alphabet(base.tokenizer, within)
+        given["scope"] = within.ranges
     course: list[int | float] = []
-    watch = _Watch(reporter(options.pop("progress", None)))
+    watch = _Watch(reporter(given.pop("progress", None)))
     learning = {
-        **options,
-        "vocab_size": base.n_vocab + n_asked,
-        "resume": Earlier(base),
-        "ties": "smallest_ids",
+        **given,
+        "vocab_size": first_id + add,
         "progress": watch,
         "on_course": course.extend,
     }
-    extended = learn({corpus.name: corpus.given}, learning, corpus.reading)
-    name = within.name if within else None
-    report = _report(base, extended, n_asked, course, watch.last, name)
-    if corpus.name == "counts":
+    extended = learn(base.tokenizer, learning)
+    new = range(first_id, extended.n_vocab)
+    report = ExtensionReport(
+        asked=add,
+        added=len(new),
+        first_id=first_id,
+        curve=tuple(course),
+        n_bytes=watch.last.get("bytes", 0),
+        best_count_at_stop=watch.last.get("best_count_at_stop"),
+        within_others=tuple(i for i, text in own_texts(extended, new) if text is None),
+        scope=within.name if within else None,
+    )
+    if "counts" in given:
         _check_pieces(extended, report.within_others)
-    return Surgery(extended, base, tuple(range(base.n_vocab)), report, source)
+    return base.extended(extended, report)
 
 
 def _check_pieces(extended: Tokenizer, within_others: Iterable[int]) -> None:
@@ -299,63 +311,12 @@ def _check_alphabet(base: Tokenizer, scope: Scope) -> None:
     raise TrainingError(message)
 
 
-def check_add(add: int | None) -> int:
-    """Refuse an invalid number of tokens."""
+def _checked(add: int | None) -> int:
     check_range(add=add)
     if add is None:
         message = "add must be a whole number, not None"
         raise TypeError(message)
     return add
-
-
-def base_of(tokenizer: Tokenizer | StrPath) -> tuple[Tokenizer, Path | None]:
-    """Give a tokenizer, with the added tokens that only files beside it name, and its path."""
-    if isinstance(tokenizer, Tokenizer):
-        return tokenizer, None
-    if not isinstance(tokenizer, (str, os.PathLike)):
-        message = f"expected a tokenizer or its path, not {type(tokenizer).__name__}"
-        raise TypeError(message)
-    path = Path(tokenizer)
-    base = Tokenizer.from_file(path)
-    beside = added_beside(path)
-    if beside:
-        base = Tokenizer(with_added_beside(base, path, beside))
-    return base, path
-
-
-def learn(
-    given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
-) -> Tokenizer:
-    """Learn from the one corpus in ``given``.
-
-    What training says of ``resume=`` is about the tokenizer: nobody gave that option here.
-    """
-    try:
-        return _learned(given, options, reading)
-    except TokenizerError as error:
-        option, colon, reason = str(error).partition(": ")
-        if option + colon != "resume: ":
-            raise
-        message = f"the tokenizer {reason}"
-        raise type(error)(message) from error
-
-
-def _learned(
-    given: Mapping[str, Any], options: dict[str, Any], reading: dict[str, Any]
-) -> Tokenizer:
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) != 1:
-        found = f"both {' and '.join(names)}" if names else "none of them"
-        message = f"give one of corpus, texts= and counts=, not {found}"
-        raise TrainingError(message)
-    if names == ["corpus"]:
-        return train(given["corpus"], **reading, **options)
-    if reading:
-        message = f"{next(iter(reading))}= is for files, not for {names[0]}="
-        raise TrainingError(message)
-    if names == ["texts"]:
-        return train_from_iterator(given["texts"], **options)
-    return train_from_counts(given["counts"], **options)
 
 
 class _Watch:
@@ -371,23 +332,21 @@ class _Watch:
             self.reporter(progress)
 
 
-def _report(
-    base: Tokenizer,
-    extended: Tokenizer,
-    asked: int,
-    course: list[int | float],
-    learned: Mapping[str, Any],
-    scope: str | None,
-) -> ExtensionReport:
-    new = range(base.n_vocab, extended.n_vocab)
-    return ExtensionReport(
-        asked=asked,
-        added=len(new),
-        first_id=base.n_vocab,
-        curve=tuple(course),
-        knee=knee_of(course),
-        n_bytes=learned.get("bytes", 0),
-        best_count_at_stop=learned.get("best_count_at_stop"),
-        within_others=tuple(i for i, text in own_texts(extended, new) if text is None),
-        scope=scope,
-    )
+def knee_of(curve: Sequence[int | float]) -> int | None:
+    """Find the point of a falling curve that is farthest below the line between its ends.
+
+    >>> knee_of([100, 60, 50, 45, 41])
+    1
+    >>> knee_of([100, 90, 80])
+    """
+    last = len(curve) - 1
+    if last < 1:
+        return None
+    fall = curve[0] - curve[last]
+
+    # Both axes from 0 to 1, and multiplied by their lengths, so that whole numbers stay whole.
+    def below(k: int) -> int | float:
+        return (curve[0] - curve[k]) * last - k * fall
+
+    best = max(range(last + 1), key=below)
+    return best if below(best) > 0 else None

@@ -8,41 +8,25 @@ padding uses) are refused with an error that names them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import _core
 from bytepair._plurals import amount
 from bytepair._results import Result
-from bytepair._tokenizer import Tokenizer
-from bytepair.errors import TokenizerError
 
-from ._extend import base_of
-from ._surgery import Surgery
+from ._reports import MOST_NAMED, Numbering, Removed, check_choice, few, n_tokens
+from ._surgery import Base, Given, Surgery
 from ._tokens import Named, Tokens, names_of, quoted, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bytepair._io.files import StrPath
+    from bytepair._tokenizer import Tokenizer
 
-__all__ = [
-    "Cascade",
-    "Following",
-    "Numbering",
-    "RemovalReport",
-    "Rerouted",
-    "check_choice",
-    "ids_line",
-    "plan_removal",
-    "remove",
-]
+__all__ = ["Cascade", "Following", "RemovalReport", "Rerouted", "remove"]
 
 Mode = Literal["cascade", "reroute"]
-Numbering = Literal["reserved", "holes", "compact"]
-
-MOST_NAMED = 5
-"""How many tokens a line names."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +35,7 @@ class Following:
 
     Attributes
     ----------
-    id, text
+    id, token
         The token, as text with marks.
     part
         The id of the removed token that it is made of.
@@ -60,7 +44,7 @@ class Following:
     """
 
     id: int
-    text: str
+    token: str
     part: int
     cause: int
 
@@ -95,10 +79,10 @@ class Cascade(Result):
             return (f"{alone}, nothing is built on {them}", *self._stay_lines())
         causes: dict[int, list[str]] = {}
         for one in self.following:
-            causes.setdefault(one.cause, []).append(quoted(one.text))
+            causes.setdefault(one.cause, []).append(quoted(one.token))
         shown = [
             f"{quoted(self.named[id_])} ({id_}) has {amount(len(names), 'token')} built on it: "
-            + _listed(names)
+            + few(names)
             for id_, names in list(causes.items())[:MOST_NAMED]
         ]
         n_more = len(causes) - MOST_NAMED
@@ -112,7 +96,7 @@ class Cascade(Result):
             reasons.setdefault(reason, []).append(str(id_))
         return [
             f"{amount(len(ids), 'token')} of the findings must stay ({reason}): "
-            + _listed(ids)
+            + few(ids)
             for reason, ids in reasons.items()
         ]
 
@@ -120,10 +104,7 @@ class Cascade(Result):
         """Give everything as JSON holds it."""
         return {
             "named": [{"id": i, "token": name} for i, name in self.named.items()],
-            "built_on": [
-                {"id": f.id, "token": f.text, "part": f.part, "cause": f.cause}
-                for f in self.following
-            ],
+            "built_on": [asdict(one) for one in self.following],
             "staying": [{"id": i, "reason": why} for i, why in self.staying.items()],
         }
 
@@ -146,32 +127,28 @@ class Rerouted:
 
 
 @dataclass(frozen=True, repr=False)
-class RemovalReport(Result):
+class RemovalReport(Removed):
     """What :func:`bytepair.surgery.remove` did.
 
     Attributes
     ----------
-    cascade
-        The named tokens, and what is built on them.
     removed
         The old ids of all removed tokens.
-    rerouted
-        The kept tokens that are made another way.
     n_before, n_after
         How many tokens there were, and how many of them are left.
     numbering
         What became of the ids.
+    cascade
+        The named tokens, and what is built on them.
+    rerouted
+        The kept tokens that are made another way.
     mode
         What became of the tokens that are built on these.
     """
 
     cascade: Cascade
-    removed: tuple[int, ...]
     rerouted: tuple[Rerouted, ...]
-    n_before: int
-    n_after: int
-    numbering: Numbering
-    mode: Mode = "cascade"
+    mode: Mode
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -181,80 +158,20 @@ class RemovalReport(Result):
         lines = [f"{amount(len(self.removed), 'token')} removed{others}"]
         if self.rerouted:
             lines.append(f"{amount(len(self.rerouted), 'token')} made of other parts")
-        return (*lines, ids_line(self.n_after, self.numbering, len(self.removed)))
+        return (*lines, self.ids_line())
 
     def to_json(self) -> dict[str, Any]:
         """Give everything as JSON holds it."""
         return {
             **self.cascade.to_json(),
-            "removed": list(self.removed),
-            "rerouted": [
-                {"id": r.id, "before": list(r.before), "now": list(r.now)}
-                for r in self.rerouted
-            ],
-            "tokens_before": self.n_before,
-            "tokens_left": self.n_after,
-            "numbering": self.numbering,
+            **super().to_json(),
+            "rerouted": [asdict(one) for one in self.rerouted],
             "mode": self.mode,
         }
 
 
-def plan_removal(
-    tokenizer: Tokenizer | StrPath,
-    tokens: Tokens,
-    *,
-    select: Iterable[str] | None = None,
-) -> Cascade:
-    r"""List the tokens that are built on the given ones and would be removed with them.
-
-    The arguments are those of :func:`remove`.
-
-    >>> import bytepair
-    >>> from bytepair import surgery
-    >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=259)
-    >>> plan = surgery.plan_removal(base, "lo")
-    >>> print(*plan.lines, sep="\n")
-    1 token named, 1 more token built on it
-    'lo' (256) has 1 token built on it: 'low'
-
-    Raises
-    ------
-    TokenizerError
-        As for :func:`remove`.
-    """
-    base, _ = base_of(tokenizer)
-    return cascade_of(base, resolve(base, tokens, select=select))
-
-
-def cascade_of(base: Tokenizer, named: Named) -> Cascade:
-    """Find what is built on tokens."""
-    ids = named.ids
-    causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
-    parts_of = dict(_core.built_on(base, ids))
-    waiting = [id_ for id_ in parts_of if id_ not in causes]
-    while waiting:
-        later = []
-        for id_ in waiting:
-            part = next((part for part in parts_of[id_] if part in causes), None)
-            if part is None:
-                later.append(id_)
-            else:
-                causes[id_] = part, causes[part][1]
-        waiting = later
-    place = {id_: place for place, id_ in enumerate(ids)}
-    others = [id_ for id_ in causes if id_ not in place]
-    others.sort(key=lambda id_: (place[causes[id_][1]], id_))
-    names = names_of(base, others)
-    following = [
-        Following(id_, name, *causes[id_])
-        for id_, name in zip(others, names, strict=True)
-    ]
-    texts = dict(zip(ids, names_of(base, ids), strict=True))
-    return Cascade(texts, tuple(following), dict(named.staying))
-
-
 def remove(
-    tokenizer: Tokenizer | StrPath,
+    tokenizer: Given,
     tokens: Tokens,
     *,
     mode: Mode = "cascade",
@@ -264,7 +181,7 @@ def remove(
     r"""Remove tokens from a tokenizer, with what is built on them.
 
     Nothing is written: the result is a tokenizer in memory. Every kept token that could be made
-    before can still be made.
+    before can still be made. ``report.cascade`` lists the tokens that are built on the given ones.
 
     Parameters
     ----------
@@ -273,7 +190,8 @@ def remove(
     tokens
         Tokens: ids; texts as they are or as files write them (``" the"``, ``"Ġthe"``); bytes. Or
         findings: a :class:`bytepair.analyze.doctor.Diagnosis`, some of its findings, or the output of
-        ``bytepair doctor --json``. Tokens of findings that must stay are left out and reported; other
+        ``bytepair doctor --json``. Or a regular expression (``re.compile``) for the text of tokens, or a
+        function that is called with each :class:`Token` that may be removed. Tokens of findings that must stay are left out and reported; other
         tokens that must stay are refused.
     mode
         What becomes of tokens that are built on these. ``"cascade"``: they are removed too.
@@ -305,47 +223,44 @@ def remove(
     """
     check_choice("mode", mode, Mode)
     check_choice("numbering", numbering, Numbering)
-    base, source = base_of(tokenizer)
-    named = resolve(base, tokens, select=select)
-    cascade = cascade_of(base, named)
-    (core, id_map), removed, ways = _core.remove(base, named.ids, mode, numbering)
+    base = Base.of(tokenizer)
+    named = resolve(base.tokenizer, tokens, select=select)
+    renumbered, removed, ways = _core.remove(base.tokenizer, named.ids, mode, numbering)
+    n_before = n_tokens(base.tokenizer)
     report = RemovalReport(
-        cascade=cascade,
         removed=tuple(removed),
-        rerouted=tuple(Rerouted(id_, (a, b), (c, d)) for id_, a, b, c, d in ways),
-        n_before=(n_before := sum(token is not None for token in base.vocabulary)),
+        n_before=n_before,
         n_after=n_before - len(removed),
         numbering=numbering,
+        cascade=_cascade_of(base.tokenizer, named),
+        rerouted=tuple(Rerouted(id_, (a, b), (c, d)) for id_, a, b, c, d in ways),
         mode=mode,
     )
-    return Surgery(
-        Tokenizer(core),
-        base,
-        tuple(id_map),
-        report,
-        source,
-        is_compact=numbering == "compact",
-    )
+    return base.reduced(renumbered, report)
 
 
-def check_choice(option: str, value: object, choices: Any) -> None:  # noqa: ANN401
-    """Refuse a value that is not a choice of an option."""
-    names = get_args(choices)
-    if value not in names:
-        message = f"{option} must be one of {', '.join(names)}, not {value!r}"
-        raise TokenizerError(message)
-
-
-def ids_line(n_after: int, numbering: Numbering, n_removed: int) -> str:
-    """Say what became of the ids, for a reader."""
-    left = f"{amount(n_after, 'token')} left"
-    if numbering == "compact" and n_removed:
-        return f"{left}, renumbered from 0 to {n_after - 1:,}"
-    kept = f"{left}, their ids unchanged"
-    reserved = "; the free ids are reserved"
-    return kept + reserved if numbering == "reserved" and n_removed else kept
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+def _cascade_of(base: Tokenizer, named: Named) -> Cascade:
+    """Find what is built on tokens."""
+    ids = named.ids
+    causes = {id_: (id_, id_) for id_ in ids}  # the part that goes, what was named
+    parts_of = dict(_core.built_on(base, ids))
+    waiting = [id_ for id_ in parts_of if id_ not in causes]
+    while waiting:
+        later = []
+        for id_ in waiting:
+            part = next((part for part in parts_of[id_] if part in causes), None)
+            if part is None:
+                later.append(id_)
+            else:
+                causes[id_] = part, causes[part][1]
+        waiting = later
+    place = {id_: place for place, id_ in enumerate(ids)}
+    others = [id_ for id_ in causes if id_ not in place]
+    others.sort(key=lambda id_: (place[causes[id_][1]], id_))
+    names = names_of(base, others)
+    following = [
+        Following(id_, name, *causes[id_])
+        for id_, name in zip(others, names, strict=True)
+    ]
+    texts = dict(zip(ids, names_of(base, ids), strict=True))
+    return Cascade(texts, tuple(following), dict(named.staying))

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from bytepair import _core
@@ -23,7 +22,6 @@ __all__ = ["GivenScope", "Scope", "scope_of"]
 GivenScope: TypeAlias = "str | range | Iterable[str | int | range]"
 Range: TypeAlias = tuple[int, int]
 
-CODES = Path(__file__).parent / "script_codes.txt"
 CODE_POINTS = re.compile(r"U\+([0-9A-F]{1,6})(?:(?:-|\.\.)U\+([0-9A-F]{1,6}))?", re.I)
 LAST = 0x10FFFF
 SURROGATES = range(0xD800, 0xE000)
@@ -48,7 +46,7 @@ class Scope:
     def holds_of(self, text: str) -> bool:
         """Whether a text contains a character of the scope.
 
-        >>> scope_of("Devanagari").holds_of("x नम"), scope_of("Deva").holds_of("x")
+        >>> scope_of("Devanagari").holds_of("x नम"), scope_of("Thai").holds_of("x")
         (True, False)
         """
         codes = set(map(ord, text))
@@ -163,11 +161,8 @@ def _scripts() -> dict[str, tuple[Range, ...]]:
 
 @cache
 def _names() -> dict[str, str]:
-    """Give each script by its name and by its code, written in the way that names are compared."""
-    lines = CODES.read_text("ascii").splitlines()
-    codes = dict(line.split() for line in lines if not line.startswith("#"))
-    names = {_loose(code): name for code, name in codes.items() if name in _scripts()}
-    return names | {_loose(name): name for name in _scripts()}
+    """Return each script by its name, written in the way that names are compared."""
+    return {_loose(name): name for name in _scripts()}
 
 
 def _loose(name: str) -> str:
@@ -180,8 +175,10 @@ def _script_named(item: str) -> str:
 
 
 def _refuse(item: str) -> NoReturn:
-    near = difflib.get_close_matches(_loose(item), _names(), N_NEAR)
-    names = " or ".join(dict.fromkeys(_names()[name] for name in near))
+    loose = _loose(item)
+    near = [name for name in _names() if loose and name.startswith(loose)]
+    near = near or difflib.get_close_matches(loose, _names(), N_NEAR)
+    names = " or ".join(_names()[name] for name in near[:N_NEAR])
     message = (
         f"scope: no script is called {item!r}{f', but {names} is' if names else ''}; a scope "
         "is a script, not a language, or characters: single ones and ranges such as "

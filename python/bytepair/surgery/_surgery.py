@@ -1,40 +1,73 @@
-"""The result of an operation: a tokenizer, where each old id went, and what was done.
+"""The tokenizer to change, and the result: a tokenizer, where each old id went, and what was done.
 
 The rows of embedding matrices and the proof of what is written have modules of their own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, Union
+
+from bytepair._io.beside import added_beside, with_added_beside
+from bytepair._tokenizer import Tokenizer
+
+from ._reports import Removed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from bytepair import _core
     from bytepair._io.files import StrPath
-    from bytepair._tokenizer import Tokenizer
 
     from ._embeddings import EmbeddingMap
     from ._proof import Proof
 
-__all__ = ["Kind", "Report", "Side", "Surgery"]
+__all__ = ["Base", "Given", "Kind", "Side", "Surgery"]
 
 Kind = Literal["mean", "copy", "exponential", "bytes"]
 Side = Literal["input", "output"]
+Given: TypeAlias = Union[Tokenizer, "StrPath", "Base"]
+"""What functions of this package take as a tokenizer."""
+
+SomeReport = TypeVar("SomeReport")
+SomeRemoved = TypeVar("SomeRemoved", bound=Removed)
 
 
-class Report(Protocol):
-    """What was done, in numbers and in words."""
+@dataclass(frozen=True)
+class Base:
+    """A tokenizer to change, and the file that it was read from, if any."""
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What was done and why, for a reader."""
+    tokenizer: Tokenizer
+    source: Path | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Give the numbers as JSON holds them."""
+    @classmethod
+    def of(cls, given: Given) -> Base:
+        """Read a tokenizer, with the added tokens that only files beside it name."""
+        if isinstance(given, Base):
+            return given
+        if isinstance(given, Tokenizer):
+            return cls(given)
+        if not isinstance(given, (str, os.PathLike)):
+            message = f"expected a tokenizer or its path, not {type(given).__name__}"
+            raise TypeError(message)
+        path = Path(given)
+        tokenizer = Tokenizer.from_file(path)
+        if beside := added_beside(path):
+            tokenizer = Tokenizer(with_added_beside(tokenizer, path, beside))
+        return cls(tokenizer, path)
 
+    def extended(self, tokenizer: Tokenizer, report: SomeReport) -> Surgery[SomeReport]:
+        """Return the result of an operation that keeps all ids."""
+        ids = tuple(range(self.tokenizer.n_vocab))
+        return Surgery(tokenizer, self.tokenizer, ids, report, self.source)
 
-SomeReport = TypeVar("SomeReport", bound=Report, covariant=True)
+    def reduced(
+        self, renumbered: tuple[_core.CoreTokenizer, list[int]], report: SomeRemoved
+    ) -> Surgery[SomeRemoved]:
+        """Return the result of an operation that removes tokens."""
+        core, ids = renumbered
+        new, is_compact = Tokenizer(core), report.numbering == "compact"
+        return Surgery(new, self.tokenizer, tuple(ids), report, self.source, is_compact)
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,27 +155,6 @@ class Surgery(Generic[SomeReport]):
 
         return embedding_map(self, kind, side, rows=rows, multiple_of=multiple_of)
 
-    def first(self, k: int) -> Surgery[SomeReport]:
-        """Give the extension by the first ``k`` tokens, as :func:`extend` with ``add=k`` gives it.
-
-        >>> import bytepair
-        >>> from bytepair import surgery
-        >>> base = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-        >>> found = surgery.extend(base, texts=["wide wider widest"] * 9, add=6)
-        >>> found.report.knee
-        3
-        >>> found.first(found.report.knee)
-        <bytepair.surgery.Surgery: 258 ids to 261, 258 unchanged>
-
-        Raises
-        ------
-        TokenizerError
-            There are fewer new tokens, or this is not the result of :func:`extend` with a corpus.
-        """
-        from ._extension import first
-
-        return first(self, k)
-
     def save(
         self,
         path: StrPath,
@@ -169,10 +181,6 @@ class Surgery(Generic[SomeReport]):
         from ._proof import save
 
         return save(self, path, format, ids_may_change=ids_may_change)
-
-    def read_from(self, source: Path | None) -> Surgery[SomeReport]:
-        """Give this result with the file that the base was read from, for :meth:`save`."""
-        return replace(self, source=source)
 
     def __repr__(self) -> str:
         before, after = self.base.n_vocab, self.tokenizer.n_vocab

@@ -1,4 +1,4 @@
-"""Resolving the tokens that a user names: ids, texts, bytes, or findings of the doctor.
+"""Choosing tokens: by ids, texts, bytes, a regular expression, a function, or findings of the doctor.
 
 A text names the token that stands for it, or the token that files write this way (``Ġthe``). If these
 are two tokens, the name is refused. Findings hold ids and texts, which must match this tokenizer.
@@ -7,7 +7,8 @@ are two tokens, the name is refused. Findings hold ids and texts, which must mat
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -21,59 +22,17 @@ if TYPE_CHECKING:
     from bytepair._tokenizer import Tokenizer
     from bytepair.analyze.doctor import Diagnosis, Finding, FoundToken
 
-__all__ = [
-    "GLITCHES",
-    "Named",
-    "Token",
-    "Tokens",
-    "Typed",
-    "names_of",
-    "quoted",
-    "resolve",
-    "tokens_of",
-]
+__all__ = ["GLITCHES", "Named", "Tokens", "names_of", "quoted", "resolve"]
 
 GLITCHES = ("BP101", "BP603")
 """The findings of a whole diagnosis that are used by default: tokens that no text is encoded with, and
 candidates for glitch tokens."""
 
-OneToken: TypeAlias = Union[int, str, bytes, "FoundToken", "Finding"]
-Tokens: TypeAlias = Union[
-    OneToken, "Diagnosis", Mapping[str, Any], Iterable[Union[OneToken, "Diagnosis"]]
-]
+Rule: TypeAlias = Union["re.Pattern[str]", Callable[[_core.Token], object]]
+Findings: TypeAlias = Union["FoundToken", "Finding", "Diagnosis", Mapping[str, Any]]
+OneToken: TypeAlias = int | str | bytes | Rule | Findings
+Tokens: TypeAlias = OneToken | Iterable[OneToken]
 """Tokens as a user names them; a mapping is the output of ``bytepair doctor --json``."""
-
-
-@dataclass(frozen=True)
-class Token:
-    """A token, as passed to a function that chooses tokens.
-
-    Attributes
-    ----------
-    id
-        Its id.
-    bytes
-        Its text, without marks.
-    written
-        How files of Hugging Face write it, such as ``Ġthe``.
-    """
-
-    id: int
-    bytes: bytes
-    written: str
-
-    @property
-    def text(self) -> str:
-        """The text, with ``U+FFFD`` for bytes that are no whole character."""
-        return self.bytes.decode(errors="replace")
-
-
-@dataclass(frozen=True)
-class Typed:
-    """What a command was given to name tokens, with the option that was typed."""
-
-    option: str
-    value: Any
 
 
 @dataclass(frozen=True)
@@ -92,12 +51,6 @@ class Named:
     staying: tuple[tuple[int, str], ...] = ()
 
 
-def tokens_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[Token]:
-    """Describe each token."""
-    tokens = tokenizer.inspect().tokens(list(ids))
-    return [Token(token.id, token.bytes, token.written) for token in tokens]
-
-
 def quoted(text: str) -> str:
     r"""Write a token of :func:`names_of` in quotes, with escapes of bytes as they are.
 
@@ -109,24 +62,13 @@ def quoted(text: str) -> str:
 
 def names_of(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str]:
     """Write tokens as text, with marks; bytes that are no character are escaped."""
-    vocabulary = tokenizer.vocabulary
-    found = (vocabulary[id_] for id_ in ids)
-    return [
-        token.decode(errors="backslashreplace") if isinstance(token, bytes) else token
-        for token in found
-    ]
+    return [str(token) for token in tokenizer.inspect().tokens(list(ids))]
 
 
 def resolve(
-    tokenizer: Tokenizer,
-    tokens: Tokens,
-    *,
-    select: Iterable[str] | None = None,
-    option: str = "tokens",
+    tokenizer: Tokenizer, tokens: Tokens, *, select: Iterable[str] | None = None
 ) -> Named:
-    """Give the ids of tokens that a user named.
-
-    ``option`` is the option that names them, for messages; what a command passes says it itself.
+    """Return the ids of the tokens that a user chose.
 
     Raises
     ------
@@ -134,67 +76,80 @@ def resolve(
         There is no such token, a text names two, a token must stay, or findings are of another
         tokenizer.
     """
-    if isinstance(select, str):
-        select = [select]
-    if isinstance(tokens, (set, frozenset)):  # has another order in each process
-        tokens = sorted(tokens, key=repr)
-    given = [
-        item if isinstance(item, Typed) else Typed(option, item)
-        for item in _flat(tokens)
-    ]
-    found: dict[int, str | None] = {}  # by id: the option, unless a finding names it
+    named: dict[int, None] = {}
+    found: dict[int, None] = {}
     is_of_findings = False
-    for typed in given:
-        option, item = typed.option, typed.value
+    for item in _flat(tokens):
         if isinstance(item, (str, bytes)):
-            found[_id_of(tokenizer, item, option)] = option
+            named[_id_of(tokenizer, item)] = None
+        elif isinstance(item, re.Pattern) or callable(item):
+            named |= dict.fromkeys(_chosen(tokenizer, item))
         elif _is_number(item):
-            found[_checked(tokenizer, int(item), option)] = option
+            tokenizer.token_bytes(item)  # refuses an id that no token has
+            named[int(item)] = None
         else:
             is_of_findings = True
-            for id_ in _ids_of_findings(tokenizer, item, select):
-                found.setdefault(id_, None)
-    if select is not None and not is_of_findings:
+            found |= dict.fromkeys(_ids_of_findings(tokenizer, item, select))
+    if not is_of_findings and select is not None:
         message = "select= chooses among findings, and none is given"
         raise TokenizerError(message)
-    if not given:
-        message = f"{option}: no token is named"
+    if not is_of_findings and not named:
+        message = "no token that may be removed is named"
         raise TokenizerError(message)
-    reasons = dict(zip(found, _core.why_it_stays(tokenizer, list(found)), strict=True))
-    refused = [id_ for id_, option in found.items() if option and reasons[id_]]
-    if refused:
-        first = found[refused[0]]
-        of_option = [id_ for id_ in refused if found[id_] == first]
-        raise TokenizerError(_must_stay(tokenizer, of_option, reasons, str(first)))
-    ids = tuple(id_ for id_ in found if not reasons[id_])
-    return Named(ids, tuple((i, why) for i, why in reasons.items() if why))
+    ids = list(named | found)
+    reasons = dict(zip(ids, _core.why_it_stays(tokenizer, ids), strict=True))
+    _refuse_staying(tokenizer, {id_: reasons[id_] for id_ in named if reasons[id_]})
+    staying = tuple((id_, why) for id_, why in reasons.items() if why)
+    return Named(tuple(id_ for id_ in ids if not reasons[id_]), staying)
 
 
-def _must_stay(
-    tokenizer: Tokenizer, ids: list[int], reasons: Mapping[int, str | None], option: str
-) -> str:
-    """Name tokens that must stay, and why."""
-    names = zip(ids, names_of(tokenizer, ids), strict=True)
-    each = [f"{quoted(name)} (id {id_}) is {reasons[id_]}" for id_, name in names]
+def _refuse_staying(tokenizer: Tokenizer, reasons: Mapping[int, str | None]) -> None:
+    """Refuse tokens that must stay, and say why."""
+    if not reasons:
+        return
+    names = zip(reasons.items(), names_of(tokenizer, reasons), strict=True)
+    each = [f"{quoted(name)} (id {id_}) is {why}" for (id_, why), name in names]
     more = f", and {len(each) - 5:,} more" if len(each) > 5 else ""
-    listed = ", ".join(each[:5]) + more
     must = " and must stay" if len(each) == 1 else "; these must stay"
-    return f"{option}: {listed}{must}"
+    raise TokenizerError(", ".join(each[:5]) + more + must)
+
+
+def _chosen(tokenizer: Tokenizer, rule: Rule) -> list[int]:
+    """Return the tokens that a rule chooses of those that may be removed; added tokens are left out."""
+    tokens = [token for token in tokenizer.inspect().tokens() if token.kind != "none"]
+    reasons = _core.why_it_stays(tokenizer, [token.id for token in tokens])
+    added = tokenizer.added_tokens
+    free = [
+        token
+        for token, reason in zip(tokens, reasons, strict=True)
+        if reason is None and token.id not in added
+    ]
+    if not isinstance(rule, re.Pattern):
+        return [token.id for token in free if rule(token)]
+    found = [token.id for token in free if rule.search(token.text)]
+    if not found:
+        message = f"no token that may be removed matches {rule.pattern!r}"
+        raise TokenizerError(message)
+    return found
 
 
 def _flat(tokens: Any) -> Iterable[Any]:  # noqa: ANN401 -- what a user gives
     """List what was named one by one; a diagnosis stays whole."""
-    if isinstance(tokens, (str, bytes, Mapping, Typed)) or _is_number(tokens):
+    is_one = isinstance(tokens, (str, bytes, Mapping, re.Pattern)) or callable(tokens)
+    if (
+        is_one
+        or _is_number(tokens)
+        or hasattr(tokens, "findings")
+        or hasattr(tokens, "tokens")
+    ):
         return [tokens]
-    if hasattr(tokens, "findings") or hasattr(tokens, "tokens"):
-        return [tokens]
-    if isinstance(tokens, Iterable):
-        return tokens
-    return [tokens]
+    if isinstance(tokens, (set, frozenset)):  # has another order in each process
+        return sorted(tokens, key=repr)
+    return tokens if isinstance(tokens, Iterable) else [tokens]
 
 
 def _is_number(item: object) -> bool:
-    """Tell whether something is one whole number; arrays of numpy have the method, too."""
+    """Whether something is one whole number; arrays of numpy have the method, too."""
     if isinstance(item, bool):
         return False
     try:
@@ -204,22 +159,7 @@ def _is_number(item: object) -> bool:
     return True
 
 
-def _checked(tokenizer: Tokenizer, id_: int, option: str) -> int:
-    """Refuse an id that no token has."""
-    check_whole(**{option: id_})
-    vocabulary = tokenizer.n_vocab
-    if not 0 <= id_ < vocabulary:
-        message = f"{option}: no token has the id {id_}; ids are 0 to {vocabulary - 1}"
-        raise TokenizerError(message)
-    try:
-        tokenizer.token_bytes(id_)
-    except TokenizerError:
-        message = f"{option}: no token has the id {id_}"
-        raise TokenizerError(message) from None
-    return id_
-
-
-def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
+def _id_of(tokenizer: Tokenizer, token: str | bytes) -> int:
     """Find the token that a text names."""
     by_text, written = tokenizer.token_to_id(token), None
     if isinstance(token, str):
@@ -228,13 +168,13 @@ def _id_of(tokenizer: Tokenizer, token: str | bytes, option: str) -> int:
             by_text = tokenizer.token_to_id(token.replace(" ", SPACE_MARK.decode()))
     if by_text is not None and written not in (None, by_text):
         message = (
-            f"{option}: {token!r} is the text of the token {by_text}, and files write the token "
+            f"{token!r} is the text of the token {by_text}, and files write the token "
             f"{written} like this; give the id"
         )
         raise TokenizerError(message)
     id_ = written if by_text is None else by_text
     if id_ is None:
-        message = f"{option}: no token is {token!r}{_hint(tokenizer, token)}"
+        message = f"no token is {token!r}{_hint(tokenizer, token)}"
         raise TokenizerError(message)
     return id_
 
@@ -258,20 +198,19 @@ def _ids_of_findings(
     item: Any,  # noqa: ANN401 -- a diagnosis, a finding, one of its tokens, or their JSON
     select: Iterable[str] | None,
 ) -> list[int]:
-    """Give the ids that findings name, and refuse those of another tokenizer."""
+    """Return the ids that findings name, and refuse those of another tokenizer."""
     from bytepair.analyze.doctor._codes import chosen
     from bytepair.analyze.doctor._finding import Diagnosis, Finding, FoundToken
 
+    select = [select] if isinstance(select, str) else select
     wanted = chosen(GLITCHES if select is None else select)
-    if isinstance(item, FoundToken):
-        pairs = [(item.id, item.text)]
-    elif isinstance(item, Finding):
-        pairs = [(token.id, token.text) for token in item.tokens]
-    elif isinstance(item, Diagnosis):
-        found = (finding for finding in item.findings if finding.code in wanted)
-        pairs = [(token.id, token.text) for one in found for token in one.tokens]
-    elif isinstance(item, Mapping):
+    if isinstance(item, Diagnosis):
+        item = item.as_object()
+    if isinstance(item, Mapping):
         pairs = _pairs_of(item, wanted)
+    elif isinstance(item, (Finding, FoundToken)):
+        found = item.tokens if isinstance(item, Finding) else [item]
+        pairs = [(token.id, token.text) for token in found]
     else:
         message = f"expected ids, texts, bytes or findings, not {type(item).__name__}"
         raise TypeError(message)
@@ -285,8 +224,7 @@ def _pairs_of(report: Mapping[str, Any], wanted: set[str]) -> list[tuple[Any, An
     try:
         found = [one for one in report["findings"] if one["code"] in wanted]
         pairs = [(one["id"], one["text"]) for f in found for one in f["tokens"]]
-        for id_, _ in pairs:
-            check_whole(id=id_)
+        check_whole(**{str(place): id_ for place, (id_, _) in enumerate(pairs)})
     except (KeyError, TypeError) as error:
         message = "findings: this is not what bytepair doctor --json writes"
         raise TokenizerError(message) from error
@@ -295,15 +233,13 @@ def _pairs_of(report: Mapping[str, Any], wanted: set[str]) -> list[tuple[Any, An
 
 def _compare(tokenizer: Tokenizer, rows: list[tuple[int, str]]) -> None:
     """Refuse findings about another tokenizer."""
-    from bytepair.analyze.doctor._subject import plain
-
-    vocabulary = tokenizer.vocabulary
+    tokens = tokenizer.inspect().tokens()
     for id_, text in rows:
-        here = vocabulary[id_] if 0 <= id_ < len(vocabulary) else None
-        if here is None or plain(here) != text:
-            found = "no token here" if here is None else f"{plain(here)!r} here"
+        is_here = 0 <= id_ < len(tokens) and tokens[id_].kind != "none"
+        if not is_here or str(tokens[id_]) != text:
+            here = f"{str(tokens[id_])!r} here" if is_here else "no token here"
             message = (
-                f"findings: the id {id_} is {text!r} there and {found}; they are of "
+                f"findings: the id {id_} is {text!r} there and {here}; they are of "
                 "another tokenizer"
             )
             raise TokenizerError(message)

@@ -1,20 +1,20 @@
-"""An extension as lines of text: the curve of a corpus, and what became of strings."""
+"""An extension as lines of text: the curve of a corpus, and what became of given texts."""
 
 from collections.abc import Sequence
 
 from bytepair._plurals import amount
-from bytepair.surgery import ExtensionReport, StringRow, StringsReport
+from bytepair.surgery import Addition, AdditionReport, ExtensionReport
 
-__all__ = ["curve_lines", "string_lines"]
+__all__ = ["curve_lines", "row_lines"]
 
 POINT = "•"
 KNEE = "◆"
 LEAST = 3
 """A curve of fewer points is said in words."""
 N_SHOWN = 20
-"""So many strings are listed."""
+"""So many texts are listed."""
 FINE = ("added", "added_whole", "known", "repeated")
-"""What need not be listed, since these strings have a token."""
+"""What need not be listed, since these texts have a token."""
 
 
 def curve_lines(
@@ -22,13 +22,13 @@ def curve_lines(
 ) -> list[str]:
     """Draw the tokens of the corpus against the number of added tokens.
 
-    >>> report = ExtensionReport(4, 4, 258, (90, 50, 30, 20, 10), 2, 90, None, ())
+    >>> report = ExtensionReport(4, 4, 258, (90, 50, 30, 20, 10), 90, None, ())
     >>> for line in curve_lines(report, width=24, height=5):
     ...     print(line)
     90 │•
        │
-       │    •
-       │         ◆
+       │    ◆
+       │         •
     10 │              •    •
        └────────────────────
         0                  4
@@ -73,29 +73,29 @@ def _put(
     rows[row][column] = mark
 
 
-def string_lines(report: StringsReport, *, width: int = 78) -> list[str]:
-    """List strings that did not become a token, each with why.
+def row_lines(report: AdditionReport, *, width: int = 78) -> list[str]:
+    """List texts that did not become a token, each with why.
 
     >>> rows = (
-    ...     StringRow("abcd", "needs_helpers", None, (97, 98, 99, 100), ("ab", "abc")),
+    ...     Addition("abcd", "needs_helpers", None, (97, 98, 99, 100), ("ab", "abc")),
     ... )
-    >>> string_lines(StringsReport(rows, 256, 0, 0, 2))
+    >>> row_lines(AdditionReport("string", rows, 256, 0, 0, 2))
     ["'abcd': needs helpers, 'ab' 'abc'"]
     """
     rows = [row for row in report.rows if row.outcome not in FINE]
-    lines = [_shortened(_string_line(row), width) for row in rows[:N_SHOWN]]
+    lines = [_shortened(_row_line(row), width) for row in rows[:N_SHOWN]]
     n_more = len(rows) - len(lines)
     if n_more:
-        lines.append(f"and {amount(n_more, 'string')} more")
+        lines.append(f"and {amount(n_more, report.noun)} more")
     return lines
 
 
-def _string_line(row: StringRow) -> str:
+def _row_line(row: Addition) -> str:
     outcome = row.outcome.replace("_", " ")
     if row.outcome != "needs_helpers":
         return f"{row.text!r}: {outcome}"
     if not row.helpers:
-        return f"{row.text!r}: {outcome} that shorter strings need, too"
+        return f"{row.text!r}: {outcome} that others need, too"
     return f"{row.text!r}: {outcome}, {' '.join(map(repr, row.helpers))}"
 
 
