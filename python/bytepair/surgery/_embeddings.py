@@ -217,26 +217,16 @@ def embedding_map(
     kept = {new: old for old, new in enumerate(surgery.id_map) if new >= 0}
     parts, unmade = _parts_of_new(surgery.tokenizer, kept)
     parts |= _parts_of_whole(surgery, unmade)
-    by_hand = [id_ for id_ in unmade if id_ not in parts]
-    unused = _unused_rows(surgery, n_old)
-    indptr, old_ids, weights = [0], [], []
-    for id_ in range(n_new):
-        if id_ in kept:
-            entries = {kept[id_]: 1.0}
-        elif id_ in parts:
-            entries = _entries(parts[id_], weigh(parts[id_]))
-        elif id_ in unused:
-            entries = {unused[id_]: 1.0}
-        else:
-            entries = {}
-        old_ids += sorted(entries)
-        weights += [entries[old] for old in sorted(entries)]
-        indptr.append(len(old_ids))
+    entries = {row: {old: 1.0} for row, old in _unused_rows(surgery, n_old).items()}
+    by_hand = [id_ for id_ in unmade if id_ not in parts and id_ not in entries]
+    entries |= {id_: _entries(some, weigh(some)) for id_, some in parts.items()}
+    entries |= {new: {old: 1.0} for new, old in kept.items()}
+    table = [sorted(entries.get(id_, {}).items()) for id_ in range(n_new)]
     return EmbeddingMap(
-        np.array(indptr, np.int64),
-        np.array(old_ids, np.int64),
-        np.array(weights, np.float64),
-        np.array([id_ for id_ in by_hand if id_ not in unused], np.int64),
+        np.cumsum([0, *map(len, table)], dtype=np.int64),
+        np.array([old for row in table for old, _ in row], np.int64),
+        np.array([weight for row in table for _, weight in row], np.float64),
+        np.array(by_hand, np.int64),
         (n_new, n_old),
         surgery.tokenizer,
     )
@@ -288,30 +278,26 @@ def _unused_rows(surgery: Surgery[Any], n_old: int) -> dict[int, int]:
 
 
 def _weigher(base: Tokenizer, kind: Kind, side: Side) -> Weigher:
-    """Give the function from parts to their weights, which add up to 1."""
+    """Return the function from parts to their weights, which add up to 1."""
     check_choice("kind", kind, Kind)
     check_choice("side", side, Side)
-    is_input = side == "input"
     tokens = base.inspect().tokens() if kind == "bytes" else []
 
-    def raw(parts: Sequence[int]) -> list[float]:
-        last = len(parts) - 1
+    def weight(part: int, step: int) -> float:
+        """Weigh a part; ``step`` is how far it is from the part that counts most."""
         if kind == "mean":
-            return [1.0] * len(parts)
+            return 1.0
         if kind == "bytes":  # a mark has none, and counts as one
-            return [float(max(len(tokens[part].bytes), 1)) for part in parts]
-        # How far each is from the one that counts most.
-        steps = [last - i if is_input else i for i in range(len(parts))]
-        if kind == "copy":
-            return [float(step == 0) for step in steps]
-        return [math.exp(-2.0 * step) for step in steps]
+            return float(max(len(tokens[part].bytes), 1))
+        return float(step == 0) if kind == "copy" else math.exp(-2.0 * step)
 
-    def normalised(parts: Sequence[int]) -> list[float]:
-        found = raw(parts)
+    def weights(parts: Sequence[int]) -> list[float]:
+        steps = range(len(parts))[:: -1 if side == "input" else 1]
+        found = [weight(part, step) for part, step in zip(parts, steps, strict=True)]
         total = math.fsum(found)
-        return [weight / total for weight in found]
+        return [one / total for one in found]
 
-    return normalised
+    return weights
 
 
 def _entries(parts: Sequence[int], weights: Sequence[float]) -> dict[int, float]:
@@ -331,17 +317,10 @@ def _parts_of_new(
     ``kept`` maps each kept new id to its old id. The parts of a token are those of the first merge
     that makes it from known tokens.
     """
-    parts: dict[int, tuple[int, ...]] = {}
-
-    def known(id_: int) -> tuple[int, ...] | None:
-        return (kept[id_],) if id_ in kept else parts.get(id_)
-
+    parts: dict[int, tuple[int, ...]] = {new: (old,) for new, old in kept.items()}
     for left, right, made, _count in tokenizer.inspect().merge_log:
-        if made in kept or made in parts:
-            continue
-        first, second = known(left), known(right)
-        if first is not None and second is not None:
-            parts[made] = first + second
-    vocabulary = enumerate(tokenizer.vocabulary)
-    tokens = (id_ for id_, token in vocabulary if token is not None)
-    return parts, [id_ for id_ in tokens if id_ not in kept and id_ not in parts]
+        if made not in parts and left in parts and right in parts:
+            parts[made] = parts[left] + parts[right]
+    tokens = tokenizer.inspect().tokens()
+    unmade = [t.id for t in tokens if t.kind != "none" and t.id not in parts]
+    return {id_: some for id_, some in parts.items() if id_ not in kept}, unmade
