@@ -147,7 +147,10 @@ def test_the_examples_of_pruning_run(tmp_path, monkeypatch):
     mended = bytepair.Tokenizer.from_file("gpt2-mended.json")
     assert mended.vocabulary == names["mended"].tokenizer.vocabulary
     assert mended.merges == names["mended"].tokenizer.merges
-    assert names["mended"].report.cascade.following[-1].token == "rawdownloadcloneembedreportprint"
+    assert (
+        names["mended"].report.cascade.following[-1].token
+        == "rawdownloadcloneembedreportprint"
+    )
     written = []
     for line in (
         "".join(blocks(PRUNING, "sh")).replace(" gpt2 ", " gpt2.json ").splitlines()

@@ -19,8 +19,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import Unpack
-
 from bytepair._plurals import amount
 from bytepair._ranges import check_index, check_range
 from bytepair._results import Result
@@ -36,6 +34,8 @@ from ._tokens import names_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from typing_extensions import Unpack
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer

@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import Unpack
-
 from bytepair import _core
 from bytepair._names import refuse_set
 from bytepair._numpy import np
@@ -33,6 +31,8 @@ from ._tokens import Tokens, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from typing_extensions import Unpack
 
     from bytepair._io.files import StrPath
     from bytepair._training.learning import Learner
