@@ -232,16 +232,13 @@ def test_input_format_text_reads_bytes_as_they_are(tmp_path):
 
 
 def test_input_format_is_asked_instead_of_the_name(tmp_path):
-    """A named format and the first bytes say how a file is read; the earlier name works too."""
+    """A named format and the first bytes say how a file is read."""
     path = write_as(tmp_path / "a.jsonl.zst", TEXTS).rename(tmp_path / "mix.txt")
     expected = bytepair.train_from_iterator(TEXTS, merges=9)
     found = bytepair.train(path, input_format="jsonl", merges=9)
     assert found.to_bytes() == expected.to_bytes()
-    for name in ("input_format", "corpus_format"):
-        counts = scale.count(path, **{name: "jsonl"})
-        assert bytepair.train_from_counts(counts, merges=9).merges == expected.merges
-    with pytest.raises(TokenizerError, match="give one of them"):
-        scale.count(path, input_format="jsonl", corpus_format="jsonl")
+    counts = scale.count(path, input_format="jsonl")
+    assert bytepair.train_from_counts(counts, merges=9).merges == expected.merges
     with pytest.raises(TokenizerError, match="input_format must be one of text, jsonl"):
         bytepair.train(path, input_format="yaml")
     out = tmp_path / "counts.parquet"

@@ -23,7 +23,6 @@ pa = pytest.importorskip("pyarrow", reason="corpora need pyarrow")
 from bytepair import scale  # noqa: E402
 from bytepair.data import (  # noqa: E402
     TokenDataset,
-    _manifest,
     _readers,
     _shards,
     _work,
@@ -264,12 +263,12 @@ def test_a_dataset_gives_every_document_back(
         assert ends == np.cumsum(lengths).tolist()
 
 
-@pytest.mark.parametrize("mark_at", ["begin", "end"])
+@pytest.mark.parametrize("name", ["begin_of_document", "end_of_document"])
 def test_a_dataset_is_compared_with_its_corpus(
-    tmp_path, corpus, texts, tokenizer, mark_at
+    tmp_path, corpus, texts, tokenizer, name
 ):
     """Every document comes back; another id, another corpus and another tokenizer are told."""
-    options = {"end_of_document": MARK, "mark_at": mark_at, "shard_tokens": 500}
+    options = {name: MARK, "shard_tokens": 500}
     mine = shutil.copytree(corpus, tmp_path / "corpus")
     out = tmp_path / "out"
     scale.tokenize(tokenizer, mine, out, **options)
@@ -350,7 +349,7 @@ def test_a_mark_may_stand_before_documents_in_parquet(
 ):
     """A row is a document."""
     parquet = pytest.importorskip("pyarrow.parquet")
-    options = {"format": "parquet", "end_of_document": MARK, "mark_at": "begin"}
+    options = {"format": "parquet", "begin_of_document": MARK}
     scale.tokenize(tokenizer, corpus, tmp_path / "out", **options)
     (path,) = (tmp_path / "out").glob("*.parquet")
     found = parquet.read_table(path).column("ids").to_pylist()
@@ -397,26 +396,6 @@ def test_tokens_around_documents_are_checked_and_go_on_with_a_run(
     (out / "manifest.json").write_text(json.dumps(described))
     with pytest.raises(TokenizerError, match="document 0 differs from document 0"):
         check_dataset(out, with_begin)
-
-
-@pytest.mark.parametrize("mark_at", ["begin", "end"])
-def test_datasets_of_one_token_and_its_place_are_read_and_left_alone(
-    tmp_path, corpus, tokenizer, mark_at
-):
-    """A manifest of the earlier version says the same as one of this."""
-    name = "begin_of_document" if mark_at == "begin" else "end_of_document"
-    out = tmp_path / "out"
-    written = scale.tokenize(tokenizer, corpus, out, **{name: MARK})
-    plan = dict(written["plan"])
-    del plan["begin_of_document"], plan["end_of_document"]
-    earlier = {**plan, "version": 1, "end_of_document": MARK, "mark_at": mark_at}
-    (out / "manifest.json").write_text(json.dumps({**written, "plan": earlier}))
-    found = check_dataset(out, tokenizer)
-    assert found["exact"] == written["totals"]["written_documents"]
-    again = {"end_of_document": MARK, "mark_at": mark_at}
-    assert scale.tokenize(tokenizer, corpus, out, **again) == written
-    with pytest.raises(TokenizerError, match="begin_of_document= and end_of_document="):
-        scale.tokenize(tokenizer, corpus, out, begin_of_document=MARK, mark_at="begin")
 
 
 def test_megatron_files_are_laid_out_as_documented(tmp_path, corpus, texts, tokenizer):
@@ -602,7 +581,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path, corpus, tokenizer):
     """One folder, one writer."""
     pytest.importorskip("fcntl", reason="this system has no such locks")
     plan = {"tokenizer": "x"}
-    first, second = (_manifest.Dataset(tmp_path / "out", plan) for _ in range(2))
+    first, second = (_work.Dataset(tmp_path / "out", plan) for _ in range(2))
     with (
         first.writing(),
         pytest.raises(FileError, match="another run"),

@@ -319,12 +319,11 @@ def test_rows_and_files_take_added_tokens_as_text(spark, tmp_path):
 def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     """Of two attempts of a part, in different orders, one is taken with all of its files."""
     from bytepair.scale import _attempts
-    from bytepair.scale._tokenizing import Marks, shard_spec
 
     options = {"format": "megatron", "shard_tokens": 100, "threads": 1}
-    spec = shard_spec(tokenizer, marks=Marks(), added_tokens="find", **options)
+    spec = scale.ShardSpec(tokenizer, **options)
     texts = [text for _name, text in documents]
-    dataset = _attempts.begin(tmp_path / "out", spec, Marks())
+    dataset = _attempts.begin(tmp_path / "out", spec)
     with dataset.writing():
         done = []
         for order in (texts, texts[::-1]):
@@ -336,7 +335,7 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
         shard = {"name": name, "documents": 1, "tokens": 1, "largest_id": 0}
         dataset.note(9, {**done[0], "number": 9, "shards": [{**shard, "files": files}]})
         (tmp_path / "out" / f"{name}.bin").touch()
-        (tmp_path / "out" / "shard-00008-000.bin").touch()
+        (tmp_path / "out" / "shard-00008-000.bin").touch()  # without a note
         _attempts.settle(dataset, done[1:])
     expected = [tokenizer.encode(text) for text in texts[::-1] if text]
     assert [ids.tolist() for ids in TokenDataset(tmp_path / "out")] == expected

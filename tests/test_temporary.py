@@ -14,7 +14,7 @@ import pytest
 
 import bytepair
 from bytepair._io import files, locks, temporary
-from bytepair._io.temporary import MARK, TemporaryFolder
+from bytepair._io.temporary import TemporaryFolder
 
 PACKAGE = Path(bytepair.__file__).parent
 KILLED = """
@@ -93,25 +93,22 @@ def alone(tmp_path, monkeypatch):
 
 
 def test_only_what_is_ours_is_removed(alone):
-    """Another name, another file in it, a link, and what is held stay as they are."""
-    names = [f"bytepair-{n:016x}" for n in range(6)]
-    # The fourth was abandoned before it was marked.
-    for name in ("bytepair-notes", "elsewhere", names[0], *names[3:]):
+    """Another name, a file, a link, and what is held stay as they are."""
+    names = [f"bytepair-temporary-{n:016x}" for n in range(4)]
+    for name in ("bytepair-notes", "bytepair-0123456789abcdef", *names[:2]):
         (alone / name).mkdir()
-    marked = [f"{name}/{MARK}" for name in ("elsewhere", *names[4:])]
-    for name in (*marked, f"{names[4]}/rows", f"{names[0]}/thesis.txt", names[1]):
-        (alone / name).touch()
-    (alone / names[2]).symlink_to(alone / "elsewhere")
-    held = os.open(alone / names[5], os.O_RDONLY)
-    assert temporary.lock(held)
+        (alone / name / "rows").touch()
+    (alone / names[2]).symlink_to(alone / "bytepair-notes")
+    held = os.open(alone / names[1], os.O_RDONLY)
+    assert locks.lock(held)
+    before = {path.name for path in alone.iterdir()}
     with TemporaryFolder() as folder:
         own = Path(folder).name
         found = {path.name for path in alone.iterdir()}
     os.close(held)
-    stays = {names[0], "bytepair-notes", names[1], names[2], names[5], "elsewhere"}
-    assert found == {*stays, own}
-    assert (alone / "elsewhere" / MARK).exists()
-    assert {path.name for path in alone.iterdir()} == stays
+    assert found == {*before, own} - {names[0]}
+    assert {path.name for path in alone.iterdir()} == before - {names[0]}
+    assert (alone / "bytepair-notes" / "rows").exists()
 
 
 def test_a_folder_is_only_for_its_user_and_goes_with_its_object(alone):
@@ -159,27 +156,25 @@ def test_a_folder_that_is_taken_for_abandoned_at_once_is_made_again(
 ):
     """Another process may remove it between the moments at which it is made and locked."""
     made = []
+    open_folder = locks.open_folder
 
-    def open_folder(path, *, is_late=False):
+    def taken(path, *, is_late=False):
         made.append(path)
-        handle = locks.open_folder(path) if is_late else None
+        handle = open_folder(path) if is_late else None
         if len(made) % 2:
             path.rmdir()
-        return handle or locks.open_folder(path)
+        return handle or open_folder(path)
 
-    for opener in (open_folder, partial(open_folder, is_late=True)):
+    for opener in (taken, partial(taken, is_late=True)):
+        monkeypatch.setattr(locks, "open_folder", opener)
         made.clear()
-        monkeypatch.setattr(files, "open_folder", opener)
         with files.folder_beside(tmp_path / "own.json") as folder:
             assert folder == made[-1]
             assert folder.is_dir()
         assert len(made) == 2
         assert list(tmp_path.iterdir()) == []
-    for opener in (open_folder, partial(open_folder, is_late=True)):
-        made.clear()
-        monkeypatch.setattr(temporary, "open_folder", opener)
         with TemporaryFolder() as name:
-            assert len(made) == 2
+            assert len(made) == 4
             assert Path(name).is_dir()
     with pytest.raises(bytepair.FileError, match="none"):
         files.folder_beside(tmp_path / "none" / "own.json").__enter__()

@@ -10,7 +10,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from tests.programs import run_python
@@ -98,7 +97,6 @@ FOREIGN = [
     ".bytepair-x/precious.txt",  # like a temporary folder
 ]
 FOREIGN = [*((path, put_file) for path in FOREIGN), ("_work", put_link)]
-FOREIGN.append(("_work", Path.mkdir))
 
 
 @pytest.mark.parametrize(("path", "put"), FOREIGN)
@@ -119,8 +117,7 @@ LATER = [
     *FILES,
     *("_work/shard-00000-000.npy.abcd", "_work/deep/precious.txt"),
     "_work/task-00099.json/precious.txt",  # a folder like a note
-    "shard-00099-000.npy",  # no note tells of it
-    "shard-00000-099.npy",  # one more of a task that is done
+    "shard-00099-000.npy",  # of a task without a note
 ]
 LATER = [(path, put_file) for path in LATER]
 LATER += [(path, put_link) for path in ("_work/task-00099.json", "shard-00099-000.npy")]

@@ -11,6 +11,7 @@ import glob
 import hashlib
 import io
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -21,12 +22,13 @@ from typing import BinaryIO
 from bytepair._names import refuse_set
 from bytepair.errors import FileError
 
-from .locks import HAS_LOCKS, is_kept, is_still, lock, open_folder
+from .locks import HAS_LOCKS, is_still, make_folder, make_locked, remove_abandoned
 
 StrPath = str | os.PathLike[str]
 
 PREFIX = ".bytepair-"
-"""How names of ours begin that nobody chose."""
+"""How the names of drafts begin."""
+DRAFT = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}-[0-9]+")
 MOST_WRITERS = 100
 """How many may write one target at the same time."""
 N_LOOKED_AT = 8
@@ -104,49 +106,133 @@ def write(path: StrPath, data: bytes) -> None:
 def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
     """Write several files: all appear, in their order, or none does.
 
-    They are renamed one directly after the other. No system renames several at once, so a kill in
-    between leaves the first ones new; an error or Ctrl-C gives back what was there.
-    A link is followed. A pipe or a device is written to, after all others.
+    As by :func:`writing_together`. Folders that were made for them are removed on an error.
     """
-    _check_names(files)
     with contextlib.ExitStack() as stack:
         for path in files if makes_folders else ():
             stack.enter_context(_folder_for(path))
-        drafts = [stack.enter_context(_draft(*pair)) for pair in files.items()]
-        pairs = zip(drafts, files, strict=True)
-        _rename({path: draft for draft, path in pairs if draft is not None})
-        for draft, (path, data) in zip(drafts, files.items(), strict=True):
-            if draft is None:
-                write(path, data)
+        opened = stack.enter_context(writing_together(*files))
+        for data, file in zip(files.values(), opened, strict=True):
+            file.write(data)
 
 
 @contextlib.contextmanager
 def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
     """Open several files that appear, in their order, when the block ends without an exception.
 
-    All appear or none does, as by :func:`write_together`. A pipe or a device is written to at once.
+    They are renamed one directly after the other. No system renames several at once, so a kill in
+    between leaves the first ones new; an error or Ctrl-C restores what was there.
+    A link is followed. A pipe or a device is written to at once.
     """
     _check_names(paths)
     with contextlib.ExitStack() as stack:
-        drafts = [stack.enter_context(_drafting(path)) for path in paths]
-        pairs = list(zip(paths, drafts, strict=True))
+        drafts = []
+        for path in paths:
+            drafts.append(Draft(path))
+            stack.callback(drafts[-1].discard)
         try:
-            yield [
-                stack.enter_context(path.open("wb")) if draft is None else draft
-                for path, draft in pairs
-            ]
+            yield [draft.file for draft in drafts]
         except FileError:  # of something else, in the block
             raise
         except OSError as error:
             raise _cannot(" and ".join(map(str, paths)), error) from error
-        finished = [(path, draft) for path, draft in pairs if draft is not None]
-        for path, draft in finished:
-            _finish_of(path, draft)
-        _rename({path: Path(draft.name) for path, draft in finished})
+        for draft in drafts:
+            draft.finish()
+        _rename(drafts)
+
+
+@contextlib.contextmanager
+def writing(path: StrPath) -> Iterator[BinaryIO]:
+    """Open one file as :func:`writing_together` does."""
+    refuse_no_name(path)
+    with writing_together(Path(path)) as (file,):
+        yield file
+
+
+@contextlib.contextmanager
+def writing_elsewhere(path: StrPath) -> Iterator[Path]:
+    """Give the path of a file that appears under its name as :func:`writing` says.
+
+    For those who open a file by its name.
+    """
+    with writing(path) as file:
+        yield Path(os.fsdecode(file.name))
+
+
+class Draft:
+    """A file under a temporary name beside its target; a pipe or a device is its own draft.
+
+    Attributes
+    ----------
+    file
+        The open file, locked as long as it is open. It is never open to more than its target is.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the draft.
+
+        Raises
+        ------
+        FileError
+            The path is a folder, or no file can be made beside it.
+        """
+        self.path, self.target = path, Path(os.path.realpath(path))
+        self.temporary: Path | None = None
+        if self.target.is_dir():
+            message = f"{path}: this is a folder; name a file"
+            raise FileError(message)
+        try:
+            if self.target.exists() and not self.target.is_file():
+                self.file: BinaryIO = self.target.open("wb")
+                return
+            names = _names_beside(self.target)
+            self.temporary, handle = make_locked(names, self._make)
+            self.file = open(self.temporary, "r+b", opener=lambda *_: handle or 0)  # noqa: SIM115
+        except OSError as error:
+            raise _cannot(path, error) from error
+
+    def finish(self) -> None:
+        """Flush the draft to the disk, with the mode of the file that it replaces."""
+        try:
+            self.file.flush()
+            if self.temporary is None:
+                return
+            if self.target.exists():
+                self.temporary.chmod(mode_of(self.target))
+            os.fsync(self.file.fileno())
+        except OSError as error:
+            raise _cannot(self.path, error) from error
+        if not HAS_LOCKS:  # a system that renames no open file
+            self.file.close()
+
+    def rename(self) -> None:
+        """Give the draft the name of its target."""
+        if self.temporary is None:
+            return
+        try:
+            self.temporary.replace(self.target)
+        except OSError as error:
+            raise _cannot(self.path, error) from error
+        self.temporary = None
+
+    def discard(self) -> None:
+        """Remove the draft unless it was renamed, and end its lock."""
+        if self.temporary is not None:
+            self.temporary.unlink(missing_ok=True)
+        with contextlib.suppress(
+            OSError
+        ):  # a full disk may lack room for the rest of it
+            self.file.close()
+
+    def _make(self, path: Path) -> int:
+        is_new = not self.target.exists()
+        mode = 0o666 if is_new else mode_of(self.target) | 0o600
+        how = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        return os.open(path, how, mode)
 
 
 def _check_names(paths: Iterable[Path]) -> None:
-    """Refuse what names no file, and two names of one: only one of their contents would stay."""
+    """Refuse a path that names no file, and two paths of one file."""
     seen: dict[str, Path] = {}
     for path in paths:
         refuse_no_name(path)
@@ -158,91 +244,37 @@ def _check_names(paths: Iterable[Path]) -> None:
         seen[target] = path
 
 
-def _rename(drafts: Mapping[Path, Path]) -> None:
-    """Give drafts their names; if one cannot have it, the others have what was there before."""
-    targets = {path: Path(os.path.realpath(path)) for path in drafts}
-    begun: list[Path] = []
+def _rename(drafts: list[Draft]) -> None:
+    """Rename drafts; if one cannot be renamed, restore the targets of the others."""
     with contextlib.ExitStack() as stack:
-        before = {
-            target: stack.enter_context(_kept(target)) if target.exists() else None
-            for target in targets.values()
-        }
+        before: dict[Path, BinaryIO | None] = {}
+        for target in [draft.target for draft in drafts if len(drafts) > 1]:
+            is_kept = target.is_file()
+            before[target] = stack.enter_context(_kept(target)) if is_kept else None
+        begun: list[Path] = []
         try:
-            for path, draft in drafts.items():
-                begun.append(targets[path])
-                draft.replace(targets[path])
-        except BaseException as error:  # Ctrl-C too
-            for target in begun:
+            for draft in drafts:
+                if draft.temporary is not None:
+                    begun.append(draft.target)
+                draft.rename()
+        except BaseException:  # Ctrl-C too
+            for target in begun if before else ():
                 _put_back(target, before[target])
-            if not isinstance(error, OSError):
-                raise
-            raise _cannot(path, error) from error
+            raise
 
 
 def _kept(target: Path) -> BinaryIO:
-    """Open a file that may be replaced; what is open can still be read then, on most systems."""
+    """Open a file that may be replaced; on most systems, it can still be read afterwards."""
     return target.open("rb") if HAS_LOCKS else io.BytesIO(target.read_bytes())
 
 
 def _put_back(target: Path, before: BinaryIO | None) -> None:
-    """Give a file what it had before, if it is another now."""
+    """Restore the content of a file, if it is another file now."""
     if before is None:
         target.unlink(missing_ok=True)
     elif not (HAS_LOCKS and is_still(before.fileno(), target)):
         with writing(target) as file:
             shutil.copyfileobj(before, file)
-
-
-@contextlib.contextmanager
-def _draft(path: Path, data: bytes) -> Iterator[Path | None]:
-    """Write a draft of a file, as :func:`_drafting` opens it."""
-    with _drafting(path) as file:
-        if file is None:
-            yield None
-            return
-        try:
-            file.write(data)
-        except OSError as error:
-            raise _cannot(path, error) from error
-        _finish_of(path, file)
-        yield Path(file.name)
-
-
-@contextlib.contextmanager
-def _drafting(path: Path) -> Iterator[BinaryIO | None]:
-    """Open a file under a temporary name beside its target, and remove what is not renamed.
-
-    ``None`` for what is no file that can be replaced.
-    """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        message = f"{path}: this is a folder; name a file"
-        raise FileError(message)
-    if target.exists() and not target.is_file():
-        yield None
-        return
-    with contextlib.ExitStack() as stack:
-        try:
-            file = _temporary(target)
-        except OSError as error:
-            raise _cannot(path, error) from error
-        stack.callback(_close, file)
-        stack.callback(Path(file.name).unlink, missing_ok=True)
-        yield file
-
-
-def _finish_of(path: Path, draft: BinaryIO) -> None:
-    """Bring a draft to the disk, or say which file cannot be written."""
-    try:
-        _finish(draft, Path(os.path.realpath(path)))
-    except OSError as error:
-        raise _cannot(path, error) from error
-
-
-def _close(file: BinaryIO) -> None:
-    """Close a draft, which is locked until then; on a full disk what is left of it cannot be written."""
-    with contextlib.suppress(OSError):
-        file.close()
 
 
 @contextlib.contextmanager
@@ -263,144 +295,40 @@ def _folder_for(path: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def writing(path: StrPath) -> Iterator[BinaryIO]:
-    """Open a file that appears under its name when the block ends without an exception.
-
-    A link is followed. A pipe or a device stays what it is: it is written to.
-    """
-    refuse_no_name(path)
-    try:
-        target = Path(os.path.realpath(path))
-        is_replaced = target.is_file() or not target.exists()
-        with _replacing(target) if is_replaced else target.open("wb") as file:
-            yield file
-    except FileError:  # of something else, in the block
-        raise
-    except OSError as error:
-        message = f"{os.fspath(path)}: {error.strerror or error}"
-        raise FileError(message) from error
-
-
-@contextlib.contextmanager
-def writing_elsewhere(path: StrPath) -> Iterator[Path]:
-    """Give the path of a file that appears under its name as :func:`writing` says.
-
-    For those who open a file by its name.
-    """
-    with writing(path) as file:
-        yield Path(os.fsdecode(file.name))
-
-
-@contextlib.contextmanager
 def folder_beside(target: Path) -> Iterator[Path]:
     """Make a folder beside a target for as long as the block lasts."""
-    for path in _temporary_paths(target):
-        try:
-            path.mkdir(0o700)
-            handle = open_folder(path)
-        except (FileExistsError, FileNotFoundError) as error:
-            if target.parent.is_dir():  # somebody else has it, or took it for abandoned
-                continue
-            raise _cannot(target, error) from error
-        except OSError as error:
-            raise _cannot(target, error) from error
-        with contextlib.ExitStack() as stack:
-            if handle is not None:
-                stack.callback(os.close, handle)
-                if not is_kept(handle, path):
-                    continue
-            stack.callback(shutil.rmtree, path, ignore_errors=True)
-            yield path
-            return
-    message = f"{target}: {MOST_WRITERS} other processes are writing it"
-    raise FileError(message)
+    try:
+        path, handle = make_locked(_names_beside(target), make_folder)
+    except OSError as error:
+        raise _cannot(target, error) from error
+    with contextlib.ExitStack() as stack:
+        if handle is not None:
+            stack.callback(os.close, handle)
+        stack.callback(shutil.rmtree, path, ignore_errors=True)
+        yield path
 
 
 def _cannot(target: Path | str, error: OSError) -> FileError:
     return FileError(f"{target}: {error.strerror or error}")
 
 
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[BinaryIO]:
-    """Write under a temporary name beside the target, and rename at the end."""
-    with _temporary(target) as file:
-        try:
-            yield file
-            _finish(file, target)
-            Path(file.name).replace(target)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-
-
-def _finish(file: BinaryIO, target: Path) -> None:
-    """Bring a draft to the disk, with the mode of what it replaces."""
-    file.flush()
-    if target.exists():
-        Path(file.name).chmod(mode_of(target))
-    os.fsync(file.fileno())
-    if not HAS_LOCKS:  # a system that renames no open file
-        file.close()
-
-
-def _temporary(target: Path) -> BinaryIO:
-    """Open a new file beside the target, locked as long as it is open.
-
-    The system gives it its mode, and it is never open to more than the target is.
-    """
-    mode = mode_of(target) | 0o600 if target.exists() else 0o666
-    for path in _temporary_paths(target):
-        try:
-            file = open(path, "x+b", opener=lambda name, how: os.open(name, how, mode))  # noqa: SIM115
-        except FileExistsError:
-            continue
-        if is_kept(file.fileno(), path):
-            return file
-        file.close()
-    message = f"{target}: {MOST_WRITERS} other processes are writing it"
-    raise FileError(message)
-
-
-def _temporary_paths(target: Path) -> Iterator[Path]:
-    """Give names beside a target; what was abandoned under the first of them goes."""
+def _names_beside(target: Path) -> Iterator[Path]:
+    """Return paths beside a target, after removing what was abandoned at the first of them."""
     hashed = hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]
-    stem = target.parent / f"{PREFIX}{hashed}"
-    paths = [Path(f"{stem}-{number}") for number in range(MOST_WRITERS)]
+    paths = [target.parent / f"{PREFIX}{hashed}-{n}" for n in range(MOST_WRITERS)]
     for path in paths[:N_LOOKED_AT]:
         if os.path.lexists(path):
-            _remove_abandoned(path)
-    yield from paths
+            remove_abandoned(path)
+    return iter(paths)
 
 
-def _remove_abandoned(path: Path) -> None:
-    """Remove what a killed process left under a name of ours, unless somebody holds it."""
-    with contextlib.suppress(OSError), _held(path) as handle:
-        kind = os.fstat(handle).st_mode
-        if not is_still(handle, path):
-            return
-        if stat.S_ISDIR(kind):
-            shutil.rmtree(path)
-        elif stat.S_ISREG(kind):
-            path.unlink()
+def is_draft(name: str) -> bool:
+    """Whether a file has the name of a draft.
 
-
-@contextlib.contextmanager
-def _held(path: Path) -> Iterator[int]:
-    """Open and lock a file or folder.
-
-    Raises
-    ------
-    OSError
-        It is a link, somebody else holds it, or there are no locks.
+    >>> is_draft(".bytepair-0123456789abcdef-0"), is_draft("shard-00000-000.npy")
+    (True, False)
     """
-    flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    handle = os.open(path, os.O_RDONLY | flags)
-    try:
-        if not (HAS_LOCKS and lock(handle)):
-            raise BlockingIOError
-        yield handle
-    finally:
-        os.close(handle)
+    return DRAFT.fullmatch(name) is not None
 
 
 def check_writable(folder: Path) -> None:

@@ -6,13 +6,17 @@ whose own rules count.
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, TypeAlias, Union
 
 from bytepair.errors import FormatError
 
-__all__ = ["Place", "parse", "written"]
+__all__ = ["Place", "Shape", "parse", "written"]
 
+Shape: TypeAlias = Union[  # noqa: UP007 -- names itself
+    Callable[["Place"], object], Mapping[str, "Shape"], list["Shape"]
+]
+"""What a value must be: what a function checks, an object with keys, or a list of one kind."""
 MOST = (1 << 63) - 1
 """The largest number that is written."""
 
@@ -79,8 +83,28 @@ class Place:
         message = f"{self.name}: {place}{problem}"
         raise FormatError(message)
 
+    def check(self, shape: Shape) -> None:
+        """Refuse a value of another shape; other keys of an object are not looked at."""
+        if isinstance(shape, Mapping):
+            self.object()
+            for key, inner in shape.items():
+                self[key].check(inner)
+        elif isinstance(shape, list):
+            for item in self.items():
+                item.check(shape[0])
+        else:
+            shape(self)
+
+    def check_only(self, shape: Mapping[str, Shape]) -> "Place":
+        """Refuse an object of another shape, or with other keys."""
+        for key in self.object():
+            if key not in shape:
+                self.refuse(f"{key!r} is not known")
+        self.check(shape)
+        return self
+
     def __getitem__(self, key: str) -> "Place":
-        """Give the value of a key, which must be there."""
+        """Return the value of a key, which must be there."""
         found = self.object()
         if key not in found:
             self.refuse(f"{key!r} is missing")
@@ -90,46 +114,35 @@ class Place:
         return key in self.object()
 
     def object(self) -> dict[str, Any]:
-        """Give an object."""
+        """Return an object."""
         return self._of(dict, "an object")  # type: ignore[no-any-return]
 
-    def only(self, *keys: str) -> "Place":
-        """Refuse keys of an object that are not known."""
-        for key in self.object():
-            if key not in keys:
-                self.refuse(f"{key!r} is not known")
-        return self
-
     def values(self) -> Iterator[tuple[str, "Place"]]:
-        """Give the keys of an object with their values."""
+        """Return the keys of an object with their values."""
         return ((key, self[key]) for key in self.object())
 
     def items(self) -> "list[Place]":
-        """Give the values of a list."""
+        """Return the values of a list."""
         found = self._of(list, "a list")
         return [
             Place(value, self.name, f"{self.path}[{number}]")
             for number, value in enumerate(found)
         ]
 
-    def items_or_none(self) -> "list[Place]":
-        """Give the values of a list, none where there is no list."""
-        return [] if self.value is None else self.items()
-
     def text(self) -> str:
-        """Give a text."""
+        """Return a text."""
         return self._of(str, "a text")  # type: ignore[no-any-return]
 
     def text_or_none(self) -> str | None:
-        """Give a text, or nothing."""
+        """Return a text, or nothing."""
         return None if self.value is None else self.text()
 
     def flag(self) -> bool:
-        """Give true or false."""
+        """Return true or false."""
         return self._of(bool, "true or false")  # type: ignore[no-any-return]
 
     def number(self, least: int = 0) -> int:
-        """Give a whole number of 64 bits."""
+        """Return a whole number of 64 bits."""
         found = self.value
         if not isinstance(found, int) or isinstance(found, bool):
             self.refuse(f"expected a whole number, not {_shown(found)}")
@@ -139,16 +152,35 @@ class Place:
             )
         return found
 
-    def number_or_none(self, least: int = 0) -> int | None:
-        """Give a whole number, or nothing."""
-        return None if self.value is None else self.number(least)
+    def positive(self) -> int:
+        """Return a whole number above 0."""
+        return self.number(1)
+
+    def number_or_none(self) -> int | None:
+        """Return a whole number, or nothing."""
+        return None if self.value is None else self.number()
 
     def sha256(self) -> str:
-        """Give a sum as it is written, in lower case."""
+        """Return a sum as it is written, in lower case."""
         found = self.text()
         if len(found) != 64 or set(found) - set("0123456789abcdef"):
             self.refuse(f"expected a sha256, not {_shown(found)}")
         return found
+
+    @staticmethod
+    def one_of(*known: str | int | None) -> "Callable[[Place], None]":
+        """Return a check for one of some values."""
+
+        def check(place: Place) -> None:
+            is_known = isinstance(place.value, (str, int, type(None)))
+            if (
+                not is_known
+                or isinstance(place.value, bool)
+                or place.value not in known
+            ):
+                place.refuse(f"{_shown(place.value)} is not known")
+
+        return check
 
     def _of(self, kind: type, named: str) -> Any:  # noqa: ANN401
         if not isinstance(self.value, kind):

@@ -1,9 +1,15 @@
-"""Locks on open files, which end with the process that holds them, however that ends.
+"""Files and folders that are locked by the process that made them, until it ends, however that happens.
 
-Left out: locks on systems that have none of this kind, where nobody is kept away.
+What nobody holds any more was left by a killed process, and can be removed.
+
+Left out: locks on systems that have none of this kind, where nobody is kept away and nothing is removed.
 """
 
+import contextlib
+import errno
 import os
+import shutil
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 try:
@@ -13,11 +19,18 @@ except ModuleNotFoundError:
 else:
     HAS_LOCKS = True
 
-__all__ = ["HAS_LOCKS", "is_kept", "is_still", "lock", "open_folder"]
+__all__ = [
+    "HAS_LOCKS",
+    "is_still",
+    "lock",
+    "make_folder",
+    "make_locked",
+    "remove_abandoned",
+]
 
 
 def lock(handle: int) -> bool:
-    """Lock an open file for this process; gives ``False`` if another one has locked it.
+    """Lock an open file for this process; return ``False`` if another one has locked it.
 
     Raises
     ------
@@ -34,30 +47,66 @@ def lock(handle: int) -> bool:
 
 
 def is_still(handle: int, path: Path) -> bool:
-    """Tell whether a path still leads to an open file; another process may have removed it."""
+    """Whether a path still leads to an open file; another process may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), path.lstat())
     except OSError:
         return False
 
 
-def is_kept(handle: int, path: Path) -> bool:
-    """Lock what was just made, unless somebody took it for abandoned and removes it."""
-    try:
-        is_ours = lock(handle)
-    except OSError:  # a file system without locks, where nothing is removed
-        return True
-    return is_ours and is_still(handle, path)
-
-
-def open_folder(path: Path) -> int | None:
-    """Open a folder to lock it; ``None`` where a system has no locks.
+def make_locked(
+    paths: Iterable[Path], make: Callable[[Path], int | None]
+) -> tuple[Path, int | None]:
+    """Make a file or folder under the first path that is free, and lock its handle.
 
     Raises
     ------
     OSError
-        It is no folder, or gone.
+        It cannot be made, or no path is free.
     """
-    if not HAS_LOCKS:
-        return None
+    for path in paths:
+        try:
+            handle = make(path)
+        except (FileExistsError, FileNotFoundError):
+            if path.parent.is_dir():  # it exists, or was taken for abandoned
+                continue
+            raise
+        if handle is None or _is_kept(handle, path):
+            return path, handle
+        os.close(handle)
+    raise OSError(errno.EAGAIN, "too many other processes are writing it")
+
+
+def make_folder(path: Path) -> int | None:
+    """Make a folder for this user alone, and open it; ``None`` if the system has no locks."""
+    path.mkdir(0o700)
+    return open_folder(path) if HAS_LOCKS else None
+
+
+def open_folder(path: Path) -> int:
+    """Open a folder, to lock it."""
     return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+
+
+def remove_abandoned(path: Path) -> None:
+    """Remove a file or folder with a temporary name, unless a process holds it or it is a link."""
+    if not HAS_LOCKS:
+        return
+    with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        stack.callback(os.close, handle)
+        if not lock(handle) or not is_still(handle, path):
+            return
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.is_file():
+            path.unlink()
+
+
+def _is_kept(handle: int, path: Path) -> bool:
+    """Lock what was just made, unless another process took it for abandoned."""
+    try:
+        is_ours = lock(handle)
+    except OSError:  # a file system without locks, on which nothing is removed
+        return True
+    return is_ours and is_still(handle, path)

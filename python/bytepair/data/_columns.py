@@ -1,5 +1,7 @@
 """Arrow columns and the two arrays that the core takes: bytes of all rows, and offsets.
 
+Batches are also cut by group.
+
 Nothing is copied. Text of any Arrow type becomes ``large_binary``, whose offsets have 64 bits,
 so a batch may be of any size.
 """
@@ -14,10 +16,12 @@ from bytepair.errors import FormatError
 from ._optional import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["arrays_of", "as_bytes", "column_of", "text_batch", "texts_of"]
+__all__ = ["arrays_of", "as_bytes", "by_group", "column_of", "text_batch", "texts_of"]
 
 
 def column_of(
@@ -89,3 +93,17 @@ def texts_of(batch: pa.RecordBatch) -> tuple[NDArray[np.uint8], NDArray[np.int64
         message = f'no column "text" in a batch of {", ".join(batch.schema.names)}'
         raise FormatError(message)
     return arrays_of(batch.column("text"))
+
+
+def by_group(batch: pa.RecordBatch) -> Iterator[tuple[str | None, pa.RecordBatch]]:
+    """Return the rows of each group of the column ``group``; ``None`` stands for no column.
+
+    A row without a name is in the group ``""``.
+    """
+    if "group" not in batch.schema.names:
+        yield None, batch
+        return
+    pa, compute = load("pyarrow"), load("pyarrow.compute")
+    names = batch.column("group").cast(pa.large_string()).fill_null("")
+    for name in sorted(compute.unique(names).to_pylist()):
+        yield name, batch.filter(compute.equal(names, name))

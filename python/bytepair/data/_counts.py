@@ -12,20 +12,20 @@ import contextlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._io.files import StrPath, refuse_no_name, writing
-from bytepair._io.json import Place, parse, written
+from bytepair._io.json import Place, Shape, parse, written
 from bytepair._training.weights import Weight, whole_multipliers
 from bytepair.errors import FileError, FormatError, TrainingError
 
-from ._grouped import weighted_sum
+from ._columns import by_group
 from ._optional import load
-from ._sums import BATCH_ROWS
+from ._sums import BATCH_ROWS, arrays_of_rows, columns
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ __all__ = [
 KEY = b"bytepair.counts"
 TOTALS_KEY = b"bytepair.totals"
 VERSION = 3
-"""Files of the version 2 are read too; some of them have no totals."""
+LARGEST = (1 << 63) - 1
 PARQUET_MAGIC = b"PAR1"
 
 
@@ -260,8 +260,25 @@ class Counts:
     def core_table(
         self, multipliers: Mapping[str, int] | None = None
     ) -> _core.PieceTable:
-        """Give the rows to the core, groups added up."""
-        return weighted_sum(self.batches(), multipliers)
+        """Return a table of the core with the sum of all groups, each as often as said.
+
+        Raises
+        ------
+        TrainingError
+            A sum exceeds 63 bits.
+        """
+        table = _core.PieceTable()
+        for batch in self.batches():
+            for group, rows in by_group(batch):
+                times = 1 if multipliers is None else multipliers.get(group or "", 0)
+                pieces, counts, firsts = arrays_of_rows(rows)
+                largest = int(counts.max()) if len(counts) else 0
+                if largest * times > LARGEST:
+                    message = f"a count of {largest:,} times {times:,} exceeds 63 bits"
+                    raise TrainingError(message)
+                if times:
+                    table.add((pieces, counts * times, firsts))
+        return table
 
     def size_of(self, multipliers: Mapping[str, int] | None = None) -> tuple[int, int]:
         """Give the documents and bytes of the groups that are learned from."""
@@ -354,49 +371,33 @@ def read_counts(path: StrPath) -> Counts:
         It cannot be read.
     """
     refuse_no_name(path)
-    pa = load("pyarrow")
     name = os.fspath(path)
     with _opened(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
         metadata = file.metadata.metadata or {}
     described = parse(metadata.get(KEY, b"{}"), f"{name}: {KEY.decode()}")
-    version = described.object().get("version")
-    if version not in (2, VERSION):
+    if described.object().get("version") != VERSION:
         message = f"{name}: not counts of pieces, or of an unknown version"
         raise FormatError(message)
     info = _info_of(described)
-    types = {"piece": pa.large_binary(), "count": pa.int64()}
-    others = {"group": pa.large_string(), "first": pa.int64()}
-    for column, type_ in types.items():
-        if column not in schema.names:
-            message = f"{name}: no column {column} of {type_}"
-            raise FormatError(message)
-    for field_ in schema:
-        expected = {**types, **others}.get(field_.name)
-        if field_.type != expected:
-            message = f"{name}: the column {field_.name} of {field_.type} is not known"
-            raise FormatError(message)
-    if len(set(schema.names)) < len(schema.names):
-        message = f"{name}: two columns have the same name"
+    kinds = columns(), columns(has_firsts=True), columns(is_grouped=True)
+    if schema.remove_metadata() not in kinds:
+        message = f"{name}: not the columns of counts: {', '.join(map(str, schema))}"
         raise FormatError(message)
-    if version != VERSION and TOTALS_KEY not in metadata:
-        return Counts(None, info, path)
     return Counts(None, info, path, _totals_of(metadata, n_rows, name))
 
 
 def _totals_of(
     metadata: Mapping[bytes, bytes], n_rows: int, name: str
 ) -> dict[str, Any]:
-    """Give what the rows must add up to, if the metadata and the number of rows fit it."""
+    """Return what the rows must add up to, if the metadata and the number of rows fit it."""
     key = TOTALS_KEY.decode()
     if TOTALS_KEY not in metadata:
         message = f"{name}: no {key}; the file is damaged"
         raise FormatError(message)
-    place = parse(metadata[TOTALS_KEY], f"{name}: {key}")
-    place.only("rows", "occurrences", "described")
-    place["rows"].number()
-    place["occurrences"].text()
-    place["described"].sha256()
+    place = parse(metadata[TOTALS_KEY], f"{name}: {key}").check_only(
+        {"rows": Place.number, "occurrences": Place.text, "described": Place.sha256}
+    )
     totals = place.object()
     if totals.pop("described") != sha256(metadata[KEY]).hexdigest():
         message = f"{name}: its metadata has changed since it was written"
@@ -409,25 +410,25 @@ def _totals_of(
 
 def _info_of(described: Place) -> CountsInfo:
     """Check what a file says of its counts, field by field."""
-    names = [field.name for field in fields(CountsInfo)]
-    # Earlier files also say how often a pair of tokens occurs in what was left out.
-    described.only("version", "dropped_bound", *names)
-    for name in ("preparation", "dialect"):
-        described[name].text()
-    described["options"].object()
-    for name in ("special_tokens", "sources"):
-        for item in described[name].items():
-            item.text()
-    for name in SUMS:
-        described[name].number()
-    described["min_piece_count"].number_or_none()
+    described.check_only({"version": Place.number, **INFO})
     for _token, found in described["found_special"].values():
         found.number()
-    for _group, found in described["groups"].values():
-        for _name, number in found.only("documents", "bytes").values():
-            number.number()
-        found["documents"], found["bytes"]
-    return CountsInfo(**{name: described.object()[name] for name in names})
+    for _group, sizes in described["groups"].values():
+        sizes.check_only({"documents": Place.number, "bytes": Place.number})
+    return CountsInfo(**{name: described.object()[name] for name in INFO})
+
+
+INFO: Shape = {
+    "preparation": Place.text,
+    "dialect": Place.text,
+    "options": {},
+    "special_tokens": [Place.text],
+    "sources": [Place.text],
+    **dict.fromkeys(SUMS, Place.number),
+    "min_piece_count": Place.number_or_none,
+    "found_special": {},
+    "groups": {},
+}
 
 
 def _check_rows(batch: pa.RecordBatch, groups: Collection[str], name: str) -> None:
@@ -439,13 +440,11 @@ def _check_rows(batch: pa.RecordBatch, groups: Collection[str], name: str) -> No
     if batch.num_rows and int(batch.column("count").to_numpy().min()) < 1:
         message = f"{name}: the column count has a number below 1"
         raise FormatError(message)
-    if "group" in batch.schema.names:
-        for group in batch.column("group").unique().to_pylist():
-            if group not in groups:
-                message = (
-                    f"{name}: the group {group!r:.80} is not listed in its metadata"
-                )
-                raise FormatError(message)
+    named = batch.column("group").unique() if "group" in batch.schema.names else []
+    for group in map(str, named):
+        if group not in groups:
+            message = f"{name}: the group {group!r:.80} is not listed in its metadata"
+            raise FormatError(message)
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from bytepair._ranges import check_whole
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import read_manifest
-from ._shards import endings_of, npy_header, sha256_of
+from ._shards import endings_of, npy_header, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,17 +171,9 @@ class TokenDataset:
 
 def check_file(path: Path, file: dict[str, Any], *, is_read: bool) -> None:
     """Compare a file of a shard with its size and, if it is to be read, with its sum."""
-    try:
-        size = path.stat().st_size
-        is_changed = is_read and sha256_of(path) != file["sha256"]
-    except OSError as error:
-        message = f"{path}: {error.strerror or error}"
-        raise FileError(message) from error
-    if size != file["bytes"]:
-        message = f"{path} has {size:,} bytes, but {file['bytes']:,} were written"
-        raise FileError(message)
-    if is_changed:
-        message = f"{path} has changed since it was written"
+    problem = problem_of(path, file, is_read=is_read)
+    if problem is not None:
+        message = f"{path} {problem}"
         raise FileError(message)
 
 

@@ -11,7 +11,7 @@ parquet    a column ``ids: list<int32>``, a row for each document
 =========  =========================  ==================================================
 
 Ids are little-endian. The layout of ``.idx`` is that of Megatron-LM's ``IndexedDataset``,
-version 1. Files are written in ``_work``, flushed to the disk, hashed and, when all are written,
+version 1. Files are drafts until all are written, flushed to the disk and hashed; then they are
 renamed: what has its name is whole. A writer keeps 8 bytes for each document of its shard.
 """
 
@@ -21,16 +21,17 @@ import contextlib
 import hashlib
 import os
 import struct
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from bytepair._io.files import Draft
 from bytepair._numpy import NDArray, np
 from bytepair.errors import FileError, TokenizerError
 
 from ._optional import load
-from ._work import WorkFolder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
     from types import TracebackType
 
     import pyarrow as pa
@@ -43,6 +44,7 @@ __all__ = [
     "endings_of",
     "list_column",
     "npy_header",
+    "problem_of",
     "sha256_of",
     "shard_formats",
 ]
@@ -88,7 +90,7 @@ def all_endings() -> list[str]:
 class Shards:
     """Writes documents to shards ``NAME-000``, ``NAME-001``, … of a folder.
 
-    A context: what has no name when it is left is removed.
+    A context: drafts that have no name when it is left are removed.
 
     Attributes
     ----------
@@ -116,7 +118,7 @@ class Shards:
         self.format, self.width = format_name, width
         self.max_tokens = max_tokens
         self.written: list[dict[str, Any]] = []
-        self.finished: list[_Shard] = []
+        self.drafts: list[Draft] = []
         self.shard: _Shard | None = None
 
     def __enter__(self) -> Self:
@@ -128,8 +130,11 @@ class Shards:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for shard in [*self.finished, *filter(None, [self.shard])]:
-            shard.abandon()
+        if self.shard is not None and isinstance(self.shard.files, _ParquetFile):
+            with contextlib.suppress(Exception):  # Arrow would close it later
+                self.shard.files.finish()
+        for draft in self.drafts:
+            draft.discard()
 
     def finish(self) -> list[dict[str, Any]]:
         """Write what is left; all shards are whole then, and on the disk."""
@@ -139,14 +144,9 @@ class Shards:
 
     def give_names(self) -> None:
         """Give the files of all shards their names."""
-        for shard in self.finished:
-            shard.give_names()
+        for draft in self.drafts:
+            draft.rename()
         _flush_folder(self.folder)
-
-    def _finish_one(self, shard: _Shard) -> None:
-        self.written.append(shard.finish())
-        self.finished.append(shard)
-        self.shard = None
 
     def write(self, ids: Ids, ends: Ends) -> None:
         """Write documents, given where each ends; one without ids is left out."""
@@ -163,129 +163,103 @@ class Shards:
                 continue
             last = max(n_fitting, first + 1)  # one document may be longer than a shard
             stop = int(ends[last - 1])
-            shard.append(ids[start:stop], ends[first:last] - start)
+            with _naming(self.folder / shard.name):
+                shard.append(ids[start:stop], ends[first:last] - start)
             start, first = stop, last
 
     def _begin(self) -> _Shard:
         name = f"{self.name}-{len(self.written):03}"
+        paths = [self.folder / (name + ending) for ending in endings_of(self.format)]
+        drafts = []
+        for path in paths:
+            drafts.append(Draft(path))
+            self.drafts.append(drafts[-1])
         writer = _ParquetFile if self.format == "parquet" else _FlatFiles
-        return _Shard(self.folder, name, writer(name, self.format, self.width))
+        with _naming(self.folder / name):
+            return _Shard(name, drafts, writer(drafts, self.format, self.width))
+
+    def _finish_one(self, shard: _Shard) -> None:
+        with _naming(self.folder / shard.name):
+            self.written.append(shard.finish())
+        self.shard = None
+
+
+@contextlib.contextmanager
+def _naming(shard: Path) -> Iterator[None]:
+    """Name the shard that cannot be written."""
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        message = f"{shard}: {error.strerror or error}"
+        raise FileError(message) from error
 
 
 class _Shard:
     """A shard while it is written."""
 
     def __init__(
-        self, folder: Path, name: str, files: _FlatFiles | _ParquetFile
+        self, name: str, drafts: list[Draft], files: _FlatFiles | _ParquetFile
     ) -> None:
-        self.folder, self.name, self.files = folder, name, files
+        self.name, self.drafts, self.files = name, drafts, files
         self.n_documents = self.n_tokens = self.largest_id = 0
-        self.paths: dict[str, Path] = {}
-        with self._naming():
-            for file_name in files.names:
-                self.paths[file_name] = WorkFolder(folder).temporary(file_name)
-            files.open([self.paths[file_name] for file_name in files.names])
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        with self._naming():
-            self.files.append(ids, ends)
+        self.files.append(ids, ends)
         self.n_documents += len(ends)
         self.n_tokens += len(ids)
         self.largest_id = max(self.largest_id, int(ids.max()))
 
     def finish(self) -> dict[str, Any]:
-        """Bring the files to the disk, and say what they hold."""
-        with self._naming():
-            self.files.close()
-            files = {}
-            for file_name, path in self.paths.items():
-                with path.open("rb+") as file:
-                    os.fsync(file.fileno())
-                files[file_name] = {
-                    "bytes": path.stat().st_size,
-                    "sha256": self.files.digests.get(file_name) or sha256_of(path),
-                }
+        """Flush the files to the disk, and say what they hold."""
+        self.files.finish()
+        for draft in self.drafts:
+            draft.finish()
         return {
             "name": self.name,
             "documents": self.n_documents,
             "tokens": self.n_tokens,
             "largest_id": self.largest_id,
-            "files": files,
+            "files": {
+                draft.target.name: {
+                    "bytes": Path(draft.file.name).stat().st_size,
+                    "sha256": sha256_of(Path(draft.file.name)),
+                }
+                for draft in self.drafts
+            },
         }
-
-    def give_names(self) -> None:
-        """Rename the files."""
-        with self._naming():
-            for file_name, path in self.paths.items():
-                path.replace(self.folder / file_name)
-
-    def abandon(self) -> None:
-        """Remove the files, unless they have their names."""
-        with contextlib.suppress(Exception):
-            self.files.abandon()
-        for path in self.paths.values():
-            path.unlink(missing_ok=True)
-
-    @contextlib.contextmanager
-    def _naming(self) -> Any:  # noqa: ANN401 -- an iterator for contextlib
-        try:
-            yield
-        except OSError as error:
-            self.abandon()
-            place = self.folder / self.name
-            message = f"{place}: {error.strerror or error}"
-            raise FileError(message) from error
-        except BaseException:
-            self.abandon()
-            raise
 
 
 class _FlatFiles:
-    """Ids one after the other in one file, the documents in another.
+    """Ids one after the other in one file, the documents in another."""
 
-    What is written only once is hashed then, while it is at hand.
-    """
-
-    def __init__(self, name: str, format_name: str, width: int) -> None:
-        self.names = [name + ending for ending in endings_of(format_name)]
+    def __init__(self, drafts: list[Draft], format_name: str, width: int) -> None:
+        self.file, self.index = (draft.file for draft in drafts)
         self.format, self.width = format_name, width
         self.n_tokens = 0
         self.ends: list[Ends] = []
-        self.digest = hashlib.sha256()
-        self.digests: dict[str, str] = {}
-
-    def open(self, paths: list[Path]) -> None:
-        self.paths = paths
-        self.file: BinaryIO = paths[0].open("xb")
-        if self.format == "npy":
-            self.file.write(npy_header(self.n_tokens, self.width))
+        self._write_header()
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        data = ids.astype(f"<u{self.width}", copy=False).data
-        self.file.write(data)
-        if self.format != "npy":
-            self.digest.update(data)
+        self.file.write(ids.astype(f"<u{self.width}", copy=False).data)
         self.ends.append(ends + self.n_tokens)
         self.n_tokens += len(ids)
 
-    def close(self) -> None:
+    def finish(self) -> None:
+        self._write_header()
+        ends = np.concatenate(self.ends)
+        if self.format == "megatron":
+            self.index.write(_megatron_index(ends, self.width))
+        elif self.format == "datatrove":
+            self.index.write(ends.astype("<u8").data)
+        else:
+            np.save(self.index, ends.astype("<i8", copy=False))
+
+    def _write_header(self) -> None:
         if self.format == "npy":
             self.file.seek(0)
             self.file.write(npy_header(self.n_tokens, self.width))
-        else:
-            self.digests[self.names[0]] = self.digest.hexdigest()
-        self.file.close()
-        ends = np.concatenate(self.ends)
-        with self.paths[1].open("xb") as index:
-            if self.format == "megatron":
-                index.write(_megatron_index(ends, self.width))
-            elif self.format == "datatrove":
-                index.write(ends.astype("<u8").data)
-            else:
-                np.save(index, ends.astype("<i8", copy=False))
-
-    def abandon(self) -> None:
-        self.file.close()
 
 
 def npy_header(n_tokens: int, width: int) -> bytes:
@@ -301,32 +275,19 @@ def npy_header(n_tokens: int, width: int) -> bytes:
 class _ParquetFile:
     """A row for each document; each batch is a row group."""
 
-    def __init__(self, name: str, _format_name: str, _width: int) -> None:
-        self.names = [f"{name}.parquet"]
-        self.digests: dict[str, str] = {}
-
-    def open(self, paths: list[Path]) -> None:
-        pa = load("pyarrow")
+    def __init__(self, drafts: list[Draft], _format_name: str, _width: int) -> None:
+        pa, parquet = load("pyarrow"), load("pyarrow.parquet")
         self.schema = pa.schema([("ids", pa.list_(pa.int32()))])
-        parquet = load("pyarrow.parquet")
-        self.file = paths[0].open("xb")
-        self.writer = parquet.ParquetWriter(self.file, self.schema, compression="zstd")
+        file = drafts[0].file
+        self.writer = parquet.ParquetWriter(file, self.schema, compression="zstd")
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        pa = load("pyarrow")
         column = list_column(ids, np.concatenate([[0], ends]))
-        self.writer.write_batch(
-            pa.RecordBatch.from_arrays([column], schema=self.schema)
-        )
+        batch = load("pyarrow").RecordBatch.from_arrays([column], schema=self.schema)
+        self.writer.write_batch(batch)
 
-    def close(self) -> None:
+    def finish(self) -> None:
         self.writer.close()
-        self.file.close()
-
-    def abandon(self) -> None:
-        with contextlib.suppress(Exception):
-            self.writer.close()
-        self.file.close()
 
 
 def list_column(ids: Ids, offsets: Ends) -> pa.ListArray:
@@ -373,6 +334,20 @@ def sha256_of(path: Path) -> str:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
+
+
+def problem_of(path: Path, file: Mapping[str, Any], *, is_read: bool) -> str | None:
+    """Say how a file of a shard differs from what was written, by its size or also its sum."""
+    try:
+        size = path.stat().st_size
+        is_changed = is_read and sha256_of(path) != file["sha256"]
+    except FileNotFoundError:
+        return "is missing"
+    except OSError as error:
+        return f"cannot be read: {error.strerror or error}"
+    if size != file["bytes"]:
+        return f"has {size:,} bytes, but {file['bytes']:,} were written"
+    return "has changed since it was written" if is_changed else None
 
 
 def _flush_folder(folder: Path) -> None:

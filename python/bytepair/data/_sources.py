@@ -56,7 +56,6 @@ __all__ = [
     "is_address",
     "list_sources",
     "listed",
-    "one_format",
     "paths_of",
     "refuse_idle",
 ]
@@ -174,18 +173,6 @@ def _what_is_read(source: Source, options: ReadOptions) -> str:
     if options.separator is not None:
         return f", separator {options.separator!r}"
     return ""
-
-
-def one_format(input_format: str | None, corpus_format: str | None) -> str | None:
-    """Give the format that was named; ``corpus_format`` is its earlier name.
-
-    >>> one_format(None, "csv")
-    'csv'
-    """
-    if input_format is not None and corpus_format is not None:
-        message = "corpus_format= is the old name of input_format=; give one of them"
-        raise TokenizerError(message)
-    return corpus_format if input_format is None else input_format
 
 
 def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:

@@ -15,8 +15,7 @@ from bytepair._numpy import np
 from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError, TrainingError
 
-from ._columns import column_of
-from ._grouped import arrays_of_rows, parts_of
+from ._columns import arrays_of, by_group, column_of
 from ._optional import load
 
 if TYPE_CHECKING:
@@ -24,8 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-__all__ = ["BATCH_BYTES", "BATCH_ROWS", "CountSums"]
+__all__ = ["BATCH_BYTES", "BATCH_ROWS", "CountSums", "arrays_of_rows", "columns"]
 
 ADDING_BYTES = 256 << 20
 """The memory of adding up where no limit is given."""
@@ -78,9 +78,9 @@ class CountSums:
             raise TypeError(message)
         self.has_firsts &= "first" in rows.schema.names
         for batch in rows.to_batches() if hasattr(rows, "to_batches") else [rows]:
-            for group, part in parts_of(batch):
-                pieces = arrays_of_rows(part)
-                self.core.add(pieces, group=self._number(group), source=source)
+            for group, part in by_group(batch):
+                rows_of_group = arrays_of_rows(part)
+                self.core.add(rows_of_group, group=self._number(group), source=source)
 
     def add_runs(
         self, runs: Mapping[str | None, Iterable[Path]], source: int = 0
@@ -105,13 +105,7 @@ class CountSums:
     @property
     def schema(self) -> pa.Schema:
         """Of the rows: what they say beside the piece and its count."""
-        pa = load("pyarrow")
-        columns = [("piece", pa.large_binary()), ("count", pa.int64())]
-        if self.has_firsts:
-            columns.append(("first", pa.int64()))
-        if self._is_grouped:
-            columns.append(("group", pa.large_string()))
-        return pa.schema(columns)
+        return columns(has_firsts=self.has_firsts, is_grouped=self._is_grouped)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Give the rows, once, in the order of counts, then of pieces, then of groups."""
@@ -123,12 +117,12 @@ class CountSums:
             )
             if not len(counts):
                 return
-            columns = [column_of(*pieces), pa.array(counts)]
+            arrays = [column_of(*pieces), pa.array(counts)]
             if self.has_firsts:
-                columns.append(pa.array(firsts.astype(np.int64)))
+                arrays.append(pa.array(firsts.astype(np.int64)))
             if self._is_grouped:
-                columns.append(names.take(pa.array(groups)))
-            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+                arrays.append(names.take(pa.array(groups)))
+            yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def table(self) -> pa.Table:
         """Give the rows, once, in memory."""
@@ -143,3 +137,27 @@ class CountSums:
             message = "counts by group and counts without groups; count again"
             raise TrainingError(message)
         return self.numbers.setdefault(group, len(self.numbers))
+
+
+def columns(*, has_firsts: bool = False, is_grouped: bool = False) -> pa.Schema:
+    """Return the columns of rows of counts."""
+    pa = load("pyarrow")
+    found = [("piece", pa.large_binary()), ("count", pa.int64())]
+    found += [("first", pa.int64())] * has_firsts
+    found += [("group", pa.large_string())] * is_grouped
+    return pa.schema(found)
+
+
+def arrays_of_rows(
+    rows: pa.RecordBatch,
+) -> tuple[
+    tuple[NDArray[np.uint8], NDArray[np.int64]],
+    NDArray[np.int64],
+    NDArray[np.int64] | None,
+]:
+    """Return pieces, counts and, if they are known, first occurrences."""
+    firsts = None
+    if "first" in rows.schema.names:
+        firsts = rows.column("first").to_numpy().astype(np.int64, copy=False)
+    counts = rows.column("count").to_numpy().astype(np.int64, copy=False)
+    return arrays_of(rows.column("piece")), counts, firsts

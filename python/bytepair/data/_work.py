@@ -1,120 +1,179 @@
-"""The folder ``_work`` of a dataset that is being written, and what may be removed from it.
+"""A folder of shards while it is written: who writes it, what was asked for, and what is done of it.
 
-Everything in it carries a mark: ``bytepair.lock`` says that the folder was made here and holds a
-token, and the names of all other files begin with that token, but for the plan and the notes of
-tasks. Only what is marked so is ever removed or written over; anything else is refused by its
-name before a byte is written. The lock is held on that file and ends with the process.
+Everything but shards lies in ``_work``. ``bytepair.lock`` marks that folder as made here, and the run that
+writes holds its lock, which ends with the process. ``plan.json`` has the settings, and ``task-N.json`` says
+what task N wrote. A note is there before its shards have their names, so every shard belongs to a task
+with a note. ``commit`` writes the manifest when all tasks are done, and removes ``_work``.
 
-The folder appears under its name with the mark in it and the lock held, and goes the same way:
-it is renamed first. A process that is killed meanwhile leaves ``.bytepair-…``, which the next
-run removes.
+Only what is named so is ever removed or written over; anything else is refused by its name before a byte
+is written. The tables of what each interruption leaves are in `docs/explanation/corpora.md`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import secrets
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from bytepair._io.files import PREFIX
-from bytepair._io.locks import is_still, lock
-from bytepair.errors import FileError
+from bytepair._io import files
+from bytepair._io.json import parse, written
+from bytepair._io.locks import is_still, lock, remove_abandoned
+from bytepair.errors import FileError, FormatError, TokenizerError
+
+from ._manifest import MANIFEST, VERSION, WORK, read_manifest, shards_of, totals_of
+from ._shards import all_endings, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["LOCK", "PLAN", "WORK", "WorkFolder", "note_name"]
+__all__ = ["LOCK", "PLAN", "WORK", "Dataset", "commit", "new_attempt"]
 
-WORK = "_work"
-"""Where files of a folder lie until they are whole."""
 LOCK = "bytepair.lock"
-"""The file in it that is the mark and the lock."""
+"""The file in ``_work`` that is the mark and the lock."""
 PLAN = "plan.json"
 
-_MARK = re.compile(rb"made by bytepair tokenize, ([0-9a-f]{16})\n")
+_MARK = b"made by bytepair tokenize\n"
 _NOTE = re.compile(r"task-([0-9]{5,})\.json")
-_BEGUN = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}")
+_ATTEMPT = re.compile(r"attempt-[0-9]{5,}-[0-9a-f]{16}")
+_ENDINGS = "|".join(map(re.escape, all_endings()))
+_SHARD = re.compile(rf"shard-([0-9]{{5,}})-[0-9]{{3,}}(?:{_ENDINGS})")
 
 
-def note_name(number: int) -> str:
-    """Name the note of a task.
+class Dataset:
+    """A folder that shards are written to, by one run at a time."""
 
-    >>> note_name(3)
-    'task-00003.json'
-    """
-    return f"task-{number:05}.json"
+    def __init__(self, folder: Path, plan: Mapping[str, Any]) -> None:
+        self.folder, self.work = folder, folder / WORK
+        self.plan = {"version": VERSION, **json.loads(json.dumps(plan))}
 
-
-class WorkFolder:
-    """The folder ``_work`` in the folder of a dataset."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.path = folder, folder / WORK
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether there is such a folder and it was made here."""
-        return _token_of(self.path) is not None
-
-    def temporary(self, name: str) -> Path:
-        """Give a new name in it for what will be called ``name``, with our mark."""
-        mark = _token_of(self.path) or PREFIX.removesuffix("-")
-        return self.path / f"{mark}-{secrets.token_hex(4)}-{name}"
-
-    def noted(self) -> list[int]:
-        """Give the numbers of the tasks that have a note."""
-        if not self.is_ours:
-            return []
-        entries = (entry for entry in _entries(self.path) if _is_plain(entry))
-        found = (_NOTE.fullmatch(entry.name) for entry in entries)
-        return sorted(int(match[1]) for match in found if match)
-
-    @contextlib.contextmanager
-    def held(self, look: Callable[[], Callable[[str], bool]]) -> Iterator[None]:
-        """Make or take over the folder, and keep others away as long as the block lasts.
-
-        ``look`` is asked now and when nobody else is writing, and gives what tells which files
-        may lie beside ``_work``.
+    def finished(self) -> dict[str, Any] | None:
+        """Return the manifest of a finished dataset, or ``None``.
 
         Raises
         ------
+        TokenizerError
+            The folder holds a dataset of another plan.
         FileError
-            Something else is there, another run is writing, or it cannot be written to.
+            It holds something else, or a shard is missing or has another size.
         """
-        self.refuse_others(look())
-        try:
-            held = self._take_over() if os.path.lexists(self.path) else self._make()
-        except OSError as error:
-            message = f"{self.folder}: {error.strerror or error}"
-            raise FileError(message) from error
-        with held:
-            self.refuse_others(look())
-            self._remove_unfinished()
+        self._refuse_link()
+        if not os.path.lexists(self.folder / MANIFEST):
+            self._refuse_other_plan()
+            self._refuse_foreign()
+            return None
+        manifest = read_manifest(self.folder)
+        self._refuse_other(manifest["plan"])
+        for shard in shards_of(manifest["tasks"]):
+            for name, file in shard["files"].items():
+                problem = problem_of(self.folder / name, file, is_read=False)
+                if problem is not None:
+                    message = (
+                        f"{self.folder / name} {problem}; remove "
+                        f"{self.folder / MANIFEST} to write it again"
+                    )
+                    raise FileError(message)
+        if _is_begun(self.folder):  # by a run that was killed after its manifest
+            with contextlib.suppress(FileError), self._locked():
+                _remove_work(self.folder)
+        return manifest
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[None]:
+        """Begin to write or go on; refuse a second run, another plan and foreign files."""
+        with self._locked():
+            self._refuse_foreign()
+            if os.path.lexists(self.folder / MANIFEST):
+                message = f"{self.folder}: another run has just finished it"
+                raise FileError(message)
+            self._refuse_other_plan()
+            _remove_unfinished(self.folder)
+            _write_json(self.work / PLAN, self.plan)
             yield
 
-    def refuse_others(self, is_known: Callable[[str], bool]) -> None:
-        """Refuse a folder that holds what was not written here; nothing is touched."""
-        self.refuse_link()
-        if not self.folder.exists():
-            return
-        if not self.folder.is_dir():
-            message = f"{self.folder} is not a folder; name a new or empty folder"
-            raise FileError(message)
-        for entry in _entries(self.folder):
-            if entry.name == WORK and self.is_ours:
-                self._refuse_others_inside()
-            elif entry.is_dir(follow_symlinks=False):
-                if not _BEGUN.fullmatch(entry.name):
-                    self._refuse(entry)
-            elif not (_is_plain(entry) and is_known(entry.name)):
-                self._refuse(entry)
+    def note(self, number: int, done: Mapping[str, Any]) -> None:
+        """Note what a task has written, before its shards get their names."""
+        note = {"number": number, "plan": _sum_of(self.plan), **done}
+        _write_json(self._note_path(number), {**note, "sum": _sum_of(note)})
 
-    def refuse_link(self) -> None:
-        """Refuse a link in place of the folder."""
+    def noted(self, number: int, parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+        """Return what a task wrote, if it is done and its files are whole.
+
+        Otherwise, what it wrote is removed, and so is what it wrote under another plan.
+        """
+        note = self._read_note(number)
+        if note is None or note["parts"] != parts or not self._has_files(note):
+            self._forget(number)
+            return None
+        return {key: note[key] for key in note if key not in ("number", "plan")}
+
+    def forget_all(self) -> None:
+        """Remove the shards and notes of an earlier run."""
+        for number in self._numbers():
+            self._forget(number)
+
+    def _numbers(self) -> set[int]:
+        """Return the numbers of the tasks that have a note."""
+        found = (_NOTE.fullmatch(entry.name) for entry in _entries(self.work))
+        return {int(match[1]) for match in found if match}
+
+    def _note_path(self, number: int) -> Path:
+        return self.work / f"task-{number:05}.json"
+
+    def _forget(self, number: int) -> None:
+        """Remove the shards and the note of a task."""
+        note = self._note_path(number)
+        if not note.exists():
+            return
+        for path in self.folder.iterdir():
+            if _number_of(path.name) == number:
+                path.unlink()
+        note.unlink()
+
+    def _read_note(self, number: int) -> dict[str, Any] | None:
+        """Read the note of a task; ``None`` if it is not what was written under this plan."""
+        path = self._note_path(number)
+        try:
+            note = parse(files.read(path), str(path)).object()
+        except (FileError, FormatError):
+            return None
+        if note.pop("sum", None) != _sum_of(note) or note["number"] != number:
+            return None
+        return note if note["plan"] == _sum_of(self.plan) else None
+
+    def _has_files(self, note: Mapping[str, Any]) -> bool:
+        """Whether the shards of a note are what was written."""
+        return all(
+            problem_of(self.folder / name, file, is_read=True) is None
+            for shard in note["shards"]
+            for name, file in shard["files"].items()
+        )
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Make ``_work`` unless it is there, and keep other runs away."""
+        path = self.work / LOCK
+        with contextlib.ExitStack() as stack:
+            try:
+                self.work.mkdir(parents=True, exist_ok=True)
+                held = stack.enter_context(path.open("a+b", buffering=0))
+                is_alone = lock(held.fileno()) and is_still(held.fileno(), path)
+                if is_alone and not path.stat().st_size:
+                    held.write(_MARK)
+            except OSError as error:
+                message = f"{self.folder}: {error.strerror or error}"
+                raise FileError(message) from error
+            if not is_alone:
+                message = f"{self.folder}: another run is writing to it"
+                raise FileError(message)
+            yield
+
+    def _refuse_link(self) -> None:
         if self.folder.is_symlink():
             message = (
                 f"{self.folder} is a link to {self.folder.readlink()}; name the "
@@ -122,136 +181,124 @@ class WorkFolder:
             )
             raise FileError(message)
 
-    def remove(self) -> None:
-        """Remove the folder and what is ours in it; anything else stays, with the folder."""
-        token = _token_of(self.path)
-        if token is None:
+    def _refuse_foreign(self) -> None:
+        """Refuse a folder that holds what no run wrote here; nothing is touched."""
+        if not self.folder.exists():
             return
-        with contextlib.suppress(OSError):
-            others = [
-                entry for entry in _entries(self.path) if not _is_ours(entry, token)
-            ]
-            if others:
-                _empty(self.path, token)
-                return
-            begun = self.folder / f"{PREFIX}{token}"
-            self.path.replace(begun)
-            _empty(begun, token)
-            begun.rmdir()
-
-    def tidy(self) -> None:
-        """Remove what a killed run left beside a finished dataset, if nobody is writing."""
-        with contextlib.suppress(OSError, FileError):
-            if self.is_ours:
-                with self._take_over():
-                    self.remove()
-            self._remove_begun()
-
-    def _make(self) -> BinaryIO:
-        """Make the folder with its mark and give the lock: at once, or not at all."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        token = secrets.token_hex(8)
-        begun = self.folder / f"{PREFIX}{token}"
-        begun.mkdir()
-        held = (begun / LOCK).open("xb")
-        try:
-            _refuse_second(self.folder, held, begun / LOCK)
-            held.write(b"made by bytepair tokenize, %s\n" % token.encode())
-            held.flush()
-            os.fsync(held.fileno())
-            begun.rename(self.path)
-        except BaseException as error:
-            held.close()
-            _empty(begun, token)
-            begun.rmdir()
-            if (
-                isinstance(error, OSError) and self.path.exists()
-            ):  # one that was quicker
-                raise _second(self.folder) from error
-            raise
-        return held
-
-    def _take_over(self) -> BinaryIO:
-        held = (self.path / LOCK).open("rb+")
-        try:
-            _refuse_second(self.folder, held, self.path / LOCK)
-        except BaseException:
-            held.close()
-            raise
-        return held
-
-    def _remove_unfinished(self) -> None:
-        """Remove what earlier runs had begun: all that has a temporary name."""
-        token = _token_of(self.path)
-        for entry in _entries(self.path):
-            if token is not None and entry.name.startswith(f"{token}-"):
-                _remove(entry)
-        self._remove_begun()
-
-    def _remove_begun(self) -> None:
-        """Remove what is left of work folders that were being made or removed."""
+        if not self.folder.is_dir():
+            message = f"{self.folder} is not a folder; name a new or empty folder"
+            raise FileError(message)
+        is_begun = _is_begun(self.folder)
+        numbers = self._numbers() if is_begun else set()
         for entry in _entries(self.folder):
-            if not _BEGUN.fullmatch(entry.name) or not entry.is_dir(
-                follow_symlinks=False
-            ):
-                continue
-            with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
-                path = Path(entry.path)
-                if (path / LOCK).exists():
-                    held = stack.enter_context((path / LOCK).open("rb+"))
-                    if not lock(held.fileno()):
-                        continue
-                _empty(path, entry.name.removeprefix(PREFIX))
-                path.rmdir()
-
-    def _refuse_others_inside(self) -> None:
-        token = _token_of(self.path) or ""
-        for entry in _entries(self.path):
-            if not _is_ours(entry, token):
+            is_shard = _is_draft(entry) or _number_of(entry.name) in numbers
+            if entry.name == WORK and is_begun:
+                for inside in _entries(self.work):
+                    if not _is_own(inside):
+                        self._refuse(inside)
+            elif not (is_shard and entry.is_file(follow_symlinks=False)):
                 self._refuse(entry)
 
-    def _refuse(self, entry: os.DirEntry[str]) -> NoReturn:
+    def _refuse(self, entry: os.DirEntry[str]) -> None:
         message = (
             f"{self.folder} holds something else: {entry.path} does not belong to this dataset; "
             "move it away, or name a new or empty folder"
         )
         raise FileError(message)
 
+    def _refuse_other_plan(self) -> None:
+        """Refuse work that was begun with another plan."""
+        path = self.work / PLAN
+        if _is_begun(self.folder) and path.is_file() and not path.is_symlink():
+            self._refuse_other(parse(files.read(path), str(path)).object())
 
-def _token_of(work: Path) -> str | None:
-    """Give the token in the mark of a folder, ``None`` where it has none."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    def _refuse_other(self, plan: Mapping[str, Any]) -> None:
+        names = [name for name in self.plan if plan.get(name) != self.plan[name]]
+        names += [name for name in plan if name not in self.plan]
+        if names:
+            what = ", ".join(_difference(name, plan, self.plan) for name in names)
+            message = (
+                f"{self.folder} holds a dataset that was started with different settings "
+                f"({what}); name another folder, or remove this one"
+            )
+            raise TokenizerError(message)
+
+
+def commit(
+    folder: Path, plan: Mapping[str, Any], tasks: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Write and return the manifest of a dataset whose tasks are all done."""
+    manifest = {"plan": dict(plan), "totals": totals_of(tasks), "tasks": tasks}
+    _write_json(folder / MANIFEST, manifest)
+    if _is_begun(folder):
+        _remove_work(folder)
+    return manifest
+
+
+def new_attempt(folder: Path, number: int) -> Path:
+    """Make a folder in ``_work`` for one attempt of a task."""
+    path = folder / WORK / f"attempt-{number:05}-{secrets.token_hex(8)}"
+    path.mkdir()
+    return path
+
+
+def _is_begun(folder: Path) -> bool:
+    """Whether ``_work`` was made here: it has our mark, or a killed run has not marked it yet."""
+    work, path = folder / WORK, folder / WORK / LOCK
     try:
-        if work.is_symlink():
-            return None
-        handle = os.open(work / LOCK, flags)
+        if work.is_symlink() or not os.listdir(work):  # noqa: PTH208 -- raises at once
+            return not work.is_symlink()
+        if path.is_symlink() or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return _MARK.startswith(file.read(len(_MARK) + 1))
     except OSError:
-        return None
-    try:
-        match = _MARK.fullmatch(os.read(handle, 100))
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-    return match[1].decode() if match else None
+        return False
 
 
-def _refuse_second(folder: Path, held: BinaryIO, path: Path) -> None:
-    """Lock a file, or refuse since another run has."""
-    try:
-        is_locked = lock(held.fileno())
-    except OSError as error:
-        message = (
-            f"{folder}: {error.strerror or error}; this file system has no locks, so nothing "
-            "would stop a second run"
-        )
-        raise FileError(message) from error
-    if not is_locked or not is_still(held.fileno(), path):
-        raise _second(folder)
+def _remove_work(folder: Path) -> None:
+    """Remove ``_work`` with what is ours in it, the mark last; anything else stays."""
+    with contextlib.suppress(OSError, FileError):
+        _remove_unfinished(folder)
+        own = [entry for entry in _entries(folder / WORK) if _is_own(entry)]
+        for entry in sorted(own, key=lambda entry: entry.name == LOCK):
+            Path(entry.path).unlink()
+        (folder / WORK).rmdir()
 
 
-def _second(folder: Path) -> FileError:
-    return FileError(f"{folder}: another run is writing to it")
+def _remove_unfinished(folder: Path) -> None:
+    """Remove drafts that nobody holds, and attempts of tasks."""
+    for entry in [*_entries(folder), *_entries(folder / WORK)]:
+        if _is_draft(entry):
+            remove_abandoned(Path(entry.path))
+        elif _is_attempt(entry):
+            shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_own(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry of ``_work`` is one that a run makes there."""
+    is_named = entry.name in (LOCK, PLAN) or _NOTE.fullmatch(entry.name) is not None
+    is_file = is_named and entry.is_file(follow_symlinks=False)
+    return is_file or _is_draft(entry) or _is_attempt(entry)
+
+
+def _is_draft(entry: os.DirEntry[str]) -> bool:
+    return files.is_draft(entry.name) and entry.is_file(follow_symlinks=False)
+
+
+def _is_attempt(entry: os.DirEntry[str]) -> bool:
+    is_named = _ATTEMPT.fullmatch(entry.name) is not None
+    return is_named and entry.is_dir(follow_symlinks=False)
+
+
+def _number_of(name: str) -> int | None:
+    """Return the number of the task that wrote a file of a shard.
+
+    >>> _number_of("shard-00007-001.ends.npy")
+    7
+    """
+    match = _SHARD.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -264,29 +311,27 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise FileError(message) from error
 
 
-def _is_ours(entry: os.DirEntry[str], token: str) -> bool:
-    """Tell whether an entry of a work folder carries our mark."""
-    if entry.is_symlink():
-        return False
-    if entry.name.startswith(f"{token}-"):
-        return True
-    is_named = entry.name in (LOCK, PLAN) or _NOTE.fullmatch(entry.name) is not None
-    return is_named and _is_plain(entry)
+def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Say how two plans differ.
+
+    >>> _difference("format", {"format": "npy"}, {"format": "bin"})
+    "format: 'npy' then, 'bin' now"
+    """
+    there, now = old.get(name), new.get(name)
+    if name != "sources" or not (isinstance(there, list) and there and now):
+        return f"{name}: {there!r:.80} then, {now!r:.80} now"
+    pairs = zip(there, now, strict=False)
+    place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
+    if place is None:
+        return f"sources: {len(there):,} then, {len(now):,} now"
+    return f"sources: {now[place]['path']} has changed, or was another file then"
 
 
-def _is_plain(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file(follow_symlinks=False)
+def _sum_of(content: object) -> str:
+    """Sum a document up, whatever the order of its keys."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _empty(work: Path, token: str) -> None:
-    """Remove what is ours in a work folder, the mark last."""
-    ours = [entry for entry in _entries(work) if _is_ours(entry, token)]
-    for entry in sorted(ours, key=lambda entry: entry.name == LOCK):
-        _remove(entry)
-
-
-def _remove(entry: os.DirEntry[str]) -> None:
-    if entry.is_dir(follow_symlinks=False):  # an attempt on a cluster
-        shutil.rmtree(entry.path, ignore_errors=True)
-    else:
-        Path(entry.path).unlink(missing_ok=True)
+def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+    files.write(path, written(content, indent=1) + b"\n")

@@ -5,7 +5,7 @@ processes. Another engine moves the same record batches through the same functio
 Needs ``pip install 'bytepair[data]'``.
 """
 
-from bytepair.data._manifest import commit
+from bytepair.data._work import commit
 
 from ._counting import count, merge_files
 from ._tokenizing import TokenizeProgress, tokenize

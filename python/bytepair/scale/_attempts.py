@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from bytepair.data._manifest import Dataset, commit
 from bytepair.data._readers import Tally
-from bytepair.data._work import WORK, WorkFolder
+from bytepair.data._work import Dataset, commit, new_attempt
 from bytepair.errors import FileError
 
-from ._tokenizing import plan_of
 from .contract import ShardSpec, write_shards
 
 if TYPE_CHECKING:
@@ -26,12 +24,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ._tokenizing import Marks
-
 __all__ = ["begin", "settle", "write_attempt"]
 
 
-def begin(folder: Path, spec: ShardSpec, marks: Marks) -> Dataset:
+def begin(folder: Path, spec: ShardSpec) -> Dataset:
     """Prepare a folder for the shards of documents that are in no files.
 
     Raises
@@ -39,8 +35,7 @@ def begin(folder: Path, spec: ShardSpec, marks: Marks) -> Dataset:
     FileError
         The folder holds a finished dataset or something else.
     """
-    plan = {**plan_of(spec, marks), "sources": []}
-    dataset = Dataset(folder, plan)
+    dataset = Dataset(folder, {**spec.plan, "sources": []})
     if dataset.finished() is not None:
         message = (
             f"{folder} holds a finished dataset, and nothing shows whether these rows are the "
@@ -61,8 +56,7 @@ def write_attempt(
             tally.add_batch(batch)
             yield batch
 
-    attempt = WorkFolder(folder).temporary(f"attempt-{number:05}")
-    (attempt / WORK).mkdir(parents=True)
+    attempt = new_attempt(folder, number)
     written = write_shards(reading(), spec, attempt, f"shard-{number:05}")
     return {
         "attempt": attempt.name,
@@ -78,7 +72,7 @@ def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
     dataset.forget_all()  # of a run that ended right here
     tasks = sorted(done, key=lambda task: int(task["number"]))
     for task in tasks:
-        attempt = dataset.work.path / task.pop("attempt")
+        attempt = dataset.work / task.pop("attempt")
         dataset.note(task.pop("number"), task)
         for shard in task["shards"]:
             for name in shard["files"]:

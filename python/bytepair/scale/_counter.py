@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
-from bytepair.data._columns import texts_of
+from bytepair.data._columns import by_group, texts_of
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError, TrainingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import pyarrow as pa
@@ -91,7 +91,7 @@ class PieceCounter:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Count a batch."""
-        for group, part in _groups_of(batch):
+        for group, part in by_group(batch):
             if group is not None:
                 self._note(group, part)
             self._corpus(group).add_rows(texts_of(part))
@@ -123,21 +123,6 @@ class PieceCounter:
         noted = self.groups.setdefault(group, {"documents": 0, "bytes": 0})
         noted["documents"] += len(part)
         noted["bytes"] += load("pyarrow.compute").sum(lengths).as_py() or 0
-
-
-def _groups_of(
-    batch: pa.RecordBatch,
-) -> Iterator[tuple[str | None, pa.RecordBatch]]:
-    """Give the documents of each group; a document without one is in the group ``""``."""
-    if "group" not in batch.schema.names:
-        yield None, batch
-        return
-    pa, compute = load("pyarrow"), load("pyarrow.compute")
-    names = batch.column("group").cast(pa.large_string()).fill_null("")
-    found = compute.unique(names).to_pylist()
-    for name in found:
-        is_all = len(found) == 1
-        yield name, batch if is_all else batch.filter(compute.equal(names, name))
 
 
 def jsonable(options: Mapping[str, Any]) -> dict[str, Any]:

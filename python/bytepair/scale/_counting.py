@@ -40,7 +40,6 @@ from bytepair.data._readers import (
 from bytepair.data._sources import (
     list_sources,
     listed,
-    one_format,
     paths_of,
     refuse_idle,
 )
@@ -108,7 +107,6 @@ def count(
     special_tokens: Iterable[str] = (),
     min_piece_count: int | None = None,
     input_format: str | None = None,
-    corpus_format: str | None = None,
     field: str | None = None,
     group: str | None = None,
     lines: bool = False,
@@ -130,7 +128,6 @@ def count(
     corpus, input_format, field, lines, separator, skip_bad
         Files and what a document is, as for :func:`bytepair.scale.tokenize`. A text file is
         one document unless ``lines`` or ``separator`` is given, and is read in stretches.
-        ``corpus_format`` is the old name of ``input_format``.
     dialect, special_tokens, options
         How text is prepared, as for :func:`bytepair.train`. Special tokens end pieces and
         are not counted. Where ties are decided by the first occurrence, counts say in which
@@ -190,7 +187,7 @@ def count(
         spec.refuse_groups()
     corpus = listed(corpus)
     refuse_output(output, paths_of(corpus))
-    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    sources = list_sources(corpus, input_format)
     refuse_idle(sources, reading)
     tasks = plan(sources, reading, task_bytes)
     total = sum(source.size for source in sources)

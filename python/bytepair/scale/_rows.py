@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._numpy import np
 from bytepair.data._columns import as_bytes
-from bytepair.data._counts import Counts, CountsInfo
-from bytepair.data._grouped import LARGEST
+from bytepair.data._counts import LARGEST, Counts, CountsInfo
 from bytepair.data._optional import load
 from bytepair.data._readers import Tally
 from bytepair.errors import TrainingError

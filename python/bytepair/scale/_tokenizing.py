@@ -10,23 +10,22 @@ import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-from bytepair import Tokenizer
+from bytepair._expected import loaded
 from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._ranges import check_whole
-from bytepair.data._manifest import Dataset, commit
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import Part, ReadOptions, Tally, read_part
 from bytepair.data._sources import (
     list_sources,
     listed,
-    one_format,
     paths_of,
     refuse_idle,
 )
-from bytepair.errors import SpecialTokenError, TokenizerError
+from bytepair.data._work import Dataset, commit
+from bytepair.errors import TokenizerError
 
 from . import _local
 from ._engine import refuse_processes
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from bytepair import Tokenizer
     from bytepair.data._shards import ShardFormat
     from bytepair.data._sources import Corpus
 
@@ -44,11 +44,7 @@ if TYPE_CHECKING:
     from ._telling import Tell
 
 __all__ = [
-    "Marks",
     "TokenizeProgress",
-    "marks_of",
-    "plan_of",
-    "shard_spec",
     "tokenize",
 ]
 
@@ -162,11 +158,9 @@ def tokenize(
     format: ShardFormat = "npy",
     begin_of_document: str | None = None,
     end_of_document: str | None = None,
-    mark_at: Literal["begin", "end"] | None = None,
     added_tokens: Literal["find", "text"] = "find",
     shard_tokens: int | None = None,
     input_format: str | None = None,
-    corpus_format: str | None = None,
     field: str | None = None,
     lines: bool = False,
     separator: str | None = None,
@@ -197,8 +191,7 @@ def tokenize(
         :mod:`bytepair.data._shards`.
     begin_of_document, end_of_document
         Tokens that stand before and behind each document that has tokens, such as ``"<s>"``
-        and ``"</s>"``; either or both. ``mark_at="begin"`` is an earlier way to say that
-        ``end_of_document`` stands before documents.
+        and ``"</s>"``; either or both.
     added_tokens
         ``"text"`` where documents are not trusted: no added token is found in them, special or
         not, and the only ones in the shards are those around documents.
@@ -209,7 +202,7 @@ def tokenize(
         What a document is, see :class:`bytepair.data.ReadOptions`. Names and first bytes say
         what files are, and must agree; ``input_format`` (``"text"``, ``"jsonl"``,
         ``"parquet"``, ``"csv"``, ``"tsv"``) says it instead of the names, and ``"text"`` takes
-        the bytes of files as they are. ``corpus_format`` is its earlier name.
+        the bytes of files as they are.
     processes, threads
         How many processes of this machine, and threads in each; by default one process and
         all processors, or one thread in each of several processes.
@@ -253,18 +246,18 @@ def tokenize(
         task_bytes=task_bytes,
     )
     refuse_processes(engine, processes)
-    marks = marks_of(begin_of_document, end_of_document, mark_at)
-    spec = shard_spec(
-        tokenizer,
-        format=format,
-        marks=marks,
-        shard_tokens=shard_tokens,
-        added_tokens=added_tokens,
-        threads=1 if threads is None and (processes > 1 or engine) else threads,
+    spec = ShardSpec(
+        loaded(tokenizer),
+        format,
+        begin_of_document,
+        end_of_document,
+        shard_tokens,
+        1 if threads is None and (processes > 1 or engine) else threads,
+        added_tokens,
     )
     corpus = listed(corpus)
     refuse_overwriting(paths_of(corpus), [output])
-    sources = list_sources(corpus, one_format(input_format, corpus_format))
+    sources = list_sources(corpus, input_format)
     refuse_idle(sources, options)
     reading = {**asdict(options), "field": options.text_field}
     del reading["skip_bad"]  # what was done without a bad line is done either way
@@ -273,7 +266,7 @@ def tokenize(
     dataset = Dataset(
         Path(output),
         {
-            **plan_of(spec, marks),
+            **spec.plan,
             "task_bytes": task_bytes,
             "reading": reading,
             "sources": [asdict(source) for source in sources],
@@ -288,79 +281,6 @@ def tokenize(
         work = _Work(spec, options, dataset)
         done = _do(work, tasks, run, progress, is_watched=engine is None)
         return commit(dataset.folder, dataset.plan, done)
-
-
-class Marks(NamedTuple):
-    """The tokens before and behind each document."""
-
-    begin_of_document: str | None = None
-    end_of_document: str | None = None
-
-
-def marks_of(
-    begin_of_document: str | None, end_of_document: str | None, mark_at: str | None
-) -> Marks:
-    """Give the tokens around documents; ``mark_at`` is the earlier way to name one of them.
-
-    >>> marks_of(None, "<s>", "begin")
-    Marks(begin_of_document='<s>', end_of_document=None)
-    """
-    if mark_at not in ("begin", "end", None):
-        message = f'mark_at must be "begin" or "end", not {mark_at!r}'
-        raise TokenizerError(message)
-    given = {
-        "begin_of_document": begin_of_document,
-        "end_of_document": end_of_document,
-    }
-    for name, token in given.items():
-        if not isinstance(token, (str, type(None))):
-            message = f"{name} must be a token as it is written, not {token!r}"
-            raise TypeError(message)
-    if mark_at is not None and end_of_document is None and begin_of_document is None:
-        message = (
-            "mark_at= only places the token of end_of_document=, which is not given"
-        )
-        raise TokenizerError(message)
-    if mark_at != "begin":
-        return Marks(begin_of_document, end_of_document)
-    if begin_of_document is not None:
-        message = (
-            "mark_at= only places the token of end_of_document=; leave it out to give "
-            "both begin_of_document= and end_of_document="
-        )
-        raise TokenizerError(message)
-    return Marks(end_of_document, None)
-
-
-def shard_spec(
-    tokenizer: Tokenizer | StrPath,
-    *,
-    format: ShardFormat,
-    marks: Marks,
-    shard_tokens: int | None,
-    added_tokens: Literal["find", "text"],
-    threads: int | None,
-) -> ShardSpec:
-    """Check how documents are to become ids, and give it as one value."""
-    if not isinstance(tokenizer, Tokenizer):
-        tokenizer = Tokenizer.from_file(tokenizer)
-    tokenizer.count("", added_tokens=added_tokens)  # refuses any other word
-    before, behind = (_id_of_mark(tokenizer, token) for token in marks)
-    return ShardSpec(
-        tokenizer, format, before, behind, shard_tokens, threads, added_tokens
-    )
-
-
-def plan_of(spec: ShardSpec, marks: Marks) -> dict[str, Any]:
-    """Say what a manifest keeps of a spec."""
-    return {
-        "tokenizer": spec.tokenizer.fingerprint,
-        "format": spec.format,
-        "width": spec.width,
-        **marks._asdict(),
-        "shard_tokens": spec.shard_tokens,
-        "added_tokens": spec.added_tokens,
-    }
 
 
 def _do(
@@ -406,14 +326,3 @@ def _do(
         if not is_watched:
             tell()
     return [done[number] for number in range(len(tasks))]
-
-
-def _id_of_mark(tokenizer: Tokenizer, token: str | None) -> int | None:
-    if token is None:
-        return None
-    found = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
-    if found is None:
-        known = ", ".join(tokenizer.special_tokens) or "none"
-        message = f"the tokenizer has no token {token!r}; its special tokens: {known}"
-        raise SpecialTokenError(message)
-    return found

@@ -18,6 +18,7 @@ from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.data._shards import ShardFormat, Shards, list_column
 from bytepair.data._sums import CountSums
+from bytepair.errors import SpecialTokenError
 
 from ._counter import CountSpec, PieceCounter
 
@@ -83,8 +84,8 @@ class ShardSpec:
 
     Attributes
     ----------
-    before, behind
-        The ids of the tokens before each document and behind it, if there are any.
+    begin_of_document, end_of_document
+        The tokens before and after each document that has tokens, if there are any.
     shard_tokens
         A shard ends before the document that would make it longer.
     added_tokens
@@ -93,11 +94,29 @@ class ShardSpec:
 
     tokenizer: Tokenizer
     format: ShardFormat = "npy"
-    before: int | None = None
-    behind: int | None = None
+    begin_of_document: str | None = None
+    end_of_document: str | None = None
     shard_tokens: int | None = None
     threads: int | None = 1
     added_tokens: Literal["find", "text"] = "find"
+
+    def __post_init__(self) -> None:
+        self.tokenizer.count("", added_tokens=self.added_tokens)  # refuses other words
+        for name in ("begin_of_document", "end_of_document"):
+            self._id_of(name)
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What a manifest says of the ids."""
+        return {
+            "tokenizer": self.tokenizer.fingerprint,
+            "format": self.format,
+            "width": self.width,
+            "begin_of_document": self.begin_of_document,
+            "end_of_document": self.end_of_document,
+            "shard_tokens": self.shard_tokens,
+            "added_tokens": self.added_tokens,
+        }
 
     @property
     def width(self) -> Literal[2, 4]:
@@ -111,12 +130,30 @@ class ShardSpec:
         return _core.encode_rows(
             self.tokenizer,
             texts_of(batch),
-            before=self.before,
-            behind=self.behind,
+            before=self._id_of("begin_of_document"),
+            behind=self._id_of("end_of_document"),
             width=self.width,
             added_tokens=self.added_tokens,
             threads=self.threads,
         )
+
+    def _id_of(self, name: str) -> int | None:
+        """Return the id of the token before or after documents."""
+        token = getattr(self, name)
+        if token is None:
+            return None
+        if not isinstance(token, str):
+            message = f"{name} must be a token as it is written, not {token!r}"
+            raise TypeError(message)
+        special = self.tokenizer.special_tokens
+        found = special.get(token, self.tokenizer.token_to_id(token))
+        if found is None:
+            known = ", ".join(special) or "none"
+            message = (
+                f"the tokenizer has no token {token!r}; its special tokens: {known}"
+            )
+            raise SpecialTokenError(message)
+        return found
 
 
 def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
@@ -126,7 +163,9 @@ def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
     >>> import pyarrow as pa
     >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", None]})
-    >>> encode_batch(batch, ShardSpec(tokenizer, "parquet", behind=0)).to_pydict()
+    >>> encode_batch(
+    ...     batch, ShardSpec(tokenizer, "parquet", end_of_document="!")
+    ... ).to_pydict()
     {'ids': [[257, 220, 257, 0], []], 'n': [4, 0]}
     """
     pa = load("pyarrow")

@@ -20,7 +20,7 @@ from bytepair._io.files import (
     write,
     write_together,
 )
-from bytepair._io.temporary import MARK, TemporaryFolder
+from bytepair._io.temporary import TemporaryFolder
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -203,8 +203,7 @@ def _targets(draft: Path, target: Path) -> Iterator[tuple[Path, Path]]:
     """Give each file that was written, with where it goes; a tokenizer's own file comes last."""
     files = (path for path in draft.parent.rglob("*") if path.is_file())
     for path in sorted(files, key=lambda path: (path == draft, path)):
-        if path.name != MARK:
-            yield path, target.parent / path.relative_to(draft.parent)
+        yield path, target.parent / path.relative_to(draft.parent)
 
 
 def _copy_base(surgery: Surgery[Any], draft: Path, format_name: str) -> bool:
