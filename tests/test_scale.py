@@ -30,7 +30,7 @@ from bytepair.data import (  # noqa: E402
     read_counts,
 )
 from bytepair.data._columns import arrays_of, column_of  # noqa: E402
-from bytepair.scale import _local, _telling  # noqa: E402
+from bytepair.scale import _engine, _local  # noqa: E402
 
 MARK, BEGIN = "<|end|>", "<s>"
 WORDS = ["low", "lower", "newest", "wide st", "ﬁne", "é", "a_b", "  ", "\n"]
@@ -460,7 +460,7 @@ def test_progress_is_told_within_tasks(
     tmp_path, corpus, tokenizer, monkeypatch, processes
 ):
     """It grows to the size of the corpus, for both jobs, compressed or not."""
-    for module in (_local, _telling):
+    for module in (_local, _engine):
         monkeypatch.setattr(module, "WATCH_SECONDS", 0.0)
     monkeypatch.setattr(_readers, "BLOCK_LEN", 2000)
     for path in corpus.iterdir():

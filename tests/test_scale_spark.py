@@ -176,7 +176,7 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
     from bytepair.data import Counts, Tally
     from bytepair.scale import _rows
     from bytepair.scale._counter import PieceCounter
-    from bytepair.scale._spark_jobs import added_up
+    from bytepair.scale.spark import added_up
 
     def huge(batches):
         for _batch in batches:

@@ -287,12 +287,19 @@ def is_whole_text(source: Source, options: ReadOptions) -> bool:
 
 
 @contextlib.contextmanager
-def open_text(part: Part, tally: Tally) -> Iterator[Callable[[int], bytes]]:
-    """Open a text that is one document: gives a function that reads its next bytes."""
+def open_text(
+    part: Part, tally: Tally, tell: Callable[[], object] | None = None
+) -> Iterator[Callable[[int], bytes]]:
+    """Open a text that is one document; return a function that reads its next bytes.
+
+    ``tell`` is called before each reading.
+    """
     n_bytes = 0
 
     def read_some(most: int) -> bytes:
         nonlocal n_bytes
+        if tell is not None:
+            tell()
         block: bytes = next_bytes(most)
         n_bytes += len(block)
         tally.bytes += len(block)

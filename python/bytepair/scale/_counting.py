@@ -7,7 +7,7 @@ result is the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,10 +46,9 @@ from bytepair.data._sources import (
 from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 
+from . import _local
 from ._counter import CountSpec, PieceCounter, jsonable
-from ._engine import refuse_processes
-from ._local import run
-from ._telling import Seldom, Tell
+from ._engine import Tell, refuse_processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,13 +65,11 @@ __all__ = [
     "CountedPart",
     "count",
     "count_alone",
-    "count_by_tasks",
     "counted",
     "counts_of",
     "merge_files",
     "prepared_in",
     "settled",
-    "without",
 ]
 
 
@@ -86,18 +83,22 @@ class CountedPart:
 
 @dataclass(frozen=True)
 class _Work:
-    """Counts parts into files of a folder: goes through ``pickle`` to another process."""
+    """Counts parts: goes through ``pickle`` to another process.
+
+    Counts are files of a folder or, without one, come back in memory.
+    """
 
     spec: CountSpec
     options: ReadOptions
-    folder: str
+    folder: str | None
 
     def __call__(
         self, numbered: tuple[int, Sequence[Part]], tell: Tell | None = None
-    ) -> CountedPart:
-        counter, tally = PieceCounter(self.spec, self.folder), Tally()
-        _count_parts(numbered[1], counter, self.options, tally, tell)
-        return counted(counter, tally)
+    ) -> CountedPart | Counts:
+        parts = numbered[1]
+        if self.folder is None:
+            return count_alone(parts, self.spec, self.options)
+        return _count_parts(parts, self.spec, self.options, self.folder, tell)
 
 
 def count(
@@ -190,30 +191,23 @@ def count(
     sources = list_sources(corpus, input_format)
     refuse_idle(sources, reading)
     tasks = plan(sources, reading, task_bytes)
+    if engine is None and min(processes, len(tasks)) <= 1:  # one table for all of them
+        tasks = [tuple(part for task in tasks for part in task)]
     total = sum(source.size for source in sources)
     with TemporaryFolder() as folder:
         sums = CountSums(folder, memory_limit)
-        if engine is not None:
-            info = engine.count(tasks, spec, reading, min_piece_count, sums)
-        elif min(processes, len(tasks)) <= 1:
-            parts = [part for task in tasks for part in task]
-            tell = None if progress is None else Seldom(_share_of(total, progress))
-            whole = _Work(spec, reading, folder)((0, parts), tell)
-            sums.add_runs(whole.runs)
-            info = whole.info
-        else:
+        if engine is None:
+            run = partial(_local.run, processes=processes)
             work = _Work(spec, reading, folder)
-            info = _count_tasks(tasks, work, processes, progress, sums)
+            info = _count_tasks(run, work, tasks, sums, progress)
+        elif hasattr(engine, "count"):
+            info = engine.count(tasks, spec, reading, min_piece_count, sums)
+        else:
+            info = _count_tasks(engine.run, _Work(spec, reading, None), tasks, sums)
         info.sources = sorted(source.path for source in sources)
         if progress is not None:
             progress(total, total)
         return settled(sums, info, min_piece_count, output, with_first=spec.needs_first)
-
-
-def _share_of(
-    total: int, progress: Callable[[int, int], object]
-) -> Callable[[Sequence[int]], object]:
-    return lambda begun: progress(min(begun[0], total), total)
 
 
 def merge_files(
@@ -260,12 +254,13 @@ def refuse_output(output: StrPath | None, inputs: Iterable[StrPath]) -> None:
 
 
 def _count_tasks(
-    tasks: list[Task],
+    run: Callable[..., Iterator[tuple[tuple[int, Task], CountedPart | Counts]]],
     work: _Work,
-    processes: int,
-    progress: Callable[[int, int], object] | None,
+    tasks: list[Task],
     sums: CountSums,
+    progress: Callable[[int, int], object] | None = None,
 ) -> CountsInfo:
+    """Count tasks, and add up what arrives, in any order."""
     sizes = [sum(part.size for part in task) for task in tasks]
     done = 0
 
@@ -273,44 +268,27 @@ def _count_tasks(
         if progress is not None:
             progress(min(done + begun[0], sum(sizes)), sum(sizes))
 
+    if progress is not None:
+        run = partial(run, watch=watch)
     info = CountsInfo(**prepared_in(work.spec))
-    for (number, _task), part in run(work, list(enumerate(tasks)), processes, watch):
+    for (number, _task), part in run(work, list(enumerate(tasks))):
         done += sizes[number]
-        sums.add_runs(part.runs, number)
+        if isinstance(part, Counts):
+            sums.add(part.table, number)
+        else:
+            sums.add_runs(part.runs, number)
         info.add(part.info)
     return info
 
 
-def count_by_tasks(
-    run: Callable[..., Iterator[tuple[tuple[int, Task], Counts]]],
-    tasks: Sequence[Task],
-    spec: CountSpec,
-    options: ReadOptions,
-    sums: CountSums,
-) -> CountsInfo:
-    """Count tasks by an engine that only runs them; adds up what arrives, in any order."""
-    info = CountsInfo(**prepared_in(spec))
-    work = partial(_count_task, spec=spec, options=options)
-    for (number, _task), counts in run(work, list(enumerate(tasks))):
-        sums.add(counts.table, number)
-        info.add(counts.info)
-    return info
-
-
-def _count_task(
-    numbered: tuple[int, Task], spec: CountSpec, options: ReadOptions
-) -> Counts:
-    return count_alone(numbered[1], spec, options)
-
-
 def count_alone(parts: Sequence[Part], spec: CountSpec, options: ReadOptions) -> Counts:
-    """Count parts of sources that follow each other; gives their rows in memory."""
+    """Count parts of sources that follow each other; return their rows in memory."""
     with TemporaryFolder() as folder:
-        return counts_of(_Work(spec, options, folder)((0, parts)), spec, folder)
+        return counts_of(_count_parts(parts, spec, options, folder), spec, folder)
 
 
 def counts_of(part: CountedPart, spec: CountSpec, folder: str) -> Counts:
-    """Give what was counted of one part in memory."""
+    """Return what was counted of one part in memory."""
     sums = CountSums(folder, spec.memory_limit)
     sums.add_runs(part.runs)
     return settled(sums, part.info, with_first=spec.needs_first)
@@ -324,69 +302,44 @@ def settled(
     *,
     with_first: bool = True,
 ) -> Counts:
-    """End the adding up: give all rows in memory, or write them to a file."""
-    dropped = sums.finish(min_piece_count, with_first=with_first)
-    info = without(info, min_piece_count, *dropped)
+    """End the adding up: return all rows in memory, or write them to a file."""
+    n_pieces, n_occurrences = sums.finish(min_piece_count, with_first=with_first)
+    info.dropped_pieces += n_pieces
+    info.dropped_occurrences += n_occurrences
+    if min_piece_count is not None and min_piece_count > 1:
+        info.min_piece_count = min_piece_count
     if output is None:
         return Counts(sums.table(), info)
     write_counts(output, sums.schema, sums.batches(), info)
     return Counts(None, info, output)
 
 
-def without(
-    info: CountsInfo,
-    min_piece_count: int | None,
-    n_pieces: int,
-    n_occurrences: int,
-) -> CountsInfo:
-    """Note what was left out now, beside what was before."""
-    is_less = min_piece_count is not None and min_piece_count > 1
-    return replace(
-        info,
-        min_piece_count=min_piece_count if is_less else info.min_piece_count,
-        dropped_pieces=info.dropped_pieces + n_pieces,
-        dropped_occurrences=info.dropped_occurrences + n_occurrences,
-    )
-
-
 def _count_parts(
     parts: Sequence[Part],
-    counter: PieceCounter,
+    spec: CountSpec,
     options: ReadOptions,
-    tally: Tally,
-    tell: Tell | None,
-) -> None:
+    folder: str,
+    tell: Tell | None = None,
+) -> CountedPart:
+    """Count parts into files of a folder; a whole text may be longer than memory."""
+    counter, tally = PieceCounter(spec, folder), Tally()
     n_before = 0
-
-    def tell_place(part: Part) -> None:
-        if tell is not None:
-            tell((n_before + tally.place(part), tally.documents, tally.bytes))
-
     for part in parts:
+
+        def tell_place(part: Part = part, n_before: int = n_before) -> None:
+            if tell is not None:
+                tell((n_before + tally.place(part), tally.documents, tally.bytes))
+
         with naming_texts(part.source.path):
             if is_whole_text(part.source, options):
-                _count_text(counter, part, tally, tell_place)
+                with open_text(part, tally, tell_place) as read:
+                    counter.add_stream(read)
             else:
                 for batch in read_part(part, options, tally):
                     counter.add(batch)
-                    tell_place(part)
+                    tell_place()
         n_before += part.size
-
-
-def _count_text(
-    counter: PieceCounter,
-    part: Part,
-    tally: Tally,
-    tell_place: Callable[[Part], None],
-) -> None:
-    """Count a text file in stretches: it may be longer than memory."""
-    with open_text(part, tally) as read:
-
-        def read_and_tell(most: int) -> bytes:
-            tell_place(part)
-            return read(most)
-
-        counter.add_stream(read_and_tell)
+    return counted(counter, tally)
 
 
 def counted(counter: PieceCounter, tally: Tally) -> CountedPart:

@@ -1,28 +1,30 @@
-"""What a cluster has to offer to count and tokenize files: two functions.
+"""What a cluster has to offer to count and tokenize files, and how tasks tell of their progress.
 
-A task may be done more than once, at the same time too; its result must be taken once.
+An engine has one function, ``run``. A task may be done more than once, at the same time too; its result must be
+taken once. An engine that can add up rows of counts itself has a second function, ``count``; see
+`spark_engine`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+import time
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from bytepair.errors import TokenizerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from bytepair.data._counts import CountsInfo
-    from bytepair.data._plan import Task
-    from bytepair.data._readers import ReadOptions
-    from bytepair.data._sums import CountSums
-
-    from ._counter import CountSpec
-
-__all__ = ["Engine", "refuse_processes"]
+__all__ = ["N_TOLD", "WATCH_SECONDS", "Engine", "Seldom", "Tell", "refuse_processes"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+Tell: TypeAlias = "Callable[[Sequence[int]], object]"
+
+N_TOLD = 3
+"""How many numbers a task tells about itself."""
+WATCH_SECONDS = 0.5
+"""How often a watcher hears of them."""
 
 
 class Engine(Protocol):
@@ -31,25 +33,24 @@ class Engine(Protocol):
     def run(
         self, work: Callable[[T], R], tasks: Sequence[T], /
     ) -> Iterator[tuple[T, R]]:
-        """Do ``work`` on each task; give each task with its one result."""
+        """Do ``work`` on each task; return each task with its one result."""
 
-    def count(
-        self,
-        tasks: Sequence[Task],
-        spec: CountSpec,
-        options: ReadOptions,
-        min_piece_count: int | None,
-        sums: CountSums,
-        /,
-    ) -> CountsInfo:
-        """Count each task with `counting.count_alone`, and add its rows to the sums.
 
-        Rare pieces may be left out on the way, if that is told with what was counted.
-        """
+class Seldom:
+    """Calls a watcher, but not too often."""
+
+    def __init__(self, watch: Tell) -> None:
+        self.watch, self.next = watch, time.monotonic() + WATCH_SECONDS
+
+    def __call__(self, numbers: Sequence[int]) -> None:
+        """Tell the watcher, unless it heard something just now."""
+        if time.monotonic() >= self.next:
+            self.watch(list(numbers))
+            self.next = time.monotonic() + WATCH_SECONDS
 
 
 def refuse_processes(engine: Engine | None, processes: int) -> None:
-    """Refuse what is no engine, and a number of processes where an engine does the work.
+    """Refuse what is no engine, and a number of processes if an engine does the work.
 
     Raises
     ------

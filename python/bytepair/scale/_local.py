@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bytepair.errors import TokenizerError
 
-from ._telling import N_TOLD, WATCH_SECONDS, Seldom
+from ._engine import N_TOLD, WATCH_SECONDS, Seldom
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, MutableSequence, Sequence
 
-    from ._telling import Tell
+    from ._engine import Tell
 
 __all__ = ["run"]
 

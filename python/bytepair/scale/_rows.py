@@ -20,7 +20,7 @@ from bytepair.data._readers import Tally
 from bytepair.errors import TrainingError
 
 from ._counter import CountSpec, PieceCounter
-from ._counting import counted, counts_of, prepared_in, without
+from ._counting import counted, counts_of, prepared_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,69 +84,49 @@ def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
 def thin(
     batches: Iterable[pa.RecordBatch], min_piece_count: int
 ) -> Iterator[pa.RecordBatch]:
-    """Leave out rows of pieces whose count is smaller, and tell of them by totals.
-
-    With groups a column ``of_all`` says how often a piece occurs in all of them, and that
-    decides; ``place`` numbers the rows of a piece from 1.
-    """
+    """Leave out rows of pieces whose count is smaller, and tell of them by totals."""
     compute = load("pyarrow.compute")
     n_pieces = n_occurrences = 0
     for batch in batches:
-        of_all = batch.column("of_all" if "of_all" in batch.schema.names else "count")
         # A sum that is null exceeds 63 bits, and stays to be found.
-        is_few = compute.less(compute.coalesce(of_all, LARGEST), min_piece_count)
+        counts = compute.coalesce(batch.column("count"), LARGEST)
+        is_few = compute.less(counts, min_piece_count)
         is_rare = compute.and_(compute.is_null(batch.column("total")), is_few)
-        kept = batch.filter(compute.invert(is_rare)).select(_names())
-        yield _with_large_pieces(kept)
-        rare = batch.filter(is_rare)
-        n_pieces += _n_pieces(rare)
-        n_occurrences += sum(rare.column("count").to_pylist())
+        yield _with_large_pieces(batch.filter(compute.invert(is_rare)))
+        rare = batch.filter(is_rare).column("count")
+        n_pieces += len(rare)
+        n_occurrences += sum(rare.to_pylist())
         if n_occurrences > LARGEST:
             message = f"the pieces that are left out occur more often than {LARGEST:,} times (63 bits)"
             raise TrainingError(message)
-    dropped: list[Total] = [
-        (DROPPED[0], None, None, n_pieces),
-        (DROPPED[1], None, None, n_occurrences),
-    ]
-    yield _total_rows(dropped)
+    dropped = zip(DROPPED, (n_pieces, n_occurrences), strict=True)
+    yield _total_rows([(name, None, None, n) for name, n in dropped])
 
 
-def add_up(
-    sums: CountSums,
-    rows: pa.Table,
-    spec: CountSpec,
-    min_piece_count: int | None = None,
-) -> CountsInfo:
-    """Add rows to the sums; ``min_piece_count`` says by what they were thinned."""
+def add_up(sums: CountSums, rows: pa.Table, spec: CountSpec) -> CountsInfo:
+    """Add rows of pieces to the sums, and return the totals."""
     compute = load("pyarrow.compute")
     if rows.column("count").null_count:
-        message = "the count of a piece adds up to more than 9,223,372,036,854,775,807 (63 bits)"
+        message = f"the count of a piece adds up to more than {LARGEST:,} (63 bits)"
         raise TrainingError(message)
     is_piece = compute.is_null(rows.column("total"))
     pieces = rows.filter(is_piece).drop_columns(["total"])
-    has = {
-        name: pieces.column(name).null_count < len(pieces)
-        for name in ("group", "first")
-    }
-    pieces = pieces.drop_columns([name for name in has if not has[name]])
-    sums.add(pieces)
+    unused = ("group", "first")
+    unused = [n for n in unused if pieces.column(n).null_count == len(pieces)]
+    sums.add(pieces.drop_columns(unused))
     info = CountsInfo(**prepared_in(spec))
     info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)
-    dropped = [0, 0]
     for row in rows.filter(compute.invert(is_piece)).to_pylist():
         total, n = row["total"], row["count"]
-        name = (row["piece"] or b"").decode()
-        if total in TOTALS:
+        if total in (*TOTALS, *DROPPED):
             setattr(info, total, getattr(info, total) + n)
-        elif total in DROPPED:
-            dropped[DROPPED.index(total)] += n
         elif total == "found_special":
-            info.found_special[name] += n
+            info.found_special[row["piece"].decode()] += n
         else:
             sizes = info.groups.setdefault(row["group"], {"documents": 0, "bytes": 0})
             sizes[total.removeprefix("group_")] += n
     info.groups = dict(sorted(info.groups.items()))
-    return without(info, min_piece_count, dropped[0], dropped[1])
+    return info
 
 
 def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -156,13 +136,6 @@ def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
         for name, column in zip(rows.schema.names, rows.columns, strict=True)
     ]
     return load("pyarrow").RecordBatch.from_arrays(columns, rows.schema.names)
-
-
-def _n_pieces(rows: pa.RecordBatch) -> int:
-    """Count pieces: one of several groups has a row for each."""
-    if "place" not in rows.schema.names:
-        return len(rows)
-    return int(rows.column("place").to_pylist().count(1))
 
 
 def _names() -> list[str]:

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from bytepair.data._shards import ShardFormat
     from bytepair.data._sources import Corpus
 
-    from ._engine import Engine
-    from ._telling import Tell
+    from ._engine import Engine, Tell
 
 __all__ = [
     "TokenizeProgress",
@@ -85,36 +84,32 @@ class _Work:
     dataset: Dataset
 
     def __call__(
-        self,
-        numbered: tuple[int, Task],
-        tell: Tell | None = None,
+        self, numbered: tuple[int, Task], tell: Tell | None = None
     ) -> dict[str, Any]:
         number, task = numbered
-        tally = Tally()
-        reading = _Reading(task, self.options, tally)
-        n_tokens = 0
+        reading = _Reading(task, self.options, Tally())
 
-        def watch(n_new: int) -> None:
-            nonlocal n_tokens
-            n_tokens += n_new
+        def watch(n_tokens: int) -> None:
             if tell is not None:
-                tell((reading.done_bytes(), tally.documents, n_tokens))
+                tell((reading.done_bytes(), reading.tally.documents, n_tokens))
 
-        done: dict[str, Any] = {}
+        def described(written: dict[str, Any]) -> dict[str, Any]:
+            tally = asdict(reading.tally)
+            return {"parts": parts_of(task), "tally": tally, **written}
 
         def note(written: dict[str, Any]) -> None:
-            done.update(parts=parts_of(task), tally=asdict(tally), **written)
-            self.dataset.note(number, done)
+            self.dataset.note(number, described(written))
 
         name, folder = f"shard-{number:05}", self.dataset.folder
         try:
-            write_shards(reading, self.spec, folder, name, watch, note)
+            return described(
+                write_shards(reading, self.spec, folder, name, watch, note)
+            )
         except TokenizerError as error:
             if reading.path is None or reading.path in str(error):
                 raise
             message = f"while tokenizing {reading.path}: {error}"
             raise type(error)(message) from error
-        return done
 
 
 def parts_of(task: Task) -> list[dict[str, Any]]:

@@ -189,22 +189,21 @@ def write_shards(
     Files have their names when all are whole and on the disk. Gives what was written:
     the shards, and how many documents hold a special token written out, or another added
     token that is more than white space. The same documents give the same bytes. ``watch``
-    is told the ids of each batch when they are written, and ``note`` what was written, before it has its names.
+    is told the number of ids after each batch, and ``note`` what was written, before it has its names.
     """
     shards = Shards(folder, name, spec.format, spec.width, spec.shard_tokens)
     names = names_of(spec.tokenizer.added_tokens)
-    n_with_special = n_with_added = 0
+    n_with_special = n_with_added = n_tokens = 0
     with shards:
         for batch in batches:
-            held = _core.count_rows_holding(texts_of(batch), names)
-            n_with_special, n_with_added = (
-                n_with_special + held[0],
-                n_with_added + held[1],
-            )
+            special, added = _core.count_rows_holding(texts_of(batch), names)
+            n_with_special += special
+            n_with_added += added
             ids, ends = spec.encode(batch)
             shards.write(ids, ends)
+            n_tokens += len(ids)
             if watch is not None:
-                watch(len(ids))
+                watch(n_tokens)
         written = {
             "with_special_text": n_with_special,
             "with_added_text": n_with_added,

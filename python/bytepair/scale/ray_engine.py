@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from bytepair.data._optional import load
 
-from ._counting import count_by_tasks
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from bytepair.data._counts import CountsInfo
-    from bytepair.data._plan import Task
-    from bytepair.data._readers import ReadOptions
-    from bytepair.data._sums import CountSums
-
-    from ._counter import CountSpec
 
 __all__ = ["RayEngine"]
 
@@ -38,7 +29,7 @@ class RayEngine:
     """
 
     def run(self, work: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[T, R]]:
-        """Do ``work`` on each task; give each with its result, in whatever order."""
+        """Do ``work`` on each task; return each with its result, in whatever order."""
         ray = load("ray", "ray")
         do = ray.remote(max_retries=MAX_RETRIES)(_do)
         shared = ray.put(work)
@@ -50,17 +41,6 @@ class RayEngine:
             except ray.exceptions.RayTaskError as error:
                 raise error.cause from error
             yield left.pop(done), result
-
-    def count(
-        self,
-        tasks: Sequence[Task],
-        spec: CountSpec,
-        options: ReadOptions,
-        _min_piece_count: int | None,
-        sums: CountSums,
-    ) -> CountsInfo:
-        """Count tasks, and add their counts up as they arrive."""
-        return count_by_tasks(self.run, tasks, spec, options, sums)
 
 
 def _do(work: Callable[[T], R], task: T) -> R:

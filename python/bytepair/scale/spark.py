@@ -8,25 +8,28 @@ set a cluster up is in `docs/how-to/spark.md`. Costs what Spark takes to move te
 
 from __future__ import annotations
 
+import functools
 import json
+import pickle
+import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bytepair._expected import refuse_unknown
+from bytepair import errors
+from bytepair._expected import loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
 from bytepair._training.calls import DialectOptions
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._sums import CountSums
-from bytepair.errors import TrainingError
+from bytepair.errors import TokenizerError, TrainingError
 
 from . import _attempts, _rows
 from ._counter import CountSpec, jsonable
 from ._counting import prepared_in, settled
-from ._spark_jobs import KEY, added_up, collected, packed, unpacked
-from ._tokenizing import marks_of, shard_spec
+from .contract import ShardSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,9 +42,19 @@ if TYPE_CHECKING:
     from bytepair.data._counts import Counts, CountsInfo
     from bytepair.data._shards import ShardFormat
 
-    from .contract import ShardSpec
+__all__ = [
+    "added_up",
+    "collect_counts",
+    "collect_into",
+    "collected",
+    "packed",
+    "spark_count",
+    "spark_tokenize",
+    "unpacked",
+]
 
-__all__ = ["collect_counts", "collect_into", "spark_count", "spark_tokenize"]
+KEY = "bytepair.counts"
+"""Under this name a column of pieces says how they were counted."""
 
 
 def spark_count(
@@ -87,20 +100,22 @@ def collect_counts(counted: DataFrame, min_piece_count: int | None = None) -> Co
     """
     with TemporaryFolder() as folder:
         sums = CountSums(folder)
-        return settled(sums, collect_into(sums, counted, min_piece_count))
+        info = collect_into(sums, counted, min_piece_count)
+        return settled(sums, info, min_piece_count)
 
 
 def collect_into(
     sums: CountSums, counted: DataFrame, min_piece_count: int | None
 ) -> CountsInfo:
-    """Bring counts to this process, and add them to others."""
+    """Bring counts to this process, and add them to others.
+
+    Rare pieces are left out on the way, unless they may be frequent in all groups together.
+    """
     described = counted.schema["piece"].metadata[KEY]
-    spec = CountSpec(**described["spec"])
-    if min_piece_count is not None and min_piece_count > 1:
-        counted = _with_sums(counted) if described["by_group"] else counted
+    if (min_piece_count or 0) > 1 and not described["by_group"]:
         thin = partial(_rows.thin, min_piece_count=min_piece_count)
         counted = counted.mapInArrow(thin, _rows.COLUMNS)
-    return _rows.add_up(sums, collected(counted), spec, min_piece_count)
+    return _rows.add_up(sums, collected(counted), CountSpec(**described["spec"]))
 
 
 def spark_tokenize(
@@ -112,7 +127,6 @@ def spark_tokenize(
     format: ShardFormat = "npy",
     begin_of_document: str | None = None,
     end_of_document: str | None = None,
-    mark_at: Literal["begin", "end"] | None = None,
     added_tokens: Literal["find", "text"] = "find",
     shard_tokens: int | None = None,
 ) -> dict[str, Any]:
@@ -121,29 +135,63 @@ def spark_tokenize(
     Options are those of :func:`bytepair.scale.tokenize`. Each partition makes shards of its own,
     in the order of its rows. Gives the manifest. What is interrupted begins anew.
     """
-    marks = marks_of(begin_of_document, end_of_document, mark_at)
-    spec = shard_spec(
-        tokenizer,
-        format=format,
-        marks=marks,
-        shard_tokens=shard_tokens,
+    spec = ShardSpec(
+        loaded(tokenizer),
+        format,
+        begin_of_document,
+        end_of_document,
+        shard_tokens,
         added_tokens=added_tokens,
-        threads=1,
     )
-    dataset = _attempts.begin(Path(output).absolute(), spec, marks)
+    dataset = _attempts.begin(Path(output).absolute(), spec)
     write = partial(_write, spec=packed(spec), folder=dataset.folder)
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))
         return _attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
 
 
-def _with_sums(counted: DataFrame) -> DataFrame:
-    """Say of each row how often its piece occurs in all groups, and number those rows."""
-    sql = load("pyspark.sql", "spark")
-    of_piece = sql.Window.partitionBy("total", "piece")
-    place = sql.functions.row_number().over(of_piece.orderBy("group"))
-    of_all = sql.functions.try_sum("count").over(of_piece)
-    return counted.withColumns({"of_all": of_all, "place": place})
+def added_up(
+    df: DataFrame,
+    count: Any,  # noqa: ANN401 -- as Spark takes it
+    spec: CountSpec,
+    *,
+    by_group: bool = False,
+) -> DataFrame:
+    """Count by a function of batches, and add its rows up; how was counted goes along."""
+    functions = load("pyspark.sql.functions", "spark")
+    counted = df.mapInArrow(count, _rows.COLUMNS)
+    # A sum beyond 63 bits is null, whatever the session does with such sums.
+    sums = counted.groupBy("total", "group", "piece").agg(
+        functions.try_sum("count").alias("count"), functions.min("first").alias("first")
+    )
+    names = ("dialect", "options", "special_tokens")
+    described = {name: getattr(spec, name) for name in names}
+    described["options"] = jsonable(spec.options)
+    return sums.withMetadata("piece", {KEY: {"spec": described, "by_group": by_group}})
+
+
+def collected(df: DataFrame) -> pa.Table:
+    """Run a job; what a worker raised is raised as what it was."""
+    try:
+        return df.toArrow()
+    except Exception as error:
+        found = re.findall(r"^bytepair\.errors\.(\w+): (.*)", str(error), re.MULTILINE)
+        if not found:
+            raise
+        kind = getattr(errors, found[-1][0], TokenizerError)
+        raise kind(found[-1][1]) from error
+
+
+def packed(value: object) -> bytes:
+    """Pack what every task needs, to be unpacked once in each worker."""
+    dumped: bytes = load("pyspark.cloudpickle", "spark").dumps(value)
+    return dumped
+
+
+@functools.lru_cache(maxsize=2)
+def unpacked(value: bytes) -> Any:  # noqa: ANN401 -- what was packed
+    """Unpack it, or give what was: a tokenizer stays warm from task to task."""
+    return pickle.loads(value)
 
 
 def _count(

@@ -17,8 +17,7 @@ from bytepair.errors import TokenizerError
 
 from ._counting import count_alone
 from ._rows import as_rows
-from ._spark_jobs import added_up, collected, packed, unpacked
-from .spark import collect_into
+from .spark import added_up, collect_into, collected, packed, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
