@@ -248,8 +248,8 @@ def stats(job: Job) -> Iterator[Sample]:
     path, n_threads = Path(job["file"]), job["n_threads"]
     n_bytes = 0
     blocks: list[list[bytes]] = []
-    for data, offsets in read_rows(Part(list_sources(path)[0])):
-        content, ends = data.tobytes(), offsets.tolist()
+    for rows in read_rows(Part(list_sources(path)[0])):
+        content, ends = rows.data.tobytes(), rows.offsets.tolist()
         blocks.append([content[a:b] for a, b in itertools.pairwise(ends)])
         n_bytes += ends[-1] - ends[0]
     call = module.batch(tokenizer, "numpy", n_threads)

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bytepair.data._opening import naming
 from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
     is_whole_text,
-    naming_texts,
     open_text,
     read_rows,
 )
@@ -86,15 +86,15 @@ class _SourceCounter:
     def count(self, part: Part) -> None:
         corpus = self.learner.corpus
         if not is_whole_text(part.source, self.options):
-            with naming_texts(part.source.path):
-                for column in read_rows(part, self.options, self.tally):
-                    corpus.add_rows(column)
+            with naming(part.source.path):
+                for rows in read_rows(part, self.options, self.tally):
+                    corpus.add_rows((rows.data, rows.offsets))
                     self._tell_now_and_then(part)
         elif part.source.is_stored_text:
             is_told = self.learner.report is not None
             corpus.add_file(part.source.path, self._tell if is_told else None)
         else:
-            with naming_texts(part.source.path), open_text(part, self.tally) as read:
+            with naming(part.source.path), open_text(part, self.tally) as read:
 
                 def read_and_tell(most: int) -> bytes:
                     self._tell_now_and_then(part)

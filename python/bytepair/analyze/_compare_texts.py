@@ -21,13 +21,12 @@ from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._results import Result
-from bytepair.data._opening import open_source
+from bytepair.data._opening import naming, open_source
 from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
     is_whole_text,
-    naming_texts,
     read_rows,
 )
 from bytepair.data._sources import list_sources, refuse_idle
@@ -440,7 +439,7 @@ def compare_texts(
         before = (totals.n_texts, totals.n_changed, *totals.tokens)
         tally = Tally()
         tell = partial(_tell, progress, n_before, n_total)
-        with naming_texts(source.path):
+        with naming(source.path):
             _add_source(pair, totals, source, options, tally, tell)
         n_before += source.size
         n_bad += tally.bad
@@ -517,9 +516,9 @@ def _add_source(
         _add_large_text(pair, totals, source, tell)
         return
     n_texts = 0
-    for data, offsets in read_rows(part, options, tally):
-        _add_rows(pair, totals, source.path, n_texts, data, offsets)
-        n_texts += len(offsets) - 1
+    for rows in read_rows(part, options, tally):
+        _add_rows(pair, totals, source.path, n_texts, rows.data, rows.offsets)
+        n_texts += len(rows.offsets) - 1
         tell(tally.place(part))
 
 

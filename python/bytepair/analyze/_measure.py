@@ -17,14 +17,14 @@ from bytepair._expected import all_loaded, loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import refuse_set
 from bytepair._numpy import np
+from bytepair.data._opening import naming
 from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
     is_whole_text,
-    naming_texts,
     open_text,
-    read_grouped_rows,
+    read_rows,
 )
 from bytepair.data._recognise import Source, Stream
 from bytepair.data._sources import list_sources, refuse_idle
@@ -306,7 +306,7 @@ class _Files:
             name = (
                 None if names is None else names[place].encode(errors="surrogateescape")
             )
-            with naming_texts(source.path):
+            with naming(source.path):
                 if is_whole_text(source, self.options):
                     self._add_text(part, name, tell)
                 else:
@@ -320,7 +320,7 @@ class _Files:
         name: bytes | None,
         tell: Callable[[float], None],
     ) -> None:
-        for rows in read_grouped_rows(part, self.options, self.tally):
+        for rows in read_rows(part, self.options, self.tally):
             n_rows = len(rows.offsets) - 1
             groups = rows.groups if name is None else _alike(name, n_rows)
             self.meter.add(rows.data, rows.offsets, groups)

@@ -15,7 +15,7 @@ from bytepair.data._readers import (
     Tally,
     is_whole_text,
     open_text,
-    read_grouped_rows,
+    read_rows,
 )
 from bytepair.errors import TokenizerError
 
@@ -183,7 +183,7 @@ def _grouped(
 
 def _documents(part: Part, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
     """Give documents with their groups, each cut at a length."""
-    for rows in read_grouped_rows(part, options, Tally()):
+    for rows in read_rows(part, options, Tally()):
         for number in range(len(rows.offsets) - 1):
             name = b"" if rows.groups is None else _row(*rows.groups, number)
             text = _row(rows.data, rows.offsets, number)

@@ -14,15 +14,9 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn
 from bytepair._io.files import MAX_READ_LEN, refuse_no_name
 from bytepair.errors import FileError, FormatError
 
-from ._opening import naming, open_source
-from ._recognise import (
-    COMPRESSIONS,
-    CONTENT_LEN,
-    Source,
-    Stream,
-    read_by_nothing,
-    signature,
-)
+from ._opening import open_source
+from ._recognise import CONTENT_LEN, read_by_nothing, signature
+from ._sources import look
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +40,9 @@ def open_list(path: StrPath) -> Iterator[BinaryIO]:
     """
     name = os.fspath(path)
     refuse_no_name(name)
-    with open_source(_source_of(name)) as stream:
+    is_file = name != "-" and Path(name).is_file()
+    size = Path(name).stat().st_size if is_file else -1
+    with open_source(look(name, size, "jsonl")) as stream:
         yield stream
 
 
@@ -74,23 +70,12 @@ def read_list(path: StrPath) -> bytes:
                 message = f"{name}: too large; at most {MAX_READ_LEN:,} bytes are read"
                 raise FileError(message)
     data = b"".join(parts)
-    _refuse_no_text("standard input" if name == "-" else name, data)
-    return data
-
-
-def _refuse_no_text(name: str, data: bytes) -> None:
-    """Refuse what begins like something else than text in UTF-8.
-
-    Raises
-    ------
-    FormatError
-        It does.
-    """
     found = signature(data[:CONTENT_LEN])
     if found is None and _is_wide(data[:CONTENT_LEN]):
         found = WIDE
     if found is not None:
-        _refuse(name, found)
+        _refuse("standard input" if name == "-" else name, found)
+    return data
 
 
 def _refuse(name: str, found: str) -> NoReturn:
@@ -110,15 +95,3 @@ def _is_wide(head: bytes) -> bool:
     """
     zeros = head.count(0)
     return zeros > 0 and 4 * zeros >= len(head)
-
-
-def _source_of(path: str) -> Source:
-    """Describe a file; what can be read only once is looked at when it is opened."""
-    if path == "-" or not Path(path).is_file():
-        return Stream(path, 0, "jsonl", None, is_told=True)
-    with naming(path):
-        size = Path(path).stat().st_size
-        with Path(path).open("rb") as file:
-            found = signature(file.read(CONTENT_LEN))
-    by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
-    return Source(path, size, "text", by_bytes[0] if by_bytes else None)

@@ -1,11 +1,13 @@
-"""Sources to streams of bytes: opened wherever they lie, compression undone.
+"""Sources to streams of bytes: opened wherever they lie, and decompressed.
 
-A file that ends too early, or is damaged, is an error that names it, also where a library
-would take its end for that of the text. Memory is that of one block.
+Parallel compressors write members one after the other, and `.xz` may have zeros between them. Python's own
+readers of `.bz2` and `.xz` take anything that is no member for the end; here it is an error. A file that ends too
+early, or is damaged, is an error that names it. Memory is that of one block.
 """
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import importlib
@@ -18,9 +20,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from ._members import open_bz2, open_xz, open_zstd
-from ._optional import MissingLibraryError, load
-from ._recognise import COMPRESSIONS, CONTENT_LEN, Stream, is_address, signature
+from ._optional import load
+from ._recognise import CONTENT_LEN, Stream, compression_of, is_address, signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,14 +33,26 @@ __all__ = ["first_bytes", "first_content", "naming", "open_source", "open_stored
 HEAD_LEN = 64 << 10
 """How much of a compressed file is read to see what it holds, in bytes."""
 STREAM_HEAD_LEN = 16
-"""The least of what can be read only once that says so."""
+"""The least of what can be read only once that says what it is."""
+STORED_BLOCK_LEN = 256 << 10
+"""How much is read at once of what is compressed, in bytes."""
+
+
+def _library_of_zstd() -> Any:  # noqa: ANN401 -- a module
+    try:
+        return importlib.import_module("compression.zstd")
+    except ModuleNotFoundError:  # Python has it from 3.14 on
+        return None
+
+
+zstd = _library_of_zstd()
 
 
 @contextlib.contextmanager
 def open_source(
     source: Source, watch: Callable[[BinaryIO], object] | None = None
 ) -> Iterator[BinaryIO]:
-    """Open a source for reading what it holds, from its beginning.
+    """Open the content of a source from its beginning.
 
     ``watch`` gets the file as it is stored.
     """
@@ -64,7 +77,10 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
     """Open a source as it is stored."""
     with naming(source.path):
         if source.path == "-":
-            yield _standard_input()
+            if sys.stdin is None:
+                message = "standard input is closed"
+                raise FileError(message)
+            yield sys.stdin.buffer
         elif source.is_local:
             with Path(source.path).open("rb") as file:
                 yield file
@@ -74,7 +90,7 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
 
 
 def first_bytes(path: str, *, is_packed: bool) -> bytes:
-    """Read the first bytes of a file, as it is stored; more where it is compressed."""
+    """Read the first bytes of a file, as it is stored; more if it is compressed."""
     n_bytes = HEAD_LEN if is_packed else CONTENT_LEN
     with naming(path):
         if not is_address(path):
@@ -85,9 +101,9 @@ def first_bytes(path: str, *, is_packed: bool) -> bytes:
 
 
 def first_content(source: Source, head: bytes) -> bytes:
-    """Give the first bytes of what a file holds, by the first ones that are stored.
+    """Return the first bytes of the content of a file, given the first ones that are stored.
 
-    None, if so few hold nothing that is whole.
+    None, if these are too few to be decompressed.
 
     Raises
     ------
@@ -96,26 +112,37 @@ def first_content(source: Source, head: bytes) -> bytes:
     """
     if source.compression is None:
         return head[:CONTENT_LEN]
-    is_whole = len(head) >= source.size
     try:
         with (
             naming(source.path),
             _decompressed(io.BytesIO(head), source.compression) as stream,
         ):
             return bytes(stream.read(CONTENT_LEN))
-    except MissingLibraryError:
-        raise
     except FileError:
-        if is_whole:
+        if len(head) >= source.size:
             raise
         return b""
 
 
-def _standard_input() -> BinaryIO:
-    if sys.stdin is None:
-        message = "standard input is closed"
-        raise FileError(message)
-    return sys.stdin.buffer
+@contextlib.contextmanager
+def naming(path: str, *refused: type[Exception]) -> Iterator[None]:
+    """Put the path of a file before what is wrong with it; ``refused`` are errors of its format."""
+    try:
+        yield
+    except (TokenizerError, MemoryError) as error:
+        if path in str(error):
+            raise
+        message = f"{path}: {str(error) or 'out of memory'}"
+        raise type(error)(message) from error
+    except refused as error:
+        message = f"{path}: {error}"
+        raise FormatError(message) from error
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise FileError(message) from error
+    except (EOFError, zlib.error, lzma.LZMAError) as error:
+        message = f"{path}: damaged or truncated: {error}"
+        raise FileError(message) from error
 
 
 def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | None]:
@@ -126,17 +153,16 @@ def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | No
     while len(head) < STREAM_HEAD_LEN and (more := _some(stored, HEAD_LEN)):
         head += more  # what is there, without waiting for more
     whole = cast("BinaryIO", io.BufferedReader(_Rejoined(head, stored), HEAD_LEN))
+    if stream.is_told:
+        return whole, compression_of(head)
     found = signature(head)
-    if not stream.is_told:
-        if found is not None:
-            message = (
-                f"{stream.path}: read as text, but the first bytes look like {found}; pass "
-                'input_format= to set the format ("text" reads its bytes as they are)'
-            )
-            raise FormatError(message)
-        return whole, None
-    by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
-    return whole, by_bytes[0] if by_bytes else None
+    if found is not None:
+        message = (
+            f"{stream.path}: read as text, but the first bytes look like {found}; pass "
+            'input_format= to set the format ("text" reads its bytes as they are)'
+        )
+        raise FormatError(message)
+    return whole, None
 
 
 def _some(stream: BinaryIO, most: int) -> bytes:
@@ -144,11 +170,23 @@ def _some(stream: BinaryIO, most: int) -> bytes:
     return bytes(stream.read1(most))  # type: ignore[attr-defined]
 
 
-class _Rejoined(io.RawIOBase):
-    """What was read of a stream, and then the rest of it."""
+def _decompressed(stored: BinaryIO, compression: Compression) -> Any:  # noqa: ANN401
+    if compression == "gzip":
+        return gzip.open(stored)
+    if compression == "zstd" and zstd is None:
+        return load("pyarrow").CompressedInputStream(stored, "zstd")
+    new: dict[Compression, Callable[[], Any]] = {
+        "bz2": bz2.BZ2Decompressor,
+        "xz": lzma.LZMADecompressor,
+        "zstd": lambda: zstd.ZstdDecompressor(),
+    }
+    padding = b"\0" if compression == "xz" else b""
+    members = _Members(stored, new[compression], padding)
+    return io.BufferedReader(members, STORED_BLOCK_LEN)
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
-        self.head, self.rest = head, rest
+
+class _Stream(io.RawIOBase):
+    """A stream of what ``some`` returns, which is empty at the end."""
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -156,45 +194,70 @@ class _Rejoined(io.RawIOBase):
 
     def readinto(self, memory: Any) -> int:  # noqa: ANN401 -- any buffer
         """Read some bytes."""
-        data = self.head[: len(memory)] or _some(self.rest, len(memory))
-        self.head = self.head[len(memory) :]
+        data = self.some(len(memory))
         memory[: len(data)] = data
         return len(data)
 
-
-def _decompressed(stored: BinaryIO, compression: Compression) -> Any:  # noqa: ANN401
-    if compression == "gzip":
-        return gzip.open(stored)
-    if compression == "bz2":
-        return open_bz2(stored)
-    if compression == "xz":
-        return open_xz(stored)
-    try:
-        return open_zstd(stored, importlib.import_module("compression.zstd"))
-    except ModuleNotFoundError:  # Python has it from 3.14 on
-        pass
-    try:
-        return load("pyarrow").CompressedInputStream(stored, "zstd")
-    except MissingLibraryError as error:
-        message = "zstd needs Python 3.14, or pyarrow: pip install 'bytepair[data]'"
-        raise MissingLibraryError(message) from error
+    def some(self, most: int) -> bytes:
+        """Return the next bytes."""
+        raise NotImplementedError
 
 
-@contextlib.contextmanager
-def naming(path: str) -> Iterator[None]:
-    """Put the path of a file before what is wrong with it."""
-    try:
-        yield
-    except MissingLibraryError as error:
-        if path in str(error):
-            raise
-        message = f"{path}: {error}"
-        raise MissingLibraryError(message) from error
-    except TokenizerError:
-        raise
-    except OSError as error:
-        message = f"{path}: {error.strerror or error}"
-        raise FileError(message) from error
-    except (EOFError, zlib.error, lzma.LZMAError) as error:
-        message = f"{path}: damaged or truncated: {error}"
-        raise FileError(message) from error
+class _Rejoined(_Stream):
+    """What was read of a stream, and then the rest of it."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        self.head, self.rest = head, rest
+
+    def some(self, most: int) -> bytes:
+        """Return the next bytes."""
+        data = self.head[:most] or _some(self.rest, most)
+        self.head = self.head[most:]
+        return data
+
+
+class _Members(_Stream):
+    """The content of the members of a file, one after the other.
+
+    ``rest`` is what was read and belongs to no member so far.
+    """
+
+    def __init__(
+        self, stored: BinaryIO, new: Callable[[], Any], padding: bytes
+    ) -> None:
+        self.stored, self.new, self.padding = stored, new, padding
+        self.member = new()
+        self.rest = b""
+
+    def some(self, most: int) -> bytes:
+        """Return the next bytes, none after the last member."""
+        data = b""
+        while not data:
+            if self.member.eof and not self._begin_next():
+                return b""
+            if self.member.needs_input and not self.rest:
+                self.rest = self.stored.read(STORED_BLOCK_LEN)
+                if not self.rest:
+                    message = "it ends in the middle of a member"
+                    raise EOFError(message)
+            data = self._decompress(most)
+            self.rest = self.member.unused_data
+        return data
+
+    def _decompress(self, most: int) -> bytes:
+        errors = () if zstd is None else zstd.ZstdError
+        try:
+            return bytes(self.member.decompress(self.rest, most))
+        except errors as error:
+            raise EOFError(str(error)) from error
+
+    def _begin_next(self) -> bool:
+        """Begin the next member, if there is one."""
+        self.rest = self.rest.lstrip(self.padding)
+        while not self.rest:
+            block = self.stored.read(STORED_BLOCK_LEN)
+            if not block:
+                return False
+            self.rest = block.lstrip(self.padding)
+        self.member = self.new()
+        return True

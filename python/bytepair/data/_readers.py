@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from bytepair import _core
 from bytepair._expected import expect
@@ -21,9 +21,9 @@ from bytepair.errors import EncodingError, FormatError, TokenizerError
 
 from ._columns import arrays_of, as_bytes, column_of, text_batch, texts_of
 from ._counts import KEY as COUNTS_KEY
-from ._opening import open_source, open_stored
+from ._opening import naming, open_source, open_stored
 from ._optional import load
-from ._recognise import Source, Stream
+from ._recognise import BYTE_ORDER_MARK, CorpusFormat, Source, Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -36,17 +36,15 @@ __all__ = [
     "ReadOptions",
     "Tally",
     "is_whole_text",
-    "naming_texts",
     "open_text",
     "read",
-    "read_grouped_rows",
     "read_part",
     "read_rows",
+    "rows_of",
 ]
 
 BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE, RETURN = ord("\n"), ord("\r")
 PARQUET_BUFFER_LEN = 1 << 20
 """How much of a column is read at once where memory is limited, in bytes."""
@@ -179,19 +177,9 @@ class Tally:
     def add_rows(self, rows: Rows) -> None:
         """Count the documents of rows."""
         lengths = np.diff(rows.offsets)
-        self._note(len(lengths), rows.n_null, lengths)
-
-    def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Count the documents of a batch."""
-        column = batch.column(0)
-        lengths = load("pyarrow.compute").binary_length(column).fill_null(0)
-        self._note(len(column), column.null_count, lengths.to_numpy())
-
-    def _note(self, n_rows: int, n_null: int, lengths: NDArray[np.integer]) -> None:
-        n_without = int(np.count_nonzero(lengths == 0))
-        self.documents += n_rows
-        self.null += n_null
-        self.empty += n_without - n_null
+        self.documents += len(lengths)
+        self.null += rows.n_null
+        self.empty += int(np.count_nonzero(lengths == 0)) - rows.n_null
         self.bytes += int(lengths.sum())
 
 
@@ -207,6 +195,12 @@ class Rows(NamedTuple):
     groups: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None
 
 
+def rows_of(batch: pa.RecordBatch) -> Rows:
+    """Return the documents of a record batch of columns ``text`` and perhaps ``group``."""
+    groups = arrays_of(batch.column("group")) if batch.num_columns > 1 else None
+    return Rows(*texts_of(batch), batch.column("text").null_count, groups)
+
+
 def read(
     source: Source, options: ReadOptions | None = None, tally: Tally | None = None
 ) -> Iterator[pa.RecordBatch]:
@@ -220,7 +214,7 @@ def read_part(
 ) -> Iterator[pa.RecordBatch]:
     """Read the documents of a part: record batches of one column, ``text: large_binary``.
 
-    With ``options.group`` there is a second one, ``group: large_string``.
+    With ``options.group`` there is a second one, ``group: large_string``. A ``null`` is an empty text.
     ``tally`` is told what was read.
 
     Raises
@@ -231,53 +225,20 @@ def read_part(
         A line holds no document, and ``options.skip_bad`` is not set; the message names
         file and line.
     """
-    options = options or ReadOptions()
-    tally = Tally() if tally is None else tally
-    if part.source.format == "parquet":
-        yield from _read_parquet(part, options, tally)
-        return
-    for rows in _reader_of(part)(part, options, tally):
+    for rows in read_rows(part, options, tally):
         groups = None if rows.groups is None else column_of(*rows.groups)
         yield text_batch(column_of(rows.data, rows.offsets), groups)
 
 
 def read_rows(
     part: Part, options: ReadOptions | None = None, tally: Tally | None = None
-) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
-    """Read the documents of a part: the bytes of some at once, and their offsets.
-
-    As :func:`read_part`, without groups; only Parquet needs Arrow.
-    """
+) -> Iterator[Rows]:
+    """Read the documents of a part as :func:`read_part` does, without Arrow but for Parquet."""
     options = options or ReadOptions()
     tally = Tally() if tally is None else tally
-    if part.source.format == "parquet":
-        for batch in _read_parquet(part, options, tally):
-            yield texts_of(batch)
-        return
-    for rows in _reader_of(part)(part, options, tally):
-        yield rows.data, rows.offsets
-
-
-def read_grouped_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
-    """Read the documents of a part as rows, with the groups of ``options.group``.
-
-    As :func:`read_rows`; only Parquet needs Arrow.
-    """
-    if part.source.format != "parquet":
-        yield from _reader_of(part)(part, options, tally)
-        return
-    for batch in _read_parquet(part, options, tally):
-        groups = None if options.group is None else arrays_of(batch.column("group"))
-        yield Rows(*texts_of(batch), batch.column("text").null_count, groups)
-
-
-def _reader_of(part: Part) -> Callable[[Part, ReadOptions, Tally], Iterator[Rows]]:
-    return {
-        "text": _read_text,
-        "jsonl": _read_jsonl,
-        "csv": _read_csv,
-        "tsv": _read_csv,
-    }[part.source.format]
+    for rows in READERS[part.source.format](part, options, tally):
+        tally.add_rows(rows)
+        yield rows
 
 
 def is_whole_text(source: Source, options: ReadOptions) -> bool:
@@ -313,23 +274,6 @@ def open_text(
     tally.empty += not n_bytes
 
 
-@contextlib.contextmanager
-def naming_texts(path: str) -> Iterator[None]:
-    """Put the path of a file before what is wrong with a text of it."""
-    try:
-        yield
-    except TokenizerError as error:
-        if path in str(error):
-            raise
-        message = f"{path}: {error}"
-        raise type(error)(message) from error
-    except MemoryError as error:
-        if path in str(error):
-            raise
-        message = f"{path}: {error}" if str(error) else f"{path}: out of memory"
-        raise MemoryError(message) from error
-
-
 def json_keys(path: str) -> list[str]:
     """Give the keys of a path.
 
@@ -348,15 +292,9 @@ def _read_text(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]
     if options.group is not None:
         message = f"{part.source.path}: plain text has no field for a group"
         raise FormatError(message)
-    for rows in _text_rows(part, options, tally):
-        tally.add_rows(rows)
-        yield rows
-
-
-def _text_rows(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     with open_source(part.source, tally.watch) as file:
         if options.lines:
-            for _offset, block in _line_blocks(file, part, options.longest):
+            for block in _line_blocks(file, part, options.longest):
                 yield _lines_of(block)
         elif options.separator is not None:
             for documents in _separated(file, part, options):
@@ -461,8 +399,8 @@ def _overlap(one: bytes, other: bytes) -> bool:
 
 def _line_blocks(
     file: BinaryIO, part: Part, longest: int | None = None
-) -> Iterator[tuple[int, NDArray[np.uint8]]]:
-    """Give blocks of whole lines, those that begin in the part, each with its offset.
+) -> Iterator[NDArray[np.uint8]]:
+    """Return blocks of whole lines, those that begin in the part.
 
     A block is good until the next one: all lie in the same memory.
     """
@@ -486,8 +424,8 @@ def _line_blocks(
             end = last or end
         if end:
             block = np.frombuffer(memory, np.uint8, end)
-            mark = len(BYTE_ORDER_MARK) if offset == 0 and _is_marked(memory) else 0
-            yield offset, block[mark:]
+            is_marked = offset == 0 and memory.startswith(BYTE_ORDER_MARK)
+            yield block[len(BYTE_ORDER_MARK) if is_marked else 0 :]
         n_kept = length - end
         memory[:n_kept] = memory[end:length]
         offset += end
@@ -513,17 +451,13 @@ def _fill(file: BinaryIO, memory: memoryview) -> int:
     return n_read
 
 
-def _is_marked(memory: bytearray) -> bool:
-    return memory.startswith(BYTE_ORDER_MARK)
-
-
 def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     keys = json_keys(options.text_field)
     group_keys = None if options.group is None else json_keys(options.group)
     n_before: int | None = None
     n_lines = 0
     with open_source(part.source, tally.watch) as file:
-        for _offset, block in _line_blocks(file, part, options.longest):
+        for block in _line_blocks(file, part, options.longest):
             rows, n_block_lines, bad = _documents(block, keys, group_keys)
             if bad and n_before is None:
                 n_before = _lines_before(part)
@@ -531,7 +465,6 @@ def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows
                 number = (n_before or 0) + n_lines + line + 1
                 _note_bad(part, number, problem, options, tally)
             n_lines += n_block_lines
-            tally.add_rows(rows)
             yield rows
 
 
@@ -563,7 +496,7 @@ def _lines_before(part: Part) -> int:
         return 0
     with open_source(part.source) as file:
         blocks = _line_blocks(file, replace(part, start=0, stop=part.start))
-        return sum(int(np.count_nonzero(block == NEWLINE)) for _offset, block in blocks)
+        return sum(int(np.count_nonzero(block == NEWLINE)) for block in blocks)
 
 
 def _note_bad(
@@ -587,7 +520,7 @@ def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     delimiter = "\t" if part.source.format == "tsv" else ","
     table = _core.CsvTable(delimiter, columns, longest=options.longest)
     memory = np.empty(BLOCK_LEN, np.uint8)
-    with open_source(part.source, tally.watch) as file, _refusing(part):
+    with open_source(part.source, tally.watch) as file, naming(part.source.path):
         is_last = False
         while not is_last:
             n_read = _fill(file, memory.data)
@@ -599,7 +532,6 @@ def _read_csv(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
             groups = None if options.group is None else by_name[options.group]
             rows = Rows(*by_name[options.text_field], groups=groups)
             if len(rows.offsets) > 1:
-                tally.add_rows(rows)
                 yield rows
 
 
@@ -609,16 +541,14 @@ def _columns(options: ReadOptions) -> list[str]:
     return [options.text_field, *group]
 
 
-def _read_parquet(
-    part: Part, options: ReadOptions, tally: Tally
-) -> Iterator[pa.RecordBatch]:
+def _read_parquet(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows]:
     parquet = load("pyarrow.parquet")
     if part.source.compression is not None:
         message = f"{part.source.path}: Parquet is already compressed inside; undo the outer {part.source.compression}"
         raise FormatError(message)
     pa = load("pyarrow")
     invalid = (pa.ArrowInvalid, pa.ArrowKeyError, pa.ArrowTypeError)
-    with open_stored(part.source) as stored, _refusing(part, *invalid):
+    with open_stored(part.source) as stored, naming(part.source.path, *invalid):
         # With a buffer, pages come one after the other instead of all that a row group has.
         buffer_len = 0 if options.longest is None else PARQUET_BUFFER_LEN
         file = parquet.ParquetFile(
@@ -633,10 +563,9 @@ def _read_parquet(
             n_rows = _rows_at_once(file.metadata.row_group(group), options.longest)
             for batch in file.iter_batches(n_rows, [group], columns=columns):
                 found = (as_bytes(_member(batch, path)) for path in paths)
-                documents = text_batch(*found)
-                _check_batch(documents, part, tally, options.longest)
-                tally.add_batch(documents)
-                yield documents
+                rows = rows_of(text_batch(*found))
+                _check_rows(rows, part, tally, options.longest)
+                yield rows
 
 
 def _seekable(source: Source, stored: BinaryIO) -> BinaryIO:
@@ -677,17 +606,12 @@ def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
         raise FormatError(message) from error
 
 
-def _check_batch(
-    documents: pa.RecordBatch, part: Part, tally: Tally, longest: int | None
-) -> None:
+def _check_rows(rows: Rows, part: Part, tally: Tally, longest: int | None) -> None:
     """Refuse a document that takes more than memory has room for."""
-    if longest is None or not len(documents):
+    lengths = np.diff(rows.offsets)
+    if longest is None or lengths.max(initial=0) <= longest:
         return
-    compute = load("pyarrow.compute")
-    lengths = compute.binary_length(documents.column(0)).fill_null(0)
-    if compute.max(lengths).as_py() <= longest:
-        return
-    row = tally.documents + int(np.argmax(lengths.to_numpy())) + 1
+    row = tally.documents + int(np.argmax(lengths)) + 1
     message = (
         f"{part.source.path}: row {row:,} has more than {longest:,} bytes, the most that "
         "the memory limit leaves room for (a sixteenth of it); raise the limit"
@@ -703,13 +627,12 @@ def _rows_at_once(group: Any, longest: int | None) -> int:  # noqa: ANN401 -- wh
     return max(1, min(n_rows, n_rows * BLOCK_LEN // int(n_bytes), most))
 
 
-@contextlib.contextmanager
-def _refusing(part: Part, *arrow_errors: type[Exception]) -> Iterator[None]:
-    """Let what is wrong with a table be an error that names the file."""
-    refused: tuple[type[Exception], ...] = (FormatError, *arrow_errors)
-    try:
-        yield
-    except refused as error:
-        path = part.source.path
-        message = str(error) if path in str(error) else f"{path}: {error}"
-        raise FormatError(message) from error
+Reader: TypeAlias = "Callable[[Part, ReadOptions, Tally], Iterator[Rows]]"
+READERS: dict[CorpusFormat, Reader] = {
+    "text": _read_text,
+    "jsonl": _read_jsonl,
+    "csv": _read_csv,
+    "tsv": _read_csv,
+    "parquet": _read_parquet,
+}
+"""What reads each format."""

@@ -13,7 +13,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 __all__ = [
     "COMPRESSIONS",
@@ -24,6 +24,7 @@ __all__ = [
     "CorpusFormat",
     "Source",
     "Stream",
+    "compression_of",
     "disagreement",
     "is_address",
     "kind_of",
@@ -210,6 +211,16 @@ def signature(head: bytes) -> str | None:
     signatures = TEXT_SIGNATURES if _is_text(head) else SIGNATURES | TEXT_SIGNATURES
     found = (name for name, sign in signatures.items() if re.match(sign, head))
     return next(found, None)
+
+
+def compression_of(head: bytes) -> Compression | None:
+    r"""Return the compression that the first bytes of a file say.
+
+    >>> compression_of(b"\x1f\x8b\x08\x00"), compression_of(b"PK\x03\x04")
+    ('gzip', None)
+    """
+    found = signature(head)
+    return next((kind for kind in get_args(Compression) if kind == found), None)
 
 
 def made_here(head: bytes) -> str | None:

@@ -23,7 +23,6 @@ from bytepair.errors import FileError, FormatError, TokenizerError
 from ._opening import first_bytes, first_content, naming
 from ._optional import load
 from ._recognise import (
-    COMPRESSIONS,
     CONTENT_LEN,
     FORMATS,
     OWN,
@@ -31,6 +30,7 @@ from ._recognise import (
     CorpusFormat,
     Source,
     Stream,
+    compression_of,
     disagreement,
     is_address,
     kind_of,
@@ -56,6 +56,7 @@ __all__ = [
     "is_address",
     "list_sources",
     "listed",
+    "look",
     "paths_of",
     "refuse_idle",
 ]
@@ -119,13 +120,13 @@ def list_sources(
         message = "the corpus has no files; name files, folders or globs"
         raise FileError(message)
 
-    def look(item: Source | tuple[str, int]) -> Source:
-        return item if isinstance(item, Source) else _look(*item, input_format)
+    def source_of(item: Source | tuple[str, int]) -> Source:
+        return item if isinstance(item, Source) else look(*item, input_format)
 
     if not any(isinstance(item, tuple) and is_address(item[0]) for item in found):
-        return [look(item) for item in found]
+        return [source_of(item) for item in found]
     with ThreadPoolExecutor(N_LOOKING) as threads:
-        return list(threads.map(look, found))
+        return list(threads.map(source_of, found))
 
 
 def listed(corpus: Corpus) -> list[StrPath | Source]:
@@ -201,7 +202,7 @@ def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
         raise FormatError(message)
 
 
-def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
+def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     """Give the source of a path; its size is -1 where it can be read only once."""
     if size < 0:
         is_told = input_format is not None
@@ -213,8 +214,7 @@ def _look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     head = first_bytes(path, is_packed=compression is not None) if size else b""
     found = signature(head)
     if input_format is not None:
-        by_bytes = [kind for kind in COMPRESSIONS.values() if kind == found]
-        return Source(path, size, format_name, by_bytes[0] if by_bytes else None)
+        return Source(path, size, format_name, compression_of(head))
     unread = read_by_nothing(path)
     if unread is not None:
         message = (

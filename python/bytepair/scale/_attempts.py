@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from bytepair.data._readers import Tally
+from bytepair.data._readers import Tally, rows_of
 from bytepair.data._work import Dataset, commit, new_attempt
 from bytepair.errors import FileError
 
@@ -53,7 +53,7 @@ def write_attempt(
 
     def reading() -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            tally.add_batch(batch)
+            tally.add_rows(rows_of(batch))
             yield batch
 
     attempt = new_attempt(folder, number)

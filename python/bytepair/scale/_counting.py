@@ -27,13 +27,13 @@ from bytepair.data._counts import (
     read_counts,
     write_counts,
 )
+from bytepair.data._opening import naming
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
     is_whole_text,
-    naming_texts,
     open_text,
     read_part,
 )
@@ -330,7 +330,7 @@ def _count_parts(
             if tell is not None:
                 tell((n_before + tally.place(part), tally.documents, tally.bytes))
 
-        with naming_texts(part.source.path):
+        with naming(part.source.path):
             if is_whole_text(part.source, options):
                 with open_text(part, tally, tell_place) as read:
                     counter.add_stream(read)

@@ -16,7 +16,7 @@ from bytepair._numpy import np
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import LARGEST, Counts, CountsInfo
 from bytepair.data._optional import load
-from bytepair.data._readers import Tally
+from bytepair.data._readers import Tally, rows_of
 from bytepair.errors import TrainingError
 
 from ._counter import CountSpec, PieceCounter
@@ -51,7 +51,7 @@ def count_documents(
     with TemporaryFolder() as folder:
         counter, tally = PieceCounter(spec, folder), Tally()
         for batch in batches:
-            tally.add_batch(batch)
+            tally.add_rows(rows_of(batch))
             counter.add(batch)
             if tally.bytes >= FLUSH_BYTES:
                 yield from as_rows(counts_of(counted(counter, tally), spec, folder))

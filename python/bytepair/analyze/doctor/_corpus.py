@@ -80,7 +80,8 @@ def count(
     total, n_before = sum(source.size for source in sources), 0
     for source in sources:
         part = Part(source)
-        for column in read_rows(part, options, tally):
+        for rows in read_rows(part, options, tally):
+            column = (rows.data, rows.offsets)
             usage.add_rows(column)
             if finding is not None and encoder.may_miss(column[0]):
                 finding.add_rows(column)
