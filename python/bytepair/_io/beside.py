@@ -17,16 +17,6 @@ from .files import read
 from .naming import named
 from .recognising import FOLDER_FILES, file_in, is_folder
 
-__all__ = [
-    "ADDED_TO",
-    "AddedBeside",
-    "added_beside",
-    "read_object",
-    "renamed_specials",
-    "with_added_beside",
-]
-
-
 # Files that transformers adds the tokens to that its settings name; what others mean by settings
 # beside them their readers know.
 ADDED_TO = ("tokenizer.json", "tokenizer.model")

@@ -14,8 +14,6 @@ from bytepair.errors import FileError, TokenizerError
 from . import recognising
 from .files import StrPath
 
-__all__ = ["cache_folder", "download", "snapshot"]
-
 
 def download(
     name: str,

@@ -7,16 +7,13 @@ whose own rules count.
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn, TypeAlias, Union
+from typing import Any, NoReturn, TypeAlias
 
 from bytepair.errors import FormatError
 
-__all__ = ["Place", "Shape", "parse", "written"]
-
-Shape: TypeAlias = Union[  # noqa: UP007 -- names itself
-    Callable[["Place"], object], Mapping[str, "Shape"], list["Shape"]
-]
+Shape: TypeAlias = "Callable[[Place], object] | Shapes | list[Shape]"
 """What a value must be: what a function checks, an object with keys, or a list of one kind."""
+Shapes: TypeAlias = Mapping[str, Shape]
 MOST = (1 << 63) - 1
 """The largest number that is written."""
 
@@ -95,7 +92,7 @@ class Place:
         else:
             shape(self)
 
-    def check_only(self, shape: Mapping[str, Shape]) -> "Place":
+    def check_only(self, shape: Shapes) -> "Place":
         """Refuse an object of another shape, or with other keys."""
         for key in self.object():
             if key not in shape:

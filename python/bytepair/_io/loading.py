@@ -29,19 +29,6 @@ from .recognising import (
     sniff,
 )
 
-__all__ = [
-    "READERS",
-    "Options",
-    "acting_options",
-    "from_bytes",
-    "given",
-    "is_tokenizer",
-    "load",
-    "load_folder",
-    "needed_options",
-]
-
-
 # Formats of one file, told by what they hold.
 READERS = (
     "bytepair",

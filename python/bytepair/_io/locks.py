@@ -19,15 +19,6 @@ except ModuleNotFoundError:
 else:
     HAS_LOCKS = True
 
-__all__ = [
-    "HAS_LOCKS",
-    "is_still",
-    "lock",
-    "make_folder",
-    "make_locked",
-    "remove_abandoned",
-]
-
 
 def lock(handle: int) -> bool:
     """Lock an open file for this process; return ``False`` if another one has locked it.

@@ -6,11 +6,6 @@ from typing import TypeVar
 
 from bytepair.errors import TokenizerError
 
-__all__ = [
-    "named",
-]
-
-
 _Loaded = TypeVar("_Loaded")
 
 

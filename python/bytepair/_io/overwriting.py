@@ -26,8 +26,6 @@ from .recognising import (
     sidecar_of,
 )
 
-__all__ = ["files_below", "refuse_overwriting"]
-
 Identity = tuple[int, int]
 Named = str | int
 """A path, or the number of an open stream."""

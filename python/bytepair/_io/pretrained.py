@@ -16,8 +16,6 @@ from bytepair import _core
 from . import saving
 from .files import StrPath, refuse_no_name, write_together
 
-__all__ = ["save", "settings_of"]
-
 
 def save(
     tokenizer: _core.CoreTokenizer, directory: StrPath, *, ids_may_change: bool = False

@@ -9,25 +9,6 @@ from pathlib import Path
 from bytepair import _core
 from bytepair.errors import FormatError
 
-__all__ = [
-    "FOLDER_FILES",
-    "GPT1_VOCAB",
-    "HUB_FILES",
-    "MERGES_OF",
-    "NAMES_OF_PAIRS",
-    "beginning",
-    "file_in",
-    "format_at",
-    "format_of_file",
-    "format_of_name",
-    "has_ids",
-    "is_folder",
-    "pair_of",
-    "sidecar_of",
-    "sniff",
-]
-
-
 # Formats that are not read as a whole: models are many times larger than memory, and reading a
 # compiled tokenizer takes no time but that of memory that is touched.
 FORMATS_OF_PATHS = ("gguf", "compiled")

@@ -15,15 +15,6 @@ from bytepair.errors import TokenizerError
 from .files import write_together
 from .recognising import sidecar_of
 
-__all__ = [
-    "FORMATS",
-    "Change",
-    "format_of",
-    "save",
-    "to_bytes",
-]
-
-
 WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
 
 # Formats of one file that can be written.

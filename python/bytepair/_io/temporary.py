@@ -25,7 +25,6 @@ from .locks import make_folder, make_locked, remove_abandoned
 if TYPE_CHECKING:
     from types import TracebackType
 
-__all__ = ["TemporaryFolder"]
 
 PREFIX = "bytepair-temporary-"
 NAME = re.compile(re.escape(PREFIX) + r"[0-9a-f]{16}")

@@ -15,8 +15,6 @@ from bytepair.errors import TokenizerError
 from .files import StrPath, refuse_no_name, writing_elsewhere
 from .overwriting import refuse_overwriting
 
-__all__ = ["TokenFile", "encode_file"]
-
 MAX_UINT16_VOCAB = 1 << 16
 """How many ids 16 bits tell apart."""
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair import Tokenizer
-    from bytepair.data._sources import Source
+    from bytepair.data._recognise import Source
 
 __all__ = ["SENTENCES", "Sample", "Text", "samples", "texts_of"]
 

@@ -10,7 +10,8 @@ from ._counts import Counts, CountsInfo, is_counts, read_counts
 from ._dataset import TokenDataset
 from ._manifest import read_manifest
 from ._readers import Part, ReadOptions, Tally, read, read_part
-from ._sources import Source, list_sources
+from ._recognise import Source
+from ._sources import list_sources
 
 __all__ = [
     "Counts",

@@ -15,15 +15,13 @@ from bytepair.errors import TokenizerError
 
 from ._dataset import TokenDataset, check_file
 from ._readers import Part, ReadOptions, read_part
-from ._sources import Source
+from ._recognise import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
-
-__all__ = ["check_dataset"]
 
 
 def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, int]:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["arrays_of", "as_bytes", "by_group", "column_of", "text_batch", "texts_of"]
-
 
 def column_of(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair._io.files import StrPath, refuse_no_name, writing
-from bytepair._io.json import Place, Shape, parse, written
+from bytepair._io.json import Place, Shapes, parse, written
 from bytepair._training.weights import Weight, whole_multipliers
 from bytepair.errors import FileError, FormatError, TrainingError
 
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = [
-    "Counts",
-    "CountsInfo",
-    "is_counts",
-    "preparation_of",
-    "read_counts",
-    "write_counts",
-]
 
 KEY = b"bytepair.counts"
 TOTALS_KEY = b"bytepair.totals"
@@ -418,7 +410,7 @@ def _info_of(described: Place) -> CountsInfo:
     return CountsInfo(**{name: described.object()[name] for name in INFO})
 
 
-INFO: Shape = {
+INFO: Shapes = {
     "preparation": Place.text,
     "dialect": Place.text,
     "options": {},

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from ._shards import ShardFormat
 
-__all__ = ["MAPPED", "TokenDataset", "check_file"]
 
 MEGATRON_HEADER_LEN = 34
 MAPPED: tuple[ShardFormat, ...] = ("npy", "bin", "megatron", "datatrove")

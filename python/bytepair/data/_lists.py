@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
 
-__all__ = ["open_list", "read_list"]
 
 BLOCK_LEN = 1 << 20
 WIDE = "UTF-16 or UTF-32"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from bytepair._io import files
-from bytepair._io.json import Place, Shape, parse
+from bytepair._io.json import Place, Shapes, parse
 from bytepair.errors import FileError, FormatError
 
 from ._recognise import Compression, CorpusFormat
@@ -20,7 +20,6 @@ from ._shards import endings_of, shard_formats
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MANIFEST", "VERSION", "WORK", "read_manifest", "shards_of", "totals_of"]
 
 MANIFEST = "manifest.json"
 WORK = "_work"
@@ -100,13 +99,13 @@ def _check_source(source: Place) -> None:
     source.check_only(SOURCE)
 
 
-SOURCE: Shape = {
+SOURCE: Shapes = {
     "path": Place.text,
     "size": Place.number,
     "format": Place.one_of(*get_args(CorpusFormat)),
     "compression": Place.one_of(None, *get_args(Compression)),
 }
-PLAN: Shape = {
+PLAN: Shapes = {
     "tokenizer": Place.text,
     "format": Place.one_of(*shard_formats()),
     "width": Place.one_of(2, 4),
@@ -115,19 +114,19 @@ PLAN: Shape = {
     "end_of_document": Place.text_or_none,
     "sources": [_check_source],
 }
-PART: Shape = {
+PART: Shapes = {
     "path": Place.text,
     "start": Place.number,
     "stop": Place.number_or_none,
 }
-TASK: Shape = {
+TASK: Shapes = {
     "parts": [PART],
     "tally": dict.fromkeys(TALLY, Place.number),
     "with_special_text": Place.number,
     "with_added_text": Place.number,
     "shards": [_check_shard],
 }
-SHAPE: Shape = {"plan": PLAN, "tasks": [TASK], "totals": {}}
+SHAPE: Shapes = {"plan": PLAN, "tasks": [TASK], "totals": {}}
 
 
 def _check_agreement(manifest: Place) -> None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from ._recognise import Compression, Source
 
-__all__ = ["first_bytes", "first_content", "naming", "open_source", "open_stored"]
 
 HEAD_LEN = 64 << 10
 """How much of a compressed file is read to see what it holds, in bytes."""

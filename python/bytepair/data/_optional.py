@@ -7,8 +7,6 @@ from typing import Any
 
 from bytepair.errors import MissingLibraryError
 
-__all__ = ["MissingLibraryError", "load"]
-
 
 def load(name: str, extra: str = "data") -> Any:  # noqa: ANN401 -- a module
     """Import a library, or say how to install it.

@@ -19,9 +19,8 @@ from ._readers import Part, ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ._sources import Source
+    from ._recognise import Source
 
-__all__ = ["TASK_BYTES", "Task", "plan"]
 
 TASK_BYTES = 256 << 20
 """How much of the files is one task, in bytes."""

@@ -31,17 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = [
-    "Part",
-    "ReadOptions",
-    "Tally",
-    "is_whole_text",
-    "open_text",
-    "read",
-    "read_part",
-    "read_rows",
-    "rows_of",
-]
 
 BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""

@@ -15,26 +15,6 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias, get_args
 
-__all__ = [
-    "COMPRESSIONS",
-    "CONTENT_LEN",
-    "FORMATS",
-    "KINDS",
-    "Compression",
-    "CorpusFormat",
-    "Source",
-    "Stream",
-    "compression_of",
-    "disagreement",
-    "is_address",
-    "kind_of",
-    "made_here",
-    "named",
-    "plain_word",
-    "read_by_nothing",
-    "signature",
-]
-
 CorpusFormat: TypeAlias = Literal["text", "jsonl", "parquet", "csv", "tsv"]
 Compression: TypeAlias = Literal["gzip", "zstd", "xz", "bz2"]
 

@@ -37,17 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Self
 
-__all__ = [
-    "ShardFormat",
-    "Shards",
-    "all_endings",
-    "endings_of",
-    "list_column",
-    "npy_header",
-    "problem_of",
-    "sha256_of",
-    "shard_formats",
-]
 
 ShardFormat: TypeAlias = Literal["npy", "bin", "megatron", "datatrove", "parquet"]
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]

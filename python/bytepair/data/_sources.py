@@ -26,7 +26,6 @@ from ._recognise import (
     CONTENT_LEN,
     FORMATS,
     OWN,
-    Compression,
     CorpusFormat,
     Source,
     Stream,
@@ -46,20 +45,6 @@ if TYPE_CHECKING:
 
     from ._readers import ReadOptions
 
-__all__ = [
-    "Compression",
-    "Corpus",
-    "CorpusFormat",
-    "Source",
-    "Stream",
-    "describe",
-    "is_address",
-    "list_sources",
-    "listed",
-    "look",
-    "paths_of",
-    "refuse_idle",
-]
 
 N_LOOKING = 16
 """How many files at addresses are looked into at once."""

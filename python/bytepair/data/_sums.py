@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-__all__ = ["BATCH_BYTES", "BATCH_ROWS", "CountSums", "arrays_of_rows", "columns"]
 
 ADDING_BYTES = 256 << 20
 """The memory of adding up where no limit is given."""

@@ -32,7 +32,6 @@ from ._shards import all_endings, problem_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["LOCK", "PLAN", "WORK", "Dataset", "commit", "new_attempt"]
 
 LOCK = "bytepair.lock"
 """The file in ``_work`` that is the mark and the lock."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-__all__ = ["begin", "settle", "write_attempt"]
-
 
 def begin(folder: Path, spec: ShardSpec) -> Dataset:
     """Prepare a folder for the shards of documents that are in no files.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Runs: TypeAlias = dict[str | None, list[Path]]
 
-__all__ = ["CountSpec", "PieceCounter", "Runs", "jsonable"]
 
 MAX_GROUPS = 4096
 """More groups than this are taken for a mistake: each has a table of its own."""

@@ -61,17 +61,6 @@ if TYPE_CHECKING:
     from ._counter import Runs
     from ._engine import Engine
 
-__all__ = [
-    "CountedPart",
-    "count",
-    "count_alone",
-    "counted",
-    "counts_of",
-    "merge_files",
-    "prepared_in",
-    "settled",
-]
-
 
 @dataclass(frozen=True)
 class CountedPart:

@@ -15,7 +15,6 @@ from bytepair.errors import TokenizerError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["N_TOLD", "WATCH_SECONDS", "Engine", "Seldom", "Tell", "refuse_processes"]
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from ._engine import Tell
 
-__all__ = ["run"]
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from bytepair.data._sums import CountSums
 
-__all__ = ["COLUMNS", "add_up", "as_rows", "count_documents", "thin"]
 
 COLUMNS = "total string, `group` string, piece binary, count bigint, first bigint"
 """The columns in the words of SQL."""
@@ -111,8 +110,8 @@ def add_up(sums: CountSums, rows: pa.Table, spec: CountSpec) -> CountsInfo:
         raise TrainingError(message)
     is_piece = compute.is_null(rows.column("total"))
     pieces = rows.filter(is_piece).drop_columns(["total"])
-    unused = ("group", "first")
-    unused = [n for n in unused if pieces.column(n).null_count == len(pieces)]
+    columns = ("group", "first")
+    unused = [n for n in columns if pieces.column(n).null_count == len(pieces)]
     sums.add(pieces.drop_columns(unused))
     info = CountsInfo(**prepared_in(spec))
     info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)

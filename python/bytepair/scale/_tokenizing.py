@@ -42,11 +42,6 @@ if TYPE_CHECKING:
 
     from ._engine import Engine, Tell
 
-__all__ = [
-    "TokenizeProgress",
-    "tokenize",
-]
-
 
 @dataclass(frozen=True)
 class TokenizeProgress:

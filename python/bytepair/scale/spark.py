@@ -112,7 +112,7 @@ def collect_into(
     Rare pieces are left out on the way, unless they may be frequent in all groups together.
     """
     described = counted.schema["piece"].metadata[KEY]
-    if (min_piece_count or 0) > 1 and not described["by_group"]:
+    if min_piece_count is not None and not described["by_group"]:
         thin = partial(_rows.thin, min_piece_count=min_piece_count)
         counted = counted.mapInArrow(thin, _rows.COLUMNS)
     return _rows.add_up(sums, collected(counted), CountSpec(**described["spec"]))
