@@ -173,17 +173,16 @@ def test_counts_may_be_stored_by_spark(spark, tmp_path, documents, corpus):
 @pytest.mark.parametrize(("is_strict", "min_piece_count"), [(True, 2), (False, None)])
 def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
     """Whether Spark is told to wrap such sums or not, and whether rare pieces go."""
-    from bytepair.data import Counts, Tally
+    from bytepair.data import Counts
     from bytepair.scale import _rows
-    from bytepair.scale._counter import PieceCounter
     from bytepair.scale.spark import added_up
 
     def huge(batches):
         for _batch in batches:
-            empty = _rows.counted(PieceCounter(scale.CountSpec(), ""), Tally())
+            info = scale.CountSpec().new_info()
             piece = pa.array([b"a"], pa.large_binary())
             table = pa.table({"piece": piece, "count": [1 << 62]})
-            yield from _rows.as_rows(Counts(table, empty.info))
+            yield from _rows.as_rows(Counts(table, info))
 
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", is_strict)

@@ -165,6 +165,11 @@ class Place:
         return found
 
     @staticmethod
+    def exactly(shape: Shapes) -> "Callable[[Place], Place]":
+        """Return a check for an object without other keys."""
+        return lambda place: place.check_only(shape)
+
+    @staticmethod
     def one_of(*known: str | int | None) -> "Callable[[Place], None]":
         """Return a check for one of some values."""
 

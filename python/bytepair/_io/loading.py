@@ -79,7 +79,10 @@ def given(
 ) -> Options:
     """Take the options of a caller."""
     if not isinstance(special_tokens, (Mapping, type(None))):
-        message = "special_tokens must be a mapping of tokens to ids"
+        message = (
+            "special_tokens must be a mapping from each token to its id, not "
+            f"{type(special_tokens).__name__}"
+        )
         raise TypeError(message)
     return Options(dialect, pattern, special_tokens, encoding)
 
@@ -108,21 +111,20 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     if is_folder(path):
         return load_folder(path, options)
     pair = pair_of(path)
-    if pair is not None:
-        _refuse_idle(format_of_file(path), options, path)
-        return _load_pair(*pair, options.pattern)
-    format_name = format_at(path)
-    if format_name == "gguf":
-        _refuse_idle(format_name, options, path)
-        return named(path, lambda: _load_gguf(path, options.pattern))
-    if format_name == "compiled":
-        _refuse_idle(format_name, options, path)
-        return named(path, lambda: _from_path(path, _core.read_compiled_file))
-    data = read(path)
-    format_name = format_of_name(path, data)
+    data = b""
+    format_name = format_of_file(path) if pair else format_at(path)
     if format_name is None:
-        format_name = named(path, lambda: sniff(data, path.name))
-    _refuse_idle(format_name, options, path)
+        data = read(path)
+        format_name = format_of_name(path, data)
+        format_name = format_name or named(path, lambda: sniff(data, path.name))
+    named(path, lambda: _refuse_idle(format_name, options))
+    if pair is not None:
+        return _load_pair(*pair, options.pattern)
+    if format_name == "gguf":
+        split = _split_by(options.pattern)
+        return _from_path(path, lambda path: _core.read_gguf(path, split))
+    if format_name == "compiled":
+        return _from_path(path, _core.read_compiled_file)
     if format_name == "tiktoken":
         return _load_tiktoken(data, options, path)
     return named(path, lambda: _core.read(format_name, data))
@@ -180,7 +182,7 @@ def is_tokenizer(path: Path) -> bool:
     return True
 
 
-def _refuse_idle(format_name: str, options: Options, path: Path | None = None) -> None:
+def _refuse_idle(format_name: str, options: Options) -> None:
     """Refuse options that would change nothing."""
     acting = ACTING_OPTIONS.get(format_name, ())
     idle = [name for name in options.given() if name not in acting]
@@ -188,16 +190,11 @@ def _refuse_idle(format_name: str, options: Options, path: Path | None = None) -
         is_split = "pattern" in acting
         instead = "pattern= acts" if is_split else "the file says how it splits texts"
         message = (
-            f"{_begin(path)}{idle[0]}= has no effect on this format "
+            f"{idle[0]}= has no effect on this format "
             f"({FORMAT_NAMES.get(format_name, format_name)}); "
             f"{INSTEAD_OF[idle[0]].format(instead)}"
         )
         raise TokenizerError(message)
-
-
-def _begin(path: Path | None) -> str:
-    """Begin a message with the file that it is about, if that is known."""
-    return "" if path is None else f"{path}: "
 
 
 def load_folder(folder: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
@@ -234,10 +231,6 @@ def from_bytes(
     return _core.read(format_name, data)
 
 
-def _load_gguf(path: Path, pattern: str | list[str] | None) -> _core.CoreTokenizer:
-    return _from_path(path, lambda path: _core.read_gguf(path, _split_by(pattern)))
-
-
 def _split_by(pattern: str | list[str] | None) -> _core.Dialect | None:
     """Give a dialect that splits so, if a pattern is given."""
     return None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
@@ -247,7 +240,9 @@ def _from_path(
     path: Path, reader: Callable[[Path], _core.CoreTokenizer]
 ) -> _core.CoreTokenizer:
     try:
-        return reader(path)
+        return named(path, lambda: reader(path))
+    except FileError:
+        raise
     except OSError as error:
         message = f"{path}: {error.strerror or error}"
         raise FileError(message) from error
@@ -270,7 +265,7 @@ def _load_tiktoken(
     ranks: bytes, options: Options, path: Path | None = None
 ) -> _core.CoreTokenizer:
     """Load ranks, of a file or by themselves."""
-    _check_together(options, path)
+    named(path, lambda: _check_together(options))
     stem = "" if path is None else path.stem
     if options.dialect is not None or options.pattern is not None:
         if options.pattern is None:
@@ -284,7 +279,9 @@ def _load_tiktoken(
         return named(path, lambda: _core.read_tiktoken_sidecar(ranks, described))
     is_model = path is not None and path.suffix == ".model"
     renamed = renamed_specials(path) if path is not None and is_model else {}
-    encoding = options.encoding or _encoding_of(ranks, renamed, path)
+    encoding = options.encoding or named(
+        path, lambda: _encoding_of(ranks, renamed, path)
+    )
     return named(path, lambda: _core.read_encoding(ranks, encoding, renamed))
 
 
@@ -303,44 +300,34 @@ def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> st
     if found:
         names = ", ".join(found)
         message = (
-            f"{_begin(path)}several published encodings share these ranks, and differ in special "
+            f"several published encodings share these ranks, and differ in special "
             f"tokens: {names}; pass encoding= with one of these names"
         )
         raise FormatError(message)
-    named(path, lambda: _core.check_whole_ranks(ranks, stem, has_split=False))
-    sidecar = (
-        ""
-        if path is None
-        else f"put its sidecar {sidecar_of(path).name} beside it, or "
-    )
+    _core.check_whole_ranks(ranks, stem, has_split=False)
+    sidecar = ""
+    if path is not None:
+        sidecar = f"put its sidecar {sidecar_of(path).name} beside it, or "
     message = (
-        f"{_begin(path)}a .tiktoken file does not hold a split pattern, and this is not a published "
+        f"a .tiktoken file does not hold a split pattern, and this is not a published "
         f"one; {sidecar}pass dialect= or pattern="
     )
     raise FormatError(message)
 
 
-def _check_together(options: Options, path: Path | None) -> None:
+def _check_together(options: Options) -> None:
     """Refuse options that would not act beside others, or by themselves."""
-    splits = [name for name in ("dialect", "pattern") if name in options.given()]
     if options.encoding is not None and len(options.given()) > 1:
         others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
         message = (
-            f"{_begin(path)}encoding= says how texts are split and which tokens are special; "
+            "encoding= says how texts are split and which tokens are special; "
             f"leave out {others}"
         )
         raise TokenizerError(message)
-    if options.special_tokens is None:
-        return
-    if not isinstance(options.special_tokens, Mapping):
+    has_split = options.dialect is not None or options.pattern is not None
+    if options.special_tokens is not None and not has_split:
         message = (
-            "special_tokens must be a mapping from each token to its id, not "
-            f"{type(options.special_tokens).__name__}"
-        )
-        raise TypeError(message)
-    if not splits:
-        message = (
-            f"{_begin(path)}special_tokens= needs dialect= or pattern=; without these, the special "
+            "special_tokens= needs dialect= or pattern=; without these, the special "
             "tokens are those of the sidecar or the published encoding: add more with "
             "tokenizer.with_special_tokens(...)"
         )

@@ -4,7 +4,7 @@ The core writes bytes; what belongs together appears together. Left out: proving
 hold the same tokenizer (``_verify``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,23 +14,6 @@ from bytepair.errors import TokenizerError
 
 from .files import write_together
 from .recognising import sidecar_of
-
-WriterWithChanges = Callable[[_core.CoreTokenizer], tuple[bytes, list[tuple[str, str]]]]
-
-# Formats of one file that can be written.
-WRITERS = (
-    "bytepair",
-    "compiled",
-    "huggingface",
-    "sentencepiece",
-    "subword-nmt",
-    "fastbpe",
-)
-
-# Those that normalize some texts otherwise than a few tokenizers do, and say which.
-WRITERS_WITH_CHANGES: dict[str, WriterWithChanges] = {
-    "huggingface": _core.write_huggingface_with_changes,
-}
 
 # Formats that can be written.
 FORMATS = (
@@ -43,6 +26,9 @@ FORMATS = (
     "subword-nmt",
     "fastbpe",
 )
+
+# Those of one file.
+WRITERS = tuple(name for name in FORMATS if name not in ("tiktoken", "gpt2"))
 
 
 class Change(NamedTuple):
@@ -82,10 +68,10 @@ def _written(
             "the others need more than one file"
         )
         raise TokenizerError(message)
-    if not (ids_may_change and format_name in WRITERS_WITH_CHANGES):
+    if not ids_may_change or format_name != "huggingface":
         (data,) = _core.write(format_name, tokenizer)
         return data, []
-    data, changes = WRITERS_WITH_CHANGES[format_name](tokenizer)
+    data, changes = _core.write_huggingface_with_changes(tokenizer)
     return data, [Change(*change) for change in changes]
 
 

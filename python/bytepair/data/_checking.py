@@ -14,6 +14,7 @@ from bytepair._expected import loaded
 from bytepair.errors import TokenizerError
 
 from ._dataset import TokenDataset, check_file
+from ._manifest import shards_of
 from ._readers import Part, ReadOptions, read_part
 from ._recognise import Source
 
@@ -61,7 +62,9 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, 
     if not plan["sources"] or "reading" not in plan:
         message = f"{folder}: made from rows, not from files that can be read again"
         raise TokenizerError(message)
-    _check_files(Path(folder), dataset.manifest)
+    for shard in shards_of(dataset.manifest["tasks"]):
+        for name, file in shard["files"].items():
+            check_file(Path(folder) / name, file, is_read=True)
     kept, marks = _marks(tokenizer, plan)
     added_tokens = plan["added_tokens"]
     counts = {"documents": 0, "exact": 0, "empty": 0}
@@ -93,24 +96,13 @@ def check_dataset(folder: StrPath, tokenizer: Tokenizer | StrPath) -> dict[str, 
 
 
 def _marks(tokenizer: Tokenizer, plan: dict[str, Any]) -> tuple[slice, list[list[int]]]:
-    """Give which ids of a document are those of its text, and the ids around them."""
-    marks: list[list[int]] = []
-    for name in ("begin_of_document", "end_of_document"):
-        token = plan[name]
-        if token is None:
-            marks.append([])
-            continue
-        id_ = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token))
-        marks.append([-1 if id_ is None else id_])
+    """Return which ids of a document are those of its text, and the ids around them."""
+    marks = []
+    for token in (plan["begin_of_document"], plan["end_of_document"]):
+        id_ = tokenizer.special_tokens.get(token, tokenizer.token_to_id(token or ""))
+        marks.append([] if token is None else [-1 if id_ is None else id_])
     before, behind = marks
     return slice(len(before), -len(behind) or None), marks
-
-
-def _check_files(folder: Path, manifest: dict[str, Any]) -> None:
-    for task in manifest["tasks"]:
-        for shard in task["shards"]:
-            for name, file in shard["files"].items():
-                check_file(folder / name, file, is_read=True)
 
 
 def _documents(manifest: dict[str, Any]) -> Iterator[tuple[str, bytes]]:

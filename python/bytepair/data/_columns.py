@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+TEXT_TYPES = ("string", "large_string", "string_view", "binary", "binary_view")
+"""The types of Arrow that become ``large_binary``."""
+
+
 def column_of(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
 ) -> pa.LargeBinaryArray:
@@ -61,17 +65,10 @@ def as_bytes(column: Any) -> pa.LargeBinaryArray:  # noqa: ANN401 -- any Arrow a
         column = column.cast(column.type.value_type)
     if pa.types.is_null(column.type):
         return column.cast(pa.large_binary())
-    is_text = (
-        pa.types.is_string,
-        pa.types.is_binary,
-        pa.types.is_large_string,
-        pa.types.is_string_view,
-        pa.types.is_binary_view,
-    )
-    if not any(is_type(column.type) for is_type in is_text):
+    if str(column.type) not in TEXT_TYPES:
         message = f"a column of {column.type}, not of texts"
         raise FormatError(message)
-    if pa.types.is_string(column.type) or pa.types.is_string_view(column.type):
+    if str(column.type) in ("string", "string_view"):
         column = column.cast(pa.large_string())
     return column.cast(pa.large_binary())
 

@@ -13,9 +13,10 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bytepair import _core
 from bytepair._io.files import StrPath, refuse_no_name, writing
@@ -108,6 +109,14 @@ SUMS = (
 )
 
 
+class _Stored(NamedTuple):
+    """A file of counts, and what its rows must be."""
+
+    path: StrPath
+    schema: pa.Schema
+    totals: Mapping[str, Any]
+
+
 class Counts:
     """Pieces with their counts, in memory or in a file, and what they were counted in.
 
@@ -121,11 +130,11 @@ class Counts:
         self,
         table: pa.Table | None,
         info: CountsInfo,
-        path: StrPath | None = None,
-        totals: Mapping[str, Any] | None = None,
+        stored: _Stored | None = None,
     ) -> None:
-        self.info = info
-        self._table, self._path, self._totals = table, path or "", totals
+        self.info, self._stored = info, stored
+        if table is not None:
+            self.table = table
 
     def __repr__(self) -> str:
         return (
@@ -133,33 +142,21 @@ class Counts:
             f"dialect {self.info.dialect}>"
         )
 
-    @property
+    @cached_property
     def table(self) -> pa.Table:
         """The rows as an Arrow table; those of a file are read when this is first asked."""
-        if self._table is None:
-            batches = list(self.batches())
-            self._table = load("pyarrow").Table.from_batches(batches, self.schema)
-        return self._table
-
-    @table.setter
-    def table(self, table: pa.Table) -> None:
-        self._table = table
+        return load("pyarrow").Table.from_batches(list(self.batches()), self.schema)
 
     @property
     def schema(self) -> pa.Schema:
         """The columns."""
-        if self._table is not None:
-            return self._table.schema
-        with _opened(self._path) as file:
-            return file.schema_arrow.remove_metadata()
+        return self.table.schema if self._stored is None else self._stored.schema
 
     @property
     def n_rows(self) -> int:
         """The number of distinct pieces; those of several groups count in each."""
-        if self._table is not None:
-            return int(self._table.num_rows)
-        with _opened(self._path) as file:
-            return int(file.metadata.num_rows)
+        stored = self._stored
+        return int(stored.totals["rows"] if stored else self.table.num_rows)
 
     @property
     def knows_first(self) -> bool:
@@ -168,18 +165,18 @@ class Counts:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Give the rows a part at a time."""
-        if self._table is not None:
-            yield from self._table.to_batches(BATCH_ROWS)
+        if self._stored is None or "table" in vars(self):
+            yield from self.table.to_batches(BATCH_ROWS)
             return
-        sums, name = _Sums(), os.fspath(self._path)
-        with _opened(self._path) as file:
+        sums, name = _Sums(), os.fspath(self._stored.path)
+        with _opened(name) as file:
             for number in range(file.num_row_groups):
                 rows = file.read_row_group(number).replace_schema_metadata(None)
                 for batch in rows.to_batches():
                     _check_rows(batch, self.info.groups, name)
                     sums.add(batch)
                     yield batch
-        if self._totals is not None and sums.totals() != self._totals:
+        if sums.totals() != self._stored.totals:
             message = f"{name}: its rows have changed since it was written"
             raise FormatError(message)
 
@@ -376,7 +373,8 @@ def read_counts(path: StrPath) -> Counts:
     if schema.remove_metadata() not in kinds:
         message = f"{name}: not the columns of counts: {', '.join(map(str, schema))}"
         raise FormatError(message)
-    return Counts(None, info, path, _totals_of(metadata, n_rows, name))
+    totals = _totals_of(metadata, n_rows, name)
+    return Counts(None, info, _Stored(path, schema.remove_metadata(), totals))
 
 
 def _totals_of(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -114,7 +115,8 @@ class TokenDataset:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.folder, self.window, self.check_sums)
+        make = partial(TokenDataset, window=self.window, check_sums=self.check_sums)
+        return make, (self.folder,)
 
     def _document(self, place: int) -> NDArray[Any]:
         shard = int(np.searchsorted(self._documents_before, place, "right")) - 1
@@ -140,8 +142,7 @@ class TokenDataset:
     def _arrays(self, shard: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Map the ids of a shard, and where its documents end."""
         if shard not in self._mapped:
-            found = self._shards[shard]
-            self._mapped[shard] = self._map(found)
+            self._mapped[shard] = self._map(self._shards[shard])
         return self._mapped[shard]
 
     def _map(self, shard: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -152,16 +153,15 @@ class TokenDataset:
         for name in names:
             is_read = self.check_sums or name.endswith(ends_ending)
             check_file(self.folder / name, shard["files"][name], is_read=is_read)
-        header = (
-            npy_header(n_tokens, self.dtype.itemsize) if ids_ending == ".npy" else b""
-        )
-        if ids_path.stat().st_size != len(header) + n_tokens * self.dtype.itemsize:
+        width = self.dtype.itemsize
+        header = npy_header(n_tokens, width) if ids_ending == ".npy" else b""
+        if ids_path.stat().st_size != len(header) + n_tokens * width:
             _refuse(ids_path, f"does not hold {n_tokens:,} ids")
         with ids_path.open("rb") as file:
             if file.read(len(header)) != header:
                 _refuse(ids_path, f"does not have the header of {n_tokens:,} ids")
         ids = np.memmap(ids_path, self.dtype, "r", len(header), (n_tokens,))
-        ends = _READ_ENDS[self.format](ends_path, n_documents)
+        ends = _read_ends(ends_path, n_documents, self.format)
         is_rising = bool((np.diff(ends, prepend=0) > 0).all())
         if not is_rising or int(ends[-1]) != n_tokens:
             _refuse(ends_path, f"does not say where {n_documents:,} documents end")
@@ -181,37 +181,15 @@ def _refuse(path: Path, problem: str) -> NoReturn:
     raise FormatError(message)
 
 
-def _open(folder: Path, window: int | None, check_sums: bool = False) -> TokenDataset:  # noqa: FBT001, FBT002
-    return TokenDataset(folder, window=window, check_sums=check_sums)
-
-
-def _array_at_end(path: Path, dtype: str, n_numbers: int) -> NDArray[Any]:
-    """Map the numbers with which a file ends."""
-    start = path.stat().st_size - n_numbers * np.dtype(dtype).itemsize
+def _read_ends(path: Path, n_documents: int, format_name: str) -> NDArray[Any]:
+    """Read where documents end: the last numbers of a file or, for Megatron, lengths."""
+    n_bytes = path.stat().st_size
+    if format_name == "megatron":
+        if n_bytes != MEGATRON_HEADER_LEN + n_documents * 20 + 8:
+            _refuse(path, f"does not hold {n_documents:,} documents")
+        lengths = np.memmap(path, "<i4", "r", MEGATRON_HEADER_LEN, (n_documents,))
+        return np.cumsum(lengths, dtype=np.int64)
+    start = n_bytes - 8 * n_documents
     if start < 0:
-        _refuse(path, f"is too short for {n_numbers:,} documents")
-    return np.asarray(np.memmap(path, dtype, "r", start, (n_numbers,)))
-
-
-def _npy_ends(path: Path, n_documents: int) -> NDArray[Any]:
-    return _array_at_end(path, "<i8", n_documents)
-
-
-def _datatrove_ends(path: Path, n_documents: int) -> NDArray[Any]:
-    return _array_at_end(path, "<u8", n_documents)
-
-
-def _megatron_ends(path: Path, n_documents: int) -> NDArray[Any]:
-    n_bytes = MEGATRON_HEADER_LEN + n_documents * 20 + 8
-    if path.stat().st_size != n_bytes:
-        _refuse(path, f"does not hold {n_documents:,} documents")
-    lengths = np.memmap(path, "<i4", "r", MEGATRON_HEADER_LEN, (n_documents,))
-    return np.cumsum(lengths, dtype=np.int64)
-
-
-_READ_ENDS = {
-    "npy": _npy_ends,
-    "bin": _npy_ends,
-    "megatron": _megatron_ends,
-    "datatrove": _datatrove_ends,
-}
+        _refuse(path, f"is too short for {n_documents:,} documents")
+    return np.asarray(np.memmap(path, "<i8", "r", start, (n_documents,)))

@@ -86,17 +86,10 @@ def _check_reading(plan: Place) -> None:
     """Check how documents were read; rows of a data frame were not."""
     if "reading" not in plan:
         return
-    reading = plan["reading"]
-    reading.check_only(
-        {"field": Place.text, "lines": Place.flag, "separator": Place.text_or_none}
-    )
+    reading = plan["reading"].check_only(READING)
     separator = reading["separator"].value
     if separator == "" or (reading["lines"].value and separator is not None):
         reading["separator"].refuse(f"{separator!r:.80} cannot separate documents here")
-
-
-def _check_source(source: Place) -> None:
-    source.check_only(SOURCE)
 
 
 SOURCE: Shapes = {
@@ -112,7 +105,12 @@ PLAN: Shapes = {
     "added_tokens": Place.one_of("find", "text"),
     "begin_of_document": Place.text_or_none,
     "end_of_document": Place.text_or_none,
-    "sources": [_check_source],
+    "sources": [Place.exactly(SOURCE)],
+}
+READING: Shapes = {
+    "field": Place.text,
+    "lines": Place.flag,
+    "separator": Place.text_or_none,
 }
 PART: Shapes = {
     "path": Place.text,

@@ -355,7 +355,7 @@ def _cutter(
     """
     separator = (options.separator or "").encode()
     names = [name.encode() for name in options.special_tokens]
-    if not any(_overlap(name, separator) for name in names):
+    if not {*names} - {separator}:
         return lambda data, _n_held: data.split(separator), 0
     longest_first = sorted({separator, *names}, key=len, reverse=True)
     any_name = re.compile(b"|".join(map(re.escape, longest_first)))
@@ -369,18 +369,6 @@ def _cutter(
         return [*documents, data[start:]]
 
     return cut, len(longest_first[0])
-
-
-def _overlap(one: bytes, other: bytes) -> bool:
-    """Tell whether two texts can share characters of a third, and are not the same."""
-    if one == other:
-        return False
-    ends = range(1, min(len(one), len(other)))
-    return (
-        one in other
-        or other in one
-        or any(one[-n:] == other[:n] or other[-n:] == one[:n] for n in ends)
-    )
 
 
 # Lines

@@ -6,12 +6,15 @@ copy of the documents where a batch has several groups.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
 from bytepair.data._columns import by_group, texts_of
+from bytepair.data._counts import CountsInfo, preparation_of
 from bytepair.data._optional import load
+from bytepair.data._readers import Tally
 from bytepair.errors import TokenizerError, TrainingError
 
 if TYPE_CHECKING:
@@ -19,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
-
-    Runs: TypeAlias = dict[str | None, list[Path]]
 
 
 MAX_GROUPS = 4096
@@ -51,6 +52,16 @@ class CountSpec:
         """Whether ties are decided by where pieces first occur."""
         return self.core_dialect.ties == "first_seen"
 
+    def new_info(self) -> CountsInfo:
+        """Return a description of counts to which nothing was added yet."""
+        return CountsInfo(
+            preparation=preparation_of(self.core_dialect, self.special_tokens),
+            dialect=self.dialect,
+            options=jsonable(self.options),
+            special_tokens=list(self.special_tokens),
+            found_special=dict.fromkeys(sorted(self.special_tokens), 0),
+        )
+
     def new_corpus(self, folder: str) -> _core.Corpus:
         """Begin to count; what is more than memory may hold goes to a folder."""
         corpus = _core.Corpus(
@@ -74,17 +85,27 @@ class CountSpec:
             raise TokenizerError(message)
 
 
+@dataclass(frozen=True)
+class CountedPart:
+    """A part of a corpus that was counted: what was found, and the files of each group."""
+
+    info: CountsInfo
+    runs: Mapping[str | None, list[Path]]
+
+
 class PieceCounter:
     """Counts batches of documents: columns ``text`` and perhaps ``group``.
 
     Attributes
     ----------
+    tally
+        What was read, which whoever reads the documents says.
     groups
         Documents and bytes of each group.
     """
 
     def __init__(self, spec: CountSpec, folder: str) -> None:
-        self.spec, self.folder = spec, folder
+        self.spec, self.folder, self.tally = spec, folder, Tally()
         self.corpora: dict[str | None, _core.Corpus] = {}
         self.groups: dict[str, dict[str, int]] = {}
 
@@ -99,15 +120,18 @@ class PieceCounter:
         """Count one document that comes in stretches."""
         self._corpus(None).add_stream(read)
 
-    def finish(self) -> tuple[Runs, dict[str, int]]:
-        """Give the files of each group, and how often special tokens were found."""
-        runs: Runs = {}
-        found = dict.fromkeys(sorted(self.spec.special_tokens), 0)
+    def finish(self) -> CountedPart:
+        """Return what was found, and the files of each group."""
+        runs: dict[str | None, list[Path]] = {}
+        info = self.spec.new_info()
         for group, corpus in self.corpora.items():
-            runs[group], found_here = corpus.finish_runs(self.folder)
-            for token, n_found in found_here.items():
-                found[token] += n_found
-        return runs, found
+            runs[group], found = corpus.finish_runs(self.folder)
+            for token, n_found in found.items():
+                info.found_special[token] += n_found
+        for name in ("documents", "null", "empty", "bad", "bytes"):
+            setattr(info, name, getattr(self.tally, name))
+        info.groups = dict(sorted(self.groups.items()))
+        return CountedPart(info, runs)
 
     def _corpus(self, group: str | None) -> _core.Corpus:
         if group not in self.corpora:
@@ -125,11 +149,6 @@ class PieceCounter:
 
 
 def jsonable(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Give options as JSON gives them back: sequences as lists."""
-
-    def plain(value: Any) -> Any:  # noqa: ANN401 -- whatever an option takes
-        if isinstance(value, (list, tuple)):
-            return [plain(item) for item in value]
-        return value
-
-    return {name: plain(value) for name, value in sorted(options.items())}
+    """Return options as JSON gives them back: sequences as lists."""
+    found: dict[str, Any] = json.loads(json.dumps(options, sort_keys=True))
+    return found

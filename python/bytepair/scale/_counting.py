@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bytepair._expected import refuse_unknown
 from bytepair._io.files import check_writable, refuse_no_name
@@ -23,7 +23,6 @@ from bytepair._training.limits import longest_within
 from bytepair.data._counts import (
     Counts,
     CountsInfo,
-    preparation_of,
     read_counts,
     write_counts,
 )
@@ -32,7 +31,6 @@ from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import (
     Part,
     ReadOptions,
-    Tally,
     is_whole_text,
     open_text,
     read_part,
@@ -47,7 +45,7 @@ from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 
 from . import _local
-from ._counter import CountSpec, PieceCounter, jsonable
+from ._counter import CountedPart, CountSpec, PieceCounter
 from ._engine import Tell, refuse_processes
 
 if TYPE_CHECKING:
@@ -58,16 +56,7 @@ if TYPE_CHECKING:
     from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
-    from ._counter import Runs
     from ._engine import Engine
-
-
-@dataclass(frozen=True)
-class CountedPart:
-    """A part of a corpus that was counted: what was found, and the files of each group."""
-
-    info: CountsInfo
-    runs: Runs
 
 
 @dataclass(frozen=True)
@@ -168,7 +157,7 @@ def count(
         threads,
         memory_limit,
     )
-    prepared_in(spec)  # refuses what cannot be
+    spec.new_info()  # refuses what cannot be
     if memory_limit is not None:
         with TemporaryFolder() as folder:
             spec.new_corpus(folder)  # refuses a limit that is too small
@@ -259,7 +248,7 @@ def _count_tasks(
 
     if progress is not None:
         run = partial(run, watch=watch)
-    info = CountsInfo(**prepared_in(work.spec))
+    info = work.spec.new_info()
     for (number, _task), part in run(work, list(enumerate(tasks))):
         done += sizes[number]
         if isinstance(part, Counts):
@@ -300,7 +289,7 @@ def settled(
     if output is None:
         return Counts(sums.table(), info)
     write_counts(output, sums.schema, sums.batches(), info)
-    return Counts(None, info, output)
+    return read_counts(output)
 
 
 def _count_parts(
@@ -311,8 +300,8 @@ def _count_parts(
     tell: Tell | None = None,
 ) -> CountedPart:
     """Count parts into files of a folder; a whole text may be longer than memory."""
-    counter, tally = PieceCounter(spec, folder), Tally()
-    n_before = 0
+    counter = PieceCounter(spec, folder)
+    tally, n_before = counter.tally, 0
     for part in parts:
 
         def tell_place(part: Part = part, n_before: int = n_before) -> None:
@@ -328,30 +317,4 @@ def _count_parts(
                     counter.add(batch)
                     tell_place()
         n_before += part.size
-    return counted(counter, tally)
-
-
-def counted(counter: PieceCounter, tally: Tally) -> CountedPart:
-    """End the counting of a part, and say what was counted."""
-    runs, found_special = counter.finish()
-    info = CountsInfo(
-        **prepared_in(counter.spec),
-        documents=tally.documents,
-        null=tally.null,
-        empty=tally.empty,
-        bad=tally.bad,
-        bytes=tally.bytes,
-        found_special=found_special,
-        groups=dict(sorted(counter.groups.items())),
-    )
-    return CountedPart(info, runs)
-
-
-def prepared_in(spec: CountSpec) -> dict[str, Any]:
-    """Name the preparation of counts, and what it is made of."""
-    return {
-        "preparation": preparation_of(spec.core_dialect, spec.special_tokens),
-        "dialect": spec.dialect,
-        "options": jsonable(spec.options),
-        "special_tokens": list(spec.special_tokens),
-    }
+    return counter.finish()

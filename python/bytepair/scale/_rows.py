@@ -16,11 +16,11 @@ from bytepair._numpy import np
 from bytepair.data._columns import as_bytes
 from bytepair.data._counts import LARGEST, Counts, CountsInfo
 from bytepair.data._optional import load
-from bytepair.data._readers import Tally, rows_of
+from bytepair.data._readers import rows_of
 from bytepair.errors import TrainingError
 
 from ._counter import CountSpec, PieceCounter
-from ._counting import counted, counts_of, prepared_in
+from ._counting import counts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,14 +48,14 @@ def count_documents(
 ) -> Iterator[pa.RecordBatch]:
     """Count documents whose order does not matter, as rows."""
     with TemporaryFolder() as folder:
-        counter, tally = PieceCounter(spec, folder), Tally()
+        counter = PieceCounter(spec, folder)
         for batch in batches:
-            tally.add_rows(rows_of(batch))
+            counter.tally.add_rows(rows_of(batch))
             counter.add(batch)
-            if tally.bytes >= FLUSH_BYTES:
-                yield from as_rows(counts_of(counted(counter, tally), spec, folder))
-                counter, tally = PieceCounter(spec, folder), Tally()
-        yield from as_rows(counts_of(counted(counter, tally), spec, folder))
+            if counter.tally.bytes >= FLUSH_BYTES:
+                yield from as_rows(counts_of(counter.finish(), spec, folder))
+                counter = PieceCounter(spec, folder)
+        yield from as_rows(counts_of(counter.finish(), spec, folder))
 
 
 def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
@@ -113,8 +113,7 @@ def add_up(sums: CountSums, rows: pa.Table, spec: CountSpec) -> CountsInfo:
     columns = ("group", "first")
     unused = [n for n in columns if pieces.column(n).null_count == len(pieces)]
     sums.add(pieces.drop_columns(unused))
-    info = CountsInfo(**prepared_in(spec))
-    info.found_special = dict.fromkeys(sorted(spec.special_tokens), 0)
+    info = spec.new_info()
     for row in rows.filter(compute.invert(is_piece)).to_pylist():
         total, n = row["total"], row["count"]
         if total in (*TOTALS, *DROPPED):

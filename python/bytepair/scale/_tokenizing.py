@@ -249,10 +249,8 @@ def tokenize(
     refuse_overwriting(paths_of(corpus), [output])
     sources = list_sources(corpus, input_format)
     refuse_idle(sources, options)
-    reading = {**asdict(options), "field": options.text_field}
-    del reading["skip_bad"]  # what was done without a bad line is done either way
-    for name in ("group", "special_tokens", "longest"):  # for counts alone
-        del reading[name]
+    # What was done without a bad line is done whether or not such lines are skipped.
+    reading = {"field": options.text_field, "lines": lines, "separator": separator}
     dataset = Dataset(
         Path(output),
         {

@@ -54,7 +54,7 @@ def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Tabl
         for batch in batches:
             counter.add(batch)
         sums = CountSums(folder, spec.memory_limit)
-        sums.add_runs(counter.finish()[0])
+        sums.add_runs(counter.finish().runs)
         sums.finish(with_first=spec.needs_first)
         return sums.table()
 

@@ -28,7 +28,7 @@ from bytepair.errors import TokenizerError, TrainingError
 
 from . import _attempts, _rows
 from ._counter import CountSpec, jsonable
-from ._counting import prepared_in, settled
+from ._counting import settled
 from .contract import ShardSpec
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def spark_count(
     refuse_unknown("spark_count", options, DialectOptions.__annotations__)
     names = tuple(in_order("special_tokens", special_tokens))
     spec = CountSpec(dialect, jsonable(options), names)
-    prepared_in(spec)  # refuses what cannot be
+    spec.new_info()  # refuses what cannot be
     if spec.needs_first:
         message = (
             "ties are decided by the first occurrence, and rows have no order; choose "
