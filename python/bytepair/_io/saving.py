@@ -55,10 +55,7 @@ def to_bytes(
 
 
 def _written(
-    tokenizer: _core.CoreTokenizer,
-    format_name: str,
-    *,
-    ids_may_change: bool,
+    tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
 ) -> tuple[bytes, list[Change]]:
     """Give the content of a file, and which texts get other ids from it."""
     expect("ids_may_change", ids_may_change, bool, "True or False")

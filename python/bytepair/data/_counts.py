@@ -127,10 +127,7 @@ class Counts:
     """
 
     def __init__(
-        self,
-        table: pa.Table | None,
-        info: CountsInfo,
-        stored: _Stored | None = None,
+        self, table: pa.Table | None, info: CountsInfo, stored: _Stored | None = None
     ) -> None:
         self.info, self._stored = info, stored
         if table is not None:

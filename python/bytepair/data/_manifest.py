@@ -112,11 +112,7 @@ READING: Shapes = {
     "lines": Place.flag,
     "separator": Place.text_or_none,
 }
-PART: Shapes = {
-    "path": Place.text,
-    "start": Place.number,
-    "stop": Place.number_or_none,
-}
+PART: Shapes = {"path": Place.text, "start": Place.number, "stop": Place.number_or_none}
 TASK: Shapes = {
     "parts": [PART],
     "tally": dict.fromkeys(TALLY, Place.number),

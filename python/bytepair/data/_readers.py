@@ -346,9 +346,7 @@ def _separated(
         yield documents
 
 
-def _cutter(
-    options: ReadOptions,
-) -> tuple[Callable[[bytes, int], list[bytes]], int]:
+def _cutter(options: ReadOptions) -> tuple[Callable[[bytes, int], list[bytes]], int]:
     """Give a function that cuts at separators, and how much of the end is not certain.
 
     What begins so close to the end may be part of something longer.

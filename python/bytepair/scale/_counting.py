@@ -20,12 +20,7 @@ from bytepair._names import in_order, refuse_set
 from bytepair._ranges import check_count, check_whole
 from bytepair._training.calls import DialectOptions
 from bytepair._training.limits import longest_within
-from bytepair.data._counts import (
-    Counts,
-    CountsInfo,
-    read_counts,
-    write_counts,
-)
+from bytepair.data._counts import Counts, CountsInfo, read_counts, write_counts
 from bytepair.data._opening import naming
 from bytepair.data._plan import TASK_BYTES, Task, plan
 from bytepair.data._readers import (
@@ -35,12 +30,7 @@ from bytepair.data._readers import (
     open_text,
     read_part,
 )
-from bytepair.data._sources import (
-    list_sources,
-    listed,
-    paths_of,
-    refuse_idle,
-)
+from bytepair.data._sources import list_sources, listed, paths_of, refuse_idle
 from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 
@@ -150,13 +140,7 @@ def count(
     )
     if threads is None and (processes > 1 or engine is not None):
         threads = 1
-    spec = CountSpec(
-        dialect,
-        dict(options),
-        special_tokens,
-        threads,
-        memory_limit,
-    )
+    spec = CountSpec(dialect, dict(options), special_tokens, threads, memory_limit)
     spec.new_info()  # refuses what cannot be
     if memory_limit is not None:
         with TemporaryFolder() as folder:

@@ -84,10 +84,7 @@ def _run_once(
     n_told = 0 if watch is None else N_TOLD * (max(left) + 1)
     board = context.RawArray("q", n_told)
     executor = concurrent.futures.ProcessPoolExecutor(
-        min(processes, len(left)),
-        context,
-        initializer=_begin,
-        initargs=(work, board),
+        min(processes, len(left)), context, initializer=_begin, initargs=(work, board)
     )
     try:
         futures = {
@@ -109,9 +106,7 @@ def _run_once(
 
 
 def _as_completed(
-    futures: set[concurrent.futures.Future[R]],
-    board: Sequence[int],
-    watch: Tell | None,
+    futures: set[concurrent.futures.Future[R]], board: Sequence[int], watch: Tell | None
 ) -> Iterator[concurrent.futures.Future[R]]:
     """Give what is done; meanwhile tell the watcher what stands on the board."""
     seconds = None if watch is None else WATCH_SECONDS

@@ -140,9 +140,7 @@ def _names() -> list[str]:
     return [column.split()[0].strip("`") for column in COLUMNS.split(", ")]
 
 
-def _total_rows(
-    totals: list[Total],
-) -> pa.RecordBatch:
+def _total_rows(totals: list[Total]) -> pa.RecordBatch:
     pa = load("pyarrow")
     name, group, piece, count = zip(*totals, strict=True)
     columns = [

@@ -105,9 +105,7 @@ def session(settings: Mapping[str, str], cores: int) -> SparkSession:
 
 
 def _work(
-    batches: Iterable[pa.RecordBatch],
-    work: bytes,
-    tasks: Sequence[bytes],
+    batches: Iterable[pa.RecordBatch], work: bytes, tasks: Sequence[bytes]
 ) -> Iterator[pa.RecordBatch]:
     pa = load("pyarrow")
     do = unpacked(work)
