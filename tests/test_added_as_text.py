@@ -299,7 +299,6 @@ def test_unstable_tokens_of_tiktoken_shape_hold_no_added_token_as_text(ours):
 
 
 OBJECT_HAS_IT = "the object has a property of this name"
-SPEC_HAS_IT = "the field of this name in ShardSpec"
 PASSED_ON = "passed on to __call__ with other keywords"
 NO_ADDED = "codes of words have no added tokens"
 NO_TEXT = "takes one token or one piece, or ids"
@@ -307,8 +306,7 @@ PIECES = "counts or gives pieces, which are no tokens yet"
 WITHOUT_THE_OPTION = {
     "Tokenizer.split": PIECES,
     "Encoding.truncate": NO_TEXT,
-    **{f"scale.{name}": PIECES for name in ("count", "count_batches", "merge_counts")},
-    **dict.fromkeys(("scale.encode_batch", "scale.ShardSpec.encode"), SPEC_HAS_IT),
+    "scale.count": PIECES,
     **{f"scale.spark.{name}": PIECES for name in ("spark_count", "collect_counts")},
     "train_from_counts": PIECES,
     **{
@@ -454,20 +452,6 @@ def test_shards_take_added_tokens_as_text_and_count_documents(
         scale.tokenize(ours, path, tmp_path / "find", added_tokens="text", **options)
     with pytest.raises(bytepair.TokenizerError, match="added_tokens must be"):
         scale.tokenize(ours, path, tmp_path / "new", added_tokens="all")
-
-
-def test_a_manifest_that_does_not_say_is_one_of_found_tokens(ours, tmp_path):
-    """Folders that were written before there was a choice are finished as they were begun."""
-    path, _ = corpus_in(tmp_path)
-    folder = tmp_path / "tokens"
-    expected = scale.tokenize(ours, path, folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    del manifest["plan"]["added_tokens"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert scale.tokenize(ours, path, folder)["totals"] == expected["totals"]
-    with pytest.raises(bytepair.TokenizerError, match="added_tokens"):
-        scale.tokenize(ours, path, folder, added_tokens="text")
-    assert check_dataset(folder, ours)["documents"] == 5
 
 
 def test_commands_take_the_option_and_say_how_many_texts_held_tokens(ours, tmp_path):

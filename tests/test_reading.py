@@ -12,9 +12,7 @@ import json
 import lzma
 import pickle
 import sqlite3
-import sys
 import tarfile
-import types
 import wave
 import zipfile
 from functools import partial
@@ -28,7 +26,6 @@ from tests.programs import run_python
 import bytepair
 from bytepair import FileError, FormatError, TokenizerError, TrainingError
 from bytepair._io.loading import is_tokenizer
-from bytepair.data import _opening, list_sources
 from bytepair.data._recognise import signature
 
 pa = pytest.importorskip("pyarrow", reason="counts need pyarrow")
@@ -553,38 +550,20 @@ print(bytepair.train(sys.argv[1], merges=9).to_bytes().hex())
 def test_training_asks_for_no_library_that_it_can_do_without(
     tmp_path, kind, compression
 ):
-    """Without Arrow and fsspec: all but zstd, which Python has from 3.14 on, and Parquet."""
+    """Without Arrow and fsspec: all but zstd and Parquet."""
     path = tmp_path / f"a.{kind}{compression}"
     if kind == "txt":
         path.write_bytes(COMPRESSIONS[compression]("".join(TEXTS).encode()))
     else:
         write_as(path, TEXTS)
     done = run_python(WITHOUT_LIBRARIES, path, code=None)
-    if compression == ".zst" and sys.version_info < (3, 14):
+    if compression == ".zst":
         wanted = "this needs pyarrow: pip install 'bytepair[data]'"
         assert f"{path}: {wanted}" in done.stderr
         return
     texts = ["".join(TEXTS)] if kind == "txt" else TEXTS
     expected = bytepair.train_from_iterator(texts, merges=9).to_bytes().hex()
     assert done.stdout.strip() == expected, done.stderr
-
-
-def test_zstd_is_read_by_a_module_like_that_of_python(tmp_path, monkeypatch):
-    """Frame after frame by its decompressor, whose errors name the file."""
-    module = types.ModuleType("compression.zstd")
-    module.ZstdError = OSError
-    module.ZstdDecompressor = bz2.BZ2Decompressor  # of the same shape
-    path = tmp_path / "a"
-    path.write_bytes(bz2.compress(b"one ") + bz2.compress(b"two") + bz2.compress(b""))
-    monkeypatch.setattr(_opening, "zstd", module)
-    (source,) = list_sources(path, "text")
-    as_zstd = type(source)(str(path), source.size, "text", "zstd")
-    with _opening.open_source(as_zstd) as file:
-        assert file.read() == b"one two"
-    path.write_bytes(bz2.compress(b"one ") + b"two")
-    damaged = pytest.raises(FileError, match="a: damaged")
-    with damaged, _opening.open_source(as_zstd) as file:
-        file.read()
 
 
 @pytest.mark.parametrize("how", ["jsonl", "txt", "csv"])

@@ -122,15 +122,19 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_counted(
     assert output.read_text() == "as it was"
 
 
-def test_batches_and_rows_in_any_order_give_the_same_counts(corpus, texts):
-    """`merge_counts` takes tables in any order and any number of steps."""
-    spec = scale.CountSpec("gpt2")
-    batch = pa.RecordBatch.from_pydict({"text": texts})
-    whole = scale.count_batches([batch], spec)
-    parts = [scale.count_batches([batch.slice(n, 1)], spec) for n in range(len(texts))]
-    random.Random(2).shuffle(parts)
-    some = scale.merge_counts(parts[:50])
-    assert scale.merge_counts([*parts[50:], some]).equals(whole)
+def test_files_in_any_order_and_number_of_steps_give_the_same_counts(tmp_path, texts):
+    """`merge_files` adds files up, each of one document, and what was added up before."""
+    paths = [tmp_path / f"{number}.parquet" for number in range(12)]
+    options = {"dialect": "gpt2", "field": "text"}
+    for path, text in zip(paths, texts[:12], strict=True):
+        (tmp_path / "a.jsonl").write_text(json.dumps({"text": text}))
+        scale.count(tmp_path / "a.jsonl", output=path, **options)
+    rows = "".join(json.dumps({"text": text}) + "\n" for text in texts[:12])
+    (tmp_path / "a.jsonl").write_text(rows)
+    random.Random(2).shuffle(paths)
+    scale.merge_files(paths[:5], output=tmp_path / "some.parquet")
+    found = scale.merge_files([*paths[5:], tmp_path / "some.parquet"])
+    assert found.table.equals(scale.count(tmp_path / "a.jsonl", **options).table)
 
 
 def test_a_whole_text_file_is_counted_as_in_training(tmp_path, texts):
@@ -599,7 +603,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing_half(
         raise OSError(28, os.strerror(28))
 
     with monkeypatch.context() as patch:
-        patch.setattr(_shards._FlatFiles, "append", full)
+        patch.setattr(_shards._FlatShard, "append", full)
         with pytest.raises(FileError, match="shard-00000-000: No space left"):
             scale.tokenize(tokenizer, corpus, tmp_path / "out")
     left = {path.name for path in (tmp_path / "out" / _work.WORK).iterdir()}

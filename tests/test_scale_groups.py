@@ -53,15 +53,16 @@ def texts_of(documents, *languages):
     return [text for name, text in documents if name in languages]
 
 
-def test_each_group_has_the_counts_of_its_documents(corpus, documents):
+def test_each_group_has_the_counts_of_its_documents(tmp_path, corpus, documents):
     """Rows of a group are those of counting its texts alone; a null is the group `""`."""
     counts = scale.count(corpus, group="of.lang")
     assert sorted(counts.info.groups) == ["", "de", "en"]
     table = counts.table
     for group, languages in (("", [None]), ("de", ["de"]), ("en", ["en"])):
         texts = texts_of(documents, *languages)
-        batch = pa.RecordBatch.from_pydict({"text": texts})
-        alone = scale.count_batches([batch], scale.CountSpec())
+        path = tmp_path / "alone.jsonl"
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        alone = scale.count(path).table
         found = table.filter(pa.compute.equal(table.column("group"), group))
         assert found.drop_columns(["group"]).equals(alone)
         size = {"documents": len(texts), "bytes": len("".join(texts).encode())}

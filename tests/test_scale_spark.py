@@ -175,18 +175,19 @@ def test_a_sum_beyond_63_bits_is_an_error(spark, is_strict, min_piece_count):
     """Whether Spark is told to wrap such sums or not, and whether rare pieces go."""
     from bytepair.data import Counts
     from bytepair.scale import _rows
+    from bytepair.scale._counter import CountSpec
     from bytepair.scale.spark import added_up
 
     def huge(batches):
         for _batch in batches:
-            info = scale.CountSpec().new_info()
+            info = CountSpec().new_info()
             piece = pa.array([b"a"], pa.large_binary())
             table = pa.table({"piece": piece, "count": [1 << 62]})
             yield from _rows.as_rows(Counts(table, info))
 
     before = spark.conf.get("spark.sql.ansi.enabled")
     spark.conf.set("spark.sql.ansi.enabled", is_strict)
-    counted = added_up(spark.range(0, 4, 1, 2), huge, scale.CountSpec())
+    counted = added_up(spark.range(0, 4, 1, 2), huge, CountSpec())
     with pytest.raises(TrainingError, match="63 bits"):
         collect_counts(counted, min_piece_count)
     spark.conf.set("spark.sql.ansi.enabled", before)
@@ -222,7 +223,7 @@ class KilledOnce(SparkEngine):
         folder = self.folder
 
         def killing(task):
-            append = _shards._FlatFiles.append
+            append = _shards._FlatShard.append
 
             def append_once(files, ids, ends):
                 append(files, ids, ends)
@@ -230,11 +231,11 @@ class KilledOnce(SparkEngine):
                     Path(folder, "died").touch()
                     os.kill(os.getpid(), signal.SIGKILL)
 
-            _shards._FlatFiles.append = append_once
+            _shards._FlatShard.append = append_once
             try:
                 return work(task)
             finally:
-                _shards._FlatFiles.append = append
+                _shards._FlatShard.append = append
 
         return super().run(killing, tasks)
 
@@ -317,17 +318,18 @@ def test_rows_and_files_take_added_tokens_as_text(spark, tmp_path):
 
 def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
     """Of two attempts of a part, in different orders, one is taken with all of its files."""
-    from bytepair.scale import _attempts
+    from bytepair.scale import spark as attempts
+    from bytepair.scale._writing import ShardSpec
 
     options = {"format": "megatron", "shard_tokens": 100, "threads": 1}
-    spec = scale.ShardSpec(tokenizer, **options)
+    spec = ShardSpec(tokenizer, **options)
     texts = [text for _name, text in documents]
-    dataset = _attempts.begin(tmp_path / "out", spec)
+    dataset = attempts.begun(tmp_path / "out", spec)
     with dataset.writing():
         done = []
         for order in (texts, texts[::-1]):
             batch = pa.RecordBatch.from_pydict({"text": order})
-            done.append(_attempts.write_attempt([batch], spec, dataset.folder, 0))
+            done.append(attempts.write_attempt([batch], spec, dataset.folder, 0))
         assert done[0]["shards"] != done[1]["shards"]
         name = "shard-00009-000"  # of a run that was killed, and of somebody else
         files = {f"{name}.bin": {"bytes": 0, "sha256": "0" * 64}}
@@ -335,7 +337,7 @@ def test_two_attempts_that_both_end_count_once(tmp_path, documents, tokenizer):
         dataset.note(9, {**done[0], "number": 9, "shards": [{**shard, "files": files}]})
         (tmp_path / "out" / f"{name}.bin").touch()
         (tmp_path / "out" / "shard-00008-000.bin").touch()  # without a note
-        _attempts.settle(dataset, done[1:])
+        attempts.settle(dataset, done[1:])
     expected = [tokenizer.encode(text) for text in texts[::-1] if text]
     assert [ids.tolist() for ids in TokenDataset(tmp_path / "out")] == expected
     assert not (tmp_path / "out" / "shard-00009-000.bin").exists()

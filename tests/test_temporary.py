@@ -21,6 +21,7 @@ KILLED = """
 import os, signal
 import pyarrow, bytepair, bytepair.scale as scale, bytepair._training.learning as learning
 import bytepair.data._sums as sums, bytepair.scale._counting as counting
+import bytepair.scale._rows as rows
 from bytepair._io.temporary import TemporaryFolder
 def end(*_args, **_named):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -42,9 +43,9 @@ WAYS = {
         "bytepair.train({corpus!r}, vocab_size=300, memory_limit=64 << 20, threads=1)",
     ),
     "rows": (
-        "sums.CountSums.finish = scale.contract.CountSums.finish = end",
+        "sums.CountSums.finish = end",
         "batch = pyarrow.RecordBatch.from_pydict({{'text': ['low low', 'low']}})\n"
-        "scale.count_batches([batch], scale.CountSpec('gpt2'))",
+        "list(rows.count_documents([batch], rows.CountSpec('gpt2')))",
     ),
 }
 

@@ -130,25 +130,20 @@ def load(path: Path, options: Options = NO_OPTIONS) -> _core.CoreTokenizer:
     return named(path, lambda: _core.read(format_name, data))
 
 
-def acting_options(path: Path) -> tuple[str, ...]:
-    """Name the options that act on what lies at ``path``; none where loading will fail."""
-    try:
-        found = file_in(path) if is_folder(path) else path
-        return ACTING_OPTIONS.get(format_of_file(found), ())
-    except TokenizerError:
-        return ()
-
-
 def needed_options(path: Path, options: Options) -> Options:
     """Keep the options without which the file at ``path`` does not say how it splits.
 
     These are the dialect and the pattern for ranks that are neither published nor have a
-    sidecar, and the pattern for a GGUF file and for a ``vocab.json`` with ``merges.txt``.
+    sidecar, and the pattern for a GGUF file and for a ``vocab.json`` with ``merges.txt``;
+    none if loading will fail.
     """
-    acting = acting_options(path)
+    try:
+        file = file_in(path) if is_folder(path) else path
+        acting = ACTING_OPTIONS.get(format_of_file(file), ())
+    except TokenizerError:
+        return NO_OPTIONS
     if "dialect" not in acting:
-        return Options(pattern=options.pattern if "pattern" in acting else None)
-    file = file_in(path) if is_folder(path) else path
+        return Options(pattern=options.pattern if acting else None)
     is_told = sidecar_of(file).exists() or _core.recognise_encodings(
         read(file), file.stem, {}
     )

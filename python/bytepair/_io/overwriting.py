@@ -60,16 +60,14 @@ def refuse_overwriting(
         for file in _read(given, folder) if targets else ():
             target = targets.get(_id(file))
             if target is not None:
-                _refuse(given if isinstance(file, int) else file, target)
+                _refuse("standard input" if isinstance(file, int) else file, target)
 
 
 def _refuse(path: str, target: str) -> None:
     if target == "-":
-        message = f"{_shown(path)}: standard output is written to this file, which is also read"
+        message = f"{path}: standard output is written to this file, which is also read"
     else:
-        message = (
-            f"{target}: this is the same file as the input {_shown(path)}; name another"
-        )
+        message = f"{target}: this is the same file as the input {path}; name another"
     raise FileError(message)
 
 
@@ -86,10 +84,6 @@ def _refuse_inside(folder: Path, outputs: list[str]) -> None:
                 "next run would read it too; name a place outside the folder"
             )
             raise FileError(message)
-
-
-def _shown(path: str) -> str:
-    return "standard input" if path == "-" else path
 
 
 def _id(path: Named) -> Identity | None:

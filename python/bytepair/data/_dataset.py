@@ -20,7 +20,7 @@ from bytepair._ranges import check_whole
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import read_manifest
-from ._shards import endings_of, npy_header, problem_of
+from ._shards import ENDINGS, npy_header, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,7 +146,7 @@ class TokenDataset:
         return self._mapped[shard]
 
     def _map(self, shard: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        ids_ending, ends_ending = endings_of(self.format)
+        ids_ending, ends_ending = ENDINGS[self.format]
         names = [shard["name"] + ending for ending in (ids_ending, ends_ending)]
         ids_path, ends_path = (self.folder / name for name in names)
         n_tokens, n_documents = shard["tokens"], shard["documents"]

@@ -15,7 +15,7 @@ from bytepair._io.json import Place, Shapes, parse
 from bytepair.errors import FileError, FormatError
 
 from ._recognise import Compression, CorpusFormat
-from ._shards import endings_of, shard_formats
+from ._shards import ENDINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ SOURCE: Shapes = {
 }
 PLAN: Shapes = {
     "tokenizer": Place.text,
-    "format": Place.one_of(*shard_formats()),
+    "format": Place.one_of(*ENDINGS),
     "width": Place.one_of(2, 4),
     "added_tokens": Place.one_of("find", "text"),
     "begin_of_document": Place.text_or_none,
@@ -128,7 +128,7 @@ def _check_agreement(manifest: Place) -> None:
     plan, tasks = manifest["plan"], manifest["tasks"].value
     _check_reading(plan)
     paths = {source["path"] for source in plan["sources"].value}
-    endings = endings_of(plan["format"].value)
+    endings = ENDINGS[plan["format"].value]
     for task in manifest["tasks"].items():
         for part in task["parts"].items():
             if part["path"].value not in paths:

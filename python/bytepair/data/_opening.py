@@ -10,7 +10,6 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import importlib
 import io
 import lzma
 import sys
@@ -35,16 +34,6 @@ STREAM_HEAD_LEN = 16
 """The least of what can be read only once that says what it is."""
 STORED_BLOCK_LEN = 256 << 10
 """How much is read at once of what is compressed, in bytes."""
-
-
-def _library_of_zstd() -> Any:  # noqa: ANN401 -- a module
-    try:
-        return importlib.import_module("compression.zstd")
-    except ModuleNotFoundError:  # Python has it from 3.14 on
-        return None
-
-
-zstd = _library_of_zstd()
 
 
 @contextlib.contextmanager
@@ -172,12 +161,11 @@ def _some(stream: BinaryIO, most: int) -> bytes:
 def _decompressed(stored: BinaryIO, compression: Compression) -> Any:  # noqa: ANN401
     if compression == "gzip":
         return gzip.open(stored)
-    if compression == "zstd" and zstd is None:
+    if compression == "zstd":
         return load("pyarrow").CompressedInputStream(stored, "zstd")
     new: dict[Compression, Callable[[], Any]] = {
         "bz2": bz2.BZ2Decompressor,
         "xz": lzma.LZMADecompressor,
-        "zstd": lambda: zstd.ZstdDecompressor(),
     }
     padding = b"\0" if compression == "xz" else b""
     members = _Members(stored, new[compression], padding)
@@ -239,16 +227,9 @@ class _Members(_Stream):
                 if not self.rest:
                     message = "it ends in the middle of a member"
                     raise EOFError(message)
-            data = self._decompress(most)
+            data = self.member.decompress(self.rest, most)
             self.rest = self.member.unused_data
         return data
-
-    def _decompress(self, most: int) -> bytes:
-        errors = () if zstd is None else zstd.ZstdError
-        try:
-            return bytes(self.member.decompress(self.rest, most))
-        except errors as error:
-            raise EOFError(str(error)) from error
 
     def _begin_next(self) -> bool:
         """Begin the next member, if there is one."""

@@ -22,7 +22,7 @@ import hashlib
 import os
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair._io.files import Draft
 from bytepair._numpy import NDArray, np
@@ -42,7 +42,7 @@ ShardFormat: TypeAlias = Literal["npy", "bin", "megatron", "datatrove", "parquet
 Ids: TypeAlias = NDArray[np.uint16] | NDArray[np.uint32]
 Ends: TypeAlias = NDArray[np.int64]
 
-ENDINGS = {
+ENDINGS: dict[str, tuple[str, ...]] = {
     "npy": (".npy", ".ends.npy"),
     "bin": (".bin", ".ends.npy"),
     "megatron": (".bin", ".idx"),
@@ -55,25 +55,6 @@ MOST_OFFSET = np.iinfo(np.int32).max
 """The largest signed number of 32 bits."""
 MEGATRON_TYPES = {2: 8, 4: 4}
 """The type code for ids of so many bytes: unsigned 16 bits, signed 32 bits."""
-
-
-def shard_formats() -> tuple[str, ...]:
-    """List the formats of shards."""
-    return get_args(ShardFormat)
-
-
-def endings_of(format_name: str) -> tuple[str, ...]:
-    """List how the names of the files of a shard end.
-
-    >>> endings_of("megatron")
-    ('.bin', '.idx')
-    """
-    return ENDINGS.get(format_name, ())
-
-
-def all_endings() -> list[str]:
-    """List how the names of files of shards end, in whatever format."""
-    return sorted({ending for endings in ENDINGS.values() for ending in endings})
 
 
 class Shards:
@@ -96,8 +77,8 @@ class Shards:
         width: int,
         max_tokens: int | None = None,
     ) -> None:
-        if format_name not in shard_formats():
-            known = ", ".join(shard_formats())
+        if format_name not in ENDINGS:
+            known = ", ".join(ENDINGS)
             message = f"format must be one of {known}, not {format_name!r}"
             raise TokenizerError(message)
         if max_tokens is not None and max_tokens < 1:
@@ -119,9 +100,9 @@ class Shards:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self.shard is not None and isinstance(self.shard.files, _ParquetFile):
+        if isinstance(self.shard, _ParquetShard):
             with contextlib.suppress(Exception):  # Arrow would close it later
-                self.shard.files.finish()
+                self.shard.writer.close()
         for draft in self.drafts:
             draft.discard()
 
@@ -158,14 +139,13 @@ class Shards:
 
     def _begin(self) -> _Shard:
         name = f"{self.name}-{len(self.written):03}"
-        paths = [self.folder / (name + ending) for ending in endings_of(self.format)]
         drafts = []
-        for path in paths:
-            drafts.append(Draft(path))
+        for ending in ENDINGS[self.format]:
+            drafts.append(Draft(self.folder / (name + ending)))
             self.drafts.append(drafts[-1])
-        writer = _ParquetFile if self.format == "parquet" else _FlatFiles
+        kind = _ParquetShard if self.format == "parquet" else _FlatShard
         with _naming(self.folder / name):
-            return _Shard(name, drafts, writer(drafts, self.format, self.width))
+            return kind(name, drafts, self.format, self.width)
 
     def _finish_one(self, shard: _Shard) -> None:
         with _naming(self.folder / shard.name):
@@ -189,53 +169,50 @@ class _Shard:
     """A shard while it is written."""
 
     def __init__(
-        self, name: str, drafts: list[Draft], files: _FlatFiles | _ParquetFile
+        self, name: str, drafts: list[Draft], format_name: str, width: int
     ) -> None:
-        self.name, self.drafts, self.files = name, drafts, files
+        self.name, self.drafts = name, drafts
+        self.format, self.width = format_name, width
         self.n_documents = self.n_tokens = self.largest_id = 0
 
     def append(self, ids: Ids, ends: Ends) -> None:
-        self.files.append(ids, ends)
+        """Write documents."""
         self.n_documents += len(ends)
         self.n_tokens += len(ids)
         self.largest_id = max(self.largest_id, int(ids.max()))
 
     def finish(self) -> dict[str, Any]:
         """Flush the files to the disk, and say what they hold."""
-        self.files.finish()
+        files = {}
         for draft in self.drafts:
             draft.finish()
+            path = Path(draft.file.name)
+            n_bytes = path.stat().st_size
+            files[draft.target.name] = {"bytes": n_bytes, "sha256": sha256_of(path)}
         return {
             "name": self.name,
             "documents": self.n_documents,
             "tokens": self.n_tokens,
             "largest_id": self.largest_id,
-            "files": {
-                draft.target.name: {
-                    "bytes": Path(draft.file.name).stat().st_size,
-                    "sha256": sha256_of(Path(draft.file.name)),
-                }
-                for draft in self.drafts
-            },
+            "files": files,
         }
 
 
-class _FlatFiles:
+class _FlatShard(_Shard):
     """Ids one after the other in one file, the documents in another."""
 
-    def __init__(self, drafts: list[Draft], format_name: str, width: int) -> None:
-        self.file, self.index = (draft.file for draft in drafts)
-        self.format, self.width = format_name, width
-        self.n_tokens = 0
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 -- those of every shard
+        super().__init__(*arguments)
+        self.file, self.index = (draft.file for draft in self.drafts)
         self.ends: list[Ends] = []
         self._write_header()
 
     def append(self, ids: Ids, ends: Ends) -> None:
         self.file.write(ids.astype(f"<u{self.width}", copy=False).data)
         self.ends.append(ends + self.n_tokens)
-        self.n_tokens += len(ids)
+        super().append(ids, ends)
 
-    def finish(self) -> None:
+    def finish(self) -> dict[str, Any]:
         self._write_header()
         ends = np.concatenate(self.ends)
         if self.format == "megatron":
@@ -244,11 +221,33 @@ class _FlatFiles:
             self.index.write(ends.astype("<u8").data)
         else:
             np.save(self.index, ends.astype("<i8", copy=False))
+        return super().finish()
 
     def _write_header(self) -> None:
         if self.format == "npy":
             self.file.seek(0)
             self.file.write(npy_header(self.n_tokens, self.width))
+
+
+class _ParquetShard(_Shard):
+    """A row for each document; each batch is a row group."""
+
+    def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 -- those of every shard
+        super().__init__(*arguments)
+        pa, parquet = load("pyarrow"), load("pyarrow.parquet")
+        self.schema = pa.schema([("ids", pa.list_(pa.int32()))])
+        file = self.drafts[0].file
+        self.writer = parquet.ParquetWriter(file, self.schema, compression="zstd")
+
+    def append(self, ids: Ids, ends: Ends) -> None:
+        column = list_column(ids, np.concatenate([[0], ends]))
+        batch = load("pyarrow").RecordBatch.from_arrays([column], schema=self.schema)
+        self.writer.write_batch(batch)
+        super().append(ids, ends)
+
+    def finish(self) -> dict[str, Any]:
+        self.writer.close()
+        return super().finish()
 
 
 def npy_header(n_tokens: int, width: int) -> bytes:
@@ -259,24 +258,6 @@ def npy_header(n_tokens: int, width: int) -> bytes:
     length = NPY_HEADER_LEN - 10
     text = fields.ljust(length - 1) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + text.encode()
-
-
-class _ParquetFile:
-    """A row for each document; each batch is a row group."""
-
-    def __init__(self, drafts: list[Draft], _format_name: str, _width: int) -> None:
-        pa, parquet = load("pyarrow"), load("pyarrow.parquet")
-        self.schema = pa.schema([("ids", pa.list_(pa.int32()))])
-        file = drafts[0].file
-        self.writer = parquet.ParquetWriter(file, self.schema, compression="zstd")
-
-    def append(self, ids: Ids, ends: Ends) -> None:
-        column = list_column(ids, np.concatenate([[0], ends]))
-        batch = load("pyarrow").RecordBatch.from_arrays([column], schema=self.schema)
-        self.writer.write_batch(batch)
-
-    def finish(self) -> None:
-        self.writer.close()
 
 
 def list_column(ids: Ids, offsets: Ends) -> pa.ListArray:

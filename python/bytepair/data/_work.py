@@ -27,7 +27,7 @@ from bytepair._io.locks import is_still, lock, remove_abandoned
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import MANIFEST, VERSION, WORK, read_manifest, shards_of, totals_of
-from ._shards import all_endings, problem_of
+from ._shards import ENDINGS, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ PLAN = "plan.json"
 _MARK = b"made by bytepair tokenize\n"
 _NOTE = re.compile(r"task-([0-9]{5,})\.json")
 _ATTEMPT = re.compile(r"attempt-[0-9]{5,}-[0-9a-f]{16}")
-_ENDINGS = "|".join(map(re.escape, all_endings()))
+_ENDINGS = "|".join(re.escape(ending) for pair in ENDINGS.values() for ending in pair)
 _SHARD = re.compile(rf"shard-([0-9]{{5,}})-[0-9]{{3,}}(?:{_ENDINGS})")
 
 

@@ -24,7 +24,7 @@ from bytepair.errors import TokenizerError
 
 from . import _local
 from ._engine import refuse_processes
-from .contract import ShardSpec, write_shards
+from ._writing import ShardSpec, write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,8 +1,9 @@
 """Counting and tokenizing the rows of a data frame on Apache Spark.
 
-Spark deals out record batches, adds rows of counts up, and does again what was lost; everything
-else is `scale.rows`, `scale.attempts` and the contract. The result of a part is taken once,
-however often it was tried. Files are counted and tokenized by `scale.spark_engine`, and how to
+Spark deals out record batches, adds rows of counts up, and does again what was lost. Rows may come in another
+order then, so nothing of one attempt may stand beside anything of another: each writes into a folder of its own in
+``_work``, and the attempts that count are those whose results arrive. Nobody can say that rows are the same as
+before, so nothing is resumed. Files are counted and tokenized by `scale.spark_engine`, and how to
 set a cluster up is in `docs/how-to/spark.md`. Costs what Spark takes to move text to Python.
 """
 
@@ -12,6 +13,7 @@ import functools
 import json
 import pickle
 import re
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,13 +25,15 @@ from bytepair._names import in_order
 from bytepair._training.calls import DialectOptions
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
+from bytepair.data._readers import Tally, rows_of
 from bytepair.data._sums import CountSums
-from bytepair.errors import TokenizerError, TrainingError
+from bytepair.data._work import Dataset, commit, new_attempt
+from bytepair.errors import FileError, TokenizerError, TrainingError
 
-from . import _attempts, _rows
+from . import _rows
 from ._counter import CountSpec, jsonable
 from ._counting import settled
-from .contract import ShardSpec
+from ._writing import ShardSpec, write_shards
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -143,11 +147,11 @@ def spark_tokenize(
         shard_tokens,
         added_tokens=added_tokens,
     )
-    dataset = _attempts.begin(Path(output).absolute(), spec)
+    dataset = begun(Path(output).absolute(), spec)
     write = partial(_write, spec=packed(spec), folder=dataset.folder)
     with dataset.writing():
         written = collected(df.select(column).mapInArrow(write, "done string"))
-        return _attempts.settle(dataset, map(json.loads, written["done"].to_pylist()))
+        return settle(dataset, map(json.loads, written["done"].to_pylist()))
 
 
 def added_up(
@@ -205,10 +209,63 @@ def _write(
 ) -> Iterator[pa.RecordBatch]:
     number = load("pyspark", "spark").TaskContext.get().partitionId()
     unpacked_spec: ShardSpec = unpacked(spec)
-    done = _attempts.write_attempt(_documents(batches), unpacked_spec, folder, number)
+    done = write_attempt(_documents(batches), unpacked_spec, folder, number)
     text = json.dumps(done)
     yield load("pyarrow").RecordBatch.from_pydict({"done": [text]})
 
 
 def _documents(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (text_batch(*map(as_bytes, batch.columns)) for batch in batches)
+
+
+def begun(folder: Path, spec: ShardSpec) -> Dataset:
+    """Prepare a folder for the shards of documents that are in no files.
+
+    Raises
+    ------
+    FileError
+        The folder holds a finished dataset or something else.
+    """
+    dataset = Dataset(folder, {**spec.plan, "sources": []})
+    if dataset.finished() is not None:
+        message = (
+            f"{folder} holds a finished dataset, and nothing shows whether these rows are the "
+            "same; name another folder, or remove this one"
+        )
+        raise FileError(message)
+    return dataset
+
+
+def write_attempt(
+    batches: Iterable[pa.RecordBatch], spec: ShardSpec, folder: Path, number: int
+) -> dict[str, Any]:
+    """Write the documents of a part as shards, out of the way of other attempts."""
+    tally = Tally()
+
+    def reading() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            tally.add_rows(rows_of(batch))
+            yield batch
+
+    attempt = new_attempt(folder, number)
+    written = write_shards(reading(), spec, attempt, f"shard-{number:05}")
+    return {
+        "attempt": attempt.name,
+        "number": number,
+        "parts": [],
+        "tally": asdict(tally),
+        **written,
+    }
+
+
+def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """Give the files of one attempt for each part their names, and write the manifest."""
+    dataset.forget_all()  # of a run that ended right here
+    tasks = sorted(done, key=lambda task: int(task["number"]))
+    for task in tasks:
+        attempt = dataset.work / task.pop("attempt")
+        dataset.note(task.pop("number"), task)
+        for shard in task["shards"]:
+            for name in shard["files"]:
+                (attempt / name).replace(dataset.folder / name)
+    return commit(dataset.folder, dataset.plan, tasks)

@@ -1,8 +1,8 @@
-"""What is done to a part of a corpus, as functions from record batches to record batches.
+"""Documents to shards of ids, as one task does it.
 
-They import no engine, and hold no state between calls. What they need beside the batches is in
-a spec, which goes through ``pickle``. `docs/explanation/corpora.md` says why it does not matter
-who calls them, how often, and with which part.
+Nothing here knows an engine, and nothing is held between calls. What is needed beside the documents is in a
+spec, which goes through ``pickle``. `docs/explanation/corpora.md` says why it does not matter who calls this,
+how often, and with which part.
 """
 
 from __future__ import annotations
@@ -12,70 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bytepair import Tokenizer, _core
 from bytepair._added import names_of
-from bytepair._io.temporary import TemporaryFolder
-from bytepair._numpy import np
 from bytepair.data._columns import texts_of
-from bytepair.data._optional import load
-from bytepair.data._shards import ShardFormat, Shards, list_column
-from bytepair.data._sums import CountSums
+from bytepair.data._shards import ShardFormat, Shards
 from bytepair.errors import SpecialTokenError
-
-from ._counter import CountSpec, PieceCounter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
     import pyarrow as pa
-
-__all__ = [
-    "CountSpec",
-    "ShardSpec",
-    "count_batches",
-    "encode_batch",
-    "merge_counts",
-    "write_shards",
-]
-
-
-def count_batches(batches: Iterable[pa.RecordBatch], spec: CountSpec) -> pa.Table:
-    """Count the pieces of documents: columns ``piece``, ``count`` and, if needed, ``first``.
-
-    ``first`` numbers the pieces in the order in which they first occur in these batches.
-    Where batches have a column ``group``, so have the counts.
-
-    >>> import pyarrow as pa
-    >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", "low"]})
-    >>> count_batches([batch], CountSpec("sennrich")).to_pydict()
-    {'piece': [b'low'], 'count': [3], 'first': [0]}
-    """
-    with TemporaryFolder() as folder:
-        counter = PieceCounter(spec, folder)
-        for batch in batches:
-            counter.add(batch)
-        sums = CountSums(folder, spec.memory_limit)
-        sums.add_runs(counter.finish().runs)
-        sums.finish(with_first=spec.needs_first)
-        return sums.table()
-
-
-def merge_counts(tables: Iterable[pa.Table | pa.RecordBatch]) -> pa.Table:
-    """Add counts up; ``first`` as if the parts of the corpus followed each other.
-
-    Without ``first`` the order of the tables does not matter; with it, it is that of the
-    parts. Merging may be done in any number of steps.
-
-    >>> import pyarrow as pa
-    >>> one = pa.table({"piece": [b"low"], "count": [3]})
-    >>> merge_counts([one, one]).to_pydict()
-    {'piece': [b'low'], 'count': [6]}
-    """
-    with TemporaryFolder() as folder:
-        sums = CountSums(folder)
-        for source, table in enumerate(tables):
-            sums.add(table, source)
-        sums.finish()
-        return sums.table()
 
 
 @dataclass(frozen=True)
@@ -154,26 +99,6 @@ class ShardSpec:
             )
             raise SpecialTokenError(message)
         return found
-
-
-def encode_batch(batch: pa.RecordBatch, spec: ShardSpec) -> pa.RecordBatch:
-    """Encode documents: columns ``ids: list<int32>`` and ``n: int32``.
-
-    >>> import bytepair
-    >>> import pyarrow as pa
-    >>> tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
-    >>> batch = pa.RecordBatch.from_pydict({"text": ["low low", None]})
-    >>> encode_batch(
-    ...     batch, ShardSpec(tokenizer, "parquet", end_of_document="!")
-    ... ).to_pydict()
-    {'ids': [[257, 220, 257, 0], []], 'n': [4, 0]}
-    """
-    pa = load("pyarrow")
-    ids, ends = spec.encode(batch)
-    offsets = np.concatenate([[0], ends])
-    lists = list_column(ids, offsets)
-    lengths = pa.array(np.diff(offsets).astype(np.int32))
-    return pa.RecordBatch.from_arrays([lists, lengths], ["ids", "n"])
 
 
 def write_shards(
