@@ -9,7 +9,6 @@ belong together are all written before the first is renamed. A file is read whol
 import contextlib
 import glob
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -22,7 +21,7 @@ from typing import BinaryIO
 from bytepair._names import refuse_set
 from bytepair.errors import FileError
 
-from .locks import HAS_LOCKS, is_still, make_folder, make_locked, remove_abandoned
+from .locks import HAS_LOCKS, make_folder, make_locked, remove_abandoned
 
 StrPath = str | os.PathLike[str]
 
@@ -104,9 +103,9 @@ def write(path: StrPath, data: bytes) -> None:
 
 
 def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) -> None:
-    """Write several files: all appear, in their order, or none does.
+    """Write several files as :func:`writing_together` does.
 
-    As by :func:`writing_together`. Folders that were made for them are removed on an error.
+    Folders that were made for them are removed on an error.
     """
     with contextlib.ExitStack() as stack:
         for path in files if makes_folders else ():
@@ -120,8 +119,8 @@ def write_together(files: Mapping[Path, bytes], *, makes_folders: bool = False) 
 def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
     """Open several files that appear, in their order, when the block ends without an exception.
 
-    They are renamed one directly after the other. No system renames several at once, so a kill in
-    between leaves the first ones new; an error or Ctrl-C restores what was there.
+    All are on the disk before the first is renamed, one directly after the other. No system renames several at
+    once, so a kill or a refused name in between leaves the first ones new.
     A link is followed. A pipe or a device is written to at once.
     """
     _check_names(paths)
@@ -138,7 +137,8 @@ def writing_together(*paths: Path) -> Iterator[list[BinaryIO]]:
             raise _cannot(" and ".join(map(str, paths)), error) from error
         for draft in drafts:
             draft.finish()
-        _rename(drafts)
+        for draft in drafts:
+            draft.rename()
 
 
 @contextlib.contextmanager
@@ -242,39 +242,6 @@ def _check_names(paths: Iterable[Path]) -> None:
             message = f"{path}: this is the same file as {seen[target]}; name another"
             raise FileError(message)
         seen[target] = path
-
-
-def _rename(drafts: list[Draft]) -> None:
-    """Rename drafts; if one cannot be renamed, restore the targets of the others."""
-    with contextlib.ExitStack() as stack:
-        before: dict[Path, BinaryIO | None] = {}
-        for target in [draft.target for draft in drafts if len(drafts) > 1]:
-            is_kept = target.is_file()
-            before[target] = stack.enter_context(_kept(target)) if is_kept else None
-        begun: list[Path] = []
-        try:
-            for draft in drafts:
-                if draft.temporary is not None:
-                    begun.append(draft.target)
-                draft.rename()
-        except BaseException:  # Ctrl-C too
-            for target in begun if before else ():
-                _put_back(target, before[target])
-            raise
-
-
-def _kept(target: Path) -> BinaryIO:
-    """Open a file that may be replaced; on most systems, it can still be read afterwards."""
-    return target.open("rb") if HAS_LOCKS else io.BytesIO(target.read_bytes())
-
-
-def _put_back(target: Path, before: BinaryIO | None) -> None:
-    """Restore the content of a file, if it is another file now."""
-    if before is None:
-        target.unlink(missing_ok=True)
-    elif not (HAS_LOCKS and is_still(before.fileno(), target)):
-        with writing(target) as file:
-            shutil.copyfileobj(before, file)
 
 
 @contextlib.contextmanager

@@ -39,7 +39,6 @@ PLAN = "plan.json"
 
 _MARK = b"made by bytepair tokenize\n"
 _NOTE = re.compile(r"task-([0-9]{5,})\.json")
-_ATTEMPT = re.compile(r"attempt-[0-9]{5,}-[0-9a-f]{16}")
 _ENDINGS = "|".join(re.escape(ending) for pair in ENDINGS.values() for ending in pair)
 _SHARD = re.compile(rf"shard-([0-9]{{5,}})-[0-9]{{3,}}(?:{_ENDINGS})")
 
@@ -190,7 +189,7 @@ class Dataset:
         is_begun = _is_begun(self.folder)
         numbers = self._numbers() if is_begun else set()
         for entry in _entries(self.folder):
-            is_shard = _is_draft(entry) or _number_of(entry.name) in numbers
+            is_shard = files.is_draft(entry.name) or _number_of(entry.name) in numbers
             if entry.name == WORK and is_begun:
                 for inside in _entries(self.work):
                     if not _is_own(inside):
@@ -235,8 +234,8 @@ def commit(
 
 
 def new_attempt(folder: Path, number: int) -> Path:
-    """Make a folder in ``_work`` for one attempt of a task."""
-    path = folder / WORK / f"attempt-{number:05}-{secrets.token_hex(8)}"
+    """Make a folder in ``_work``, named as drafts are, for one attempt of a task."""
+    path = folder / WORK / f"{files.PREFIX}{secrets.token_hex(8)}-{number}"
     path.mkdir()
     return path
 
@@ -261,33 +260,25 @@ def _remove_work(folder: Path) -> None:
         _remove_unfinished(folder)
         own = [entry for entry in _entries(folder / WORK) if _is_own(entry)]
         for entry in sorted(own, key=lambda entry: entry.name == LOCK):
-            Path(entry.path).unlink()
+            if entry.is_dir(follow_symlinks=False):  # an attempt, on a system without locks
+                shutil.rmtree(entry.path)
+            else:
+                Path(entry.path).unlink()
         (folder / WORK).rmdir()
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove drafts that nobody holds, and attempts of tasks."""
+    """Remove drafts that nobody holds, attempts of tasks among them."""
     for entry in [*_entries(folder), *_entries(folder / WORK)]:
-        if _is_draft(entry):
+        if files.is_draft(entry.name):
             remove_abandoned(Path(entry.path))
-        elif _is_attempt(entry):
-            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _is_own(entry: os.DirEntry[str]) -> bool:
     """Whether an entry of ``_work`` is one that a run makes there."""
     is_named = entry.name in (LOCK, PLAN) or _NOTE.fullmatch(entry.name) is not None
     is_file = is_named and entry.is_file(follow_symlinks=False)
-    return is_file or _is_draft(entry) or _is_attempt(entry)
-
-
-def _is_draft(entry: os.DirEntry[str]) -> bool:
-    return files.is_draft(entry.name) and entry.is_file(follow_symlinks=False)
-
-
-def _is_attempt(entry: os.DirEntry[str]) -> bool:
-    is_named = _ATTEMPT.fullmatch(entry.name) is not None
-    return is_named and entry.is_dir(follow_symlinks=False)
+    return is_file or files.is_draft(entry.name)
 
 
 def _number_of(name: str) -> int | None:
