@@ -57,7 +57,7 @@ def added_beside(path: Path) -> list[AddedBeside]:
 
 
 def _is_of_folder(path: Path) -> bool:
-    """Tell whether a file is the tokenizer of its folder."""
+    """Whether a file is the tokenizer of its folder."""
     if path.name in FOLDER_FILES:
         return True
     try:
@@ -69,7 +69,7 @@ def _is_of_folder(path: Path) -> bool:
 def with_added_beside(
     tokenizer: _core.CoreTokenizer, path: Path, added: list[AddedBeside]
 ) -> _core.CoreTokenizer:
-    """Give a tokenizer the added tokens that files beside it name, as transformers does.
+    """Return a tokenizer with the added tokens that files beside it name, as transformers does.
 
     New ones get the ids that stand there. One that is a token already has its id, and is found as
     the files say; an added token that they do not describe stays as it is.

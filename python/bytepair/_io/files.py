@@ -151,7 +151,7 @@ def writing(path: StrPath) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def writing_elsewhere(path: StrPath) -> Iterator[Path]:
-    """Give the path of a file that appears under its name as :func:`writing` says.
+    """Return the path of a file that appears under its name as :func:`writing` says.
 
     For those who open a file by its name.
     """
@@ -206,7 +206,7 @@ class Draft:
             self.file.close()
 
     def rename(self) -> None:
-        """Give the draft the name of its target."""
+        """Rename the draft to its target."""
         if self.temporary is None:
             return
         try:
@@ -318,5 +318,5 @@ def refuse_no_name(path: StrPath) -> None:
 
 
 def mode_of(path: Path) -> int:
-    """Give who may do what with a file."""
+    """Return the permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode) & 0o777

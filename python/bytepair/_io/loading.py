@@ -151,7 +151,7 @@ def needed_options(path: Path, options: Options) -> Options:
 
 
 def is_tokenizer(path: Path) -> bool:
-    """Tell whether what lies at ``path`` is a tokenizer and no other text or file.
+    """Whether what lies at ``path`` is a tokenizer and no other text or file.
 
     One that is damaged counts, where its name or its first bytes say that it is one. Of
     formats that are lines of text, those that can be loaded count.
@@ -227,7 +227,7 @@ def from_bytes(
 
 
 def _split_by(pattern: str | list[str] | None) -> _core.Dialect | None:
-    """Give a dialect that splits so, if a pattern is given."""
+    """Return a dialect that splits so, if a pattern is given."""
     return None if pattern is None else _core.Dialect("gpt2", pattern=pattern)
 
 

@@ -87,7 +87,7 @@ def _refuse_inside(folder: Path, outputs: list[str]) -> None:
 
 
 def _id(path: Named) -> Identity | None:
-    """Tell a file from all others; ``None`` for what is no regular file."""
+    """Return what identifies a file; ``None`` for what is no regular file."""
     try:
         found = os.stat(path)  # noqa: PTH116 -- or the number of a stream
     except (OSError, ValueError):
@@ -129,7 +129,7 @@ def _read(given: str, folder: Path | None) -> Iterable[Named]:
 
 
 def _standard(stream: TextIO | None) -> list[Named]:
-    """Give the number of a standard stream, if it is one of the system."""
+    """Return the number of a standard stream, if it is one of the system."""
     try:
         return [] if stream is None else [stream.fileno()]
     except (OSError, ValueError):
@@ -137,7 +137,7 @@ def _standard(stream: TextIO | None) -> list[Named]:
 
 
 def _folder_of_texts(given: str) -> Path | None:
-    """Give a folder that is no tokenizer's."""
+    """Return a folder that is no tokenizer's."""
     path = Path(given)
     if not is_folder(path):
         return None

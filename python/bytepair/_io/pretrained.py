@@ -37,7 +37,7 @@ def save(
 def settings_of(
     tokenizer: _core.CoreTokenizer, document: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Give the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
+    """Return the settings of a tokenizer whose ``tokenizer.json`` is at hand."""
     parts = tokenizer.inspect().settings
     padding, truncation = parts["padding"], parts["truncation"]
     tokens = {

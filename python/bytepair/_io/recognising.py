@@ -58,7 +58,7 @@ NAMES_OF_PAIRS = (*MERGES_OF, *MERGES_OF.values())
 
 
 def format_of_file(path: Path) -> str:
-    """Tell the format of a file, of which only the beginning is read."""
+    """Return the format of a file, of which only the beginning is read."""
     pair = pair_of(path)
     if pair is not None:
         return "gpt1" if pair[0].name == GPT1_VOCAB else "gpt2"
@@ -67,7 +67,7 @@ def format_of_file(path: Path) -> str:
 
 
 def format_of_name(path: Path, head: bytes) -> str | None:
-    """Tell the format that the ending of a name says, where what the file holds may be damaged.
+    """Return the format that the ending of a name says, where what the file holds may be damaged.
 
     >>> format_of_name(Path("own.tiktoken"), b""), format_of_name(Path("own.json"), b"")
     ('tiktoken', None)
@@ -100,7 +100,7 @@ def file_in(folder: Path) -> Path:
 
 
 def has_ids(path: Path) -> bool:
-    """Tell whether a tokenizer has ids of its own; codes are merges alone."""
+    """Whether a tokenizer has ids of its own; codes are merges alone."""
     if not path.is_file() or pair_of(path) is not None:
         return True
     with path.open("rb") as file:
@@ -108,7 +108,7 @@ def has_ids(path: Path) -> bool:
 
 
 def sniff(data: bytes, name: str = "") -> str:
-    r"""Tell the format of a file by what it holds.
+    r"""Return the format of a file by what it holds.
 
     By its name, merges that need a vocabulary are told from codes of segmenters, which do not.
 
@@ -172,7 +172,7 @@ def pair_of(path: Path) -> tuple[Path, Path] | None:
 
 
 def format_at(path: Path) -> str | None:
-    """Tell a format that is not read as a whole."""
+    """Return the format of a file that is not read as a whole."""
     name = _core.recognise_format(beginning(path))
     return name if name in FORMATS_OF_PATHS else None
 
@@ -183,7 +183,7 @@ def is_folder(path: Path) -> bool:
 
 
 def beginning(path: Path, n_bytes: int = 8) -> bytes:
-    """Give the beginning of a file, nothing of a pipe: what is read of that is gone."""
+    """Return the beginning of a file, nothing of a pipe: what is read of that is gone."""
     try:
         if not path.is_file():
             return b""

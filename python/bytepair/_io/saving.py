@@ -49,7 +49,7 @@ class Change(NamedTuple):
 def to_bytes(
     tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool = False
 ) -> bytes:
-    """Give the content of a file."""
+    """Return the content of a file."""
     data, _changes = _written(tokenizer, format_name, ids_may_change=ids_may_change)
     return data
 
@@ -57,7 +57,7 @@ def to_bytes(
 def _written(
     tokenizer: _core.CoreTokenizer, format_name: str, *, ids_may_change: bool
 ) -> tuple[bytes, list[Change]]:
-    """Give the content of a file, and which texts get other ids from it."""
+    """Return the content of a file, and which texts get other ids from it."""
     expect("ids_may_change", ids_may_change, bool, "True or False")
     if format_name not in WRITERS:
         message = (
@@ -103,7 +103,7 @@ def save(
 def format_of(
     path: Path, format_name: str | None, *, option: str | None = "format="
 ) -> str:
-    """Tell the format of a file to be written: the one that is named, or by its ending.
+    """Return the format of a file to be written: the one that is named, or by its ending.
 
     ``option`` is how users name the format, for the message of the error; ``None`` if they cannot.
 

@@ -36,7 +36,7 @@ def column_of(
 
 
 def arrays_of(column: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the bytes of all rows and their offsets; a null is an empty row."""
+    """Return the bytes of all rows and their offsets; a null is an empty row."""
     column = as_bytes(column)
     if column.null_count:
         column = column.fill_null(b"")
@@ -49,7 +49,7 @@ def arrays_of(column: pa.Array) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def as_bytes(column: Any) -> pa.LargeBinaryArray:  # noqa: ANN401 -- any Arrow array
-    """Give a column of texts of any type as ``large_binary``.
+    """Return a column of texts of any type as ``large_binary``.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def text_batch(column: pa.Array, groups: pa.Array | None = None) -> pa.RecordBat
 
 
 def texts_of(batch: pa.RecordBatch) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Give the documents of a record batch: the column ``text``."""
+    """Return the documents of a record batch: the column ``text``."""
     if "text" not in batch.schema.names:
         message = f'no column "text" in a batch of {", ".join(batch.schema.names)}'
         raise FormatError(message)

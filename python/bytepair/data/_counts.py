@@ -94,7 +94,7 @@ class CountsInfo:
 
 
 def _unordered(value: Any) -> Any:  # noqa: ANN401 -- of any attribute
-    """Give lists in one order: that of special tokens changes no count."""
+    """Return lists in one order: that of special tokens changes no count."""
     return sorted(value) if isinstance(value, list) else value
 
 
@@ -161,7 +161,7 @@ class Counts:
         return "first" in self.schema.names
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows a part at a time."""
+        """Return the rows a part at a time."""
         if self._stored is None or "table" in vars(self):
             yield from self.table.to_batches(BATCH_ROWS)
             return
@@ -180,7 +180,7 @@ class Counts:
     def parts(
         self, dialect: str | None, options: Mapping[str, Any]
     ) -> tuple[str, dict[str, Any]]:
-        """Give the dialect to learn in, and its parts set one by one: those of the counting.
+        """Return the dialect to learn in, and its parts set one by one: those of the counting.
 
         Where a dialect is named, its parts are those that are given with it.
         """
@@ -221,7 +221,7 @@ class Counts:
     def weights_of(
         self, groups: Iterable[str] | Mapping[str, Weight] | None
     ) -> tuple[dict[str, int] | None, int]:
-        """Give how often each group counts, as whole numbers, and their scale.
+        """Return how often each group counts, as whole numbers, and their scale.
 
         Raises
         ------
@@ -267,7 +267,7 @@ class Counts:
         return table
 
     def size_of(self, multipliers: Mapping[str, int] | None = None) -> tuple[int, int]:
-        """Give the documents and bytes of the groups that are learned from."""
+        """Return the documents and bytes of the groups that are learned from."""
         if multipliers is None:
             return self.info.documents, self.info.bytes
         found = [self.info.groups[group] for group in multipliers]
@@ -317,19 +317,17 @@ class _Sums:
         self.rows += batch.num_rows
         if batch.num_rows:
             counts = batch.column("count").to_numpy()
-            high, low = (
-                counts >> 32,
-                counts & 0xFFFFFFFF,
-            )  # a sum may need more than 64 bits
+            # A sum may need more than 64 bits.
+            high, low = counts >> 32, counts & 0xFFFFFFFF
             self.occurrences += (int(high.sum()) << 32) + int(low.sum())
 
     def totals(self) -> dict[str, Any]:
-        """Give the sums as they are written."""
+        """Return the sums as they are written."""
         return {"rows": self.rows, "occurrences": str(self.occurrences)}
 
 
 def is_counts(path: StrPath) -> bool:
-    """Tell whether a file is one of counts, by what it holds.
+    """Whether a file is one of counts, by what it holds.
 
     Raises
     ------

@@ -87,7 +87,7 @@ def _refuse(name: str, found: str) -> NoReturn:
 
 
 def _is_wide(head: bytes) -> bool:
-    r"""Tell short texts in UTF-16 or UTF-32, whose characters are too few for a signature.
+    r"""Whether bytes are a short text in UTF-16 or UTF-32, whose characters are too few for a signature.
 
     >>> _is_wide("lo\n".encode("utf-16-le")), _is_wide(b"lo\n")
     (True, False)

@@ -163,12 +163,10 @@ def _decompressed(stored: BinaryIO, compression: Compression) -> Any:  # noqa: A
         return gzip.open(stored)
     if compression == "zstd":
         return load("pyarrow").CompressedInputStream(stored, "zstd")
-    new: dict[Compression, Callable[[], Any]] = {
-        "bz2": bz2.BZ2Decompressor,
-        "xz": lzma.LZMADecompressor,
-    }
-    padding = b"\0" if compression == "xz" else b""
-    members = _Members(stored, new[compression], padding)
+    if compression == "xz":
+        members = _Members(stored, lzma.LZMADecompressor, b"\0")
+    else:
+        members = _Members(stored, bz2.BZ2Decompressor, b"")
     return io.BufferedReader(members, STORED_BLOCK_LEN)
 
 

@@ -44,7 +44,7 @@ MAX_BAD_SHOWN = 10
 
 
 def _is_unicode(text: str) -> bool:
-    """Tell whether a text has no lone surrogate, as a byte has that is not UTF-8."""
+    """Whether a text has no lone surrogate, as a byte has that is not UTF-8."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -231,7 +231,7 @@ def read_rows(
 
 
 def is_whole_text(source: Source, options: ReadOptions) -> bool:
-    """Tell a file that is one document, which may be longer than memory."""
+    """Whether a file is one document, which may be longer than memory."""
     is_cut = options.lines or options.separator is not None
     return source.format == "text" and not is_cut and options.group is None
 
@@ -264,7 +264,7 @@ def open_text(
 
 
 def json_keys(path: str) -> list[str]:
-    """Give the keys of a path.
+    """Return the keys of a path.
 
     >>> json_keys("data.body"), json_keys("/a~1b/c.d")
     (['data', 'body'], ['a/b', 'c.d'])
@@ -347,7 +347,7 @@ def _separated(
 
 
 def _cutter(options: ReadOptions) -> tuple[Callable[[bytes, int], list[bytes]], int]:
-    """Give a function that cuts at separators, and how much of the end is not certain.
+    """Return a function that cuts at separators, and how much of the end is not certain.
 
     What begins so close to the end may be part of something longer.
     """
@@ -446,7 +446,7 @@ def _read_jsonl(part: Part, options: ReadOptions, tally: Tally) -> Iterator[Rows
 def _documents(
     lines: NDArray[np.uint8], keys: list[str], group_keys: list[str] | None
 ) -> tuple[Rows, int, list[tuple[int, int, str]]]:
-    """Give the documents of lines, the number of lines, and the bad lines.
+    """Return the documents of lines, the number of lines, and the bad lines.
 
     Where documents have groups, lines are parsed twice: once for each field.
     """
@@ -571,7 +571,7 @@ def _parquet_keys(schema: Any, path: str) -> list[str]:  # noqa: ANN401
 
 
 def _member(batch: pa.RecordBatch, path: Sequence[str]) -> Any:  # noqa: ANN401
-    """Give the column, or the member of structs that a path of keys leads to."""
+    """Return the column, or the member of structs that a path of keys leads to."""
     name, *keys = path
     try:
         column = batch.column(name)

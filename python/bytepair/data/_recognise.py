@@ -161,7 +161,7 @@ class Stream(Source):
 
 
 def is_address(path: str) -> bool:
-    """Tell an address, which fsspec opens, from a path.
+    """Whether a path is an address, which fsspec opens.
 
     >>> is_address("s3://bucket/text.jsonl"), is_address("text.jsonl")
     (True, False)
@@ -170,7 +170,7 @@ def is_address(path: str) -> bool:
 
 
 def named(path: str) -> tuple[CorpusFormat, Compression | None]:
-    """Give what the endings of a name say; without one that is known it is text.
+    """Return what the endings of a name say; without one that is known it is text.
 
     >>> named("docs.JSONL.zst"), named("notes"), named("a.parquet")
     (('jsonl', 'zstd'), ('text', None), ('parquet', None))
@@ -183,7 +183,7 @@ def named(path: str) -> tuple[CorpusFormat, Compression | None]:
 
 
 def signature(head: bytes) -> str | None:
-    r"""Give what the first bytes of a file say, where that is no text.
+    r"""Return what the first bytes of a file say, where that is no text.
 
     >>> signature(b"\x1f\x8b\x08\x00"), signature(b"low lower")
     ('gzip', None)
@@ -204,7 +204,7 @@ def compression_of(head: bytes) -> Compression | None:
 
 
 def made_here(head: bytes) -> str | None:
-    """Give what the first bytes of a file say, where bytepair wrote it about a corpus.
+    """Return what the first bytes of a file say, where bytepair wrote it about a corpus.
 
     >>> made_here(b'{"format": "bytepair-merges", "version": 1}')
     'a log of merges'
@@ -214,7 +214,7 @@ def made_here(head: bytes) -> str | None:
 
 
 def _is_text(head: bytes) -> bool:
-    r"""Tell text in UTF-8, of which the last character may be cut.
+    r"""Whether bytes are text in UTF-8, of which the last character may be cut.
 
     >>> _is_text(b"GIF89a is a format"), _is_text(b"GIF89a\x01\x00\x01\x00")
     (True, False)
@@ -229,7 +229,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def read_by_nothing(path: str) -> str | None:
-    """Give the compression that the ending of a name says, if nothing here reads it.
+    """Return the compression that the ending of a name says, if nothing here reads it.
 
     >>> (
     ...     read_by_nothing("a.jsonl.br"),

@@ -113,7 +113,7 @@ class Shards:
         return self.written
 
     def give_names(self) -> None:
-        """Give the files of all shards their names."""
+        """Rename the files of all shards."""
         for draft in self.drafts:
             draft.rename()
         _flush_folder(self.folder)
@@ -251,7 +251,7 @@ class _ParquetShard(_Shard):
 
 
 def npy_header(n_tokens: int, width: int) -> bytes:
-    """Give the header of a ``.npy`` file of this many ids, always of one length."""
+    """Return the header of a ``.npy`` file of this many ids, always of one length."""
     fields = (
         f"{{'descr': '<u{width}', 'fortran_order': False, 'shape': ({n_tokens},), }}"
     )

@@ -124,7 +124,7 @@ def listed(corpus: Corpus) -> list[StrPath | Source]:
 
 
 def paths_of(corpus: Iterable[StrPath | Source]) -> list[StrPath]:
-    """Give the paths of what a corpus names."""
+    """Return the paths of what a corpus names."""
     return [name.path if isinstance(name, Source) else name for name in corpus]
 
 
@@ -188,7 +188,7 @@ def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
 
 
 def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
-    """Give the source of a path; its size is -1 where it can be read only once."""
+    """Return the source of a path; its size is -1 where it can be read only once."""
     if size < 0:
         is_told = input_format is not None
         return Stream(path, 0, input_format or "text", None, is_told)

@@ -107,7 +107,7 @@ class CountSums:
         return columns(has_firsts=self.has_firsts, is_grouped=self._is_grouped)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Give the rows, once, in the order of counts, then of pieces, then of groups."""
+        """Return the rows, once, in the order of counts, then of pieces, then of groups."""
         pa = load("pyarrow")
         names = pa.array(sorted(name or "" for name in self.numbers), pa.large_string())
         while True:
@@ -124,7 +124,7 @@ class CountSums:
             yield pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def table(self) -> pa.Table:
-        """Give the rows, once, in memory."""
+        """Return the rows, once, in memory."""
         return load("pyarrow").Table.from_batches(self.batches(), self.schema)
 
     @property

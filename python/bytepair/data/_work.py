@@ -260,7 +260,8 @@ def _remove_work(folder: Path) -> None:
         _remove_unfinished(folder)
         own = [entry for entry in _entries(folder / WORK) if _is_own(entry)]
         for entry in sorted(own, key=lambda entry: entry.name == LOCK):
-            if entry.is_dir(follow_symlinks=False):  # an attempt, on a system without locks
+            # An attempt is left on a system without locks.
+            if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path)
             else:
                 Path(entry.path).unlink()

@@ -108,7 +108,7 @@ def _run_once(
 def _as_completed(
     futures: set[concurrent.futures.Future[R]], board: Sequence[int], watch: Tell | None
 ) -> Iterator[concurrent.futures.Future[R]]:
-    """Give what is done; meanwhile tell the watcher what stands on the board."""
+    """Return what is done; meanwhile tell the watcher what stands on the board."""
     seconds = None if watch is None else WATCH_SECONDS
     first = concurrent.futures.FIRST_COMPLETED
     while futures:

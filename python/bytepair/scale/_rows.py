@@ -59,7 +59,7 @@ def count_documents(
 
 
 def as_rows(counts: Counts, number: int = 0) -> Iterator[pa.RecordBatch]:
-    """Give the counts of task ``number`` as rows."""
+    """Return the counts of task ``number`` as rows."""
     info = counts.info
     totals: list[Total] = [(name, None, None, getattr(info, name)) for name in TOTALS]
     for token, n_found in info.found_special.items():
@@ -128,7 +128,7 @@ def add_up(sums: CountSums, rows: pa.Table, spec: CountSpec) -> CountsInfo:
 
 
 def _with_large_pieces(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Give rows the one schema: an engine may have made their offsets narrow."""
+    """Return rows of the one schema: an engine may have made their offsets narrow."""
     columns = [
         as_bytes(column) if name == "piece" else column
         for name, column in zip(rows.schema.names, rows.columns, strict=True)

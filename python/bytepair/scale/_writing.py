@@ -71,7 +71,7 @@ class ShardSpec:
         return 2 if is_narrow else 4
 
     def encode(self, batch: pa.RecordBatch) -> tuple[Any, Any]:
-        """Give the ids of documents, and where those of each end."""
+        """Return the ids of documents, and where those of each end."""
         return _core.encode_rows(
             self.tokenizer,
             texts_of(batch),

@@ -259,7 +259,7 @@ def write_attempt(
 
 
 def settle(dataset: Dataset, done: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """Give the files of one attempt for each part their names, and write the manifest."""
+    """Move the files of one attempt for each part to their place, and write the manifest."""
     dataset.forget_all()  # of a run that ended right here
     tasks = sorted(done, key=lambda task: int(task["number"]))
     for task in tasks:
