@@ -14,7 +14,7 @@ from .errors import MissingLibraryError
 
 __all__ = ["ProgressLine", "bytes_done", "clock", "has_colours", "paint"]
 
-BAR_LEN = 30
+MIN_BAR_LEN, MAX_BAR_LEN = 8, 30
 SECONDS_BETWEEN = 0.1
 """The shortest time between two lines that say how many bytes are done."""
 SECONDS_UNTIL_RATE = 0.5
@@ -90,10 +90,12 @@ def _drawn(text: str, share: float | None) -> str:
     n_columns = len(percent) + 1 + len(text)
     if n_columns > most:
         return text[:most]
-    if n_columns + 1 + BAR_LEN > most:
+    width = min(most - n_columns - 1, MAX_BAR_LEN)
+    if width < MIN_BAR_LEN:
         return f"{percent} {text}"
+    bar = ProgressBar(1.0, completed=share, width=width, complete_style="cyan")
     line = Table.grid(padding=(0, 1))
-    line.add_row(ProgressBar(1.0, completed=share, width=BAR_LEN), percent, text)
+    line.add_row(bar, percent, text)
     with console.capture() as captured:
         console.print(line, no_wrap=True)
     return captured.get().rstrip()
