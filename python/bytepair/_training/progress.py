@@ -1,18 +1,21 @@
 """How far training has come, and one line that shows it.
 
-The time that is left assumes the speed so far. Nothing is shown where there is no terminal.
+While text is counted, the time that is left assumes the speed so far. Nothing is shown without a terminal.
 """
 
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from bytepair import _terminal
 from bytepair._plurals import amount
-from bytepair._terminal import bytes_done, clock
+from bytepair._terminal import SECONDS_BETWEEN, bytes_done, clock
 
-__all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
+from .remaining import Remaining
+
+__all__ = ["Progress", "ProgressLine", "Reporter", "Telling", "reporter"]
 
 
 @dataclass(frozen=True)
@@ -110,3 +113,49 @@ def describe(progress: Progress) -> str:
 def reporter(progress: "bool | Reporter | None") -> Reporter | None:
     """Turn the ``progress`` argument into a function, or ``None``."""
     return ProgressLine() if progress is True else progress or None
+
+
+class Telling:
+    """Calls a function, if there is one, as training goes on; the first call says what the corpus is."""
+
+    def __init__(self, report: Reporter | None, n_earlier: int) -> None:
+        self.report = report
+        self.remaining = Remaining(n_earlier)
+        self.recognised = ""
+        self.n_characters: int | float = 0
+        self.start = self.phase_start = time.perf_counter()
+        self.told_at = 0.0
+
+    def counted(self, done: int, total: int | None) -> None:
+        """Tell how much of the files is counted, in bytes as they are stored."""
+        now = time.perf_counter()
+        if not self.report or now - self.told_at < SECONDS_BETWEEN:
+            return
+        self.told_at, seconds = now, now - self.phase_start
+        left = None
+        if total is not None and done:
+            left = seconds * max(total - done, 0) / done
+        corpus, self.recognised = self.recognised, ""
+        self.report(Progress("count", done, total, 0, 0, seconds, {}, left, corpus))
+
+    def begin_merging(self, n_characters: float) -> None:
+        """Begin the second phase, on a corpus of so many characters."""
+        self.n_characters = n_characters
+        self.phase_start = time.perf_counter()
+
+    def merged(self, done: int, total: int | None, tokens: float) -> None:
+        """Tell how many merges are learned, and how many tokens the corpus has then."""
+        seconds = time.perf_counter() - self.phase_start
+        self.remaining.add(done, seconds)
+        left = self.remaining.seconds_left(total)
+        sizes = (self.n_characters, tokens)
+        if self.report:
+            self.report(Progress("merge", done, total, *sizes, seconds, {}, left))
+
+    def end(self, report: dict[str, Any]) -> None:
+        """Tell what was read and learned."""
+        seconds = time.perf_counter() - self.start
+        done = report["merges"]
+        sizes = (self.n_characters, report["tokens"])
+        if self.report:
+            self.report(Progress("done", done, done, *sizes, seconds, report))
