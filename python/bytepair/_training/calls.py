@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import refuse_unknown
@@ -167,9 +166,13 @@ def train(
 
     if not isinstance(files, Mapping):
         files = listed(files)
-    _refuse_overwriting(files, options)
-    counts = _counts_file(files)
+    if options.get("log") is not None:
+        _refuse_overwriting(files, options)
+    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
+    tables = [path for path in paths if str(path).endswith(".parquet")]
+    counts = _counts_file(tables) if tables else None
     if counts is not None:
+        _refuse_others(counts, files)
         given: dict[str, Any] = dict(options)
         idle = {name: given.pop(name, None) for name in READING}
         refuse_text_options(**{n: v for n, v in idle.items() if v is not False})
@@ -248,7 +251,8 @@ def train_from_counts(
         learner = Learner(options)
         learner.add_counts(counts)
         return learner.learn()
-    _refuse_overwriting([counts], options)
+    if options.get("log") is not None:
+        _refuse_overwriting([counts], options)
     stored = _stored(counts)
     dialect, parts = stored.parts(options.get("dialect"), options)
     special_tokens = in_order("special_tokens", options.get("special_tokens", ()))
@@ -271,38 +275,28 @@ def _check(function: str, options: TrainingOptions, kind: type) -> None:
 
 def _refuse_overwriting(files: Iterable[object], options: TrainingOptions) -> None:
     """Refuse a log in place of what is read."""
-    log = options.get("log")
-    if log is None:
-        return
     from bytepair._io.overwriting import refuse_overwriting
 
     inputs = [getattr(name, "path", name) for name in (*files, options.get("resume"))]
     paths = [path for path in inputs if isinstance(path, (str, os.PathLike))]
-    refuse_overwriting(paths, [log])
+    refuse_overwriting(paths, [options["log"]])
 
 
-def _counts_file(files: Collection[object]) -> StrPath | None:
-    """Return the file of counts that is to be learned from, if it is one.
-
-    Raises
-    ------
-    TrainingError
-        It does not stand alone.
-    """
-    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
-    tables = [path for path in paths if Path(path).suffix == ".parquet"]
-    if not tables:
-        return None
+def _counts_file(tables: Iterable[StrPath]) -> StrPath | None:
+    """Return the first of some tables that is a file of counts."""
     from bytepair.data._counts import is_counts
 
-    counts = next((path for path in tables if is_counts(path)), None)
-    if counts is not None and (len(files) > 1 or isinstance(files, Mapping)):
+    return next((path for path in tables if is_counts(path)), None)
+
+
+def _refuse_others(counts: StrPath, files: Collection[object]) -> None:
+    """Refuse other files beside a file of counts, and a weight."""
+    if len(files) > 1 or isinstance(files, Mapping):
         message = (
             f"{os.fspath(counts)} holds counts: train on it alone, without a weight; "
             "bytepair count-pieces --merge adds up files of counts"
         )
         raise TrainingError(message)
-    return counts
 
 
 def refuse_text_options(**given: object) -> None:
