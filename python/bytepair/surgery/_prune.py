@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
     from bytepair._training.learning import Learner
-    from bytepair._training.options import OnProgress
     from bytepair._training.weights import Weight
     from bytepair.data._sources import Corpus
 
