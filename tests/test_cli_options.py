@@ -16,7 +16,7 @@ import pytest
 
 import bytepair
 from bytepair import Tokenizer, analyze, scale, surgery
-from bytepair._training.calls import TrainingOptions
+from bytepair._training.options import TrainingOptions
 from bytepair._verify.convert import convert
 from bytepair.segmentation import Segmenter
 

@@ -163,40 +163,29 @@ def changed(line, **changes):
 
 
 WRONG = [
-    (1, {"format": "merges"}, "it is not a header"),
-    (1, {"version": 2}, "version 2"),
-    (1, {"tokens": 0}, "above 0"),
-    (1, {"tokens": None}, "tokens is missing"),
-    (1, {"corpus": {"bytes": 1}}, "is missing"),
-    (1, {"more": 1}, "more is not known"),
-    (3, {"step": 3}, "step is 3, not 2"),
-    (3, {"step": True}, "step is True"),
-    (3, {"ids": [1, 2]}, "ids must end with"),
-    (3, {"ids": [1, 999, 257]}, "ids are"),
-    (3, {"tokens": 10**9}, "tokens must be below"),
-    (3, {"count": 0}, "count must be above 0"),
-    (3, {"left": [256]}, "left is not a list of byte values"),
-    (3, {"bytes_per_token": 1.5}, "bytes_per_token is 1.5, not"),
-    (3, {"token": None}, "token is missing"),
-    (3, {"right": "a\ud800"}, "right has a lone surrogate"),
+    (1, {"format": "merges"}, "line 1: it is not a header"),
+    (1, {"version": 2}, "line 1: it is not a header"),
+    (1, {"tokens": 0}, "its sha256 differs"),
+    (1, {"sha256": None}, "its sha256 differs"),
+    (3, {"ids": [1, 999, 257]}, "its sha256 differs"),
+    (3, {"right": "a\ud800"}, "its sha256 differs"),
 ]
 
 
 @pytest.mark.parametrize(("number", "changes", "message"), WRONG)
-def test_a_wrong_line_is_named(tmp_path, lines, number, changes, message):
-    """Reading refuses what training does not write, and says on which line it is."""
+def test_a_log_that_has_changed_is_refused(tmp_path, lines, number, changes, message):
+    """Reading refuses what training does not write."""
     lines[number - 1] = changed(lines[number - 1], **changes)
     (tmp_path / "log").write_text("".join(lines), encoding="utf-8")
-    with pytest.raises(bytepair.FormatError, match=message) as found:
+    with pytest.raises(bytepair.FormatError, match=message):
         bytepair.read_log(tmp_path / "log")
-    assert f"line {number}: " in str(found.value)
 
 
 def test_a_file_that_is_cut_off_or_no_log_is_refused(tmp_path, lines):
     """A last line without its end, a line left out, other text, nothing at all."""
     whole = "".join(lines)
-    wrong = {whole[:-1]: len(lines), "".join(lines[:4] + lines[5:]): 5}
-    wrong |= {"": 1, "[]\n": 1, "text\n": 1, lines[0] + "\n": 2}
+    wrong = {whole[:-1]: len(lines), "".join(lines[:4] + lines[5:]): 1}
+    wrong |= {"": 1, "[]\n": 1, "text\n": 1, lines[0] + "\n": 1}
     for content, number in wrong.items():
         (tmp_path / "log").write_text(content, encoding="utf-8")
         with pytest.raises(bytepair.FormatError, match=rf"line {number}: "):

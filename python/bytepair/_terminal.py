@@ -1,26 +1,34 @@
-"""What fits a terminal: its width, colours, and a bar for what is done.
+"""A terminal's colours, and a line of progress that is written over again.
 
-Nothing is drawn in colours where ``NO_COLOR`` is set.
+Nothing is drawn in colours if ``NO_COLOR`` is set. The line of progress needs ``rich``, which is imported when a line is shown.
 """
 
+import math
 import os
+import sys
+import time
 from typing import TextIO
 
-__all__ = ["bar", "has_colours", "paint", "width_of", "with_bar"]
+from ._labels import harmless
+from .errors import MissingLibraryError
 
-DONE, TO_DO = "36", "2"
-"""Cyan and dim, as a terminal takes them."""
+__all__ = ["ProgressLine", "bytes_done", "clock", "has_colours", "paint"]
+
 MIN_BAR_LEN, MAX_BAR_LEN = 8, 30
+SECONDS_BETWEEN = 0.1
+"""The shortest time between two lines that say how many bytes are done."""
+SECONDS_UNTIL_RATE = 0.5
+"""The shortest time after which a rate is meaningful."""
 
 
 def has_colours(stream: TextIO) -> bool:
-    """Tell whether a stream is a terminal that shows colours."""
+    """Whether a stream is a terminal that shows colours."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return stream.isatty() and not is_plain
 
 
 def paint(text: str, colour: str, *, is_painted: bool) -> str:
-    r"""Give a text a colour, if it gets one and is not empty.
+    r"""Return a text in a colour, if it is painted and not empty.
 
     >>> paint("a", "1;31", is_painted=True), paint("a", "1;31", is_painted=False)
     ('\x1b[1;31ma\x1b[0m', 'a')
@@ -28,53 +36,93 @@ def paint(text: str, colour: str, *, is_painted: bool) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m" if is_painted and text else text
 
 
-def width_of(stream: TextIO) -> int | None:
-    """Give the number of columns of a terminal, if it says it."""
+class ProgressLine:
+    """One line on standard error that is written over again; nothing without a terminal.
+
+    Attributes
+    ----------
+    is_shown
+        Whether there is a terminal, and progress is wanted.
+    """
+
+    def __init__(self, *, is_shown: bool = True) -> None:
+        self.is_shown = is_shown and sys.stderr.isatty()
+        self.start = time.perf_counter()
+        self.shown_at = 0.0
+
+    def show(self, text: str, share: float | None = None) -> None:
+        """Show a text in place of the last one, with a bar if the share that is done is known."""
+        if self.is_shown:
+            drawn = _drawn(harmless(text), share) if text else ""
+            sys.stderr.write(f"\r\x1b[K{drawn}")
+            sys.stderr.flush()
+
+    def show_bytes(self, what: str, done: int, total: int | None) -> None:
+        """Show the bytes done and in all, the remaining time, and the rate."""
+        now = time.perf_counter()
+        is_early = now - self.shown_at < SECONDS_BETWEEN and done != total
+        if self.is_shown and not is_early:
+            self.shown_at = now
+            text = bytes_done(what, done, total, now - self.start)
+            self.show(text, done / total if total else None)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        self.show("")
+
+
+def _drawn(text: str, share: float | None) -> str:
+    """Draw a line that fits the terminal: a text, after a bar and a percentage if they fit too."""
     try:
-        n_columns = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        return None
-    return n_columns if n_columns > 1 else None
-
-
-def with_bar(text: str, share: float | None, stream: TextIO) -> str:
-    """Put a bar and a percentage before a text, as far as they fit in one line.
-
-    Of two lines only the last can be written over, so that a longer text loses what stands
-    behind its last commas.
-    """
-    n_columns = width_of(stream)
-    most = len(text) if n_columns is None else n_columns - 1
-    while len(text) > most and ", " in text:
+        from rich.console import Console
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+    except ImportError as error:
+        message = "progress=True needs rich: pip install 'bytepair[cli]'"
+        raise MissingLibraryError(message) from error
+    console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    most = console.width - 1
+    while len(text) > most and ", " in text:  # the least important comes last
         text = text.rpartition(", ")[0]
-    if share is None or len(text) + len("100% ") > most:
+    if share is None:
         return text[:most]
-    share = min(max(share, 0.0), 1.0)
-    text = f"{int(100 * share):>3}% {text}"
-    bar_len = min(most - len(text) - 1, MAX_BAR_LEN)
-    if bar_len < MIN_BAR_LEN:
-        return text
-    is_plain = (stream.encoding or "").lower().replace("-", "") != "utf8"
-    drawn = bar(share, bar_len, is_painted=has_colours(stream), is_plain=is_plain)
-    return f"{drawn} {text}"
+    percent = f"{int(100 * min(share, 1.0)):>3}%"
+    n_columns = len(percent) + 1 + len(text)
+    if n_columns > most:
+        return text[:most]
+    width = min(most - n_columns - 1, MAX_BAR_LEN)
+    if width < MIN_BAR_LEN:
+        return f"{percent} {text}"
+    bar = ProgressBar(1.0, completed=share, width=width, complete_style="cyan")
+    line = Table.grid(padding=(0, 1))
+    line.add_row(bar, percent, text)
+    with console.capture() as captured:
+        console.print(line, no_wrap=True)
+    return captured.get().rstrip()
 
 
-def bar(share: float, length: int, *, is_painted: bool, is_plain: bool = False) -> str:
-    r"""Draw how much is done, in halves of a character.
+def bytes_done(what: str, done: int, total: int | None, seconds: float) -> str:
+    """Write the bytes done and in all, the remaining time at this rate, and the rate.
 
-    >>> bar(0.55, 10, is_painted=False)
-    '━━━━━╸    '
-    >>> bar(0.55, 10, is_painted=False, is_plain=True)
-    '#####     '
-    >>> bar(0.5, 2, is_painted=True)
-    '\x1b[36m━\x1b[0m\x1b[2m━\x1b[0m'
+    >>> bytes_done("counting", 5_000_000, 20_000_000, seconds=2.0)
+    'counting: 5.0 of 20.0 MB, 0:00:06 remaining, 2.5 MB/s'
     """
-    n_halves = int(2 * length * share)
-    whole, half = ("#", "") if is_plain else ("━", "╸")
-    done = whole * (n_halves // 2) + half * (n_halves % 2)
-    rest = length - len(done)
-    if not is_painted:
-        return done + " " * rest
-    return paint(done, DONE, is_painted=True) + paint(
-        whole * rest, TO_DO, is_painted=True
-    )
+    of_all = "" if total is None else f" of {total / 1e6:,.1f}"
+    text = f"{what}: {done / 1e6:,.1f}{of_all} MB"
+    if not done or seconds < SECONDS_UNTIL_RATE:
+        return text
+    rate = f"{done / 1e6 / seconds:,.1f} MB/s"
+    if total is None:
+        return f"{text}, {rate}"
+    left = seconds * max(total - done, 0) / done
+    return f"{text}, {clock(left)} remaining, {rate}"
+
+
+def clock(seconds: float) -> str:
+    """Write a time as hours, minutes and seconds, rounded up.
+
+    >>> clock(3725.4)
+    '1:02:06'
+    """
+    minutes, rest = divmod(math.ceil(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"

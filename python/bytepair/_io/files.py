@@ -41,9 +41,10 @@ def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
 
     A glob stands for its matches in sorted order; ``-`` is standard input.
     """
-    refuse_set("files", files, "the result")
     if isinstance(files, (str, os.PathLike)):
         files = [files]
+    else:
+        refuse_set("files", files, "the result")
     try:
         return [found for path in files for found in _expand_one(os.fspath(path))]
     except FileError:

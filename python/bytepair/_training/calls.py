@@ -1,22 +1,21 @@
 """Learning a tokenizer: from files, from texts, from counts.
 
-All three gather pieces and their counts, and then learn merges from these alone.
+All three gather pieces and their counts, and then learn merges from these alone. Their options are declared once, as types;
+a keyword that is none of them is refused.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import refuse_unknown
 from bytepair._names import in_order, refuse_set
-from bytepair._ranges import check_range
 from bytepair.errors import TrainingError
 
 from .learning import Learner
-from .progress import Progress, reporter
+from .options import FileOptions, TextOptions, TrainingOptions
 from .weights import Weight, whole_multipliers
 
 if TYPE_CHECKING:
@@ -27,79 +26,16 @@ if TYPE_CHECKING:
     from bytepair.data._counts import Counts
     from bytepair.data._sources import Corpus
 
-    from .earlier import Earlier
+__all__ = ["refuse_text_options", "train", "train_from_counts", "train_from_iterator"]
 
-__all__ = [
-    "DialectOptions",
-    "TrainingOptions",
-    "refuse_text_options",
-    "train",
-    "train_from_counts",
-    "train_from_iterator",
-]
-
-OnProgress = bool | Callable[[Progress], object] | None
-
-
-class DialectOptions(TypedDict, total=False):
-    """Parts of a dialect that can be set one by one; see :func:`train`."""
-
-    unit: Literal["byte", "character"]
-    byte_ids: Literal["printable", "value"]
-    pattern: str | Sequence[str] | None
-    pattern_flavour: Literal["rust", "oniguruma"]
-    unmatched: Literal["keep", "drop"]
-    normalize: str | Sequence[str | tuple[str, ...]]
-    lowercase: bool | Literal["always", "training", "never"]
-    end_mark: str | None
-    end_mark_kind: Literal["unit", "suffix"]
-    continuing_prefix: str | None
-    unknown_token: str | None
-    fuse_unknown: bool
-    byte_fallback: bool
-    ties: Literal["smallest_ids", "first_seen", "largest_text"]
-    min_count: int
-
-
-class TrainingOptions(DialectOptions, total=False):
-    """How merges are learned in a dialect; see :func:`train`."""
-
-    max_token_bytes: int | None
-    max_token_chars: int | None
-    whole_characters: bool
-    min_piece_count: int | None
-    character_coverage: Weight | None
-    max_alphabet: int | None
-    resume: Tokenizer | Earlier | StrPath | None
-    log: StrPath | None
-
-
-KEYWORDS = (
-    *TrainingOptions.__annotations__,
-    *("vocab_size", "merges", "dialect", "special_tokens", "threads", "progress"),
-    *("input_format", "field", "lines", "separator", "skip_bad", "memory_limit"),
-)
-"""What training may be given by name."""
+READING = ("input_format", "field", "lines", "separator", "skip_bad", "memory_limit")
+"""Options that say how text is read, which counts have no use for."""
 INTERNAL = ("on_counted", "on_log", "on_course", "scope")
 """Options of commands and of surgery, which users do not have."""
 
 
 def train(
-    files: Corpus | Mapping[StrPath, Weight],
-    *,
-    vocab_size: int | None = None,
-    merges: int | None = None,
-    dialect: str | None = None,
-    special_tokens: Iterable[str] = (),
-    input_format: str | None = None,
-    field: str | None = None,
-    lines: bool = False,
-    separator: str | None = None,
-    skip_bad: bool = False,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    progress: OnProgress = None,
-    **options: Unpack[TrainingOptions],
+    files: Corpus | Mapping[StrPath, Weight], **options: Unpack[FileOptions]
 ) -> Tokenizer:
     r"""Train a tokenizer on files.
 
@@ -151,8 +87,8 @@ def train(
         ``True`` shows a line on the terminal; a function is called with
         :class:`bytepair.Progress` a few times a second and at the end.
     **options
-        Parts of the dialect set one by one, see :class:`DialectOptions`; then what is learned
-        in it, see :class:`TrainingOptions`:
+        Parts of the dialect set one by one, see ``DialectOptions``; then what is learned
+        in it, see ``TrainingOptions``:
 
         ``pattern``
             A regular expression, the name of one (:func:`bytepair.patterns`), or a
@@ -225,63 +161,35 @@ def train(
     >>> tokenizer.tokenize("low lower")
     ['low', ' lowe', 'r']
     """
-    _refuse_unknown("train", options)
-    _check_target(vocab_size, merges)
-    refuse_set("files", files, "the result")
-    if not isinstance(files, (str, os.PathLike, Mapping)):
-        files = list(files) if isinstance(files, Iterable) else [files]
-    _refuse_overwriting(files, options)
-    counts = _counts_file(files)
-    if counts is not None:
-        refuse_text_options(
-            separator=separator,
-            memory_limit=memory_limit,
-            input_format=input_format,
-            field=field,
-            lines=lines or None,
-            skip_bad=skip_bad or None,
-        )
-        return train_from_counts(
-            counts,
-            vocab_size=vocab_size,
-            merges=merges,
-            dialect=dialect,
-            special_tokens=special_tokens,
-            threads=threads,
-            progress=progress,
-            **options,
-        )
-    from .reading import ReadOptions, count_files
+    _check("train", options, FileOptions)
+    from bytepair.data._sources import listed
 
-    reading = ReadOptions(field, lines, separator, skip_bad)
-    multipliers, scale = _multipliers(files)
-    learner = Learner(
-        dialect,
-        options,
-        special_tokens,
-        separator,
-        threads,
-        reporter(progress),
-        scale=scale,
-        memory_limit=memory_limit,
-    )
+    if not isinstance(files, Mapping):
+        files = listed(files)
+    if options.get("log") is not None:
+        _refuse_overwriting(files, options)
+    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
+    tables = [path for path in paths if str(path).endswith(".parquet")]
+    counts = _counts_file(tables) if tables else None
+    if counts is not None:
+        _refuse_others(counts, files)
+        given: dict[str, Any] = dict(options)
+        idle = {name: given.pop(name, None) for name in READING}
+        refuse_text_options(**{n: v for n, v in idle.items() if v is not False})
+        return train_from_counts(counts, **given)
+    from .reading import count_files, read_options
+
+    reading = read_options(options)
+    weights = list(files.values()) if isinstance(files, Mapping) else []
+    multipliers, scale = whole_multipliers(weights)
+    learner = Learner(options, scale)
     with learner.counting():
-        count_files(learner, files, multipliers, input_format, reading)
-    return learner.learn(vocab_size, merges)
+        count_files(learner, files, multipliers, reading)
+    return learner.learn()
 
 
 def train_from_iterator(
-    texts: Iterable[str | bytes],
-    *,
-    vocab_size: int | None = None,
-    merges: int | None = None,
-    dialect: str | None = None,
-    special_tokens: Iterable[str] = (),
-    separator: str | None = None,
-    threads: int | None = None,
-    memory_limit: int | None = None,
-    progress: OnProgress = None,
-    **options: Unpack[TrainingOptions],
+    texts: Iterable[str | bytes], **options: Unpack[TextOptions]
 ) -> Tokenizer:
     """Train a tokenizer on texts, each ``str`` or ``bytes``; see :func:`train`.
 
@@ -296,22 +204,13 @@ def train_from_iterator(
     if isinstance(texts, (str, bytes)):
         message = "expected an iterable of texts, not one text; put it in a list"
         raise TypeError(message)
-    _refuse_unknown("train_from_iterator", options)
+    _check("train_from_iterator", options, TextOptions)
     refuse_set("texts", texts, "the result")
-    _check_target(vocab_size, merges)
-    learner = Learner(
-        dialect,
-        options,
-        special_tokens,
-        separator,
-        threads,
-        reporter(progress),
-        memory_limit=memory_limit,
-    )
+    learner = Learner(options)
     with learner.counting():
         for batch in _batches(iter(texts)):
             learner.count_texts(batch)
-    return learner.learn(vocab_size, merges)
+    return learner.learn()
 
 
 def train_from_counts(
@@ -321,13 +220,7 @@ def train_from_counts(
     | Counts
     | StrPath,
     *,
-    vocab_size: int | None = None,
-    merges: int | None = None,
-    dialect: str | None = None,
-    special_tokens: Iterable[str] = (),
     groups: Iterable[str] | Mapping[str, Weight] | None = None,
-    threads: int | None = None,
-    progress: OnProgress = None,
     **options: Unpack[TrainingOptions],
 ) -> Tokenizer:
     """Train a tokenizer on pieces that were counted already; see :func:`train`.
@@ -350,77 +243,60 @@ def train_from_counts(
     >>> tokenizer.tokenize("thug")
     ['[UNK]', 'hug']
     """
-    _refuse_unknown("train_from_counts", options)
-    _check_target(vocab_size, merges)
+    _check("train_from_counts", options, TrainingOptions)
     if isinstance(counts, Mapping):
         if groups is not None:
             message = "groups: a mapping of pieces has no groups"
             raise TrainingError(message)
-        learner = Learner(
-            dialect, options, special_tokens, None, threads, reporter(progress)
-        )
+        learner = Learner(options)
         learner.add_counts(counts)
-        return learner.learn(vocab_size, merges)
-    _refuse_overwriting([counts], options)
+        return learner.learn()
+    if options.get("log") is not None:
+        _refuse_overwriting([counts], options)
     stored = _stored(counts)
-    dialect, parts = stored.parts(dialect, options)
-    names = in_order("special_tokens", special_tokens) or stored.info.special_tokens
+    dialect, parts = stored.parts(options.get("dialect"), options)
+    special_tokens = in_order("special_tokens", options.get("special_tokens", ()))
+    names = special_tokens or stored.info.special_tokens
     multipliers, scale = stored.weights_of(groups)
-    learner = Learner(
-        dialect, parts, names, None, threads, reporter(progress), scale=scale
-    )
+    learner = Learner({**parts, "dialect": dialect, "special_tokens": names}, scale)
     learner.add_stored(stored, names, multipliers)
-    return learner.learn(vocab_size, merges)
+    return learner.learn()
 
 
-def _refuse_unknown(function: str, options: TrainingOptions) -> None:
+def _check(function: str, options: TrainingOptions, kind: type) -> None:
+    """Refuse keywords that a function does not have, and two targets."""
     names = [name for name in options if name not in INTERNAL]
-    refuse_unknown(function, names, KEYWORDS)
+    refuse_unknown(function, names, kind.__annotations__)
+    target = [options.get("vocab_size"), options.get("merges")]
+    if None not in target:
+        message = "give either vocab_size or merges, not both"
+        raise TrainingError(message)
 
 
-def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
+def _refuse_overwriting(files: Iterable[object], options: TrainingOptions) -> None:
     """Refuse a log in place of what is read."""
-    if options.get("log") is None:
-        return
     from bytepair._io.overwriting import refuse_overwriting
 
-    names = [files] if isinstance(files, (str, os.PathLike)) else list(files)  # type: ignore[call-overload]
-    inputs = [*names, options.get("resume")]
-    paths = [getattr(name, "path", name) for name in inputs]
-    paths = [path for path in paths if isinstance(path, (str, os.PathLike))]
+    inputs = [getattr(name, "path", name) for name in (*files, options.get("resume"))]
+    paths = [path for path in inputs if isinstance(path, (str, os.PathLike))]
     refuse_overwriting(paths, [options["log"]])
 
 
-def _counts_file(files: object) -> StrPath | None:
-    """Give the file of counts that is to be learned from, if it is one.
+def _counts_file(tables: Iterable[StrPath]) -> StrPath | None:
+    """Return the first of some tables that is a file of counts."""
+    from bytepair.data._counts import is_counts
 
-    Raises
-    ------
-    TrainingError
-        It does not stand alone.
-    """
-    is_one = isinstance(files, (str, os.PathLike))
-    names = [files] if is_one else list(files)  # type: ignore[call-overload]
-    paths = [name for name in names if isinstance(name, (str, os.PathLike))]
-    counts = [path for path in paths if _is_counts(path)]
-    if not counts:
-        return None
-    if len(names) > 1 or isinstance(files, Mapping):
+    return next((path for path in tables if is_counts(path)), None)
+
+
+def _refuse_others(counts: StrPath, files: Collection[object]) -> None:
+    """Refuse other files beside a file of counts, and a weight."""
+    if len(files) > 1 or isinstance(files, Mapping):
         message = (
-            f"{os.fspath(counts[0])} holds counts: train on it alone, without a weight; "
+            f"{os.fspath(counts)} holds counts: train on it alone, without a weight; "
             "bytepair count-pieces --merge adds up files of counts"
         )
         raise TrainingError(message)
-    return counts[0]
-
-
-def _is_counts(path: StrPath) -> bool:
-    """Tell a file of counts from text, without more than a look at the ending of most."""
-    if Path(path).suffix != ".parquet":
-        return False
-    from bytepair.data._counts import is_counts
-
-    return is_counts(path)
 
 
 def refuse_text_options(**given: object) -> None:
@@ -432,7 +308,7 @@ def refuse_text_options(**given: object) -> None:
 
 
 def _stored(counts: object) -> Counts:
-    """Give counts that were made by counting a corpus, perhaps of their file."""
+    """Return counts that were made by counting a corpus, which may be in a file."""
     from bytepair.data._counts import Counts, read_counts
 
     if isinstance(counts, Counts):
@@ -441,21 +317,6 @@ def _stored(counts: object) -> Counts:
         return read_counts(counts)
     message = "counts must be a mapping of pieces to numbers, or a file of counts"
     raise TypeError(message)
-
-
-def _check_target(vocab_size: int | None, merges: int | None) -> None:
-    """Refuse before a corpus is read what would be refused after it."""
-    if vocab_size is not None and merges is not None:
-        message = "give either vocab_size or merges, not both"
-        raise TrainingError(message)
-    check_range(vocab_size=vocab_size, merges=merges)
-
-
-def _multipliers(files: object) -> tuple[list[int], int]:
-    """Give the weights of a mapping as whole numbers, and their scale."""
-    if not isinstance(files, Mapping):
-        return [], 1
-    return whole_multipliers(list(files.values()))
 
 
 def _batches(texts: Iterator[str | bytes]) -> Iterator[list[str | bytes]]:

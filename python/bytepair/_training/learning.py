@@ -7,12 +7,10 @@ that is to be continued is compared with it before any merge is learned.
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from decimal import Decimal
-from numbers import Real
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
 from bytepair._io.files import check_writable, refuse_no_name
@@ -24,7 +22,7 @@ from bytepair._tokenizer import Tokenizer
 from bytepair.errors import TrainingError, TrainingInterrupted
 
 from .earlier import earlier
-from .limits import longest_within
+from .limits import character_limits, check_memory, token_limits
 from .merge_log import (
     CorpusSummary,
     MergeLog,
@@ -33,9 +31,9 @@ from .merge_log import (
     read_log,
     write_log,
 )
-from .progress import Progress, Reporter
-from .remaining import Remaining
-from .weights import exact, unscaled
+from .options import DialectOptions
+from .progress import Telling, reporter
+from .weights import unscaled
 
 if TYPE_CHECKING:
     from bytepair.data._counts import Counts
@@ -44,7 +42,6 @@ if TYPE_CHECKING:
 __all__ = ["Learner"]
 
 Course: TypeAlias = tuple[list[int], list[int]]
-LARGEST_DENOMINATOR = 10**18
 ALPHABET = ("character_coverage", "max_alphabet")
 LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 
@@ -52,7 +49,7 @@ LIMITS = ("max_token_bytes", "max_token_chars", "whole_characters")
 class Learner:
     """Counts pieces, then learns merges from them.
 
-    ``scale`` is by how much counts are larger than what they count, where files have
+    ``scale`` is by how much counts are larger than what they count, if files have
     weights; what is told is divided by it. ``on_counted`` among the options is called with
     the learner between counting and merging, ``on_course`` with the tokens of the corpus
     before the first new merge and after each, added tokens included. ``scope`` has the first
@@ -60,89 +57,61 @@ class Learner:
     is how many added tokens were found, times the weights of their files.
     """
 
-    def __init__(
-        self,
-        dialect: str | None,
-        options: Mapping[str, Any],
-        special_tokens: Iterable[str],
-        separator: str | None,
-        threads: int | None,
-        report: Reporter | None,
-        *,
-        scale: int = 1,
-        memory_limit: int | None = None,
-    ) -> None:
-        self.special_tokens = in_order("special_tokens", special_tokens)
-        check_range(threads=threads)
-        parts = dict(options)
-        self.limits = {name: parts.pop(name, None) for name in LIMITS}
-        check_limits(**self.limits)
-        self.alphabet = {name: parts.pop(name, None) for name in ALPHABET}
-        self.characters = character_limits(**self.alphabet)
-        self.min_piece_count = parts.pop("min_piece_count", None)
+    def __init__(self, options: Mapping[str, Any], scale: int = 1) -> None:
+        self.options, self.scale = options, scale
+        self.special_tokens = in_order(
+            "special_tokens", options.get("special_tokens", ())
+        )
+        self.target = {name: options.get(name) for name in ("vocab_size", "merges")}
+        check_range(threads=options.get("threads"), **self.target)
+        self.limits = token_limits(*map(options.get, LIMITS))
+        self.characters = character_limits(*map(options.get, ALPHABET))
+        self.min_piece_count = options.get("min_piece_count")
         check_whole(min_piece_count=self.min_piece_count)
         check_count(min_piece_count=(self.min_piece_count or 0) * scale)
-        self.earlier = earlier(parts.pop("resume", None), dialect, parts.get("pattern"))
+        chosen = options.get("dialect")
+        self.earlier = earlier(options.get("resume"), chosen, options.get("pattern"))
         self.resume = self.earlier.tokenizer if self.earlier else None
         self.keeps_ids = self.earlier is not None and self.earlier.keeps_ids
-        self.log_path = parts.pop("log", None)
-        self.on_log = parts.pop("on_log", None)
-        self.on_counted = parts.pop("on_counted", None)
-        self.on_course = parts.pop("on_course", None)
-        self.scope = parts.pop("scope", None)
+        self.log_path = options.get("log")
         self.earlier_log = self._read_earlier_log()
-        self.dialect = self._choose(dialect, parts)
+        self.dialect = self._choose(chosen)
         self.dialect.check_characters(self.characters)
         if self.keeps_ids:  # they made the alphabet, which stays
             self.characters = None, None
-        self.scale = scale
         check_count(min_count=self.dialect.min_count * scale)
         self.corpus = _core.Corpus(
             self.dialect,
             self.special_tokens,
-            separator=separator,
-            threads=threads,
+            separator=options.get("separator"),
+            threads=options.get("threads"),
             resume=self.resume,
             keeps_ids=self.keeps_ids,
         )
-        if memory_limit is not None:
-            check_count(memory_limit=memory_limit)
-            if memory_limit < 0:
-                message = (
-                    f"memory_limit must not be negative, but it is {memory_limit:,}"
-                )
-                raise TrainingError(message)
-        self.memory_limit = memory_limit
+        self.memory_limit = options.get("memory_limit")
+        check_memory(self.memory_limit)
         self.folder: TemporaryFolder | None = None
-        self._limit_memory(reads_blocks=False)
-        self.report = report
+        self.limit_memory(reads_blocks=False)
         self.n_texts = 0
         self.tally: Tally | None = None
-        self.recognised = ""
         self.counted_before: dict[str, Any] = {}
-        self.n_characters: int | float = 0
         self.n_added = 0
         n_earlier = len(self.resume.merges) if self.resume else 0
-        self.remaining = Remaining(n_earlier)
-        self.start = self.phase_start = time.perf_counter()
+        self.telling = Telling(reporter(options.get("progress")), n_earlier)
 
-    def hold_blocks(self) -> None:
-        """Leave room within the memory limit for blocks of documents that are read."""
-        self._limit_memory(reads_blocks=True)
-
-    @property
-    def longest_document(self) -> int | None:
-        """How long a document may be that is read into memory, in bytes."""
-        return longest_within(self.memory_limit)
-
-    def _limit_memory(self, *, reads_blocks: bool) -> None:
+    def limit_memory(self, *, reads_blocks: bool) -> None:
+        """Set the memory limit, if there is one; blocks of documents that are read need room within it."""
         if self.memory_limit is not None:
             self.folder = self.folder or TemporaryFolder()
             self.corpus.set_memory_limit(
                 self.memory_limit, self.folder.name, reads_blocks=reads_blocks
             )
 
-    def _choose(self, dialect: str | None, parts: dict[str, Any]) -> _core.Dialect:
+    def _choose(self, dialect: str | None) -> _core.Dialect:
+        names = [
+            name for name in DialectOptions.__annotations__ if name in self.options
+        ]
+        parts = {name: self.options[name] for name in names}
         if self.resume is None:
             return _core.Dialect("gpt4o" if dialect is None else dialect, **parts)
         return _core.Dialect.of(self.resume, dialect, **parts)
@@ -225,7 +194,7 @@ class Learner:
 
     # Merging
 
-    def learn(self, vocab_size: int | None, merges: int | None) -> Tokenizer:
+    def learn(self) -> Tokenizer:
         """Learn merges up to a size, and write the log, or give it to ``on_log``.
 
         Raises
@@ -233,48 +202,31 @@ class Learner:
         TrainingInterrupted
             With what was learned by then, after the log.
         """
-        self._check_growth(vocab_size)
+        self._check_growth(self.target["vocab_size"])
         with self.counting():
-            least = (self.min_piece_count or 0) * self.scale
-            is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
-            counted = self.corpus.finish(least, is_thinned=is_thinned)
-            if self.folder is not None:
-                self.folder.remove()
-            self.n_added = counted.pop("added_tokens")
-            for name, before in self.counted_before.items():
-                is_sum = name.startswith("dropped")
-                counted[name] = counted[name] + before if is_sum else before
-            counted["bad"] = self.tally.bad if self.tally else 0
-            self.n_characters = self._unscaled(counted["characters"])
+            counted = self._counted()
             summary = self._summary(counted) if self.log_path else None
-        if self.on_counted is not None:
-            self.on_counted(self)
-        self.phase_start = time.perf_counter()
+        on_counted, on_course = map(self.options.get, ("on_counted", "on_course"))
+        if on_counted is not None:
+            on_counted(self)
+        self.telling.begin_merging(self._unscaled(counted["characters"]))
         core, learned, course = self.corpus.train(
-            vocab_size=vocab_size,
-            merges=merges,
+            **self.target,
             scale=self.scale,
-            limits=(
-                self.limits["max_token_bytes"],
-                self.limits["max_token_chars"],
-                bool(self.limits["whole_characters"]),
-            ),
-            with_course=summary is not None or self.on_course is not None,
-            progress=self._on_merge if self.report else None,
+            limits=self.limits,
+            with_course=summary is not None or on_course is not None,
+            progress=self._on_merge if self.telling.report else None,
             characters=self.characters,
-            scope=self.scope,
+            scope=self.options.get("scope"),
         )
         tokenizer = Tokenizer(core)
-        if summary and course:
-            log = self._log(tokenizer, learned["n_names"], summary, course)
-            if self.on_log is None:
-                write_log(self.log_path, log)
-            else:
-                self.on_log(log)
-        del learned["n_names"]
-        if self.on_course is not None and course:
-            self.on_course([self._unscaled(n + self.n_added) for n in course[0]])
-        interrupted = learned.pop("interrupted")
+        n_names, interrupted = learned.pop("n_names"), learned.pop("interrupted")
+        if self.log_path and summary and course:
+            log = self._log(tokenizer, n_names, summary, course)
+            keep = self.options.get("on_log") or partial(write_log, self.log_path)
+            keep(log)
+        if on_course is not None and course:
+            on_course([self._unscaled(n + self.n_added) for n in course[0]])
         report = self._report(counted, learned)
         if self.resume is not None and self.keeps_ids:
             report["unchanged_ids"] = self.resume.n_vocab
@@ -282,8 +234,25 @@ class Learner:
         if interrupted:
             message = f"interrupted after {amount(report['merges'], 'merge')}"
             raise TrainingInterrupted(message, tokenizer, report)
-        self._tell_end(report)
+        self.telling.end(report)
         return tokenizer
+
+    def _counted(self) -> dict[str, Any]:
+        """End the counting, and return what was counted."""
+        least = (self.min_piece_count or 0) * self.scale
+        is_thinned = self.counted_before.get("dropped_pieces", 0) > 0
+        counted = self.corpus.finish(least, is_thinned=is_thinned)
+        if self.folder is not None:
+            self.folder.remove()
+        self.n_added = counted.pop("added_tokens")
+        for name, before in self.counted_before.items():
+            is_sum = name.startswith("dropped")
+            counted[name] = counted[name] + before if is_sum else before
+        counted["bad"] = self.tally.bad if self.tally else 0
+        return counted
+
+    def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
+        self.telling.merged(done, total, self._unscaled(tokens))
 
     def _check_growth(self, vocab_size: int | None) -> None:
         if self.resume is None or vocab_size is None or not self.keeps_ids:
@@ -319,7 +288,7 @@ class Learner:
         return report
 
     def _left_out(self, found: tuple[int, int, int] | None) -> dict[str, Any] | None:
-        """Say what an alphabet lacks: characters, their occurrences, their share of the text."""
+        """Return what an alphabet lacks: characters, their occurrences, their share of the text."""
         if found is None:
             return None
         n_characters, n_occurrences, n_total = found
@@ -333,7 +302,7 @@ class Learner:
     # The log
 
     def _summary(self, counted: Mapping[str, Any]) -> CorpusSummary:
-        """Say what was counted, and refuse a log of something else."""
+        """Sum up what was counted, and refuse a log of something else."""
         summary = CorpusSummary(
             fingerprint=self.corpus.fingerprint(),
             distinct_pieces=counted["distinct_pieces"],
@@ -377,20 +346,13 @@ class Learner:
         )
 
     def _options(self) -> dict[str, Any]:
-        """Give the options of training that a tokenizer does not hold."""
+        """Return the options of training that a tokenizer does not hold, as JSON holds them."""
+        coverage, most = map(self.options.get, ALPHABET)
         return {
             "ties": self.dialect.ties,
             "min_count": self.dialect.min_count,
             "min_piece_count": self.min_piece_count,
-            **self.limits,
-            **self._alphabet_options(),
-            "whole_characters": bool(self.limits["whole_characters"]),
-        }
-
-    def _alphabet_options(self) -> dict[str, Any]:
-        """Give the options of the alphabet as JSON holds them."""
-        coverage, most = self.alphabet.values()
-        return {
+            **dict(zip(LIMITS, self.limits, strict=True)),
             "character_coverage": None if coverage is None else float(coverage),
             "max_alphabet": most,
         }
@@ -423,84 +385,3 @@ class Learner:
                 tokens=n_tokens_left,
                 bytes_per_token=bytes_per_token(corpus.bytes, n_tokens_left),
             )
-
-    # Progress
-
-    def tell_bytes(self, done: int, total: int | None) -> None:
-        """Tell how much of the files is counted, in bytes as they are stored."""
-        if self.report:
-            seconds = time.perf_counter() - self.phase_start
-            left = None
-            if total is not None and done:
-                left = seconds * max(total - done, 0) / done
-            corpus, self.recognised = self.recognised, ""
-            sizes = (done, total, 0, 0)
-            self.report(Progress("count", *sizes, seconds, {}, left, corpus))
-
-    def _on_merge(self, done: int, total: int | None, tokens: int) -> None:
-        self.remaining.add(done, time.perf_counter() - self.phase_start)
-        self._tell(
-            "merge", (done, total), tokens, {}, self.remaining.seconds_left(total)
-        )
-
-    def _tell_end(self, report: dict[str, Any]) -> None:
-        self.phase_start = self.start
-        n_merges = report["merges"]
-        self._tell("done", (n_merges, n_merges), report["tokens"], report, None)
-
-    def _tell(
-        self,
-        phase: Literal["merge", "done"],
-        of: tuple[int, int | None],
-        tokens: int,
-        report: dict[str, Any],
-        seconds_left: float | None,
-    ) -> None:
-        if self.report:
-            seconds = time.perf_counter() - self.phase_start
-            n_tokens = tokens if phase == "done" else self._unscaled(tokens)
-            sizes = (self.n_characters, n_tokens)
-            self.report(Progress(phase, *of, *sizes, seconds, report, seconds_left))
-
-
-def character_limits(
-    character_coverage: Any,  # noqa: ANN401 -- what a user gives
-    max_alphabet: int | None,
-) -> tuple[tuple[int, int] | None, int | None]:
-    """Give which characters get ids as the core takes it: a share as a fraction, and a number.
-
-    >>> character_limits(0.9995, None)
-    ((1999, 2000), None)
-    """
-    check_range(max_alphabet=max_alphabet)
-    if max_alphabet == 0:
-        message = "max_alphabet must be at least 1"
-        raise TrainingError(message)
-    if character_coverage is None:
-        return None, max_alphabet
-    is_number = isinstance(character_coverage, (Real, Decimal))
-    if not is_number or isinstance(character_coverage, bool):
-        message = f"character_coverage must be a number, not {character_coverage!r}"
-        raise TypeError(message)
-    if not 0 < character_coverage <= 1:
-        message = f"character_coverage must be above 0 and at most 1, not {character_coverage!r}"
-        raise TrainingError(message)
-    share = exact(character_coverage).limit_denominator(LARGEST_DENOMINATOR)
-    return (share.numerator, share.denominator), max_alphabet
-
-
-def check_limits(
-    max_token_bytes: int | None,
-    max_token_chars: int | None,
-    whole_characters: bool | None,  # noqa: FBT001 -- named like the option
-) -> None:
-    """Refuse limits that no token keeps to."""
-    numbers = {"max_token_bytes": max_token_bytes, "max_token_chars": max_token_chars}
-    check_range(**numbers)
-    for name, number in numbers.items():
-        if number == 0:
-            message = f"{name} must be at least 1"
-            raise TrainingError(message)
-    if not isinstance(whole_characters, (bool, type(None))):
-        message = f"whole_characters must be True or False, not {whole_characters!r}"
-        raise TypeError(message)

@@ -18,13 +18,13 @@ The first line says what was trained on what; every other line is one merge:
 
 The corpus is its pieces, each as often as it occurs: what no piece holds, such as dropped
 white space, has no bytes here. A file takes about 150 bytes for each merge and is written
-whole or not at all. Its first line ends with the sha256 of the rest, by which it is known
-whether the file is still what was written.
+whole or not at all. Its first line ends with the sha256 of all that is written, so a file that
+has changed is refused.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NoReturn, TypeAlias
 
@@ -43,8 +43,6 @@ __all__ = [
 FORMAT = "bytepair-merges"
 VERSION = 1
 N_DIGITS = 6
-MOST = 1 << 64
-"""Numbers are below this."""
 """Digits of bytes per token that are written."""
 
 LogToken: TypeAlias = str | bytes
@@ -185,7 +183,7 @@ class MergeLog:
 
 
 def bytes_per_token(n_bytes: Number, n_tokens: Number) -> float:
-    """Give the mean length of a token, rounded as it is written."""
+    """Return the mean length of a token, rounded as it is written."""
     return round(n_bytes / n_tokens, N_DIGITS)
 
 
@@ -198,7 +196,7 @@ def write_log(path: StrPath, log: MergeLog) -> None:
 
 
 def bytes_of(log: MergeLog) -> bytes:
-    """Give the content of the file of a log."""
+    """Return the content of the file of a log."""
     header: dict[str, Any] = {"format": FORMAT, "version": VERSION}
     header |= {f.name: getattr(log, f.name) for f in fields(log) if f.name != "steps"}
     header["corpus"] = asdict(log.corpus)
@@ -208,9 +206,8 @@ def bytes_of(log: MergeLog) -> bytes:
 
 
 def _line_of(step: MergeStep) -> bytes:
-    left, right, token = map(as_json, (step.left, step.right, step.token))
-    shown = {"left": left, "right": right, "token": token}
-    return _line({**{name: getattr(step, name) for name in STEP}, **shown})
+    shown = {name: as_json(getattr(step, name)) for name in ("left", "right", "token")}
+    return _line({f.name: getattr(step, f.name) for f in fields(step)} | shown)
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
@@ -249,174 +246,56 @@ def read_log(path: StrPath) -> MergeLog:
     Raises
     ------
     FormatError
-        A line is not what is written there; the message names it.
+        The file is no log, or has changed since it was written.
     FileError
         The file cannot be read.
     """
     from bytepair.data._lists import read_list
 
     lines = read_list(path).split(b"\n")
-    reading = _Reading(str(path))
     if lines.pop():
-        reading.refuse(len(lines) + 1, "the file ends in the middle of this line")
+        _refuse(path, len(lines) + 1, "the file ends in the middle of this line")
     if not lines:
-        reading.refuse(1, "the file is empty")
-    log = reading.header(lines[0])
-    tokens = log.tokens
-    for number, line in enumerate(lines[1:], start=2):
-        step = reading.step(number, line, log, tokens)
-        log.steps.append(step)
-        tokens = step.tokens
-    if reading.sha256 not in (None, reading.sum_of(lines)):
-        reading.refuse(
-            1, "the log has changed since it was written: its sha256 differs"
-        )
-    return log
+        _refuse(path, 1, "the file is empty")
+    header = _object_of(path, 1, lines[0])
+    if (header.pop("format", None), header.pop("version", None)) != (FORMAT, VERSION):
+        _refuse(path, 1, f"it is not a header of {FORMAT}, version {VERSION}")
+    if header.pop("sha256", None) != _sum_of(lines):
+        _refuse(path, 1, "the log has changed since it was written: its sha256 differs")
+    header["corpus"] = CorpusSummary(**header["corpus"])
+    steps = [_step(_object_of(path, n, line)) for n, line in enumerate(lines[1:], 2)]
+    return MergeLog(**header, steps=steps)
 
 
-Kinds: TypeAlias = Mapping[str, type | tuple[type, ...]]
+def _sum_of(lines: Sequence[bytes]) -> str:
+    """Sum up the lines of a file, the first one without its sum."""
+    header = {k: v for k, v in json.loads(lines[0]).items() if k != "sha256"}
+    digest = hashlib.sha256(_line(header))
+    for line in lines[1:]:
+        digest.update(line + b"\n")
+    return digest.hexdigest()
 
 
-class _Reading:
-    """Reads the lines of one file."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.sha256: str | None = None
-        """The sum that the first line tells; older logs tell none."""
-
-    def sum_of(self, lines: Sequence[bytes]) -> str:
-        """Sum up the lines of a file, the first one without its sum."""
-        header = {k: v for k, v in json.loads(lines[0]).items() if k != "sha256"}
-        digest = hashlib.sha256(_line(header))
-        for line in lines[1:]:
-            digest.update(line + b"\n")
-        return digest.hexdigest()
-
-    def refuse(self, number: int, problem: str) -> NoReturn:
-        message = f"{self.path}: line {number}: {problem}"
-        raise FormatError(message)
-
-    def object(
-        self,
-        number: int,
-        line: bytes,
-        kinds: Kinds,
-        others: Kinds | None = None,
-    ) -> dict[str, Any]:
-        """Read an object with exactly these fields, and perhaps others."""
-        try:
-            found = json.loads(line)
-        except RecursionError:
-            self.refuse(number, "it is nested too deeply")
-        except ValueError as error:
-            self.refuse(number, f"it is not JSON: {error}")
-        if not isinstance(found, dict):
-            self.refuse(number, "it is not a JSON object")
-        others = {name: kind for name, kind in (others or {}).items() if name in found}
-        self.check(number, found, {**kinds, **others})
-        return found
-
-    def check(
-        self,
-        number: int,
-        found: Mapping[str, Any],
-        kinds: Kinds,
-    ) -> None:
-        for name in kinds.keys() - found.keys():
-            self.refuse(number, f"{name} is missing")
-        for name, value in found.items():
-            if name not in kinds:
-                self.refuse(number, f"{name} is not known")
-            if isinstance(value, bool) or not isinstance(value, kinds[name]):
-                self.refuse(number, f"{name} is {value!r:.80}")
-            if isinstance(value, (int, float)) and not 0 <= value < MOST:
-                self.refuse(number, f"{name} is {value!r:.80}")
-
-    def header(self, line: bytes) -> MergeLog:
-        found = self.object(1, line, HEADER, {"sha256": str})
-        self.sha256 = found.pop("sha256", None)
-        if found.pop("format") != FORMAT:
-            self.refuse(1, f"it is not a header of {FORMAT}")
-        version = found.pop("version")
-        if version != VERSION:
-            self.refuse(1, f"version {version} is not known, only {VERSION}")
-        self.check(1, found["corpus"], CORPUS)
-        if not found["tokens"] or not found["first_step"]:
-            self.refuse(1, "tokens and first_step must be above 0")
-        return MergeLog(**{**found, "corpus": CorpusSummary(**found["corpus"])})
-
-    def step(
-        self, number: int, line: bytes, log: MergeLog, tokens_before: Number
-    ) -> MergeStep:
-        found = self.object(number, line, STEP)
-        for name in ("left", "right", "token"):
-            if isinstance(found[name], list):
-                found[name] = self.byte_values(number, name, found[name])
-            elif _has_lone_surrogate(found[name]):
-                self.refuse(number, f"{name} has a lone surrogate, half of a character")
-        if not all(type(id_) is int and 0 <= id_ < MOST for id_ in found["ids"]):
-            self.refuse(number, "ids has a value that is not an id")
-        found["ids"] = tuple(found["ids"])
-        step = MergeStep(**found)
-        ratio = bytes_per_token(log.corpus.bytes, step.tokens or 1)
-        last_id = log.steps[-1].ids[2] if log.steps else 0
-        self.expect(number, "step", step.step, log.last_step + 1)
-        if len(step.ids) != 3 or step.ids[2] <= last_id:
-            message = f"ids must end with one above {last_id:,}, not {step.ids!s:.80}"
-            self.refuse(number, message)
-        if max(step.ids[:2]) >= step.ids[2]:
-            self.refuse(
-                number, f"ids are {step.ids!s:.80}; the last must be the largest"
-            )
-        if not 0 < step.tokens < tokens_before:
-            self.refuse(number, f"tokens must be below {tokens_before:,}")
-        if step.count is not None and step.count <= 0:
-            self.refuse(number, "count must be above 0")
-        self.expect(number, "bytes_per_token", step.bytes_per_token, ratio)
-        return step
-
-    def byte_values(self, number: int, name: str, values: Iterable[Any]) -> bytes:
-        try:
-            return bytes(values)
-        except (TypeError, ValueError):
-            self.refuse(number, f"{name} is not a list of byte values")
-
-    def expect(self, number: int, name: str, found: Number, expected: Number) -> None:
-        if found != expected:
-            self.refuse(number, f"{name} is {found:,}, not {expected:,}")
+def _object_of(path: StrPath, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except RecursionError:
+        _refuse(path, number, "it is nested too deeply")
+    except ValueError as error:
+        _refuse(path, number, f"it is not JSON: {error}")
+    if not isinstance(found, dict):
+        _refuse(path, number, "it is not a JSON object")
+    return found
 
 
-NUMBER = (int, float)
-TOKEN = (str, list)
-HEADER: dict[str, type | tuple[type, ...]] = {
-    "format": str,
-    "version": int,
-    "pipeline": dict,
-    "training": dict,
-    "corpus": dict,
-    "n_alphabet": int,
-    "n_names": int,
-    "tokens": NUMBER,
-    "first_step": int,
-}
-CORPUS: dict[str, type | tuple[type, ...]] = {
-    "fingerprint": str,
-    "distinct_pieces": int,
-    "bytes": NUMBER,
-    "characters": NUMBER,
-}
-STEP: dict[str, type | tuple[type, ...]] = {
-    "step": int,
-    "left": TOKEN,
-    "right": TOKEN,
-    "token": TOKEN,
-    "ids": list,
-    "count": (*NUMBER, type(None)),
-    "tokens": NUMBER,
-    "bytes_per_token": NUMBER,
-}
+def _step(found: dict[str, Any]) -> MergeStep:
+    for name in ("left", "right", "token"):
+        if isinstance(found[name], list):
+            found[name] = bytes(found[name])
+    found["ids"] = tuple(found["ids"])
+    return MergeStep(**found)
 
 
-def _has_lone_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+def _refuse(path: StrPath, number: int, problem: str) -> NoReturn:
+    message = f"{path}: line {number}: {problem}"
+    raise FormatError(message)

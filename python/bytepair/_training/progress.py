@@ -1,18 +1,21 @@
 """How far training has come, and one line that shows it.
 
-The time that is left assumes the speed so far. Nothing is shown where there is no terminal.
+While text is counted, the time that is left assumes the speed so far. Nothing is shown without a terminal.
 """
 
-import math
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TextIO, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from bytepair import _terminal
 from bytepair._plurals import amount
-from bytepair._terminal import with_bar
+from bytepair._terminal import SECONDS_BETWEEN, bytes_done, clock
 
-__all__ = ["Progress", "ProgressLine", "Reporter", "reporter"]
+from .remaining import Remaining
+
+__all__ = ["Progress", "ProgressLine", "Reporter", "Telling", "reporter"]
 
 
 @dataclass(frozen=True)
@@ -72,92 +75,87 @@ class Progress:
         return self.characters / self.tokens if self.tokens else 0.0
 
 
-SECONDS_UNTIL_RATE = 0.5
-"""How long a job lasts before its rate says anything."""
-
 Reporter: TypeAlias = Callable[[Progress], object]
 
 
-class ProgressLine:
+class ProgressLine(_terminal.ProgressLine):
     """Shows progress as one line that is written over again, on a terminal only."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
-        self.is_shown = self.stream.isatty()
-
     def __call__(self, progress: Progress) -> None:
-        """Show a step."""
-        if not self.is_shown:
-            return
-        text = progress.corpus or describe(progress)
-        is_last = bool(progress.corpus) or progress.phase == "done"
-        line = (
-            f"{text}\n" if is_last else with_bar(text, share_of(progress), self.stream)
-        )
-        self.stream.write(f"\r\x1b[K{line}")
-        self.stream.flush()
-
-
-def share_of(progress: Progress) -> float | None:
-    """Say how much of its phase is done, from 0 to 1, where that is known.
-
-    >>> share_of(Progress("merge", 300, 1000, 300, 200, seconds=6.0))
-    0.3
-    """
-    return progress.done / progress.total if progress.total else None
+        """Show a step; what the corpus is and the last step stay."""
+        stays = bool(progress.corpus) or progress.phase == "done"
+        share = progress.done / progress.total if progress.total and not stays else None
+        self.show(progress.corpus or describe(progress), share)
+        if self.is_shown and stays:
+            sys.stderr.write("\n")
 
 
 def describe(progress: Progress) -> str:
-    """Say in one line how far training has come.
+    """Return in one line how far training has come.
 
     >>> step = Progress("merge", 300, 1000, 300, 200, seconds=6.0, seconds_left=9.5)
     >>> describe(step)
     '300 of 1,000 merges done, 0:00:10 remaining, compression ratio 1.50'
-    >>> describe(Progress("count", 5_000_000, 20_000_000, 0, 0, seconds=2.0))
-    'counting: 5.0 of 20.0 MB, 0:00:06 remaining, 2.5 MB/s'
     """
     if progress.phase == "count":
-        total = "" if progress.total is None else f" of {progress.total / 1e6:,.1f}"
-        text = f"counting: {progress.done / 1e6:,.1f}{total} MB"
-        return f"{text}{_speed(progress)}"
+        sizes = (progress.done, progress.total)
+        return bytes_done("counting", *sizes, progress.seconds)
     ratio = f"compression ratio {progress.characters_per_token:.2f}"
     if progress.phase == "done":
-        return f"{amount(progress.done, 'merge')} done in {clock(progress.seconds)}, {ratio}"
+        merges = amount(progress.done, "merge")
+        return f"{merges} done in {clock(progress.seconds)}, {ratio}"
     total = "" if progress.total is None else f" of {progress.total:,}"
-    return f"{progress.done:,}{total} merges done{_remaining(progress)}, {ratio}"
-
-
-def clock(seconds: float) -> str:
-    """Write a time as hours, minutes and seconds.
-
-    >>> clock(3725.4)
-    '1:02:05'
-    """
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
-
-
-def _speed(progress: Progress) -> str:
-    """Say how fast bytes are counted, and how long the rest takes at that rate."""
-    done, seconds = progress.done, progress.seconds
-    if not done or seconds < SECONDS_UNTIL_RATE:
-        return ""
-    rate = f", {done / 1e6 / seconds:,.1f} MB/s"
-    if progress.total is None:
-        return rate
-    left = seconds * max(progress.total - done, 0) / done
-    return f", {clock(math.ceil(left))} remaining{rate}"
-
-
-def _remaining(progress: Progress) -> str:
     left = progress.seconds_left
-    return "" if left is None else f", {clock(math.ceil(left))} remaining"
+    remaining = "" if left is None else f", {clock(left)} remaining"
+    return f"{progress.done:,}{total} merges done{remaining}, {ratio}"
 
 
-def reporter(
-    progress: "bool | Reporter | None",
-) -> Reporter | None:
+def reporter(progress: "bool | Reporter | None") -> Reporter | None:
     """Turn the ``progress`` argument into a function, or ``None``."""
-    if progress is True:
-        return ProgressLine()
-    return progress or None
+    return ProgressLine() if progress is True else progress or None
+
+
+class Telling:
+    """Calls a function, if there is one, as training goes on; the first call says what the corpus is."""
+
+    def __init__(self, report: Reporter | None, n_earlier: int) -> None:
+        self.report = report
+        self.remaining = Remaining(n_earlier)
+        self.recognised = ""
+        self.n_characters: int | float = 0
+        self.start = self.phase_start = time.perf_counter()
+        self.told_at = 0.0
+
+    def counted(self, done: int, total: int | None) -> None:
+        """Tell how much of the files is counted, in bytes as they are stored."""
+        now = time.perf_counter()
+        if not self.report or now - self.told_at < SECONDS_BETWEEN:
+            return
+        self.told_at, seconds = now, now - self.phase_start
+        left = None
+        if total is not None and done:
+            left = seconds * max(total - done, 0) / done
+        corpus, self.recognised = self.recognised, ""
+        self.report(Progress("count", done, total, 0, 0, seconds, {}, left, corpus))
+
+    def begin_merging(self, n_characters: float) -> None:
+        """Begin the second phase, on a corpus of so many characters."""
+        self.n_characters = n_characters
+        self.phase_start = time.perf_counter()
+
+    def merged(self, done: int, total: int | None, tokens: float) -> None:
+        """Tell how many merges are learned, and how many tokens the corpus has then."""
+        seconds = time.perf_counter() - self.phase_start
+        self.remaining.add(done, seconds)
+        left = self.remaining.seconds_left(total)
+        sizes = (self.n_characters, tokens)
+        if self.report:
+            self.report(Progress("merge", done, total, *sizes, seconds, {}, left))
+
+    def end(self, report: dict[str, Any]) -> None:
+        """Tell what was read and learned."""
+        seconds = time.perf_counter() - self.start
+        done = report["merges"]
+        sizes = (self.n_characters, report["tokens"])
+        if self.report:
+            self.report(Progress("done", done, done, *sizes, seconds, report))

@@ -6,8 +6,7 @@ machine goes to the core by its path; anything else comes block by block from `d
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,32 +22,44 @@ from bytepair.data._readers import (
 from bytepair.data._recognise import Source, Stream
 from bytepair.data._sources import describe, list_sources, refuse_idle
 
+from .limits import longest_within
+
 if TYPE_CHECKING:
+    from bytepair import _core
     from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
 
     from .learning import Learner
+    from .options import FileOptions
     from .weights import Weight
 
-__all__ = ["ReadOptions", "count_files"]
+__all__ = ["count_files", "read_options"]
 
-SECONDS_BETWEEN = 0.1
-"""The shortest time between two words about how much is read."""
+
+def read_options(options: FileOptions) -> ReadOptions:
+    """Return what the documents of files are."""
+    return ReadOptions(
+        field=options.get("field"),
+        lines=options.get("lines", False),
+        separator=options.get("separator"),
+        skip_bad=options.get("skip_bad", False),
+    )
 
 
 def count_files(
     learner: Learner,
-    files: Corpus | Mapping[StrPath, Weight],
+    files: Iterable[StrPath | Source] | Mapping[StrPath, Weight],
     multipliers: list[int],
-    input_format: str | None,
-    options: ReadOptions,
+    reading: ReadOptions,
 ) -> None:
     """Count the documents of files; a mapping has a multiplier for each of its names.
 
-    Whole texts are cut at the separator by the core, which the learner told of it.
+    The core, which knows the separator, cuts text files at it.
     """
     if files in ([], {}):  # nothing to learn from, as the learner says
         return
+
+    input_format = learner.options.get("input_format")
 
     def listed(corpus: Corpus) -> list[Source]:
         return list_sources(corpus, input_format, with_streams=True)
@@ -59,55 +70,49 @@ def count_files(
     else:
         sources = [(source, 1) for source in listed(files)]
     alone = [source for source, _multiplier in sources]
-    refuse_idle(alone, options)
-    if any(not is_whole_text(source, options) for source in alone):
-        learner.hold_blocks()
-    options = replace(options, longest=learner.longest_document)
+    refuse_idle(alone, reading)
+    learner.telling.recognised = describe(alone, reading)
+    longest = longest_within(learner.memory_limit)
+    reading = replace(reading, separator=None, longest=longest)
+    are_whole = [is_whole_text(source, reading) for source in alone]
+    if not all(are_whole):
+        learner.limit_memory(reads_blocks=True)
     is_known = not any(isinstance(source, Stream) for source in alone)
     n_total = sum(source.size for source in alone) if is_known else None
-    learner.recognised = describe(alone, options)
-    counter = _SourceCounter(learner, replace(options, separator=None), n_total)
-    for source, multiplier in sources:
+    learner.tally = tally = Tally()
+    n_before = 0
+
+    def tell(n_bytes: int) -> None:
+        learner.telling.counted(n_before + n_bytes, n_total)
+
+    for (source, multiplier), is_whole in zip(sources, are_whole, strict=True):
         learner.corpus.set_weight(multiplier)
-        counter.count(Part(source))
-
-
-class _SourceCounter:
-    """Counts one source after the other, and tells how much is done."""
-
-    def __init__(
-        self, learner: Learner, options: ReadOptions, n_total: int | None
-    ) -> None:
-        self.learner, self.options, self.n_total = learner, options, n_total
-        self.tally = learner.tally = Tally()
-        self.n_before = 0
-        self.told_at = 0.0
-
-    def count(self, part: Part) -> None:
-        corpus = self.learner.corpus
-        if not is_whole_text(part.source, self.options):
-            with naming(part.source.path):
-                for rows in read_rows(part, self.options, self.tally):
-                    corpus.add_rows((rows.data, rows.offsets))
-                    self._tell_now_and_then(part)
-        elif part.source.is_stored_text:
-            is_told = self.learner.report is not None
-            corpus.add_file(part.source.path, self._tell if is_told else None)
+        if is_whole and source.is_stored_text:
+            told = tell if learner.telling.report else None
+            learner.corpus.add_file(source.path, told)
         else:
-            with naming(part.source.path), open_text(part, self.tally) as read:
+            _count_blocks(learner.corpus, Part(source), reading, tally, tell)
+        n_before += source.size
 
-                def read_and_tell(most: int) -> bytes:
-                    self._tell_now_and_then(part)
-                    return read(most)
 
-                corpus.add_stream(read_and_tell)
-        self.n_before += part.size
+def _count_blocks(
+    corpus: _core.Corpus,
+    part: Part,
+    reading: ReadOptions,
+    tally: Tally,
+    tell: Callable[[int], None],
+) -> None:
+    """Count a source that is read block by block, and tell how many of its bytes are done."""
+    with naming(part.source.path):
+        if not is_whole_text(part.source, reading):
+            for rows in read_rows(part, reading, tally):
+                corpus.add_rows((rows.data, rows.offsets))
+                tell(tally.place(part))
+            return
+        with open_text(part, tally) as read:
 
-    def _tell(self, n_bytes: int) -> None:
-        self.learner.tell_bytes(self.n_before + n_bytes, self.n_total)
+            def read_and_tell(most: int) -> bytes:
+                tell(tally.place(part))
+                return read(most)
 
-    def _tell_now_and_then(self, part: Part) -> None:
-        now = time.perf_counter()
-        if now - self.told_at >= SECONDS_BETWEEN:
-            self.told_at = now
-            self._tell(self.tally.place(part))
+            corpus.add_stream(read_and_tell)

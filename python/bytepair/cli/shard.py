@@ -9,7 +9,7 @@ import typer
 
 from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
-from bytepair._training.progress import clock
+from bytepair._terminal import clock
 
 from . import corpus_options
 from .options import Added, AddedTokens, Json, Quiet, TokenizerPath

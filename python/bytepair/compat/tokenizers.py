@@ -22,7 +22,7 @@ import tokenizers
 from bytepair import Encoding, Tokenizer as Core, _core
 from bytepair.errors import TokenizerError
 
-__all__ = ["Tokenizer", "accelerate", "explain", "patch"]
+__all__ = ["accelerate", "explain", "patch"]
 
 Object = TypeVar("Object")
 
@@ -490,35 +490,3 @@ def patch() -> Iterator[None]:
         yield
     finally:
         n_patches -= 1
-
-
-class Tokenizer:
-    """The constructors of ``tokenizers.Tokenizer``; each returns an accelerated object."""
-
-    def __new__(cls, model: Any) -> Any:
-        """Return a tokenizer with a model of ``tokenizers.models``."""
-        return accelerate(tokenizers.Tokenizer(model))
-
-    @staticmethod
-    def from_file(path: str) -> Any:
-        """Load a ``tokenizer.json``."""
-        return accelerate(tokenizers.Tokenizer.from_file(path))
-
-    @staticmethod
-    def from_str(json: str) -> Any:
-        """Load the text of a ``tokenizer.json``."""
-        return accelerate(tokenizers.Tokenizer.from_str(json))
-
-    @staticmethod
-    def from_buffer(buffer: bytes) -> Any:
-        """Load the content of a ``tokenizer.json``."""
-        return accelerate(tokenizers.Tokenizer.from_buffer(buffer))
-
-    @staticmethod
-    def from_pretrained(
-        identifier: str, revision: str = "main", token: str | None = None
-    ) -> Any:
-        """Download and load a ``tokenizer.json``."""
-        return accelerate(
-            tokenizers.Tokenizer.from_pretrained(identifier, revision, token)
-        )

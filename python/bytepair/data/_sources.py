@@ -116,11 +116,13 @@ def list_sources(
 
 def listed(corpus: Corpus) -> list[StrPath | Source]:
     """List what a corpus names."""
+    if isinstance(corpus, (str, os.PathLike, Source)):
+        return [corpus]
+    if isinstance(corpus, list):
+        return corpus
     refuse_set("the corpus", corpus, "the result")
-    is_one = isinstance(corpus, (str, os.PathLike, Source))
-    if not is_one:
-        expect("the corpus", corpus, Iterable, "a path or a list of paths")
-    return [corpus] if is_one else list(corpus)  # type: ignore[arg-type,list-item]
+    expect("the corpus", corpus, Iterable, "a path or a list of paths")
+    return list(corpus)
 
 
 def paths_of(corpus: Iterable[StrPath | Source]) -> list[StrPath]:

@@ -18,8 +18,8 @@ from bytepair._io.overwriting import refuse_overwriting
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order, refuse_set
 from bytepair._ranges import check_count, check_whole
-from bytepair._training.calls import DialectOptions
 from bytepair._training.limits import longest_within
+from bytepair._training.options import DialectOptions
 from bytepair.data._counts import Counts, CountsInfo, read_counts, write_counts
 from bytepair.data._opening import naming
 from bytepair.data._plan import TASK_BYTES, Task, plan

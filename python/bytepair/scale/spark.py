@@ -22,7 +22,7 @@ from bytepair import errors
 from bytepair._expected import loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._names import in_order
-from bytepair._training.calls import DialectOptions
+from bytepair._training.options import DialectOptions
 from bytepair.data._columns import as_bytes, text_batch
 from bytepair.data._optional import load
 from bytepair.data._readers import Tally, rows_of

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bytepair._io.files import StrPath
     from bytepair._tokenizer import Tokenizer
-    from bytepair._training.calls import OnProgress
+    from bytepair._training.options import OnProgress
     from bytepair.data._counts import Counts
 
 __all__ = ["CorpusOptions", "given_options", "learn"]

@@ -8,7 +8,6 @@ the cache is an error that says where to put the file.
 
 import base64
 import hashlib
-import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -18,7 +17,6 @@ from bytepair.errors import FileError, FormatError
 
 __all__ = [
     "check_hash",
-    "data_gym_to_mergeable_bpe_ranks",
     "dump_tiktoken_bpe",
     "load_tiktoken_bpe",
     "read_file",
@@ -53,7 +51,7 @@ def read_file(blobpath: str) -> bytes:
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
-    """Tell whether the SHA-256 of data is the one expected."""
+    """Whether the SHA-256 of data is the one expected."""
     return hashlib.sha256(data).hexdigest() == expected_hash
 
 
@@ -79,7 +77,7 @@ def read_file_cached(blobpath: str, expected_hash: str | None = None) -> bytes:
 
 
 def cache_path(blobpath: str) -> Path | None:
-    """Say where the cache has an address; ``None`` where caching is turned off."""
+    """Return where the cache has an address; ``None`` if caching is turned off."""
     named = (os.environ[name] for name in CACHE_VARIABLES if name in os.environ)
     folder = next(named, None)
     if folder is None:
@@ -122,60 +120,9 @@ def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: str) ->
 
 
 def ranks_file(ranks: Mapping[bytes, int]) -> bytes:
-    """Give the content of a ``.tiktoken`` file."""
+    """Return the content of a ``.tiktoken`` file."""
     in_order = sorted(ranks.items(), key=lambda item: item[1])
     return b"".join(
         b"%s %d\n" % (base64.b64encode(token) or EMPTY_TOKEN, rank)
         for token, rank in in_order
     )
-
-
-def data_gym_to_mergeable_bpe_ranks(
-    vocab_bpe_file: str,
-    encoder_json_file: str,
-    vocab_bpe_hash: str | None = None,
-    encoder_json_hash: str | None = None,
-    clobber_one_byte_tokens: bool = False,  # noqa: FBT001, FBT002 (tiktoken's signature)
-) -> dict[bytes, int]:
-    """Read ranks by token from ``vocab.bpe`` and ``encoder.json`` of GPT-2.
-
-    Tokens of one byte come first, in GPT-2's order, or have the ids of the second file
-    if ``clobber_one_byte_tokens``; each merge is the next one.
-
-    Raises
-    ------
-    ValueError
-        The files do not belong together.
-    """
-    byte_of = _bytes_by_character()
-    ranks = {bytes([byte]): rank for rank, byte in enumerate(byte_of.values())}
-    merges = read_file_cached(vocab_bpe_file, vocab_bpe_hash).decode()
-    for number, line in enumerate(merges.split("\n")[1:-1], 256):
-        left, right = line.split()
-        ranks[_spelled(left + right, byte_of)] = number
-    listed = json.loads(read_file_cached(encoder_json_file, encoder_json_hash))
-    ids = {_spelled(name, byte_of): id_ for name, id_ in listed.items()}
-    for special in (b"<|endoftext|>", b"<|startoftext|>"):
-        ids.pop(special, None)
-    if clobber_one_byte_tokens:
-        ranks.update((token, id_) for token, id_ in ids.items() if len(token) == 1)
-    if ranks != ids:
-        message = f"{encoder_json_file}: its ids are not those of the merges in {vocab_bpe_file}"
-        raise FormatError(message)
-    return ranks
-
-
-def _bytes_by_character() -> dict[str, int]:
-    """Give the byte that each character of GPT-2's files stands for, in their order."""
-    visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    hidden = [byte for byte in range(256) if byte not in visible]
-    shown = {chr(byte): byte for byte in visible}
-    return shown | {chr(256 + place): byte for place, byte in enumerate(hidden)}
-
-
-def _spelled(name: str, byte_of: dict[str, int]) -> bytes:
-    try:
-        return bytes(byte_of[character] for character in name)
-    except KeyError as error:
-        message = f"{name!r} has a character that does not stand for a byte"
-        raise FormatError(message) from error

@@ -10,6 +10,7 @@ import os
 import pkgutil
 import threading
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +18,42 @@ from bytepair import Tokenizer
 from bytepair._io.files import StrPath
 from bytepair.errors import FileError, TokenizerError
 
-from . import published
 from .core import Encoding
+from .load import cache_path
 
 __all__ = ["ENCODINGS", "ENCODING_CONSTRUCTORS", "get_encoding", "list_encoding_names"]
 
 FOLDER = "BYTEPAIR_ENCODINGS"
 """The variable that names the folder of ``.tiktoken`` files."""
+STORE = "https://openaipublic.blob.core.windows.net/encodings"
+RANKS = {
+    "gpt2": "r50k_base",
+    "r50k_base": "r50k_base",
+    "p50k_base": "p50k_base",
+    "p50k_edit": "p50k_base",
+    "cl100k_base": "cl100k_base",
+    "o200k_base": "o200k_base",
+    "o200k_harmony": "o200k_base",
+}
+"""The published encodings, and the names of their files of ranks."""
+PLUGINS = "tiktoken_ext"
+PUBLISHED_PLUGIN = "openai_public"
 
 ENCODINGS: dict[str, Encoding] = {}
-"""What was made so far."""
-
-ENCODING_CONSTRUCTORS: dict[str, Callable[[], dict[str, Any]]] = dict(
-    published.CONSTRUCTORS
-)
-"""By name, what gives the arguments of ``Encoding``."""
-
-PLUGINS = "tiktoken_ext"
-OWN_PLUGIN = "openai_public"
+"""The encodings that were made."""
+ENCODING_CONSTRUCTORS: dict[str, Callable[[], dict[str, Any]]] = {}
+"""By name, functions that return the arguments of ``Encoding``."""
 
 _lock = threading.RLock()
-_searched: list[str] = []
 
 
 def get_encoding(encoding_name: str, *, folder: StrPath | None = None) -> Encoding:
     """Load a published encoding by its name, or any by its path.
 
-    ``NAME.tiktoken`` is looked for in ``folder``, in the folder that the environment
-    variable ``BYTEPAIR_ENCODINGS`` names, and in tiktoken's cache (``TIKTOKEN_CACHE_DIR``,
-    ``DATA_GYM_CACHE_DIR`` or ``data-gym-cache`` in the folder for temporary files), whose
-    files must have the hashes that tiktoken asks for. Nothing is downloaded.
+    ``NAME.tiktoken`` is looked for in ``folder``, or else in the folder that the environment
+    variable ``BYTEPAIR_ENCODINGS`` names and in tiktoken's cache (``TIKTOKEN_CACHE_DIR``,
+    ``DATA_GYM_CACHE_DIR`` or ``data-gym-cache`` in the folder for temporary files). A file of
+    a published encoding must have the published content. Nothing is downloaded.
 
     A second call with the same name gives the same object. What comes from ``folder`` or
     a path is read each time.
@@ -61,12 +68,9 @@ def get_encoding(encoding_name: str, *, folder: StrPath | None = None) -> Encodi
         raise TokenizerError(message)
     name = os.fspath(encoding_name)
     if folder is not None:
-        return _from_folder(name, Path(folder))
-    made = ENCODINGS.get(name)
-    if made is not None:
-        return made
-    if not _is_constructed(name):
-        return _from_file(name)
+        return _read(name, _paths(name, folder))
+    if name not in ENCODINGS and name not in list_encoding_names():
+        return _from_path(name)
     with _lock:
         if name not in ENCODINGS:
             ENCODINGS[name] = _made(name)
@@ -79,71 +83,76 @@ def list_encoding_names() -> list[str]:
     >>> "o200k_base" in list_encoding_names()
     True
     """
-    _find_plugins()
-    return list(ENCODING_CONSTRUCTORS)
+    return list(RANKS | _plugins() | ENCODING_CONSTRUCTORS)
+
+
+@cache
+def _plugins() -> dict[str, Any]:
+    """Return the constructors that other packages offer to tiktoken."""
+    try:
+        namespace = importlib.import_module(PLUGINS)
+    except ImportError:
+        return {}
+    found: dict[str, Any] = {}
+    for plugin in pkgutil.iter_modules(namespace.__path__):
+        if plugin.name != PUBLISHED_PLUGIN:
+            module = importlib.import_module(f"{PLUGINS}.{plugin.name}")
+            found |= module.ENCODING_CONSTRUCTORS
+    return found
 
 
 def _made(name: str) -> Encoding:
-    constructor = ENCODING_CONSTRUCTORS[name]
-    if constructor is not published.CONSTRUCTORS.get(name):
-        return Encoding(**constructor())
-    return _published(name, [Path(folder) for folder in _named_folders()])
+    constructor = ENCODING_CONSTRUCTORS.get(name)
+    if constructor is None and name in RANKS:
+        cached = cache_path(_address(name))
+        return _read(
+            name, [*_paths(name, os.environ.get(FOLDER)), *filter(None, [cached])]
+        )
+    return Encoding(**(constructor or _plugins()[name])())
 
 
-def _published(name: str, folders: list[Path]) -> Encoding:
-    encoding = Encoding.from_tokenizer(published.tokenizer(name, folders), name=name)
-    encoding.__dict__["_pat_str"] = published.ENCODINGS[name].pattern
-    return encoding
+def _paths(name: str, folder: StrPath | None) -> list[Path]:
+    """List where a folder may have an encoding."""
+    names = dict.fromkeys([name, RANKS.get(name, name)])
+    return [Path(folder, f"{file}.tiktoken") for file in names] if folder else []
 
 
-def _from_folder(name: str, folder: Path) -> Encoding:
-    if name in published.ENCODINGS:
-        return _published(name, [folder])
-    return _read(folder / f"{name}.tiktoken", name)
+def _address(name: str) -> str:
+    return f"{STORE}/{RANKS[name]}.tiktoken"
 
 
-def _from_file(name: str) -> Encoding:
-    """Load what is no known name: a path, or a file in the folder of the variable."""
+def _read(name: str, paths: list[Path]) -> Encoding:
+    """Read an encoding from the first of these paths that is a file."""
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        looked = ", ".join(map(str, paths)) or "nothing"
+        fetch = (
+            f" Nothing is downloaded: fetch {_address(name)}" if name in RANKS else ""
+        )
+        message = (
+            f"{name}: its file is not here; looked for {looked}.{fetch or ' Fetch it'}, and "
+            f"name its folder with folder= or in the variable {FOLDER}, or tiktoken's cache "
+            "in TIKTOKEN_CACHE_DIR"
+        )
+        raise FileError(message)
+    if name not in RANKS:
+        return Encoding.from_tokenizer(Tokenizer.from_file(path), name=name)
+    published = "r50k_base" if name == "gpt2" else name
+    tokenizer = Tokenizer.from_file(path, encoding=published)
+    return Encoding.from_tokenizer(tokenizer, name=name)
+
+
+def _from_path(name: str) -> Encoding:
+    """Load an encoding that has no known name: from its path, or from the folder of the variable."""
     path = Path(name)
     if name and (path.suffix or path.exists()):
-        return _read(path, path.stem)
-    for folder in _named_folders() if name else []:
-        return _read(Path(folder) / f"{name}.tiktoken", name)
+        return Encoding.from_tokenizer(Tokenizer.from_file(path), name=path.stem)
+    folder = os.environ.get(FOLDER)
+    if name and folder:
+        return _read(name, _paths(name, folder))
     message = (
-        f"unknown encoding {name!r}; known are {', '.join(ENCODING_CONSTRUCTORS)}. For "
+        f"unknown encoding {name!r}; known are {', '.join(list_encoding_names())}. For "
         f"another, pass its path, or folder= with {name}.tiktoken in it, or name that "
         f"folder in the variable {FOLDER}"
     )
     raise FileError(message)
-
-
-def _read(path: Path, name: str) -> Encoding:
-    return Encoding.from_tokenizer(Tokenizer.from_file(path), name=name)
-
-
-def _named_folders() -> list[str]:
-    folder = os.environ.get(FOLDER)
-    return [folder] if folder else []
-
-
-def _is_constructed(name: str) -> bool:
-    if name not in ENCODING_CONSTRUCTORS:
-        _find_plugins()
-    return name in ENCODING_CONSTRUCTORS
-
-
-def _find_plugins() -> None:
-    """Register what other packages offer to tiktoken, once."""
-    with _lock:
-        if PLUGINS in _searched:
-            return
-        try:
-            namespace = importlib.import_module(PLUGINS)
-        except ImportError:
-            namespace = None
-        for found in pkgutil.iter_modules(getattr(namespace, "__path__", [])):
-            if found.name != OWN_PLUGIN:
-                module = importlib.import_module(f"{PLUGINS}.{found.name}")
-                for name, constructor in module.ENCODING_CONSTRUCTORS.items():
-                    ENCODING_CONSTRUCTORS.setdefault(name, constructor)
-        _searched.append(PLUGINS)

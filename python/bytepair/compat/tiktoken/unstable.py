@@ -7,71 +7,53 @@ among them.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from bytepair.errors import EncodingError
 
 if TYPE_CHECKING:
     from .core import Encoding
 
-__all__ = ["AddedTokens", "encode_bytes", "encode_with_unstable"]
+__all__ = ["encode_bytes", "rows_after"]
 
-AddedTokens: TypeAlias = Literal["find", "text"]
 SPACES = b" \n\t"
 
 
 def encode_bytes(encoding: "Encoding", data: bytes) -> list[int]:
-    """Encode bytes; behind the last valid character all is one piece."""
+    """Encode bytes; what follows the last valid character is one piece."""
     try:
         return encoding.encode_ordinary(data.decode())
     except UnicodeDecodeError as error:
         valid = data[: error.start].decode()
         rest = data[error.start :]
-    ids = encoding.encode_ordinary(valid)
-    stable, unstable = _cut(encoding, ids, _n_of_last_piece(encoding, valid))
+    stable, unstable = _cut(encoding, encoding.encode_ordinary(valid), valid)
     return stable + encoding._encode_single_piece(unstable + rest)
 
 
-def encode_with_unstable(
-    encoding: "Encoding",
-    text: str,
-    ids: list[int],
-    ordinary_end: str,
-    added_tokens: AddedTokens = "find",
+def rows_after(
+    encoding: "Encoding", ids: list[int], ordinary_end: str
 ) -> tuple[list[int], list[list[int]]]:
-    """Give the stable tokens, and the rows of tokens that the text may go on with.
+    """Return the stable ones of the ids of a text, and the rows of ids that may follow, in order.
 
-    ``ids`` are those of the text, ``ordinary_end`` is what stands behind the last added
-    token that was found. Rows are in order.
+    ``ordinary_end`` is the text after its last added token.
     """
-    n_last = _n_of_last_piece(encoding, ordinary_end)
-    if n_last == 0:
-        return ids, []
-    stable, unstable = _cut(encoding, ids, n_last)
+    stable, unstable = _cut(encoding, ids, ordinary_end)
     if not unstable:
         return stable, []
-    found: set[tuple[int, ...]] = {
-        (encoding._mergeable_ranks[token],) for token in _beginning(encoding, unstable)
+    ranks = encoding._mergeable_ranks
+    rows = {
+        *((ranks[token],) for token in _beginning(encoding, unstable)),
+        *_straddling(encoding, unstable),
+        *_split_before_space(encoding, unstable),
     }
-    found.update(_straddling(encoding, unstable, added_tokens))
-    if split := _split_before_space(encoding, unstable):
-        found.add(split)
-    return stable, sorted(map(list, found))
+    return stable, sorted(map(list, rows))
 
 
-def _n_of_last_piece(encoding: "Encoding", text: str) -> int:
-    """Count the tokens of the last piece of a text without special tokens."""
+def _cut(encoding: "Encoding", ids: list[int], text: str) -> tuple[list[int], bytes]:
+    """Cut off the last piece of a text, with white space before it if it begins with some."""
     pieces = encoding.tokenizer.split(text)
-    if not pieces:
-        return 0
-    last = pieces[-1]
-    data = last.encode() if isinstance(last, str) else last
-    return len(encoding._encode_single_piece(data))
-
-
-def _cut(encoding: "Encoding", ids: list[int], n_last: int) -> tuple[list[int], bytes]:
-    """Cut off the last piece, with white space before it if it begins with some."""
+    n_last = len(encoding._encode_single_piece(pieces[-1])) if pieces else 0
     n_stable = len(ids) - n_last
     if n_last > 0 and _is_space(encoding, ids[n_stable]):
         while n_stable > 0 and _is_space(encoding, ids[n_stable - 1]):
@@ -86,7 +68,7 @@ def _is_space(encoding: "Encoding", id_: int) -> bool:
 
 
 def _beginning(encoding: "Encoding", start: bytes) -> Iterator[bytes]:
-    """Give the tokens that begin so."""
+    """Yield the tokens that begin with these bytes."""
     tokens = encoding._sorted_tokens
     place = bisect_left(tokens, start)
     while place < len(tokens) and tokens[place].startswith(start):
@@ -94,54 +76,39 @@ def _beginning(encoding: "Encoding", start: bytes) -> Iterator[bytes]:
         place += 1
 
 
-def _straddling(
-    encoding: "Encoding", unstable: bytes, added_tokens: AddedTokens
-) -> Iterator[tuple[int, ...]]:
-    """Let a token go on with each ending, and encode what that gives as far as needed."""
+def _straddling(encoding: "Encoding", unstable: bytes) -> Iterator[tuple[int, ...]]:
+    """Let a token continue each ending, and yield the ids that cover the unstable bytes."""
     for place in range(1, len(unstable)):
         for token in _beginning(encoding, unstable[place:]):
-            longer = unstable[:place] + token
-            ids = _encoded(encoding, longer, added_tokens)
-            yield _covering(encoding, ids, len(unstable))
+            ids = _encoded(encoding, unstable[:place] + token)
+            n_taken = n_covered = 0
+            while n_covered < len(unstable) and n_taken < len(ids):
+                n_covered += len(encoding.decode_single_token_bytes(ids[n_taken]))
+                n_taken += 1
+            yield tuple(ids[:n_taken])
 
 
-def _encoded(encoding: "Encoding", data: bytes, added_tokens: AddedTokens) -> list[int]:
-    encode = encoding.tokenizer.encode
+def _encoded(encoding: "Encoding", data: bytes) -> list[int]:
     try:
-        return encode(data.decode(), added_tokens=added_tokens)
+        return encoding.tokenizer.encode(data.decode())
     except (UnicodeDecodeError, EncodingError):
         return encoding._encode_single_piece(data)
 
 
-def _covering(
-    encoding: "Encoding", ids: Sequence[int], n_bytes: int
-) -> tuple[int, ...]:
-    """Take the tokens that cover so many bytes."""
-    n_covered = 0
-    for n_taken, id_ in enumerate(ids, 1):
-        n_covered += len(encoding.decode_single_token_bytes(id_))
-        if n_covered >= n_bytes:
-            return tuple(ids[:n_taken])
-    return tuple(ids)
-
-
-def _split_before_space(encoding: "Encoding", unstable: bytes) -> tuple[int, ...]:
+def _split_before_space(
+    encoding: "Encoding", unstable: bytes
+) -> Iterator[tuple[int, ...]]:
     r"""Encode the last character alone if it is white space, which may yet be split off.
 
     So "\n\n" is two pieces once a word follows.
     """
-    try:
-        last = unstable.decode()[-1:]
-    except UnicodeDecodeError:
-        last = unstable[-4:].decode(errors="ignore")[-1:]
-        last = last if unstable.endswith(last.encode()) else ""
-    n_before = len(unstable) - len(last.encode())
-    if n_before == 0 or not _is_white_space(last):
-        return ()
-    parts = unstable[:n_before], unstable[n_before:]
-    return tuple(id_ for part in parts for id_ in encoding._encode_single_piece(part))
+    last = unstable.decode(errors="surrogateescape")[-1:]
+    n_before = len(unstable) - len(last.encode(errors="surrogateescape"))
+    if n_before > 0 and _is_white_space(last):
+        encode = encoding._encode_single_piece
+        yield (*encode(unstable[:n_before]), *encode(unstable[n_before:]))
 
 
 def _is_white_space(text: str) -> bool:
-    """Tell whether a character is white space in Unicode: four others are not."""
+    """Whether a character is white space in Unicode: four others are not."""
     return text.isspace() and text not in "\x1c\x1d\x1e\x1f"
