@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from bytepair._expected import refuse_unknown
+from bytepair._labels import argument
 from bytepair._names import in_order, refuse_set
 from bytepair._ranges import check_range
 from bytepair.errors import TrainingError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DialectOptions",
     "TrainingOptions",
+    "counts_file",
     "refuse_text_options",
     "train",
     "train_from_counts",
@@ -231,7 +233,7 @@ def train(
     if not isinstance(files, (str, os.PathLike, Mapping)):
         files = list(files) if isinstance(files, Iterable) else [files]
     _refuse_overwriting(files, options)
-    counts = _counts_file(files)
+    counts = counts_file(files)
     if counts is not None:
         refuse_text_options(
             separator=separator,
@@ -391,7 +393,7 @@ def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
     refuse_overwriting(paths, [options["log"]])
 
 
-def _counts_file(files: object) -> StrPath | None:
+def counts_file(files: object) -> StrPath | None:
     """Give the file of counts that is to be learned from, if it is one.
 
     Raises
@@ -427,7 +429,7 @@ def refuse_text_options(**given: object) -> None:
     """Refuse options that say how text is read, where there is none."""
     for name, value in given.items():
         if value is not None:
-            message = f"{name}= is for text; these are counts"
+            message = f"{argument(name, '')} is for text; these are counts"
             raise TrainingError(message)
 
 

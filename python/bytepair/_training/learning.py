@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from bytepair import _core
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._labels import argument
 from bytepair._names import in_order
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range, check_whole
@@ -108,9 +109,7 @@ class Learner:
         if memory_limit is not None:
             check_count(memory_limit=memory_limit)
             if memory_limit < 0:
-                message = (
-                    f"memory_limit must not be negative, but it is {memory_limit:,}"
-                )
+                message = f"{argument('memory_limit')} must not be negative, but it is {memory_limit:,}"
                 raise TrainingError(message)
         self.memory_limit = memory_limit
         self.folder: TemporaryFolder | None = None
@@ -290,7 +289,7 @@ class Learner:
             return
         if vocab_size < self.resume.n_vocab:
             message = (
-                f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
+                f"{argument('resume')}: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
                 f"{vocab_size:,} asked for; surgery.shorten() makes smaller ones"
             )
             raise TrainingError(message)
@@ -298,7 +297,7 @@ class Learner:
         n_new = len(set(self.special_tokens) - known)
         if vocab_size < self.resume.n_vocab + n_new:
             message = (
-                f"resume: {vocab_size:,} ids are asked for, but the tokenizer has "
+                f"{argument('resume')}: {vocab_size:,} ids are asked for, but the tokenizer has "
                 f"{self.resume.n_vocab:,} and {n_new:,} special tokens are new"
             )
             raise TrainingError(message)
@@ -474,7 +473,7 @@ def character_limits(
     """
     check_range(max_alphabet=max_alphabet)
     if max_alphabet == 0:
-        message = "max_alphabet must be at least 1"
+        message = f"{argument('max_alphabet')} must be at least 1"
         raise TrainingError(message)
     if character_coverage is None:
         return None, max_alphabet
@@ -483,7 +482,7 @@ def character_limits(
         message = f"character_coverage must be a number, not {character_coverage!r}"
         raise TypeError(message)
     if not 0 < character_coverage <= 1:
-        message = f"character_coverage must be above 0 and at most 1, not {character_coverage!r}"
+        message = f"{argument('character_coverage')} must be above 0 and at most 1, not {character_coverage!r}"
         raise TrainingError(message)
     share = exact(character_coverage).limit_denominator(LARGEST_DENOMINATOR)
     return (share.numerator, share.denominator), max_alphabet
@@ -499,7 +498,7 @@ def check_limits(
     check_range(**numbers)
     for name, number in numbers.items():
         if number == 0:
-            message = f"{name} must be at least 1"
+            message = f"{argument(name)} must be at least 1"
             raise TrainingError(message)
     if not isinstance(whole_characters, (bool, type(None))):
         message = f"whole_characters must be True or False, not {whole_characters!r}"

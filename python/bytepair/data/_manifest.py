@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bytepair._io import files
 from bytepair._io.json import Place, parse, written
+from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._recognise import Compression, CorpusFormat
@@ -363,7 +364,7 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     """
     there, now = old.get(name), new.get(name)
     if name != "sources" or not (isinstance(there, list) and there and now):
-        return f"{name}: {there!r:.80} then, {now!r:.80} now"
+        return f"{argument(name)}: {there!r:.80} then, {now!r:.80} now"
     pairs = zip(there, now, strict=False)
     place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:

@@ -23,6 +23,7 @@ import os
 import struct
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias, get_args
 
+from bytepair._labels import argument
 from bytepair._numpy import NDArray, np
 from bytepair.errors import FileError, TokenizerError
 
@@ -110,7 +111,7 @@ class Shards:
             message = f"format must be one of {known}, not {format_name!r}"
             raise TokenizerError(message)
         if max_tokens is not None and max_tokens < 1:
-            message = "shard_tokens must be at least 1"
+            message = f"{argument('shard_tokens')} must be at least 1"
             raise TokenizerError(message)
         self.folder, self.name = folder, name
         self.format, self.width = format_name, width

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair.data._columns import texts_of
 from bytepair.data._optional import load
 from bytepair.errors import TokenizerError, TrainingError
@@ -71,7 +72,7 @@ class CountSpec:
             )
             raise TrainingError(message)
         if self.memory_limit is not None:
-            message = "memory_limit= is for counts without groups; make tasks smaller"
+            message = f"{argument('memory_limit', '')} is for counts without groups; make tasks smaller"
             raise TokenizerError(message)
 
 
