@@ -816,5 +816,5 @@ from bytepair.cli.entry import main
 main()
 """
     assert run_python(program, code=None).stderr == (
-        "bytepair: the command line needs typer: pip install 'bytepair[cli]'\n"
+        "bytepair: the command line needs click: pip install 'bytepair[cli]'\n"
     )

@@ -27,7 +27,7 @@ from tests.terminals import on_terminal
 
 import bytepair
 from bytepair import surgery
-from bytepair.cli import demo, entry, python_texts, train
+from bytepair.cli import demo, entry, train
 
 TEXT = "low lower lowest, newer newest wider widest \N{SNOWMAN}\n" * 20
 
@@ -178,7 +178,7 @@ TRAIN_REFUSED = {
         "latin.txt: the text is not UTF-8 at byte 3"
     ),
     "t.txt -o t.bytepair --vocab-size 200": (
-        "--vocab-size is 200, but the alphabet and the unknown and special tokens alone need 256"
+        "a vocabulary of 200 ids is too small: the alphabet and the unknown and special tokens alone need 256"
     ),
     "t.txt -o t.bytepair --merges 3 --dialect gpt5": ", ".join(bytepair.dialects()),
     "t.txt -o t.bytepair --merges 3 --special ''": "an empty text",
@@ -501,7 +501,7 @@ def test_output_that_a_program_holds_may_fail_too(monkeypatch, error, code, mess
     def failing(*_):
         raise error
 
-    monkeypatch.setattr("typer.core.TyperGroup.invoke", failing)
+    monkeypatch.setattr("click.Group.invoke", failing)
     assert run("languages", code=code).stderr == message
 
 
@@ -746,8 +746,6 @@ def test_the_demo_has_colours_and_progress_on_a_terminal(tmp_path):
 
 def test_the_demo_fails_where_the_round_trip_fails(monkeypatch):
     """A text that does not come back is an error, not a remark."""
-    from bytepair.cli import demo
-
     tokenizer = bytepair.train_from_iterator([TEXT], merges=5)
     assert demo.check_round_trip(tokenizer, [b"low", b"\xff"]) == 4
 
@@ -761,19 +759,18 @@ def test_the_demo_fails_where_the_round_trip_fails(monkeypatch):
         demo.check_round_trip(Wrong(), [b"l", b"low"])
 
 
-def test_the_demo_has_text_without_sources(monkeypatch, tmp_path):
-    """A Python without its sources and topics still has docstrings to train on."""
-    monkeypatch.setattr(python_texts.sysconfig, "get_path", lambda _name: str(tmp_path))
-    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
-    texts = python_texts.python_texts(1_000_000)
-    assert sum(map(len, texts)) > 100_000
+def test_the_demo_needs_sources(monkeypatch, tmp_path):
+    """A Python without its sources is named, and the command to use instead."""
+    monkeypatch.setattr(demo.sysconfig, "get_path", lambda _name: str(tmp_path))
+    with pytest.raises(bytepair.TokenizerError, match="no sources to train on"):
+        demo.python_texts(1_000_000)
 
 
 def test_the_demo_reads_no_more_than_it_says():
     """The limit holds, and the order of the texts is fixed."""
-    texts = python_texts.python_texts(200_000)
+    texts = demo.python_texts(200_000)
     assert 0 < sum(map(len, texts)) <= 200_000
-    assert texts == python_texts.python_texts(200_000)
+    assert texts == demo.python_texts(200_000)
 
 
 # The way in
@@ -790,9 +787,9 @@ def test_the_version_is_shown():
     assert run("--version").stdout == f"bytepair {bytepair.__version__}\n"
 
 
-@pytest.mark.parametrize("missing", ["typer", "rich"])
+@pytest.mark.parametrize("missing", ["click", "rich"])
 def test_what_is_missing_is_named(missing):
-    """Without typer or rich one line says what to install."""
+    """Without click or rich one line says what to install."""
     program = (
         f"import sys; sys.modules[{missing!r}] = None; "
         "sys.argv[1:] = ['demo']; from bytepair.cli.entry import main; main()"

@@ -173,7 +173,9 @@ def test_one_definition_of_a_line(tmp_path):
     lines = ["low lower", "low", "", "x\ry\r"]
     expected = [" ".join(map(str, tokenizer.encode(line))) for line in lines]
     assert run("encode", own, path, "--lines").stdout.split("\n")[:-1] == expected
-    counted = run("count-tokens", own, path, "--lines").stdout.split()[0]
+    counted = run("count-tokens", own, path, "--input-format", "lines").stdout.split()[
+        0
+    ]
     assert int(counted) == sum(map(tokenizer.count, lines))
 
 

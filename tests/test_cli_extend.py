@@ -49,7 +49,7 @@ def test_it_writes_what_the_function_gives(files):
 
 def test_options_act(files):
     """Limits of tokens, of counts and of documents; --quiet says nothing."""
-    limited = ["--max-token-bytes", "2", "--min-count", "20", "--lines"]
+    limited = ["--max-token-bytes", "2", "--min-count", "20", "--input-format", "lines"]
     found = run("base.json", "c.txt", "--add", "50", "-o", "n.bytepair", "-q", *limited)
     assert found.output == ""
     limits = {"max_token_bytes": 2, "min_count": 20, "lines": True}
@@ -71,15 +71,14 @@ LEARN = "base.json c.txt --add 1 -o n.json"
 STRINGS = "base.json --strings c.txt -o n.json"
 ABSENT = "base.json absent.txt --add 1 -o"
 REFUSED = {
-    "--add must be at least 0": "base.json c.txt --add -1 -o n.json",
+    "--add': must be at least 0": "base.json c.txt --add -1 -o n.json",
     "--add is missing": "base.json c.txt -o n.json",
-    "missing option --output": "base.json c.txt --add 1",
+    "Missing option '-o' / '--output'": "base.json c.txt --add 1",
     "--strings, or --from: none is given": "base.json --add 1 -o n.json",
     "--strings, or --from: several are given": "base.json c.txt --strings c.txt -o n.json",
     "--add is for learning": f"{STRINGS} --add 1",
     "--min-count is for learning": f"{STRINGS} --min-count 3",
     "--field is for learning from a corpus, and has no effect on --strings": f"{STRINGS} --field text",
-    "--skip-bad is for learning": f"{STRINGS} --skip-bad",
     "--scope is for learning": f"{STRINGS} --scope Thai",
     "--max-token-bytes is for learning": f"{STRINGS} --max-token-bytes 3",
     "--add is for learning from a corpus, and has": "base.json --from base.json --add 1 -o n.json",

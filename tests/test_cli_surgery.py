@@ -64,9 +64,9 @@ def test_remove_takes_a_regular_expression(files):
 
 
 def test_remove_says_what_is_built_on_a_token_before_it_is_written(files):
-    """The cascade comes first; a dry run says no more and writes nothing."""
+    """The cascade comes first; without an output, nothing more is said or written."""
     before = names()
-    dry, numbers = done("remove", "base.json", "lo", "--dry-run")
+    dry, numbers = done("remove", "base.json", "lo")
     assert names() == before
     plan = surgery.remove(files, "lo").report.cascade
     assert plan.following
@@ -93,10 +93,10 @@ def test_remove_takes_texts_ids_and_findings(files):
     hats, low = files.token_to_id(" hats"), files.token_to_id("low")
     arguments = ["base.json", "Ġhats", "--id", f"{low},{low}"]
     arguments += ["--findings", "found.json"]
-    _lines, numbers = done("remove", *arguments, "--select", "BP601", "--dry-run")
+    _lines, numbers = done("remove", *arguments, "--select", "BP601")
     named = {row["id"] for row in numbers["named"]}
     assert named == {hats, low} | {t["id"] for f in never for t in f["tokens"]}
-    _lines, numbers = done("remove", *arguments, "--dry-run")
+    _lines, numbers = done("remove", *arguments)
     assert {row["id"] for row in numbers["named"]} == {hats, low}
 
 
@@ -106,7 +106,7 @@ def test_remove_takes_bytes_that_are_no_text(files):
     base.save("half.json")
     _lines, numbers = done("remove", "half.json", " \udcc3", "-o", "n.json")
     assert numbers["removed"] == [base.token_to_id(b" \xc3")] == [256]
-    told = refused("remove", "half.json", "\udcff\udcfe", "--dry-run")
+    told = refused("remove", "half.json", "\udcff\udcfe")
     assert "no token is b'\\xff\\xfe'" in told
 
 
@@ -134,15 +134,14 @@ def test_merging_writes_what_the_function_gives(files):
     ],
 )
 def test_every_command_writes_the_rows_of_an_embedding_matrix(typed, files):
-    """With the same options; the file is that of the function."""
-    options = ["--embedding-rows", 290]
+    """The file is that of the function."""
     for name in ("rows.npz", "rows.jsonl"):
-        done(*typed.split(), "-o", "n.json", "--embedding-map", name, *options)
+        done(*typed.split(), "-o", "n.json", "--embedding-map", name)
     new = bytepair.Tokenizer.from_file("n.json")
     with np.load("rows.npz") as arrays:
         n_new, n_old = arrays["shape"]
-    assert n_old == 290
-    least = max(new.n_vocab, 0 if "--numbering" in typed else 290)
+    assert n_old == len(files)
+    least = max(new.n_vocab, 0 if "--numbering" in typed else len(files))
     assert n_new == least
     rows = list(map(json.loads, Path("rows.jsonl").read_text("utf-8").splitlines()))
     assert len(rows) == n_new
@@ -154,8 +153,8 @@ def test_every_command_writes_the_rows_of_an_embedding_matrix(typed, files):
 REFUSED = {
     "--to: 300 tokens are asked for, but there are": "prune c.txt --to 300",
     "--to: 20 tokens are asked for, but": "prune c.txt --to 20",
-    "--to needs files to count tokens in": "prune --to 260",
-    "say how many tokens to remove: --to or --min-count; bytepair remove": "prune --matching low",
+    "Missing argument 'FILES...'": "prune --to 260",
+    "give --to or --min-count to say how many tokens": "prune c.txt --matching low",
     "the corpus is empty": "prune nothing.txt --to 260",
     "no such file": "prune absent.txt --to 260",
     "is not a valid regular expression": "prune c.txt --to 260 --matching (",
@@ -172,11 +171,9 @@ REFUSED = {
     "is not what bytepair doctor --json writes": "remove --findings c.json",
     "c.txt is not JSON": "remove --findings c.txt",
     "--from: only one of the two has": "extend --from m.bytepair",
-    "--embedding-rows needs --embedding-map": "remove low --embedding-rows 9",
     "must be .npz or .jsonl": "remove low --embedding-map a.npy",
-    "--embedding-map: folder.npz is a folder": "remove low --embedding-map folder.npz",
-    "--embedding-map: n.npz is where": "remove low -o n.npz --embedding-map n.npz",
-    "--embedding-rows: the old tokenizer has": "remove low --embedding-map a.npz --embedding-rows 9",
+    "--embedding-map folder.npz is a folder": "remove low --embedding-map folder.npz",
+    "n.npz is written twice": "remove low -o n.npz --embedding-map n.npz",
 }
 
 
@@ -215,9 +212,14 @@ def test_a_format_without_special_tokens_is_refused_before_a_corpus_is_read(
     assert names == {"merges.txt", "vocab.json"}
 
 
-def test_without_an_output_only_a_dry_run_is_taken(files):
-    """The message says so."""
-    for typed in ("prune base.json c.txt --to 270", "remove base.json low"):
-        command = typed.split()
-        assert "only --dry-run needs no output" in run(*command, code=2).stderr
-        assert run(*command, "--dry-run", "--quiet").output == ""
+@pytest.mark.parametrize(
+    "typed", ["prune base.json c.txt --to 270", "remove base.json low"]
+)
+def test_nothing_is_written_without_an_output(typed, files):
+    """The command shows what it would do; it refuses a map of rows, and says what replaces ``--dry-run``."""
+    before = names()
+    command = typed.split()
+    assert run(*command).stderr.endswith("nothing is written\n")
+    assert "needs --output" in run(*command, "--embedding-map", "a.npz", code=2).stderr
+    assert "without --output" in run(*command, "--dry-run", code=2).stderr
+    assert names() == before

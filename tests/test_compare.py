@@ -364,7 +364,7 @@ def run(*arguments, code=0):
 )
 def test_limits_set_the_exit_code(limits, code, files):
     """Tokens grow from 3 + 5 + 3 + 1 to 5 + 2 + 3 + 4, and three of four texts differ."""
-    both = ("a.bytepair", "b.bytepair", "c.txt", "--lines")
+    both = ("a.bytepair", "b.bytepair", "c.txt", "--input-format", "lines")
     found = run(*both, *limits, code=code)
     assert found.stderr.startswith("bytepair: ") == (code == 3)
     as_json = run(*both, "--json", *limits, code=code)
@@ -381,7 +381,9 @@ def test_the_same_tokenizer_in_two_files_is_within_all_limits(files):
 def test_json_has_the_numbers_of_the_function(files):
     """Lists are as long as ``--limit`` says, and counts are of all."""
     both = ("a.bytepair", "b.bytepair", "c.txt")
-    found = json.loads(run(*both, "--lines", "--json", "--limit", "2").stdout)
+    found = json.loads(
+        run(*both, "--input-format", "lines", "--json", "--limit", "2").stdout
+    )
     expected = compare(*both, lines=True)
     assert found["tokens"]["n_only_in_a"] == len(expected.vocabulary.only_in_first)
     assert len(found["tokens"]["only_in_a"]) == len(found["corpus"]["most"]) == 2
@@ -395,9 +397,9 @@ def test_json_has_the_numbers_of_the_function(files):
     [
         (["--max-growth", "1%"], "needs a corpus"),
         (["--max-changed-texts", "1"], "needs a corpus"),
-        (["--lines"], "needs a corpus"),
+        (["--input-format", "lines"], "needs a corpus"),
         (["c.txt", "--max-growth", "1"], "is not a share such as 1%"),
-        (["c.txt", "--max-changed-texts", "-1"], "is not a number such as 100"),
+        (["c.txt", "--max-changed-texts", "-1"], "is not a share such as 1%"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -1048,9 +1048,13 @@ def test_a_page_is_explained():
         ([], 2, "name a tokenizer"),
         (["--explain", "BP999"], 1, "there is no finding 'BP999'"),
         (["t", "--json", "--limit", "0"], 2, "--limit"),
-        (["t", "--lines"], 2, "--lines needs a corpus; give one with --corpus"),
+        (
+            ["t", "--input-format", "lines"],
+            2,
+            "--input-format lines needs a corpus; give one with --corpus",
+        ),
         (["t", "--field", "text"], 2, "--field needs a corpus; give one with --corpus"),
-        (["t", "--limit", "-1"], 2, "--limit must be at least 0"),
+        (["t", "--limit", "-1"], 2, "must be at least 0"),
         (["t", "--select", "BP7"], 1, "--select BP7: no code begins with this"),
     ],
 )

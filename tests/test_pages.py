@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from bytepair.cli.app import app
 

@@ -16,7 +16,7 @@ import pytest
 
 import bytepair
 
-pytest.importorskip("typer", reason="the page is part of the command line")
+pytest.importorskip("click", reason="the page is part of the command line")
 pytest.importorskip("regex", reason="the reference splits with it")
 
 from tests import playground_steps

@@ -392,7 +392,8 @@ def test_what_cannot_be_written_or_would_be_idle_is_refused(
 ):
     """A name that is no page's, a folder that is absent, and options that say how to read nothing."""
     target = own.parent / name
-    assert message in refused("report", own, *options, "-o", target)
+    code = 2 if options else 1
+    assert message in refused("report", own, *options, "-o", target, code=code)
     assert not target.exists()
 
 

@@ -511,7 +511,7 @@ def test_what_is_not_clear_is_refused(files, monkeypatch, arguments, message):
     (files / "folder").mkdir()
     monkeypatch.chdir(files)
     arguments = ["folder" if a == "." else a for a in arguments]
-    assert message in show(*arguments, code=1)
+    assert message in show(*arguments, code=2 if "--json" in arguments else 1)
 
 
 def test_a_long_text_is_refused(files):

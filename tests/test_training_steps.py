@@ -170,4 +170,4 @@ def test_the_command_refuses_what_cannot_be_walked_through(corpus):
     assert "weights must be whole numbers" in weights
     assert "--output" in train(corpus, "--merges", 2, code=2).output
     unsaved = train(corpus, "--merges", 2, "--steps", "--format", "bytepair", code=2)
-    assert "nothing is saved" in unsaved.output
+    assert "--format needs --output" in unsaved.output

@@ -260,7 +260,9 @@ def run(n_changes):
         return os.waitpid(child, 0)[1]
     try:
         sys.addaudithook(hook)
-        app([*command], prog_name="bytepair", standalone_mode=False)
+        app([*command], prog_name="bytepair")
+    except SystemExit as ended:
+        os._exit(ended.code or 0)
     except BaseException as error:
         import traceback
         traceback.print_exc()

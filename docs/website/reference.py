@@ -29,21 +29,21 @@ SAMPLE = "The children's 1234 naïve cafés: 東京タワー, isn't_it?"
 
 def commands() -> dict[str, str]:
     """Give a page for each command, with all of its options."""
-    import typer
+    import click
 
     from bytepair.cli.app import app
+    from bytepair.cli.command import sections_of
     from bytepair.cli.commands import COMMANDS
-    from bytepair.cli.help_pages import sections_of, usage_of
 
-    group = typer.main.get_command(app)
     pages = {}
     for entry in COMMANDS:
-        command = group.commands[entry.name]  # type: ignore[attr-defined]
-        context = typer.Context(command, info_name=f"bytepair {entry.name}")
+        command = app.get_command(click.Context(app), entry.name)
+        context = click.Context(command, info_name=f"bytepair {entry.name}")
         lines = [f"# bytepair {entry.name}", ""]
         for paragraph in (command.help or "").split("\n\n"):
             lines += [escaped(" ".join(paragraph.split())), ""]
-        lines += ["```text", usage_of(command, context), "```", ""]
+        usage = context.get_usage().removeprefix("Usage: ")
+        lines += ["```text", usage, "```", ""]
         for title, rows in sections_of(command, context).items():
             lines += [f"## {title}", "", *definitions(rows)]
         pages[f"{entry.name}.md"] = "\n".join(lines)
@@ -52,16 +52,15 @@ def commands() -> dict[str, str]:
 
 def all_commands() -> str:
     """Describe what all commands have in common: the options before the command, and exit codes."""
-    import typer
+    import click
 
     from bytepair import cli
     from bytepair.cli.app import app
-    from bytepair.cli.help_pages import sections_of
+    from bytepair.cli.command import sections_of
 
-    group = typer.main.get_command(app)
-    context = typer.Context(group, info_name="bytepair")
+    context = click.Context(app, info_name="bytepair")
     lines: list[str] = []
-    for pairs in sections_of(group, context).values():
+    for pairs in sections_of(app, context).values():
         lines += ["## Options without a command", "", *definitions(pairs)]
     lines += ["## Exit codes", "", "| code | meaning |", "|---:|---|"]
     lines += [

@@ -3,6 +3,7 @@
 import operator
 from typing import SupportsIndex
 
+from ._labels import argument
 from .errors import TrainingError
 
 __all__ = [
@@ -22,7 +23,7 @@ def check_range(**numbers: int | None) -> None:
     check_whole(**numbers)
     for name, number in numbers.items():
         if number is not None and not 0 <= number < 1 << 32:
-            message = f"{name} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
+            message = f"{argument(name)} must be between 0 and {(1 << 32) - 1:,}, not {number:,}"
             raise TrainingError(message)
 
 
@@ -63,5 +64,5 @@ def check_count(**numbers: int) -> None:
     check_whole(**numbers)
     for name, number in numbers.items():
         if not -MAX_COUNT <= number <= MAX_COUNT:
-            message = f"{name} is {number:,}, beyond {MAX_COUNT:,} (63 bits)"
+            message = f"{argument(name)} is {number:,}, beyond {MAX_COUNT:,} (63 bits)"
             raise TrainingError(message)

@@ -26,6 +26,7 @@ from bytepair._ranges import check_range, check_whole
 from . import _core
 from ._io import recognising
 from ._io.files import StrPath, read, write
+from ._labels import argument
 from ._tokenizer import Tokenizer
 from .errors import FormatError, PatternError, TokenizerError, UnknownTokenError
 
@@ -95,7 +96,7 @@ class Segmenter:
     ) -> None:
         check_range(threshold=threshold, merges=merges)
         if threshold is not None and vocabulary is None:
-            message = "a threshold needs a vocabulary"
+            message = f"{argument('threshold')} needs {argument('vocabulary')}"
             raise TokenizerError(message)
         allowed = []
         if vocabulary is not None:
@@ -356,7 +357,7 @@ def _refuse_no_pattern(glossary: str) -> None:
 
 def _chance(dropout: float | None, seed: int | None) -> _Chance:
     if dropout is None and seed is not None:
-        message = "seed= decides what dropout= leaves out; give dropout= too"
+        message = f"{argument('seed', '')} decides what {argument('dropout', '')} leaves out; give one above 0"
         raise TokenizerError(message)
     check_whole(seed=seed)
     dropout = 0.0 if dropout is None else dropout
@@ -364,7 +365,7 @@ def _chance(dropout: float | None, seed: int | None) -> _Chance:
         message = f"dropout must be a number, not {dropout}"
         raise TypeError(message)
     if not 0 <= dropout <= 1:
-        message = f"dropout is a probability from 0 to 1, not {dropout}"
+        message = f"{argument('dropout')} is a probability from 0 to 1, not {dropout}"
         raise TokenizerError(message)
     chosen = secrets.randbits(64) if seed is None else seed % 2**64
     return _Chance(dropout, chosen)

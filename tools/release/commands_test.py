@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import bytepair
 from bytepair.cli.app import app
@@ -25,7 +25,7 @@ STEPS = [
     "count-tokens own.json corpus.txt",
     "stats own.json corpus.txt",
     "convert own.json own.tiktoken",
-    "verify own.json own.tiktoken",
+    "compare own.json own.tiktoken --exit-code",
     "extend own.json corpus.txt --add 10 -o more.json",
     "report own.json corpus.txt -o report.html",
     "demo",

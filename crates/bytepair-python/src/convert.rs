@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBool, PyBytes, PyFrozenSet, PySet, PyString};
 
-use crate::error::{ask, raise};
+use crate::error::{argument, ask, raise};
 use crate::importing::may_be_array;
 
 /// More threads than this are never of use, and each takes memory.
@@ -222,7 +222,10 @@ pub(crate) fn meant<T: Copy>(option: &str, name: &str, known: &[(&str, T)]) -> P
     }
     let known: Vec<_> = known.iter().map(|(name, _)| *name).collect();
     let known = known.join(", ");
-    Err(raise("TokenizerError", format!("{option} must be one of {known}, not {name:?}")))
+    Err(raise(
+        "TokenizerError",
+        format!("{} must be one of {known}, not {name:?}", argument(option)),
+    ))
 }
 
 /// The name of a value.
@@ -298,7 +301,7 @@ pub(crate) fn number<T: Whole>(option: &str, value: &Bound<'_, PyAny>) -> PyResu
     };
     let (least, most) = (T::LEAST, T::MOST);
     let problem = format!("must be between {least} and {most}, not {number}");
-    Err(raise("TokenizerError", format!("{option} {problem}")))
+    Err(raise("TokenizerError", format!("{} {problem}", argument(option))))
 }
 
 /// A whole number of any size, if this is one. A boolean is none, although Python counts with it.
@@ -351,11 +354,11 @@ where
 /// An error of a conversion, with the name of the option where Python says less.
 pub(crate) fn named(py: Python<'_>, option: &str, error: PyErr) -> PyErr {
     if error.is_instance_of::<PyOverflowError>(py) {
-        return raise("TokenizerError", format!("{option} is out of range"));
+        return raise("TokenizerError", format!("{} is out of range", argument(option)));
     }
     if error.is_instance_of::<PyUnicodeEncodeError>(py) {
         let problem = "has a lone surrogate, which is not a Unicode character";
-        return raise("EncodingError", format!("{option} {problem}"));
+        return raise("EncodingError", format!("{} {problem}", argument(option)));
     }
     error
 }

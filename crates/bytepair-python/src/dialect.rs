@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
 use crate::convert::{extract, meant, name_of, named, number};
-use crate::error::{OrRaise, raise};
+use crate::error::{OrRaise, argument, raise};
 use crate::tokenizer::CoreTokenizer;
 
 /// The parts of a tokenizer that are chosen before training.
@@ -120,15 +120,22 @@ fn contradiction(
 
 fn is_another(part: &str) -> PyErr {
     let message = format!(
-        "resume: the tokenizer has another {part} than the dialect and the options say; leave out what the \
-         tokenizer holds, or give what it was trained with"
+        "{}: the tokenizer has another {} than the dialect and the options say; leave out what the \
+         tokenizer holds, or give what it was trained with",
+        argument("resume"),
+        argument(part)
     );
     raise("TrainingError", message)
 }
 
 fn ties_unknown() -> PyErr {
-    let message = "resume: the tokenizer has the parts of no named dialect, and does not say which of several \
-                   equally frequent pairs is merged first; give dialect= or ties= as in its training";
+    let message = format!(
+        "{}: the tokenizer has the parts of no named dialect, and does not say which of several equally \
+         frequent pairs is merged first; give {} or {} as in its training",
+        argument("resume"),
+        argument("dialect"),
+        argument("ties")
+    );
     raise("TrainingError", message)
 }
 
@@ -221,7 +228,7 @@ fn not_empty(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 fn unknown_token(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let name = value.extract::<Option<String>>()?;
     if name.as_ref().is_some_and(String::is_empty) {
-        return Err(raise("TokenizerError", "unknown_token is empty"));
+        return Err(raise("TokenizerError", format!("{} is empty", argument("unknown_token"))));
     }
     Ok(name)
 }

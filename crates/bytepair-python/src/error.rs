@@ -19,11 +19,30 @@ pub(crate) fn in_file(path: &Path, error: &Error) -> PyErr {
 }
 
 fn exception(error: &Error, place: String) -> PyErr {
-    let message = || format!("{place}{error}");
+    let message = || format!("{place}{}", message(error));
     match error.kind() {
         kind if is_out_of_memory(kind) => PyMemoryError::new_err(message()),
         kind => raised_meanwhile(kind).unwrap_or_else(|| raise(class_name(kind), message())),
     }
+}
+
+/// The message of an error, in which an option is called as its user writes it.
+fn message(error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::Option { name, problem } => {
+            let names: Vec<_> = name.split(", ").map(argument).collect();
+            format!("{}: {problem}", names.join(", "))
+        }
+        kind => kind.to_string(),
+    }
+}
+
+/// An argument as its user writes it: by its name in Python, or as the command line types it.
+pub(crate) fn argument(name: &str) -> String {
+    let named = |py: Python<'_>| {
+        py.import("bytepair._labels")?.call_method1("argument", (name,))?.extract()
+    };
+    Python::attach(named).unwrap_or_else(|_: PyErr| name.to_owned())
 }
 
 /// What Python raised while the core read something or told how far it was.

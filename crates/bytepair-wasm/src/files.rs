@@ -117,7 +117,9 @@ fn not_together(files: &[File<'_>]) -> Problem {
 /// The message of an error, with advice for the page instead of the advice for callers of Python.
 fn for_reader(error: &bytepair::Error) -> Problem {
     let message = error.to_string();
-    for (advice, own) in [("; give pattern=", "; choose a dialect"), (", or give pattern=", "")] {
+    for (advice, own) in
+        [("; give the split pattern", "; choose a dialect"), (", or give pattern=", "")]
+    {
         if let Some((found, _)) = message.split_once(advice) {
             return Problem(format!("{found}{own}"));
         }

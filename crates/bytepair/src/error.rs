@@ -277,15 +277,15 @@ impl fmt::Display for ErrorKind {
             Self::TooManyTokens => write!(f, "there are more tokens than 32-bit ids"),
             Self::VocabularyTooSmall { requested, needed, may_leave_out } => {
                 let way_out = if *may_leave_out {
-                    "; ask for more, or leave rare characters out: character_coverage=0.9995 \
-                     keeps the most frequent ones that make up this share of the text, max_alphabet=1000 keeps that many"
+                    "; ask for more, or leave rare characters out by a character coverage, such as 0.9995 \
+                     of the text, or by the size of the alphabet"
                 } else {
                     ""
                 };
                 write!(
                     f,
-                    "vocab_size is {requested}, but the alphabet and the unknown and special \
-                     tokens alone need {needed}{way_out}"
+                    "a vocabulary of {requested} ids is too small: the alphabet and the unknown and \
+                     special tokens alone need {needed}{way_out}"
                 )
             }
             Self::EmptyCorpus => {
@@ -303,8 +303,8 @@ impl fmt::Display for ErrorKind {
             ),
             Self::FirstUnknown => write!(
                 f,
-                "ties=\"first_seen\" needs to know where each piece first occurs, and these counts \
-                 do not record it; choose another tie rule"
+                "the tie rule first_seen needs to know where each piece first occurs, and these \
+                 counts do not record it; choose another one"
             ),
             Self::Option { name, problem } => write!(f, "{name}: {problem}"),
             Self::Format { format, part, problem } => write!(f, "{format}: {part}: {problem}"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from .beside import ADDED_TO, added_beside, renamed_specials, with_added_beside
@@ -183,9 +184,13 @@ def _refuse_idle(format_name: str, options: Options) -> None:
     idle = [name for name in options.given() if name not in acting]
     if idle:
         is_split = "pattern" in acting
-        instead = "pattern= acts" if is_split else "the file says how it splits texts"
+        instead = (
+            f"{argument('pattern', '')} acts"
+            if is_split
+            else "the file says how it splits texts"
+        )
         message = (
-            f"{idle[0]}= has no effect on this format "
+            f"{argument(idle[0], '')} has no effect on this format "
             f"({FORMAT_NAMES.get(format_name, format_name)}); "
             f"{INSTEAD_OF[idle[0]].format(instead)}"
         )
@@ -296,7 +301,7 @@ def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> st
         names = ", ".join(found)
         message = (
             f"several published encodings share these ranks, and differ in special "
-            f"tokens: {names}; pass encoding= with one of these names"
+            f"tokens: {names}; pass {argument('encoding', '')} with one of these names"
         )
         raise FormatError(message)
     _core.check_whole_ranks(ranks, stem, has_split=False)
@@ -305,7 +310,7 @@ def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> st
         sidecar = f"put its sidecar {sidecar_of(path).name} beside it, or "
     message = (
         f"a .tiktoken file does not hold a split pattern, and this is not a published "
-        f"one; {sidecar}pass dialect= or pattern="
+        f"one; {sidecar}pass {argument('dialect', '')} or {argument('pattern', '')}"
     )
     raise FormatError(message)
 
@@ -313,16 +318,19 @@ def _encoding_of(ranks: bytes, renamed: dict[int, str], path: Path | None) -> st
 def _check_together(options: Options) -> None:
     """Refuse options that would not act beside others, or by themselves."""
     if options.encoding is not None and len(options.given()) > 1:
-        others = " and ".join(f"{n}=" for n in options.given() if n != "encoding")
+        others = " and ".join(
+            argument(n, "") for n in options.given() if n != "encoding"
+        )
         message = (
-            "encoding= says how texts are split and which tokens are special; "
+            f"{argument('encoding', '')} says how texts are split and which tokens are special; "
             f"leave out {others}"
         )
         raise TokenizerError(message)
     has_split = options.dialect is not None or options.pattern is not None
     if options.special_tokens is not None and not has_split:
         message = (
-            "special_tokens= needs dialect= or pattern=; without these, the special "
+            f"{argument('special_tokens', '')} needs {argument('dialect', '')} or "
+            f"{argument('pattern', '')}; without these, the special "
             "tokens are those of the sidecar or the published encoding: add more with "
             "tokenizer.with_special_tokens(...)"
         )

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import refuse_unknown
+from bytepair._labels import argument
 from bytepair._names import in_order, refuse_set
 from bytepair.errors import TrainingError
 
@@ -303,7 +304,7 @@ def refuse_text_options(**given: object) -> None:
     """Refuse options that say how text is read, where there is none."""
     for name, value in given.items():
         if value is not None:
-            message = f"{name}= is for text; these are counts"
+            message = f"{argument(name, '')} is for text; these are counts"
             raise TrainingError(message)
 
 

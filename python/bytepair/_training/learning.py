@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from bytepair import _core
 from bytepair._io.files import check_writable, refuse_no_name
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._labels import argument
 from bytepair._names import in_order
 from bytepair._plurals import amount
 from bytepair._ranges import check_count, check_range, check_whole
@@ -259,7 +260,7 @@ class Learner:
             return
         if vocab_size < self.resume.n_vocab:
             message = (
-                f"resume: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
+                f"{argument('resume')}: the tokenizer has {self.resume.n_vocab:,} ids, more than the "
                 f"{vocab_size:,} asked for; surgery.shorten() makes smaller ones"
             )
             raise TrainingError(message)
@@ -267,7 +268,7 @@ class Learner:
         n_new = len(set(self.special_tokens) - known)
         if vocab_size < self.resume.n_vocab + n_new:
             message = (
-                f"resume: {vocab_size:,} ids are asked for, but the tokenizer has "
+                f"{argument('resume')}: {vocab_size:,} ids are asked for, but the tokenizer has "
                 f"{self.resume.n_vocab:,} and {n_new:,} special tokens are new"
             )
             raise TrainingError(message)

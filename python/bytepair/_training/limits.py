@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any
 
 from bytepair._expected import expect
+from bytepair._labels import argument
 from bytepair._ranges import check_count, check_range
 from bytepair.errors import TrainingError
 
@@ -41,7 +42,7 @@ def check_memory(memory_limit: int | None) -> None:
         return
     check_count(memory_limit=memory_limit)
     if memory_limit < 0:
-        message = f"memory_limit must not be negative, but it is {memory_limit:,}"
+        message = f"{argument('memory_limit')} must not be negative, but it is {memory_limit:,}"
         raise TrainingError(message)
 
 
@@ -55,7 +56,7 @@ def token_limits(
     check_range(**numbers)
     for name, number in numbers.items():
         if number == 0:
-            message = f"{name} must be at least 1"
+            message = f"{argument(name)} must be at least 1"
             raise TrainingError(message)
     expect("whole_characters", whole_characters, (bool, type(None)), "True or False")
     return max_token_bytes, max_token_chars, bool(whole_characters)
@@ -72,7 +73,7 @@ def character_limits(
     """
     check_range(max_alphabet=max_alphabet)
     if max_alphabet == 0:
-        message = "max_alphabet must be at least 1"
+        message = f"{argument('max_alphabet')} must be at least 1"
         raise TrainingError(message)
     if character_coverage is None:
         return None, max_alphabet
@@ -81,7 +82,7 @@ def character_limits(
         message = f"character_coverage must be a number, not {character_coverage!r}"
         raise TypeError(message)
     if not 0 < character_coverage <= 1:
-        message = f"character_coverage must be above 0 and at most 1, not {character_coverage!r}"
+        message = f"{argument('character_coverage')} must be above 0 and at most 1, not {character_coverage!r}"
         raise TrainingError(message)
     share = exact(character_coverage).limit_denominator(LARGEST_DENOMINATOR)
     return (share.numerator, share.denominator), max_alphabet

@@ -36,6 +36,7 @@ from bytepair._io.files import (
     write_together,
 )
 from bytepair._io.overwriting import refuse_overwriting
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._tokenizer import Tokenizer
 from bytepair.errors import FormatError, TokenizerError
@@ -118,7 +119,8 @@ def convert(
         examples = [change.text for change in changes]
         _prove(tokenizer, again, name, [*own, *examples], terms)
         if changes and not ids_may_change:  # and no text showed it
-            raise FormatError(_refusal(name, "\n".join(map(str, changes)), ACCEPTED))
+            found = "\n".join(map(str, changes))
+            raise FormatError(_refusal(name, found, _accepted(CHANGED)))
         files = _move(written, target)
     taken = [text for text in [*torture.TEXTS, *own] if _is_taken(tokenizer, text)]
     compared = [
@@ -190,16 +192,17 @@ def _prove(
     if terms.has_normal_texts or not terms.has_ids:
         pass
     elif not compare(tokenizer, again, texts, terms._replace(has_normal_texts=True)):
-        hint = ACCEPTED
+        hint = _accepted(CHANGED)
     elif not compare(tokenizer, again, texts, terms._replace(has_ids=False)):
-        hint = "Texts give the same tokens with different ids; ids_may_change=True accepts that"
+        hint = _accepted("Texts give the same tokens with different ids")
     raise FormatError(_refusal(name, str(found), hint))
 
 
-ACCEPTED = (
-    "The file would normalize texts such as this one differently; ids_may_change=True "
-    "accepts that"
-)
+CHANGED = "The file would normalize texts such as this one differently"
+
+
+def _accepted(change: str) -> str:
+    return f"{change}; {argument('ids_may_change', value=True)} accepts that"
 
 
 def _refusal(name: str, found: str, hint: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict
 
 from bytepair._expected import all_loaded, loaded, refuse_unknown
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair.data._opening import naming
@@ -258,7 +259,7 @@ class _Context:
 
     def __post_init__(self) -> None:
         if self.group is not None and self.by_file:
-            message = "give either group= or by_file=True, not both"
+            message = f"give either {argument('group', '')} or {argument('by_file', value=True)}, not both"
             raise TokenizerError(message)
 
     @property

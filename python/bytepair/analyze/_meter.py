@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from bytepair import Tokenizer, _core
 from bytepair._expected import expect
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._results import Result
@@ -77,7 +78,10 @@ class Segmenter:
             return cls(name, SEGMENTERS[name])
         if re.fullmatch(r"[\w-]*", name):
             known = ", ".join(SEGMENTERS)
-            message = f'segmenter="{name}" is neither a name ({known}) nor a regular expression of words'
+            message = (
+                f"{argument('segmenter', name)} is neither a name ({known}) nor a regular "
+                "expression of words"
+            )
             raise TokenizerError(message)
         return cls(name, name)
 
@@ -488,5 +492,5 @@ def _naming_segmenter(segmenter: Segmenter | None) -> Iterator[None]:
     except PatternError as error:
         if segmenter is None:
             raise
-        message = f'segmenter="{segmenter.name}": {error}'
+        message = f"{argument('segmenter', segmenter.name)}: {error}"
         raise PatternError(message) from error

@@ -21,6 +21,7 @@ from bytepair._expected import (
     expect_each,
     refuse_unknown,
 )
+from bytepair._labels import argument
 from bytepair._numpy import np
 from bytepair._results import Result
 from bytepair.data._optional import load
@@ -165,15 +166,16 @@ class Stats(Result):
         groups = self._first.groups
         if self.baseline is not None and not self.is_parallel:
             message = (
-                "baseline= compares the tokens of groups, so it needs parallel text; give "
-                "parallel=True too"
+                f"{argument('baseline', '')} compares the tokens of groups, so it needs parallel "
+                f"text; give {argument('parallel', value=True)} too"
             )
             raise TokenizerError(message)
         if not self.is_parallel:
             return
         if len(groups) < 2:
             message = (
-                "parallel=True needs at least two groups; give their field with group="
+                f"{argument('parallel', value=True)} needs at least two groups; give their field with "
+                f"{argument('group', '')}"
             )
             raise TokenizerError(message)
         what, numbers = "documents", {n: s.documents for n, s in groups.items()}
@@ -185,12 +187,12 @@ class Stats(Result):
                 max(groups, key=numbers.__getitem__),
             )
             message = (
-                f"parallel=True: the groups are not parallel: {least!r} has {numbers[least]:,} "
+                f"{argument('parallel', value=True)}: the groups are not parallel: {least!r} has {numbers[least]:,} "
                 f"{what} and {most!r} has {numbers[most]:,}"
             )
             raise TokenizerError(message)
         if self.baseline is not None and self.baseline not in groups:
-            message = f'baseline="{self.baseline}" is not a group; the groups are {", ".join(groups)}'
+            message = f"{argument('baseline', self.baseline)} is not a group; the groups are {', '.join(groups)}"
             raise TokenizerError(message)
 
     @property

@@ -1,16 +1,13 @@
 """The commands: their names, their groups and their summaries, a line for each.
 
-A command ``count-pieces`` is the function ``count_pieces`` of the module ``count_pieces`` beside
-this one. That module is imported when its command runs or its own help is shown, so that no
+A command ``count-pieces`` is ``count_pieces`` in the module ``count_pieces`` beside this one. That module is imported when its command runs or its own help is shown, so that no
 command waits for the imports of another. Therefore the summary is repeated here; it is the first
 sentence of the function's docstring.
 """
 
-import importlib
-from collections.abc import Callable
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "Entry", "function_of"]
+__all__ = ["COMMANDS", "Entry"]
 
 TRAIN = "Train"
 USE = "Use"
@@ -30,7 +27,7 @@ class Entry(NamedTuple):
 COMMANDS = (
     Entry("train", TRAIN, "Train a tokenizer on text files and save it."),
     Entry("count-pieces", TRAIN, "Count the pieces of a corpus, for training without the corpus."),
-    Entry("demo", TRAIN, "Train on Python's own sources and help, then save, load, encode and decode."),
+    Entry("demo", TRAIN, "Train on Python's own sources, then save, load, encode and decode."),
     Entry("encode", USE, "Encode text: one line of ids for the whole input, or one for each line."),
     Entry("decode", USE, "Decode ids to text: all ids at once, or each line of ids to a line of text."),
     Entry("shard", USE, "Tokenize a corpus into shards; running it again continues an interrupted run."),
@@ -49,11 +46,3 @@ COMMANDS = (
     Entry("convert", CHANGE, "Write a tokenizer in another format, read it back, and compare both."),
     Entry("doctor", CHANGE, "Find faults in a tokenizer; the exit code is 1 if there are any."),
 )  # fmt: skip
-
-
-def function_of(name: str) -> Callable[..., None]:
-    """Import the module of a command and give its function."""
-    module_name = name.replace("-", "_")
-    module = importlib.import_module(f".{module_name}", __package__)
-    function: Callable[..., None] = getattr(module, module_name)
-    return function

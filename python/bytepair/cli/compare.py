@@ -8,21 +8,20 @@ import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import typer
+import click
 
 from bytepair import Tokenizer
 from bytepair.analyze import Comparison
 
-from . import corpus_options
+from .command import DISPLAY, Argument, Option, command, refuse_options
+from .corpus_options import READING_OPTIONS
 from .first_difference import is_as_asked
-from .help_pages import DISPLAY
-from .options import Added, Json
+from .options import JSON
 from .problems import tell
 from .progress_line import ProgressLine
 from .sizes import number
-from .spreading import spread
 
 __all__ = ["EXCEEDED", "compare"]
 
@@ -31,100 +30,6 @@ DIFFERENT = 1
 EXCEEDED = 3
 """The exit code if a given limit is exceeded."""
 LIMITS = "Limits, for continuous integration"
-
-FirstPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="A",
-        help="A tokenizer: a file, or a folder with vocab.json and merges.txt.",
-        show_default=False,
-    ),
-]
-SecondPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="B", help="The tokenizer to compare with A.", show_default=False
-    ),
-]
-Corpus = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[CORPUS]",
-        help="Texts to encode with both: files, folders, globs, or URLs that fsspec opens. "
-        "File names set the formats, as for count-pieces.",
-        show_default=False,
-    ),
-]
-MaxGrowth = Annotated[
-    str | None,
-    typer.Option(
-        metavar="PERCENT",
-        help="Exit with code 3 if B needs more tokens for the corpus than A, by more than "
-        "this share, such as 1%.",
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
-MaxChangedTexts = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N|PERCENT",
-        help="Exit with code 3 if more texts than this get different tokens, such as 0, 100 or "
-        "0.5%.",
-        show_default=False,
-        rich_help_panel=LIMITS,
-    ),
-]
-SameVocabulary = Annotated[
-    bool,
-    typer.Option(
-        "--same-vocabulary",
-        help="Exit with code 3 if a token is missing in A or in B, or has different ids; added "
-        "tokens count.",
-        rich_help_panel=LIMITS,
-    ),
-]
-AddedInCorpus = Annotated[
-    Added | None,
-    typer.Option(
-        "--added-tokens",
-        help="Find added tokens in the corpus (the default; special ones are plain text), or treat "
-        "all of them as plain text.",
-        show_default=False,
-    ),
-]
-ListLimit = Annotated[
-    int | None,
-    typer.Option(
-        "--limit",
-        metavar="N",
-        parser=number(),
-        help="The number of tokens, merges and texts to list of each kind, by default 10; totals "
-        "always count all.",
-        show_default=False,
-        rich_help_panel=DISPLAY,
-    ),
-]
-
-
-ExitCode = Annotated[
-    bool,
-    typer.Option(
-        "--exit-code",
-        help="Show only the first difference, and exit with code 1 if there is one: in ids, "
-        "tokens, decoded text, the vocabulary and special tokens, for built-in texts and each "
-        "file of the corpus.",
-    ),
-]
-Extends = Annotated[
-    bool,
-    typer.Option(
-        "--extends",
-        help="Check whether B extends A, and exit with code 1 if not: ids, merges and added "
-        "tokens are unchanged, each new token is reachable, and texts are encoded to the old "
-        "tokens with neighbours joined.",
-    ),
-]
 
 
 class Limits(NamedTuple):
@@ -135,109 +40,160 @@ class Limits(NamedTuple):
     has_same_vocabulary: bool
 
 
-@spread
+def share(text: str) -> Fraction:
+    """Read a share in percent.
+
+    >>> share("0.5%")
+    Fraction(1, 200)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", text)
+    if found is None:
+        message = f"{text!r} is not a share such as 1% or 0.5%"
+        raise click.BadParameter(message)
+    return Fraction(found[1]) / 100
+
+
+def number_or_share(text: str) -> int | Fraction:
+    """Read a whole number, or a share in percent.
+
+    >>> number_or_share("12")
+    12
+    """
+    return int(text) if re.fullmatch(r"[0-9]+", text) else share(text)
+
+
+@command(
+    Argument(
+        "first_path",
+        "A",
+        "A tokenizer: a file, or a folder with vocab.json and merges.txt.",
+        type=Path,
+        reads=True,
+    ),
+    Argument(
+        "second_path", "B", "The tokenizer to compare with A.", type=Path, reads=True
+    ),
+    Argument(
+        "corpus",
+        "[CORPUS]...",
+        "Texts to encode with both: files, folders, globs, or URLs that fsspec opens. File names "
+        "set the formats, as for count-pieces.",
+        reads=True,
+    ),
+    Option(
+        "--exit-code",
+        "Show only the first difference, and exit with code 1 if there is one: in ids, tokens, "
+        "decoded text, the vocabulary and special tokens, for built-in texts and each file of the "
+        "corpus.",
+    ),
+    Option(
+        "--extends",
+        "Check whether B extends A, and exit with code 1 if not: ids, merges and added tokens are "
+        "unchanged, each new token is reachable, and texts are encoded to the old tokens with "
+        "neighbours joined.",
+    ),
+    Option(
+        "--max-growth PERCENT",
+        "Exit with code 3 if B needs more tokens for the corpus than A, by more than this share, "
+        "such as 1%.",
+        type=share,
+        group=LIMITS,
+    ),
+    Option(
+        "--max-changed-texts N|PERCENT",
+        "Exit with code 3 if more texts than this get different tokens, such as 0, 100 or 0.5%.",
+        type=number_or_share,
+        group=LIMITS,
+    ),
+    Option(
+        "--same-vocabulary",
+        "Exit with code 3 if a token is missing in A or in B, or has different ids; added tokens "
+        "count.",
+        group=LIMITS,
+    ),
+    *READING_OPTIONS,
+    Option(
+        "--added-tokens [find|text]",
+        "Find added tokens in the corpus (the default; special ones are plain text), or treat all "
+        "of them as plain text.",
+    ),
+    Option(
+        "--limit N",
+        "The number of tokens, merges and texts to list of each kind, by default 10; totals "
+        "always count all.",
+        type=number(),
+        group=DISPLAY,
+    ),
+    JSON,
+)
 def compare(
-    first_path: FirstPath,
-    second_path: SecondPath,
-    corpus: Corpus = None,
+    first_path: Path,
+    second_path: Path,
+    corpus: list[str] | None = None,
     *,
-    exit_code: ExitCode = False,
-    extends: Extends = False,
-    max_growth: MaxGrowth = None,
-    max_changed_texts: MaxChangedTexts = None,
-    same_vocabulary: SameVocabulary = False,
-    reading: corpus_options.ReadingOptions,
-    added_tokens: AddedInCorpus = None,
-    limit: ListLimit = None,
-    as_json: Json = False,
-) -> None:
+    exit_code: bool = False,
+    extends: bool = False,
+    as_json: bool = False,
+    **options: Any,
+) -> int:
     """Compare two tokenizers: vocabularies, merges, parts, and the tokens of a corpus.
 
     Tokens are compared by their content, not by their ids, since two vocabularies may number
     them differently.
     """
-    from rich.console import Console
+    paths = first_path, second_path
+    if not (exit_code or extends):
+        return compare_all(paths, corpus, as_json=as_json, **options)
+    refuse_options(
+        options, f"has no effect with --{'extends' if extends else 'exit-code'}"
+    )
+    is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
+    return 0 if is_right else DIFFERENT
 
+
+def compare_all(
+    paths: tuple[Path, Path],
+    corpus: list[str] | None,
+    *,
+    max_growth: Fraction | None = None,
+    max_changed_texts: int | Fraction | None = None,
+    same_vocabulary: bool = False,
+    limit: int = N_LISTED,
+    as_json: bool = False,
+    **options: Any,
+) -> int:
+    """Print all differences, and return the exit code."""
     from bytepair.analyze import compare as compared
     from bytepair.views._compare import as_lines, as_object
-    from bytepair.views._terminal import folded
 
-    from .show import columns_of
+    from .info import print_folded
 
-    limits = Limits(
-        _limit(max_growth, "--max-growth", is_number=False),  # type: ignore[arg-type]
-        _limit(max_changed_texts, "--max-changed-texts", is_number=True),
-        same_vocabulary,
-    )
-    of_corpus = {
-        "max_growth": max_growth,
-        "max_changed_texts": max_changed_texts,
-        "added_tokens": added_tokens,
-    }
-    if exit_code or extends:
-        others = {**of_corpus, **reading.given(), "limit": limit}
-        others |= {"same_vocabulary": same_vocabulary or None}
-        _refuse(others, f"has no effect with --{'extends' if extends else 'exit-code'}")
-        paths = first_path, second_path
-        is_right = is_as_asked(paths, corpus or [], extends=extends, as_json=as_json)
-        raise typer.Exit(0 if is_right else DIFFERENT)
+    limits = Limits(max_growth, max_changed_texts, same_vocabulary)
     if not corpus:
-        message = "needs a corpus; give its files after A and B"
-        _refuse({**of_corpus, **reading.given()}, message)
-    n_listed = N_LISTED if limit is None else limit
-    first, second = map(Tokenizer.from_file, (first_path, second_path))
+        given = {"max_growth": max_growth, "max_changed_texts": max_changed_texts}
+        typed = [name for name, value in given.items() if value is not None]
+        reason = "needs a corpus; give its files after A and B"
+        refuse_options([*typed, *options], reason)
     line = ProgressLine(is_shown=True)
+    first, second = map(Tokenizer.from_file, paths)
     found = compared(
         first,
         second,
         corpus or None,
-        **reading.reading(),
-        n_most=n_listed,
-        added_tokens=(added_tokens or Added.FIND).value,
+        **options,
+        n_most=limit,
         progress=lambda done, total: line.show_bytes("comparing", done, total),
     )
     line.clear()
-    names = str(first_path), str(second_path)
+    names = str(paths[0]), str(paths[1])
     exceeded = reasons(found, limits)
     if as_json:
-        print(json.dumps({**as_object(found, names, n_listed), "exceeded": exceeded}))
+        print(json.dumps({**as_object(found, names, limit), "exceeded": exceeded}))
     else:
-        console = Console(highlight=False, soft_wrap=True)
-        n_columns = columns_of(console)
-        for text in as_lines(found, names, n_listed):
-            for part in folded(text, console, n_columns):
-                console.print(part)
+        print_folded(as_lines(found, names, limit))
     for reason in exceeded:
         tell(reason)
-    if exceeded:
-        raise typer.Exit(EXCEEDED)
-
-
-def _refuse(options: dict[str, Any], message: str) -> None:
-    """Refuse options that were typed but have no meaning here."""
-    for name, value in options.items():
-        if value is not None:
-            option = f"--{name.replace('_', '-')}"
-            raise typer.BadParameter(message, param_hint=option)
-
-
-def _limit(text: str | None, option: str, *, is_number: bool) -> int | Fraction | None:
-    """Read a share in percent or, if ``is_number``, a number.
-
-    >>> _limit("0.5%", "--max-growth", is_number=False)
-    Fraction(1, 200)
-    >>> _limit("12", "--max-changed-texts", is_number=True)
-    12
-    """
-    if text is None:
-        return None
-    if found := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?%", text):
-        return Fraction(found[1]) / 100
-    if is_number and re.fullmatch(r"[0-9]+", text):
-        return int(text)
-    number = "a number such as 100, or " if is_number else ""
-    message = f"{text!r} is not {number}a share such as 1% or 0.5%"
-    raise typer.BadParameter(message, param_hint=option)
+    return EXCEEDED if exceeded else 0
 
 
 def reasons(found: Comparison, limits: Limits) -> list[str]:

@@ -1,58 +1,66 @@
 """``bytepair convert``: another format, with a proof that nothing changed."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
+from bytepair import Tokenizer
 from bytepair._io import saving
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair._verify.convert import Conversion, convert as write_converted
 
-from .options import Format, LoadingOptions, Texts, TokenizerPath
+from .command import Argument, Option, command
+from .options import FORMAT, LOADING_OPTIONS, TOKENIZER
 from .progress_line import ProgressLine
-from .spreading import spread
 from .texts import read_texts
 
 __all__ = ["convert"]
 
 
-@spread
+@command(
+    TOKENIZER,
+    Argument(
+        "target",
+        "TARGET",
+        "The file to write; its extension sets the format.",
+        type=Path,
+        writes=True,
+    ),
+    FORMAT,
+    Option(
+        "--text FILE...",
+        "A text to compare, in addition to the built-in ones. May be repeated.",
+        name="texts",
+        reads=True,
+    ),
+    Option(
+        "--ids-may-change",
+        "Allow ids to change, for formats that do not store them or normalize some texts "
+        "differently.",
+    ),
+    *LOADING_OPTIONS,
+)
 def convert(
-    tokenizer_path: TokenizerPath,
-    target: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TARGET",
-            help="The file to write; its extension sets the format.",
-            show_default=False,
-        ),
-    ],
+    tokenizer_path: Path,
+    target: Path,
     *,
-    format_name: Format = None,
-    texts: Texts = None,
-    ids_may_change: Annotated[
-        bool,
-        typer.Option(
-            "--ids-may-change",
-            help="Allow ids to change, for formats that do not store them or normalize some texts differently.",
-        ),
-    ] = False,
-    loading: LoadingOptions,
+    format: str | None = None,
+    texts: list[str] | None = None,
+    ids_may_change: bool = False,
+    **loading: Any,
 ) -> None:
     """Write a tokenizer in another format, read it back, and compare both."""
-    saving.format_of(target, format_name, option="--format")
+    saving.format_of(target, format, option="--format")
     own = read_texts(texts or [])
     line = ProgressLine(is_shown=True)
     line.show(f"reading {tokenizer_path}")
     try:
-        tokenizer = loading.load(tokenizer_path)
+        tokenizer = Tokenizer.from_file(tokenizer_path, **loading)
         line.show(f"writing {target}, reading it and comparing both")
         done = write_converted(
             tokenizer,
             target,
-            format=format_name,
+            format=format,
             texts=own,
             ids_may_change=ids_may_change,
         )

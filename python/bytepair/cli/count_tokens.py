@@ -3,19 +3,18 @@
 import json
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated, Any, TypeAlias
-
-import typer
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from bytepair import Tokenizer
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 
-from . import corpus_options
-from .options import Added, AddedTokens, Json
+from .command import Argument, command
+from .corpus_options import READING_OPTIONS
+from .options import ADDED_TOKENS, JSON
 from .progress_line import ProgressLine
-from .spreading import spread
-from .tokenizers_first import TokenizerOption, short_names, told_apart
+from .tokenizers_first import TOKENIZERS, load_all, told_apart
 
 __all__ = ["count_tokens"]
 
@@ -26,25 +25,26 @@ Missing: TypeAlias = tuple[Counter[bytes], ...]
 N_SHOWN = 8
 """The number of these that are named, the most frequent first."""
 
-Arguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="TOKENIZER... [FILE]",
-        help="One or more tokenizers, then files, folders, globs, or URLs that fsspec opens; "
-        "- is standard input, which is also read if no file is named.",
-        show_default=False,
+
+@command(
+    Argument(
+        "arguments",
+        "TOKENIZER... [FILE]...",
+        "One or more tokenizers, then files, folders, globs, or URLs that fsspec opens; - is "
+        "standard input, which is also read if no file is named.",
+        reads=True,
     ),
-]
-
-
-@spread
+    TOKENIZERS,
+    *READING_OPTIONS,
+    ADDED_TOKENS,
+    JSON,
+)
 def count_tokens(
-    arguments: Arguments,
+    arguments: list[str],
     *,
-    tokenizer: TokenizerOption = None,
-    reading: corpus_options.ReadingOptions,
-    added_tokens: AddedTokens = Added.FIND,
-    as_json: Json = False,
+    tokenizers: list[Path] | None = None,
+    as_json: bool = False,
+    **options: Any,
 ) -> None:
     """Count the tokens of each file, and in total.
 
@@ -54,15 +54,14 @@ def count_tokens(
     """
     from bytepair.analyze import file_sums
 
-    paths, corpus = told_apart(arguments, tokenizer, default="-")
-    names = short_names(paths)
-    tokenizers = [Tokenizer.from_file(path) for path in paths]
+    paths, corpus = told_apart(arguments, tokenizers, default="-")
+    loaded = load_all(paths)
+    names = list(loaded)
     line = ProgressLine(is_shown=True)
     found = file_sums(
-        tokenizers,
+        list(loaded.values()),
         corpus,
-        **reading.reading(),
-        added_tokens=added_tokens.value,
+        **options,
         progress=lambda done, total: line.show_bytes("counting", done, total),
     )
     line.clear()
@@ -76,7 +75,7 @@ def count_tokens(
         print(harmless(text))
     several = names if len(names) > 1 else [""]
     for name, own, counts in zip(
-        several, tokenizers, _by_tokenizer(missing), strict=True
+        several, loaded.values(), _by_tokenizer(missing), strict=True
     ):
         if counts:
             print(harmless(_missing_line(name, own, counts)))

@@ -7,16 +7,16 @@ in which end marks and ``▁`` have become spaces.
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
+import click
 
 from bytepair import Tokenizer
 
+from .command import Option, command
 from .ids import RAW, RAW_ENDINGS, Ids, parse_file, parse_ids
-from .options import Input, Lines, NumberFormat, Output, TokenizerPath
+from .options import INPUT, LINES, NUMBER_FORMATS, OUTPUT, TOKENIZER
 from .pieces import Pieces
-from .spreading import spread
 from .streams import line_batches, name_of, naming, reading, writing_to
 from .transfer import Transfer
 
@@ -26,38 +26,42 @@ BLOCK_LEN = 1 << 20
 """How many ids are decoded at once, where a text can be put together again from parts."""
 
 
-@spread
+@command(
+    TOKENIZER,
+    INPUT,
+    OUTPUT,
+    Option(
+        f"--format {NUMBER_FORMATS}",
+        "Space-separated numbers, tokens as text (pieces), a JSON array, or raw little-endian "
+        "numbers. By default, the format that encode writes: an array for .npy, raw numbers for "
+        ".bin, otherwise text.",
+    ),
+    LINES,
+)
 def decode(
-    tokenizer_path: TokenizerPath,
-    file: Input = "-",
+    tokenizer_path: Path,
+    file: str = "-",
     *,
-    output: Output = "-",
-    number_format: Annotated[
-        NumberFormat | None,
-        typer.Option(
-            "--format",
-            help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
-            "little-endian numbers. "
-            "By default, the format that encode writes: an array for .npy, raw numbers for .bin, "
-            "otherwise text.",
-        ),
-    ] = None,
-    lines: Lines = False,
+    output: str = "-",
+    format: str | None = None,
+    lines: bool = False,
 ) -> None:
     """Decode ids to text: all ids at once, or each line of ids to a line of text."""
     from bytepair.data._lists import open_list
 
     is_array = Path(file).suffix == ".npy"
     is_raw = is_array or Path(file).suffix.removeprefix(".").lower() in RAW_ENDINGS
-    if lines and (number_format in RAW or (number_format is None and is_raw)):
-        message = "raw numbers have no lines; use --format text or --format json"
-        raise typer.BadParameter(message, param_hint="--lines")
+    if lines and (format in RAW or (format is None and is_raw)):
+        message = (
+            "--lines: raw numbers have no lines; use --format text or --format json"
+        )
+        raise click.UsageError(message)
     name = name_of(file)
-    opened = reading if number_format in RAW or is_raw else open_list
+    opened = reading if format in RAW or is_raw else open_list
     tokenizer = Tokenizer.from_file(tokenizer_path)
     to_bytes = decoder(tokenizer)
-    parse_all, parse_line = parsers(tokenizer, number_format, file)
-    transfer = Transfer("decoding", file, output)
+    parse_all, parse_line = parsers(tokenizer, format, file)
+    transfer = Transfer("decoding", [file], output)
     with opened(file) as source, writing_to(output) as target:
         if lines:
             n_bytes, n_tokens = 0, 0
@@ -83,16 +87,16 @@ def decode(
 
 
 def parsers(
-    tokenizer: Tokenizer, number_format: NumberFormat | None, file: str
+    tokenizer: Tokenizer, number_format: str | None, file: str
 ) -> tuple[Callable[[bytes], Ids], Callable[[bytes], Ids]]:
     """Choose how ids are read: of a whole file, and of a line."""
-    if number_format is NumberFormat.PIECES:
+    if number_format == "pieces":
         pieces = Pieces(tokenizer)
         return pieces.read, pieces.read
     n_vocab = tokenizer.n_vocab
     return (
         lambda data: parse_file(data, number_format, file, n_vocab),
-        lambda line: parse_ids(line, number_format or NumberFormat.TEXT),
+        lambda line: parse_ids(line, number_format or "text"),
     )
 
 

@@ -4,14 +4,11 @@ Trains, saves, loads, encodes and decodes, and fails where the text that comes b
 not the text that went in. Needs no download; reads at most 20 MB.
 """
 
-import shutil
-import sys
+import sysconfig
 import tempfile
 import time
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 
 import bytepair
@@ -21,7 +18,7 @@ from bytepair.views._layout import Options
 from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
-from .python_texts import python_texts
+from .command import Option, command
 from .train import Watch, as_pasted, summary_lines
 from .writing import merge_lines
 
@@ -30,34 +27,27 @@ __all__ = ["demo"]
 MAX_BYTES = 20_000_000
 VOCAB_SIZE = 4000
 N_SHOWN = 6
+LEFT_OUT = {"site-packages", "dist-packages", "test", "tests", "idle_test"}
+"""Folders of other people's code, and of test data."""
 SENTENCE = (
     "def hello(): return 'Hello, tokenizers!'  # "  # what the corpus is full of
     "Überraschung, Привет, こんにちは, 你好, नमस्ते, سلام 👋🏽 12345"
 )
 
 
-def default_output() -> Path:
-    """Name the file for those who name none: not in the folder that they work in."""
-    return Path(tempfile.gettempdir()) / "bytepair-demo.json"
-
-
-def demo(
-    *,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Where to save the tokenizer; by default bytepair-demo.json in the "
-            "folder for temporary files.",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
-    """Train on Python's own sources and help, then save, load, encode and decode."""
+@command(
+    Option(
+        "-o, --output OUT",
+        "Where to save the tokenizer; by default bytepair-demo.json in the folder for temporary "
+        "files.",
+        type=Path,
+        writes=True,
+    ),
+)
+def demo(*, output: Path | None = None) -> None:
+    """Train on Python's own sources, then save, load, encode and decode."""
     start = time.perf_counter()
-    path = output or default_output()
+    path = output or Path(tempfile.gettempdir(), "bytepair-demo.json")
     console = Console(highlight=False, soft_wrap=True)
     texts = python_texts(MAX_BYTES)
     n_bytes = sum(map(len, texts))
@@ -79,34 +69,49 @@ def demo(
     )
     console.print(f"Saved: {path}", markup=False)
     console.print(f"Time: {time.perf_counter() - start:.1f} s")
-    for line in next_steps(path, command_name()):
+    for line in next_steps(path):
         console.print(line, markup=False)
 
 
-def next_steps(path: Path, command: str) -> list[str]:
-    """Say what to look at next.
+def python_texts(max_bytes: int) -> list[bytes]:
+    """Return the sources of the standard library in a fixed order, together at most ``max_bytes``.
 
-    >>> next_steps(Path("own.json"), "bytepair")[-1]
+    Raises
+    ------
+    TokenizerError
+        This Python has none.
+    """
+    folder = Path(sysconfig.get_path("stdlib"))
+    paths = sorted(folder.rglob("*.py"))
+    texts: list[bytes] = []
+    for path in paths:
+        if LEFT_OUT.isdisjoint(path.relative_to(folder).parts):
+            texts.append(path.read_bytes())
+            max_bytes -= len(texts[-1])
+        if max_bytes < 0:
+            del texts[-1]
+            break
+    if not texts:
+        message = (
+            f"{folder}: this Python has no sources to train on; use bytepair train"
+        )
+        raise TokenizerError(message)
+    return texts
+
+
+def next_steps(path: Path) -> list[str]:
+    """List commands to look at a tokenizer.
+
+    >>> next_steps(Path("own.json"))[-1]
     '  bytepair report own.json -o report.html'
     """
     quoted = as_pasted(str(path))
     return [
         "\nNext, look inside:",
-        f"  {command} show {quoted} 'Hello, tokenizers!'",
-        f"  {command} trace {quoted} tokenizers",
-        f"  {command} report {quoted} -o report.html",
+        f"  bytepair show {quoted} 'Hello, tokenizers!'",
+        f"  bytepair trace {quoted} tokenizers",
+        f"  bytepair report {quoted} -o report.html",
     ]
-
-
-def command_name() -> str:
-    """Return what the user types to run bytepair: its path where the shell does not find it by name."""
-    program = Path(sys.argv[0])
-    if program.stem != "bytepair":
-        return "python -m bytepair"
-    found = shutil.which("bytepair")
-    if found and program.exists() and program.samefile(found):
-        return "bytepair"
-    return as_pasted(str(program))
 
 
 def show_merges(console: Console, tokenizer: Tokenizer) -> None:

@@ -8,28 +8,27 @@ lines at a time.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import typer
+import click
 
 from bytepair import Tokenizer, TokenizerError, _core
 from bytepair._added import names_of
 from bytepair._numpy import np
 from bytepair._plurals import amount
 
+from .command import Option, command
 from .ids import RAW, check_width, format_ids
 from .options import (
-    Added,
-    AddedTokens,
-    Input,
-    Lines,
-    NumberFormat,
-    Output,
-    TokenizerPath,
+    INPUT,
+    LINES,
+    NUMBER_FORMATS,
+    OUTPUT,
+    SPECIAL_OPTIONS,
+    TOKENIZER,
 )
 from .pieces import Pieces
 from .problems import remark
-from .spreading import spread
 from .streams import (
     line_batches,
     name_of,
@@ -46,74 +45,74 @@ if TYPE_CHECKING:
 __all__ = ["encode"]
 
 
-@spread
+@command(
+    TOKENIZER,
+    INPUT,
+    OUTPUT,
+    Option(
+        f"--format {NUMBER_FORMATS}",
+        "Space-separated numbers, tokens as text (pieces), a JSON array, or raw little-endian "
+        "numbers; by default raw numbers wide enough for all ids if the output ends in .npy or "
+        ".bin, else text. Pieces show a space as ▁ and invisible characters as escapes; decode "
+        "--format pieces reads them.",
+    ),
+    LINES,
+    Option(
+        "--add-special-tokens",
+        "Add the special tokens that the tokenizer puts around a text.",
+    ),
+    *SPECIAL_OPTIONS,
+)
 def encode(
-    tokenizer_path: TokenizerPath,
-    file: Input = "-",
+    tokenizer_path: Path,
+    file: str = "-",
     *,
-    output: Output = "-",
-    number_format: Annotated[
-        NumberFormat | None,
-        typer.Option(
-            "--format",
-            help="Space-separated numbers, tokens as text (pieces), a JSON array, or raw "
-            "little-endian numbers; by default raw numbers wide enough for all ids if the output "
-            "ends in .npy or .bin, else text. Pieces show a space as ▁ and invisible "
-            "characters as escapes; decode --format pieces reads them.",
-            show_default=False,
-        ),
-    ] = None,
-    lines: Lines = False,
-    add_special_tokens: Annotated[
-        bool,
-        typer.Option(
-            "--add-special-tokens",
-            help="Add the special tokens that the tokenizer puts around a text.",
-        ),
-    ] = False,
-    allowed_special: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TOKEN",
-            help="A special token to find in the text, or 'all'; other special tokens are plain "
-            "text. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    added_tokens: AddedTokens = Added.FIND,
+    output: str = "-",
+    format: str | None = None,
+    lines: bool = False,
+    add_special_tokens: bool = False,
+    **options: Any,
 ) -> None:
     """Encode text: one line of ids for the whole input, or one for each line."""
     is_array = Path(output).suffix == ".npy"
-    is_raw = number_format in RAW or (
-        number_format is None and (is_array or Path(output).suffix == ".bin")
+    is_raw = format in RAW or (
+        format is None and (is_array or Path(output).suffix == ".bin")
     )
+    problem = None
     if lines and is_raw:
-        message = "raw numbers do not show where a line ends; use --format text or --format json"
-        raise typer.BadParameter(message, param_hint="--lines")
-    if add_special_tokens and is_raw and (is_array or number_format is None):
-        message = "give --format uint16 or --format uint32, and an output that does not end in .npy"
-        raise typer.BadParameter(message, param_hint="--add-special-tokens")
+        problem = (
+            "--lines: raw numbers do not show where a line ends; use --format text or "
+            "--format json"
+        )
+    if add_special_tokens and is_raw and (is_array or format is None):
+        problem = (
+            "--add-special-tokens: give --format uint16 or --format uint32, and an output that "
+            "does not end in .npy"
+        )
+    is_text = options.get("added_tokens") == "text"
+    if is_text and "allowed_special" in options:
+        problem = (
+            "--allowed-special: with --added-tokens text no token is found in the text; leave "
+            "it out"
+        )
+    if problem is not None:
+        raise click.UsageError(problem)
     refuse_no_text(file)
     tokenizer = Tokenizer.from_file(tokenizer_path)
     if add_special_tokens and adds_nothing(tokenizer):
-        message = "has no effect: this tokenizer puts no tokens around a text, and neither cuts nor pads it"
-        raise typer.BadParameter(message, param_hint="--add-special-tokens")
-    names = allowed_special or []
-    if names and added_tokens is Added.TEXT:
-        message = "with --added-tokens text no token is found in the text; leave it out"
-        raise typer.BadParameter(message, param_hint="--allowed-special")
-    options: dict[str, Any] = {
-        "allowed_special": "all" if "all" in names else names,
-        "added_tokens": added_tokens.value,
-    }
-    held = Held(tokenizer if added_tokens is Added.TEXT else None)
-    if number_format is not None:
-        check_width(tokenizer, number_format)
+        message = (
+            "--add-special-tokens has no effect: this tokenizer puts no tokens around a text, "
+            "and neither cuts nor pads it"
+        )
+        raise click.UsageError(message)
+    held = Held(tokenizer if is_text else None)
+    if format is not None:
+        check_width(tokenizer, format)
     tokenizer.count("", **options)  # refuses bad names before any text is read
-    transfer = Transfer("encoding", file, output)
+    transfer = Transfer("encoding", [file], output)
     if is_raw and output != "-" and not add_special_tokens:
-        dtype: Any = number_format.value if number_format else None
-        tell = transfer.tell if transfer.is_shown else None
+        tell = transfer.tell if transfer.line.is_shown else None
+        dtype: Any = format
         done = tokenizer.encode_file(
             file, output, dtype=dtype, progress=tell, **options
         )
@@ -123,7 +122,7 @@ def encode(
         held.tell("text")
         return
     options["add_special_tokens"] = add_special_tokens
-    write = writer(tokenizer, number_format or NumberFormat.TEXT)
+    write = writer(tokenizer, format or "text")
     with reading(file) as source, writing_to(output) as target:
         if lines:
             batches = held.looked_at(transfer.counted(line_batches(source)))
@@ -148,23 +147,17 @@ def adds_nothing(tokenizer: Tokenizer) -> bool:
     >>> adds_nothing(bytepair.train_from_iterator(["low"], vocab_size=256))
     True
     """
-    around = (
-        tokenizer.inspect().settings["template"],
-        tokenizer.inspect().settings["truncation"],
-        tokenizer.inspect().settings["padding"],
-    )
-    return around == (
-        tokenizer.with_template(None).inspect().settings["template"],
-        None,
-        None,
-    )
+    settings = tokenizer.inspect().settings
+    plain = tokenizer.with_template(None).inspect().settings
+    around = settings["template"], settings["truncation"], settings["padding"]
+    return around == (plain["template"], None, None)
 
 
 def writer(
-    tokenizer: Tokenizer, number_format: NumberFormat
+    tokenizer: Tokenizer, number_format: str
 ) -> Callable[["NDArray[np.uint32]"], bytes]:
     """Choose how the ids of a text are written."""
-    if number_format is NumberFormat.PIECES:
+    if number_format == "pieces":
         pieces = Pieces(tokenizer)
         return lambda ids: pieces.written(ids.tolist())
     return lambda ids: format_ids(ids, number_format)

@@ -1,4 +1,4 @@
-"""The way in: says what to install where typer or rich is missing."""
+"""The way in: says what to install where click or rich is missing."""
 
 import sys
 
@@ -17,7 +17,7 @@ def main() -> None:
         missing = (error.name or "").partition(".")[0]
         if missing == "numpy":
             sys.exit("bytepair: this needs numpy: pip install numpy")
-        if missing not in ("typer", "rich"):
+        if missing not in ("click", "rich"):
             raise
         sys.exit(
             f"bytepair: the command line needs {missing}: pip install 'bytepair[cli]'"

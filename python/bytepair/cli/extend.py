@@ -4,30 +4,21 @@ Tokens come from a corpus, from a list of strings, or from another tokenizer. Fo
 read: a path that cannot be written, a format that cannot hold the base.
 """
 
-import json
 import shutil
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bytepair import TrainingError
 
-from . import corpus_options
-from .help_pages import LIMITS
-from .options import Json, NewTokenizer, Quiet, TokenizerPath
+from .command import LIMITS, Argument, Option, command, refuse_options
+from .corpus_options import READING_OPTIONS
+from .options import JSON, QUIET, TOKENIZER, new_tokenizer
 from .problems import remark
 from .sizes import number
-from .spreading import spread
 from .streams import name_of
-from .training_options import (
-    FILES,
-    MaxTokenBytes,
-    MinCount,
-)
-from .vocabulary_options import Saving
+from .training_options import FILES, MAX_TOKEN_BYTES, MIN_COUNT
+from .vocabulary_options import EMBEDDING_MAP, check_saving, finish
 
 if TYPE_CHECKING:
     from bytepair.surgery import AdditionReport, ExtensionReport, Surgery
@@ -39,84 +30,60 @@ __all__ = ["extend"]
 MOST_ADDED = 1 << 31
 WIDEST = 78
 
-Scope = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="SCRIPT",
-        help="Learn only tokens that occur in no text without these characters, so that all "
-        "other text keeps its ids: a script (Devanagari) or characters (U+0900-U+097F). May be "
-        "repeated.",
-        show_default=False,
-        rich_help_panel=LIMITS,
+
+@command(
+    TOKENIZER,
+    Argument("corpus", "[FILES]...", FILES, reads=True),
+    Option(
+        "--add N",
+        "How many tokens to learn from the files, such as 2000 or 2k. Fewer are added if the "
+        "files have no more pairs.",
+        type=number(0, MOST_ADDED),
     ),
-]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Which tokens are learned from a corpus, by the names of :func:`bytepair.surgery.extend`."""
-
-    scope: Scope = None
-    min_count: MinCount = None
-    max_token_bytes: MaxTokenBytes = None
-
-    def given(self) -> dict[str, Any]:
-        """Give the options that were typed, and ``None`` for the rest."""
-        scope = self.scope and [part for item in self.scope for part in item.split(",")]
-        return {**vars(self), "scope": scope}
-
-
-@spread
+    Option(
+        "--strings FILE",
+        "Add a token for each line of this file instead of learning from a corpus: a line that is "
+        "encoded to two tokens becomes one. Spaces are significant. - is standard input.",
+        reads=True,
+    ),
+    Option(
+        "--from TOKENIZER",
+        "Add the tokens of this tokenizer instead, in the order of its merges. Its added tokens, "
+        "byte-fallback tokens and unknown token are left out.",
+        name="other",
+        type=Path,
+        reads=True,
+    ),
+    Option(
+        "--allow-helpers",
+        "With --strings and --from: also add strings of more than two tokens, with tokens for "
+        "their beginnings.",
+    ),
+    new_tokenizer(),
+    EMBEDDING_MAP,
+    *READING_OPTIONS,
+    Option(
+        "--scope SCRIPT...",
+        "Learn only tokens that occur in no text without these characters, so that all other text "
+        "keeps its ids: a script (Devanagari) or characters (U+0900-U+097F). May be repeated.",
+        group=LIMITS,
+    ),
+    MIN_COUNT,
+    MAX_TOKEN_BYTES,
+    QUIET,
+    JSON,
+)
 def extend(
-    tokenizer_path: TokenizerPath,
-    corpus: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FILES]", help=FILES, show_default=False),
-    ] = None,
+    tokenizer_path: Path,
+    corpus: list[str] | None = None,
     *,
-    add: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            parser=number(0, MOST_ADDED),
-            help="How many tokens to learn from the files, such as 2000 or 2k. Fewer are added if the "
-            "files have no more pairs.",
-            show_default=False,
-        ),
-    ] = None,
-    strings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Add a token for each line of this file instead of learning from a corpus: a line that "
-            "is encoded to two tokens becomes one. Spaces are significant. - is standard input.",
-            show_default=False,
-        ),
-    ] = None,
-    other: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="TOKENIZER",
-            help="Add the tokens of this tokenizer instead, in the order of its merges. Its added "
-            "tokens, byte-fallback tokens and unknown token are left out.",
-            show_default=False,
-        ),
-    ] = None,
-    allow_helpers: Annotated[
-        bool,
-        typer.Option(
-            "--allow-helpers",
-            help="With --strings and --from: also add strings of more than two tokens, with tokens "
-            "for their beginnings.",
-        ),
-    ] = False,
-    output: NewTokenizer,
-    saving: Saving,
-    reading: corpus_options.LearningOptions,
-    limits: Limits,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    output: Path,
+    strings: str | None = None,
+    other: Path | None = None,
+    embedding_map: Path | None = None,
+    quiet: bool = False,
+    as_json: bool = False,
+    **options: Any,
 ) -> None:
     """Add tokens that a corpus needs, given strings, or another tokenizer's; all ids stay, and no text gets longer.
 
@@ -128,30 +95,26 @@ def extend(
 
     from .train import Watch, weighted
 
-    _check_source(corpus, strings, add, other)
+    _check_source(corpus, strings, options.get("add"), other)
     base = Base.of(tokenizer_path)
-    saving.check(base.tokenizer, output)
+    check_saving(base.tokenizer, output, embedding_map)
     start, watch = time.perf_counter(), Watch(is_shown=not quiet)
-    options: dict[str, Any] = {"add": add, **limits.given(), **reading.given()}
-    given = {name: value for name, value in options.items() if value is not None}
     found: Surgery[Any]
     if corpus:
-        _refuse_helpers(allow_helpers=allow_helpers)
-        found = surgery.extend(base, weighted(corpus), progress=watch, **given)
+        if "scope" in options:
+            options["scope"] = ",".join(options["scope"]).split(",")
+        needs_given = "is for --strings and --from, which are not given"
+        refuse_options(options.keys() & {"allow_helpers"}, needs_given)
+        found = surgery.extend(base, weighted(corpus), progress=watch, **options)
     else:
-        _refuse_learning(given, "--from" if strings is None else "--strings")
-        found = (
-            surgery.merge_vocabularies(base, other, allow_helpers=allow_helpers)
-            if other is not None
-            else surgery.add_strings(
-                base, _lines_of(strings or ""), allow_helpers=allow_helpers
-            )
-        )
-    drawn = _drawn(found.report)
-    said = [
-        line.replace("allow_helpers=True", "--allow-helpers")
-        for line in found.report.lines
-    ]
+        source = "--from" if strings is None else "--strings"
+        reason = f"is for learning from a corpus, and has no effect on {source}"
+        refuse_options(options.keys() - {"allow_helpers"}, reason)
+        if other is not None:
+            found = surgery.merge_vocabularies(base, other, **options)
+        else:
+            found = surgery.add_strings(base, _lines_of(strings or ""), **options)
+    drawn, said = _drawn(found.report), found.report.lines
     if not found.report.added and not _is_met(found.report):
         if drawn and not quiet:
             remark(*drawn)
@@ -160,12 +123,15 @@ def extend(
             begin, said = f"{other}: {begin}; {said[0]}", said[1:]
         message = "; ".join([begin, *said[1:], "nothing is written"])
         raise TrainingError(message)
-    saved, written = saving.save(found, output)
-    seconds = round(time.perf_counter() - start, 3)
-    if not quiet:
-        remark(*drawn, *watch.deferred, *said, *saved)
-    if as_json:
-        print(json.dumps({**found.report.to_json(), **written, "seconds": seconds}))
+    finish(
+        found,
+        [*drawn, *watch.deferred, *said],
+        output=output,
+        embedding_map=embedding_map,
+        quiet=quiet,
+        as_json=as_json,
+        seconds=round(time.perf_counter() - start, 3),
+    )
 
 
 def _check_source(
@@ -185,22 +151,6 @@ def _check_source(
         raise TrainingError(message)
 
 
-def _refuse_helpers(*, allow_helpers: bool) -> None:
-    """Refuse helpers for a corpus, whose tokens need none."""
-    if allow_helpers:
-        message = "--allow-helpers is for --strings and --from, which are not given"
-        raise TrainingError(message)
-
-
-def _refuse_learning(options: dict[str, Any], option: str) -> None:
-    """Refuse options of learning, where tokens are given."""
-    for name in options:
-        message = (
-            f"{name}= is for learning from a corpus, and has no effect on {option}"
-        )
-        raise TrainingError(message)
-
-
 def _lines_of(path: str) -> list[str]:
     """Read the lines of a file; bytes that are not UTF-8 become no valid text, which is reported."""
     from bytepair.data._lists import read_list
@@ -215,7 +165,7 @@ def _lines_of(path: str) -> list[str]:
 
 
 def _is_met(report: "Report") -> bool:
-    """Tell whether what was asked for is there although nothing was added."""
+    """Whether what was asked for is there although nothing was added."""
     from bytepair.surgery import AdditionReport
 
     if isinstance(report, AdditionReport):

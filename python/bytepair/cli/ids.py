@@ -16,8 +16,6 @@ from bytepair._io.token_files import MAX_UINT16_VOCAB
 from bytepair._numpy import NDArray, np
 from bytepair._plurals import amount
 
-from .options import NumberFormat
-
 __all__ = ["check_width", "format_ids", "parse_file", "parse_ids", "told_format"]
 
 Ids = list[int] | NDArray[Any]
@@ -26,23 +24,23 @@ Ids = list[int] | NDArray[Any]
 MAGIC = b"\x93NUMPY"
 MAX_HEADER_LEN = 10_000
 """Where the header of an array ends at the latest, in bytes; NumPy has this limit."""
-RAW_ENDINGS: dict[str, NumberFormat | None] = {
+RAW_ENDINGS: dict[str, str | None] = {
     "bin": None,
-    "u16": NumberFormat.UINT16,
-    "uint16": NumberFormat.UINT16,
-    "u32": NumberFormat.UINT32,
-    "uint32": NumberFormat.UINT32,
+    "u16": "uint16",
+    "uint16": "uint16",
+    "u32": "uint32",
+    "uint32": "uint32",
 }
 """What names of raw numbers end in, and how wide those are; of .bin the vocabulary says."""
 UTF_8_MARK = b"\xef\xbb\xbf"
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 IS_UTF_16 = "the input looks like UTF-16; save it as UTF-8, or pass --format uint16 or uint32 if it is raw numbers"
-RAW = {NumberFormat.UINT16: "<u2", NumberFormat.UINT32: "<u4"}
+RAW = {"uint16": "<u2", "uint32": "<u4"}
 
 
-def check_width(tokenizer: Tokenizer, number_format: NumberFormat) -> None:
+def check_width(tokenizer: Tokenizer, number_format: str) -> None:
     """Refuse a format whose numbers are too small for some ids of a tokenizer."""
-    if number_format is NumberFormat.UINT16 and tokenizer.n_vocab > MAX_UINT16_VOCAB:
+    if number_format == "uint16" and tokenizer.n_vocab > MAX_UINT16_VOCAB:
         message = (
             f"the vocabulary has {tokenizer.n_vocab:,} ids, and uint16 holds "
             f"{MAX_UINT16_VOCAB:,}; use --format uint32"
@@ -50,12 +48,12 @@ def check_width(tokenizer: Tokenizer, number_format: NumberFormat) -> None:
         raise FormatError(message)
 
 
-def format_ids(ids: NDArray[np.uint32], number_format: NumberFormat) -> bytes:
+def format_ids(ids: NDArray[np.uint32], number_format: str) -> bytes:
     r"""Write a sequence of ids.
 
-    >>> format_ids(np.array([5, 600], dtype=np.uint32), NumberFormat.TEXT)
+    >>> format_ids(np.array([5, 600], dtype=np.uint32), "text")
     b'5 600\n'
-    >>> format_ids(np.array([5, 600], dtype=np.uint32), NumberFormat.UINT16)
+    >>> format_ids(np.array([5, 600], dtype=np.uint32), "uint16")
     b'\x05\x00X\x02'
 
     Raises
@@ -69,14 +67,12 @@ def format_ids(ids: NDArray[np.uint32], number_format: NumberFormat) -> bytes:
             message = f"the id {ids.max()} does not fit uint16; use --format uint32"
             raise FormatError(message)
         return ids.astype(width).tobytes()
-    if number_format is NumberFormat.JSON:
+    if number_format == "json":
         return json.dumps(ids.tolist()).encode() + b"\n"
     return " ".join(map(str, ids.tolist())).encode() + b"\n"
 
 
-def parse_file(
-    data: bytes, number_format: NumberFormat | None, name: str, n_vocab: int
-) -> Ids:
+def parse_file(data: bytes, number_format: str | None, name: str, n_vocab: int) -> Ids:
     r"""Read all that a file holds, which may be an array of NumPy; else text by default.
 
     Without ``number_format``, a ``.bin`` holds raw numbers as ``encode`` writes them for a
@@ -108,11 +104,11 @@ def parse_file(
     return parse_ids(data, number_format or told_format(data, name, n_vocab))
 
 
-def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
+def told_format(data: bytes, name: str, n_vocab: int) -> str:
     r"""Tell what ids are written as, by the ending of the name and by the bytes.
 
     >>> told_format(b"5 600", "-", 1000), told_format(b"\5\0\0\0", "a.bin", 100_000)
-    (<NumberFormat.TEXT: 'text'>, <NumberFormat.UINT32: 'uint32'>)
+    ('text', 'uint32')
 
     Raises
     ------
@@ -124,7 +120,7 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
     if ending not in RAW_ENDINGS:
         is_marked = data.startswith((UTF_8_MARK, *UTF_16_MARKS))
         if is_textual or is_marked or re.fullmatch(rb"[\t-\r -~]*", data):
-            return NumberFormat.TEXT
+            return "text"
         message = (
             "the input is raw numbers, not text; set their width with "
             "--format uint16 or --format uint32"
@@ -140,20 +136,20 @@ def told_format(data: bytes, name: str, n_vocab: int) -> NumberFormat:
     if width is not None:
         return width
     if n_vocab > MAX_UINT16_VOCAB:
-        return NumberFormat.UINT32
+        return "uint32"
     if data and len(data) % 4 == 0 and not any(data[2::4]) and not any(data[3::4]):
         message = (
             "the raw numbers can be uint16, with every second one 0, or uint32; "
             "pass --format uint16 or --format uint32"
         )
         raise FormatError(message)
-    return NumberFormat.UINT16
+    return "uint16"
 
 
-def parse_ids(data: bytes, number_format: NumberFormat) -> Ids:
+def parse_ids(data: bytes, number_format: str) -> Ids:
     r"""Read a sequence of ids. Whether a tokenizer has them is not asked here.
 
-    >>> parse_ids(b"5 600\n", NumberFormat.TEXT)
+    >>> parse_ids(b"5 600\n", "text")
     [5, 600]
 
     Raises
@@ -163,7 +159,7 @@ def parse_ids(data: bytes, number_format: NumberFormat) -> Ids:
     """
     if number_format in RAW:
         return _parse_raw(data, RAW[number_format])
-    if number_format is NumberFormat.JSON:
+    if number_format == "json":
         return _parse_json(data)
     return _parse_text(data)
 
@@ -180,7 +176,7 @@ def _header(data: bytes) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     return np.dtype(found["descr"]), shape, end
 
 
-def _parse_array(data: bytes, number_format: NumberFormat | None) -> Ids:
+def _parse_array(data: bytes, number_format: str | None) -> Ids:
     try:
         dtype, shape, start = _header(data)
     except (ValueError, TypeError, SyntaxError, LookupError, RecursionError) as error:
@@ -192,10 +188,8 @@ def _parse_array(data: bytes, number_format: NumberFormat | None) -> Ids:
             "expected uint16 or uint32 with one dimension"
         )
         raise FormatError(message)
-    if number_format is not None and number_format.value != dtype.name:
-        message = (
-            f"a NumPy array of {dtype}, not {number_format.value}; leave out --format"
-        )
+    if number_format is not None and number_format != dtype.name:
+        message = f"a NumPy array of {dtype}, not {number_format}; leave out --format"
         raise FormatError(message)
     numbers = data[start:]
     if len(numbers) != shape[0] * dtype.itemsize:

@@ -3,19 +3,23 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
+import click
 
 from bytepair import FormatError, Tokenizer, read_log
 from bytepair._plurals import amount
 
-from .help_pages import DISPLAY
-from .options import Json, LoadingOptions, TokenizerPath
-from .spreading import spread
+from .command import DISPLAY, Option, command
+from .options import JSON, LOADING_OPTIONS, TOKENIZER
 from .writing import longest_tokens, merge_lines, plain, quoted
 
-__all__ = ["info"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.text import Text
+
+__all__ = ["info", "print_folded"]
 
 SHORT = ("units", "template", "truncation", "padding", "dropout", "loses")
 """Parts that are always shown, since they can change results unexpectedly."""
@@ -23,50 +27,51 @@ N_SHOWN = 5
 """The number of first merges, last merges and longest tokens that are shown."""
 
 
-@spread
+@command(
+    TOKENIZER,
+    Option(
+        "-v, --verbose",
+        "Also show the other parts, the split pattern and how it runs, merges and the longest "
+        "tokens.",
+        group=DISPLAY,
+    ),
+    Option(
+        "--log FILE",
+        "The merge log of its training, written by bytepair train --log: also show the "
+        "compression of the training corpus, which no tokenizer file has.",
+        type=Path,
+        reads=True,
+    ),
+    JSON,
+    *LOADING_OPTIONS,
+)
 def info(
-    tokenizer_path: TokenizerPath,
+    tokenizer_path: Path,
     *,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Also show the other parts, the split pattern and how it runs, merges and the "
-            "longest tokens.",
-            rich_help_panel=DISPLAY,
-        ),
-    ] = False,
-    log: Annotated[
-        Path | None,
-        typer.Option(
-            "--log",
-            metavar="FILE",
-            help="The merge log of its training, written by bytepair train --log: also show the "
-            "compression of the training corpus, which no tokenizer file has.",
-            show_default=False,
-        ),
-    ] = None,
-    as_json: Json = False,
-    loading: LoadingOptions,
+    verbose: bool = False,
+    log: Path | None = None,
+    as_json: bool = False,
+    **loading: Any,
 ) -> None:
     """Show the parts of a tokenizer and what it loses."""
     if as_json and verbose:
-        message = "has no effect on --json, which always has everything"
-        raise typer.BadParameter(message, param_hint="--verbose")
-    tokenizer = loading.load(tokenizer_path)
+        message = "--verbose has no effect on --json, which always has everything"
+        raise click.UsageError(message)
+    tokenizer = Tokenizer.from_file(tokenizer_path, **loading)
     trained = None if log is None else compression(tokenizer, log)
     if as_json:
         found = as_object(tokenizer)
         print(json.dumps(found if trained is None else found | trained._asdict()))
         return
+    from rich.text import Text
+
     text = as_text(tokenizer, is_verbose=verbose)
     if trained is not None:
         text = f"{text}\n{_row('compression', [trained.in_words])}"
     if not verbose and sys.stdout.isatty():
         more = _row("more", ["--verbose shows the split pattern, merges and more"])
         text = f"{text}\n{more}"
-    print_folded(text)
+    print_folded(map(Text, text.split("\n")))
 
 
 class Compression(NamedTuple):
@@ -100,10 +105,9 @@ def compression(tokenizer: Tokenizer, path: Path) -> Compression:
     return Compression(own[-1].bytes_per_token, log.corpus.bytes)
 
 
-def print_folded(text: str) -> None:
+def print_folded(lines: "Iterable[Text]") -> None:
     """Print lines, on a terminal broken between words."""
     from rich.console import Console
-    from rich.text import Text
 
     from bytepair.views._terminal import folded
 
@@ -111,8 +115,8 @@ def print_folded(text: str) -> None:
 
     console = Console(highlight=False, soft_wrap=True)
     n_columns = columns_of(console)
-    for line in text.split("\n"):
-        for part in folded(Text(line), console, n_columns):
+    for line in lines:
+        for part in folded(line, console, n_columns):
             console.print(part)
 
 

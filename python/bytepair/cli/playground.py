@@ -8,18 +8,17 @@ import webbrowser
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from bytepair import FileError, Tokenizer
+from bytepair import FileError
 from bytepair._io.files import write
 from bytepair.views._playground import page_with
 
+from .command import Argument, Option, command, refuse_options
 from .problems import remark
 from .report import check_output
-from .spreading import spread
-from .tokenizers_first import short_names
+from .sizes import number
+from .tokenizers_first import load_all
 
 __all__ = ["playground", "server_of"]
 
@@ -33,73 +32,49 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-Tokenizers = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="TOKENIZER",
-        help="Tokenizers to open in the page. Without any, the page opens a few small ones.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write the page to this .html file instead of serving it. The file needs no server "
-        "and no network.",
-        show_default=False,
-    ),
-]
-Port = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=65535,
-        metavar="PORT",
-        help="The port to serve at; by default any that is free.",
-        show_default=False,
-    ),
-]
-NoOpen = Annotated[
-    bool,
-    typer.Option("--no-open", help="Do not open a browser; only show the address."),
-]
 
-
-@spread
+@command(
+    Argument(
+        "tokenizers",
+        "[TOKENIZER]...",
+        "Tokenizers to open in the page. Without any, the page opens a few small ones.",
+        type=Path,
+        reads=True,
+    ),
+    Option(
+        "-o, --output FILE",
+        "Write the page to this .html file instead of serving it. The file needs no server and no "
+        "network.",
+        type=Path,
+        writes=True,
+    ),
+    Option(
+        "--port PORT",
+        "The port to serve at; by default any that is free.",
+        type=number(1, 65535),
+    ),
+    Option("--no-open", "Do not open a browser; only show the address."),
+)
 def playground(
-    tokenizers: Tokenizers = None,
+    tokenizers: list[Path] | None = None,
     *,
-    output: Output = None,
-    port: Port = None,
-    no_open: NoOpen = False,
+    output: Path | None = None,
+    **serving: Any,
 ) -> None:
     """Encode, trace and train in the browser; nothing leaves your machine."""
     if output is not None:
-        _refuse_serving(port=port, no_open=no_open)
+        reason = "acts on serving the page; --output writes it to a file"
+        refuse_options(serving, reason)
         check_output(output, "the page")
-    paths = tokenizers or []
-    names = short_names(paths) if paths else []
-    loaded = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
-    page = page_with(loaded).encode()
+    page = page_with(load_all(tokenizers or [])).encode()
     if output is not None:
         write(output, page)
         remark(f"saved: {output}")
         return
-    serve(page, port or 0, opens=not no_open)
+    serve(page, **serving)
 
 
-def _refuse_serving(*, port: int | None, no_open: bool) -> None:
-    """Refuse options of the server where a file is written."""
-    for name, is_given in (("--port", port is not None), ("--no-open", no_open)):
-        if is_given:
-            message = "acts on serving the page; --output / -o writes it to a file"
-            raise typer.BadParameter(message, param_hint=name)
-
-
-def serve(page: bytes, port: int, *, opens: bool) -> None:
+def serve(page: bytes, *, port: int = 0, no_open: bool = False) -> None:
     """Serve a page until Ctrl-C."""
     try:
         server = server_of(page, port)
@@ -109,7 +84,7 @@ def serve(page: bytes, port: int, *, opens: bool) -> None:
     url = f"http://{ADDRESS}:{server.server_address[1]}/"
     remark(f"playground: {url} (Ctrl-C stops it)")
     try:
-        if opens:
+        if not no_open:
             # Some browsers run in the terminal, and would wait for a server that waits for them.
             threading.Thread(target=webbrowser.open, args=[url], daemon=True).start()
         server.serve_forever()

@@ -7,71 +7,61 @@ import contextlib
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from bytepair import FileError, FormatError, Tokenizer, TokenizerError
+from bytepair import FileError, FormatError, TokenizerError
 from bytepair._io.files import check_writable, refuse_no_name, write
 from bytepair._io.temporary import TemporaryFolder
 
-from . import corpus_options
+from .command import Argument, Option, command, refuse_options
+from .corpus_options import READING_OPTIONS
 from .problems import remark
 from .progress_line import ProgressLine
-from .spreading import spread
-from .stats import Baseline, ByFile, Group, Parallel, SegmenterName
+from .stats import GROUP_OPTIONS, SEGMENTER
 from .streams import reading as opened
-from .tokenizers_first import TokenizerOption, short_names, told_apart
+from .tokenizers_first import TOKENIZERS, load_all, told_apart
 
 __all__ = ["report"]
 
 BLOCK_LEN = 1 << 20
 
-Arguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="TOKENIZER... [CORPUS]",
-        help="One or more tokenizers, then texts to measure them on: files, folders, globs, or "
-        "URLs that fsspec opens; - is standard input. The corpus begins with the first argument that is not a "
-        "tokenizer.",
-        show_default=False,
-    ),
-]
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="The .html file to write.",
-        show_default=False,
-    ),
-]
-Logs = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--log",
-        metavar="FILE",
-        help="Draw the compression curve of this merge log, written by bytepair train --log. May "
-        "be repeated.",
-        show_default=False,
-    ),
-]
 
-
-@spread
+@command(
+    Argument(
+        "arguments",
+        "TOKENIZER... [CORPUS]...",
+        "One or more tokenizers, then texts to measure them on: files, folders, globs, or URLs "
+        "that fsspec opens; - is standard input. The corpus begins with the first argument that "
+        "is not a tokenizer.",
+        reads=True,
+    ),
+    Option(
+        "-o, --output FILE",
+        "The .html file to write.",
+        type=Path,
+        required=True,
+        writes=True,
+    ),
+    TOKENIZERS,
+    Option(
+        "--log FILE...",
+        "Draw the compression curve of this merge log, written by bytepair train --log. May be "
+        "repeated.",
+        name="logs",
+        type=Path,
+        reads=True,
+    ),
+    SEGMENTER,
+    *GROUP_OPTIONS,
+    *READING_OPTIONS,
+)
 def report(
-    arguments: Arguments,
+    arguments: list[str],
     *,
-    output: Output,
-    tokenizer: TokenizerOption = None,
-    log: Logs = None,
-    segmenter: SegmenterName = None,
-    group: Group = None,
-    by_file: ByFile = False,
-    parallel: Parallel = False,
-    baseline: Baseline = None,
-    reading: corpus_options.ReadingOptions,
+    output: Path,
+    tokenizers: list[Path] | None = None,
+    logs: list[Path] | None = None,
+    **options: Any,
 ) -> None:
     """Write a report about tokenizers as one HTML file."""
     from bytepair import read_log
@@ -81,29 +71,20 @@ def report(
 
     check_output(output)
     check_libraries()
-    paths, corpus = told_apart(arguments, tokenizer, default=None, may_be_nothing=True)
-    options: dict[str, Any] = {
-        "segmenter": segmenter,
-        "group": group,
-        "by_file": by_file,
-        "parallel": parallel,
-        "baseline": baseline,
-    }
+    paths, corpus = told_apart(arguments, tokenizers, default=None, may_be_nothing=True)
     if not corpus:
-        refuse_idle({**options, **reading.given()})
-    names = short_names(paths)
-    logs = log or []
+        refuse_options(options, "needs a corpus; give its files after the tokenizers")
+    logs = logs or []
     line = ProgressLine(is_shown=True)
-    tokenizers = dict(zip(names, map(Tokenizer.from_file, paths), strict=True))
+    tokenizers_by_name = load_all(paths)
     curves = dict(zip(plots.distinct_names(logs), map(read_log, logs), strict=True))
     with in_files(corpus, line) as files:
         found = describe(
-            tokenizers,
+            tokenizers_by_name,
             files or None,
-            files=dict(zip(names, paths, strict=True)),
+            files=dict(zip(tokenizers_by_name, paths, strict=True)),
             logs=curves,
             **options,
-            **reading.reading(),
             progress=line.show_bytes,
         )
     line.clear()
@@ -170,11 +151,3 @@ def copy(name: str, path: str, line: ProgressLine) -> None:
     except OSError as error:
         message = f"{path}: {error.strerror or error}"
         raise FileError(message) from error
-
-
-def refuse_idle(options: dict[str, object]) -> None:
-    """Refuse options for reading a corpus if there is none."""
-    for name, value in options.items():
-        if value not in (None, False):
-            message = f"{name}= needs a corpus; give its files after the tokenizers"
-            raise TokenizerError(message)

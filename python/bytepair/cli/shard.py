@@ -1,22 +1,19 @@
 """``bytepair shard``: a corpus to a folder of shards of tokens, resumed where it ended."""
 
-import enum
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from bytepair import Tokenizer, TokenizerError
 from bytepair._plurals import amount
 from bytepair._terminal import clock
 
-from . import corpus_options
-from .options import Added, AddedTokens, Json, Quiet, TokenizerPath
+from .command import Option, command
+from .corpus_options import CORPUS, CORPUS_OPTIONS, listed
+from .options import ADDED_TOKENS, JSON, QUIET, TOKENIZER
 from .problems import remark
 from .progress_line import ProgressLine
 from .sizes import number
-from .spreading import spread
 
 if TYPE_CHECKING:
     from bytepair.scale import TokenizeProgress
@@ -24,105 +21,73 @@ if TYPE_CHECKING:
 __all__ = ["shard"]
 
 
-class FormatName(str, enum.Enum):
-    """How shards are laid out."""
-
-    NPY = "npy"
-    BIN = "bin"
-    MEGATRON = "megatron"
-    DATATROVE = "datatrove"
-    PARQUET = "parquet"
-
-
-Output = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="DIR",
-        help="A new folder, or the folder of a run to continue.",
-        show_default=False,
+@command(
+    TOKENIZER,
+    CORPUS,
+    Option(
+        "-o, --output DIR",
+        "A new folder, or the folder of a run to continue.",
+        type=Path,
+        required=True,
+        writes=True,
     ),
-]
-Format = Annotated[
-    FormatName, typer.Option("--format", help="The format of the shards.")
-]
-BeginOfDocument = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TOKEN",
-        help="A token to put before each document, such as '<s>'.",
-        show_default=False,
+    Option(
+        "--format [npy|bin|megatron|datatrove|parquet]",
+        "The format of the shards, by default npy.",
     ),
-]
-EndOfDocument = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TOKEN",
-        help="A token to put after each document, such as '</s>'.",
-        show_default=False,
+    Option(
+        "--begin-of-document TOKEN",
+        "A token to put before each document, such as '<s>'.",
     ),
-]
-ShardTokens = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        parser=number(1),
-        help="Start a new shard before a document that would exceed this number of tokens.",
-        show_default=False,
+    Option(
+        "--end-of-document TOKEN",
+        "A token to put after each document, such as '</s>'.",
     ),
-]
-Check = Annotated[
-    bool,
-    typer.Option(
+    ADDED_TOKENS,
+    Option(
+        "--shard-tokens N",
+        "Start a new shard before a document that would exceed this number of tokens.",
+        type=number(1),
+    ),
+    *CORPUS_OPTIONS,
+    Option(
         "--check",
-        help="Read the corpus and the shards again and compare each document; not "
-        "for --format parquet.",
+        "Read the corpus and the shards again and compare each document; not for --format parquet.",
     ),
-]
-
-
-@spread
+    QUIET,
+    JSON,
+)
 def shard(
-    tokenizer: TokenizerPath,
-    corpus: corpus_options.Corpus,
+    tokenizer_path: Path,
+    corpus: list[str],
     *,
-    output: Output,
-    format_name: Format = FormatName.NPY,
-    begin_of_document: BeginOfDocument = None,
-    end_of_document: EndOfDocument = None,
-    added_tokens: AddedTokens = Added.FIND,
-    shard_tokens: ShardTokens = None,
-    reading: corpus_options.CorpusOptions,
-    check: Check = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    output: Path,
+    check: bool = False,
+    quiet: bool = False,
+    as_json: bool = False,
+    **options: Any,
 ) -> None:
     """Tokenize a corpus into shards; running it again continues an interrupted run."""
     from bytepair import scale
     from bytepair.data import check_dataset
     from bytepair.data._dataset import MAPPED
 
-    if check and format_name.value not in MAPPED:
+    shard_format = options.get("format", "npy")
+    if check and shard_format not in MAPPED:
         message = (
-            f"--check cannot read shards of --format {format_name.value} again, only those "
+            f"--check cannot read shards of --format {shard_format} again, only those "
             f"of {', '.join(MAPPED)}"
         )
         raise TokenizerError(message)
     line = ProgressLine(is_shown=not quiet)
-    loaded = Tokenizer.from_file(tokenizer)
-    sources, recognised = reading.sources(corpus)
-    line.note(recognised)
+    tokenizer = Tokenizer.from_file(tokenizer_path)
+    sources, described, options = listed(corpus, options)
+    line.note(described)
     manifest = scale.tokenize(
-        loaded,
+        tokenizer,
         sources,
         output,
-        format=format_name.value,
-        begin_of_document=begin_of_document,
-        end_of_document=end_of_document,
-        added_tokens=added_tokens.value,
-        shard_tokens=shard_tokens,
-        **reading.arguments(),
+        **options,
         progress=lambda progress: line.show(
             describe(progress), progress.done_bytes / max(progress.total_bytes, 1)
         ),
@@ -130,14 +95,10 @@ def shard(
     line.clear()
     totals = manifest["totals"]
     if check:
-        totals = {**totals, "checked": check_dataset(output, loaded)["documents"]}
+        totals = {**totals, "checked": check_dataset(output, tokenizer)["documents"]}
     if not quiet:
-        lines = [
-            *line.deferred,
-            *summary_lines(totals, added_tokens),
-            f"saved: {output}",
-        ]
-        remark(*lines)
+        lines = summary_lines(totals, options.get("added_tokens", "find"))
+        remark(*line.deferred, *lines, f"saved: {output}")
     if as_json:
         print(json.dumps({"output": str(output), **totals}))
 
@@ -155,9 +116,7 @@ def describe(progress: "TokenizeProgress") -> str:
     )
 
 
-def summary_lines(
-    totals: dict[str, Any], added_tokens: Added = Added.FIND
-) -> list[str]:
+def summary_lines(totals: dict[str, Any], added_tokens: str = "find") -> list[str]:
     """Write totals for a reader.
 
     >>> totals = {"documents": 3, "null": 0, "empty": 1, "bad": 0, "bytes": 9}
@@ -171,7 +130,7 @@ def summary_lines(
         f"{amount(totals['documents'], 'document')}, {amount(totals['bytes'], 'byte')}, "
         f"{amount(totals['tokens'], 'token')} in {amount(totals['shards'], 'shard')}"
     ]
-    became = "plain text" if added_tokens is Added.TEXT else "that token"
+    became = "plain text" if added_tokens == "text" else "that token"
     notes = {
         "null": "null",
         "empty": "empty",

@@ -8,9 +8,8 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 
 from bytepair import FileError, Tokenizer, TokenizerError
@@ -20,124 +19,71 @@ from bytepair.views._layout import Options
 from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
-from .help_pages import DISPLAY
-from .options import Added, AddedTokens, Json
-from .spreading import spread
+from .command import DISPLAY, Argument, Option, command, refuse_options
+from .options import JSON, SPECIAL_OPTIONS
 from .streams import name_of, naming, reading, refuse_no_text
 from .tokenizers_first import names_of
 
 __all__ = ["show"]
 
 MAX_BYTES = 200_000
+DRAWING = ("ids", "bytes", "spaces", "pieces")
+"""Options that only drawing has a use for."""
 FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".md")
 
-Arguments = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="TOKENIZER... [TEXT|FILE|-]",
-        help="One or more tokenizers, then the text: the name of a file, - for standard input, "
-        "or the text itself. Without a text, standard input is read unless it is a terminal.",
-        show_default=False,
-    ),
-]
-TextItself = Annotated[
-    str | None,
-    typer.Option("--text", metavar="TEXT", help="The text itself.", show_default=False),
-]
-TextFile = Annotated[
-    str | None,
-    typer.Option(
-        "--file",
-        metavar="FILE",
-        help="A file with the text; - is standard input.",
-        show_default=False,
-    ),
-]
-AllowedSpecial = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="TOKEN",
-        help="A special token to find in the text, or 'all'; other special tokens are plain "
-        "text. May be repeated.",
-        show_default=False,
-    ),
-]
 
-
-@spread
+@command(
+    Argument(
+        "arguments",
+        "TOKENIZER... [TEXT|FILE|-]",
+        "One or more tokenizers, then the text: the name of a file, - for standard input, or the "
+        "text itself. Without a text, standard input is read unless it is a terminal.",
+    ),
+    Option("--text TEXT", "The text itself."),
+    Option("--file FILE", "A file with the text; - is standard input."),
+    Option("--ids", "Write the id below each token.", group=DISPLAY),
+    Option("--bytes", "Write the bytes below each token.", group=DISPLAY),
+    Option(
+        "--spaces",
+        "Draw spaces as ·, joiners as ⁀ and non-joiners as ¦. Tabs (→), line ends (⏎) and control "
+        "characters are always drawn.",
+        group=DISPLAY,
+    ),
+    Option("--pieces", "Draw │ where the split pattern cuts the text.", group=DISPLAY),
+    JSON,
+    *SPECIAL_OPTIONS,
+)
 def show(
-    arguments: Arguments,
+    arguments: list[str],
     *,
-    text: TextItself = None,
-    file: TextFile = None,
-    ids: Annotated[
-        bool,
-        typer.Option(
-            "--ids", rich_help_panel=DISPLAY, help="Write the id below each token."
-        ),
-    ] = False,
-    bytes_below: Annotated[
-        bool,
-        typer.Option(
-            "--bytes", rich_help_panel=DISPLAY, help="Write the bytes below each token."
-        ),
-    ] = False,
-    spaces: Annotated[
-        bool,
-        typer.Option(
-            "--spaces",
-            rich_help_panel=DISPLAY,
-            help="Draw spaces as ·, joiners as ⁀ and non-joiners as ¦. Tabs (→), line ends (⏎) "
-            "and control characters are always drawn.",
-        ),
-    ] = False,
-    pieces: Annotated[
-        bool,
-        typer.Option(
-            "--pieces",
-            rich_help_panel=DISPLAY,
-            help="Draw │ where the split pattern cuts the text.",
-        ),
-    ] = False,
-    as_json: Json = False,
-    allowed_special: AllowedSpecial = None,
-    added_tokens: AddedTokens = Added.FIND,
+    text: str | None = None,
+    file: str | None = None,
+    as_json: bool = False,
+    **options: Any,
 ) -> None:
     """Show a text in tokens, a row for each tokenizer.
 
     Each token has a colour, or brackets if the output is not a terminal. With several
     tokenizers, text that all of them cut in the same way is grey.
     """
+    drawing = {name: options.pop(name) for name in DRAWING if name in options}
     if as_json:
-        _refuse_drawing(ids=ids, bytes=bytes_below, spaces=spaces, pieces=pieces)
+        refuse_options(drawing, "has no effect on --json, which writes everything")
     paths, content = told_apart(arguments, text=text, file=file)
     tokenizers = [Tokenizer.from_file(path) for path in paths]
-    names = allowed_special or []
     cuts = []
     for path, tokenizer in zip(paths, tokenizers, strict=True):
         with naming(str(path)):
-            cuts.append(
-                cut(
-                    tokenizer,
-                    content,
-                    allowed_special="all" if "all" in names else names,
-                    added_tokens=added_tokens.value,
-                )
-            )
+            cuts.append(cut(tokenizer, content, **options))
     if as_json:
         for path, found in zip(paths, cuts, strict=True):
             print(json.dumps(as_object(str(path), found)))
         return
     console = Console(highlight=False, soft_wrap=True)
-    options = Options(
-        spaces=spaces,
-        pieces=pieces,
-        ids=ids,
-        bytes=bytes_below,
-        brackets=not has_colours(console),
-        columns=columns_of(console),
+    layout = Options(
+        **drawing, brackets=not has_colours(console), columns=columns_of(console)
     )
-    print_lines(console, drawn(cuts, names_of(paths), options))
+    print_lines(console, drawn(cuts, names_of(paths), layout))
 
 
 def columns_of(console: Console) -> int | None:
@@ -273,11 +219,3 @@ def _limited(content: bytes, name: str) -> bytes:
         )
         raise TokenizerError(message)
     return content
-
-
-def _refuse_drawing(**options: bool) -> None:
-    """Refuse drawing options with --json."""
-    for name, is_given in options.items():
-        if is_given:
-            message = f"--{name} has no effect on --json, which writes everything"
-            raise TokenizerError(message)

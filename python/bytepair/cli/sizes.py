@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 
-import typer
+import click
 
 __all__ = ["MOST_WORKERS", "number", "size"]
 
@@ -31,17 +31,17 @@ def number(least: int = 0, most: int = HIGHEST) -> Callable[[str], int]:
                 f"{text!r} is not a whole number; give one such as 32000, 100k (100,000) "
                 "or 32Ki (32,768)"
             )
-            raise typer.BadParameter(message)
+            raise click.BadParameter(message)
         if not least <= value <= most:
             bound = f"at least {least}" if value < least else f"at most {most:,}"
             message = f"must be {bound}, not {text}"
-            raise typer.BadParameter(message)
+            raise click.BadParameter(message)
         return int(value)
 
     return read
 
 
-def size(text: str, option: str | None = None) -> int:
+def size(text: str) -> int:
     """Read a number of bytes, with a unit of powers of 1000 or 1024.
 
     >>> size("2GB"), size("1.5 MiB"), size("4096")
@@ -50,7 +50,7 @@ def size(text: str, option: str | None = None) -> int:
     value = _scaled(text, r"([0-9]+(?:\.[0-9]+)?) *([kKMGT]?)(i?)B?")
     if value is None:
         message = f"{text!r} is not a size in bytes; give one such as 500MB or 2GB"
-        raise typer.BadParameter(message, param_hint=option)
+        raise click.BadParameter(message)
     return int(value)
 
 

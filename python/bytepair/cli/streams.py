@@ -2,7 +2,7 @@
 
 import contextlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -86,24 +86,20 @@ def writing_to(path: str) -> Iterator[BinaryIO]:
     sys.stdout.buffer.flush()
 
 
-def line_batches(file: Iterable[bytes]) -> Iterator[list[bytes]]:
+def line_batches(file: BinaryIO) -> Iterator[list[bytes]]:
     r"""Group the lines of a file, as lines of a corpus are read.
 
     A line ends with ``\\n`` or ``\\r\\n``, and the first one begins behind a byte order mark.
 
-    >>> list(line_batches([b"\xef\xbb\xbfone\r\n", b"\n", b"two\r"]))
+    >>> import io
+    >>> list(line_batches(io.BytesIO(b"\xef\xbb\xbfone\r\n\ntwo\r")))
     [[b'one', b'', b'two\r']]
     """
-    batch: list[bytes] = []
-    n_bytes = 0
-    is_first = True
-    for line in file:
-        text = line.removeprefix(BYTE_ORDER_MARK) if is_first else line
-        is_first = False
-        batch.append(text[:-1].removesuffix(b"\r") if text.endswith(b"\n") else text)
-        n_bytes += len(line)
-        if n_bytes >= BATCH_LEN:
-            yield batch
-            batch, n_bytes = [], 0
-    if batch:
-        yield batch
+    mark = BYTE_ORDER_MARK
+    while lines := file.readlines(BATCH_LEN):
+        lines[0] = lines[0].removeprefix(mark)
+        mark = b""
+        yield [
+            line[:-1].removesuffix(b"\r") if line.endswith(b"\n") else line
+            for line in lines
+        ]

@@ -1,27 +1,24 @@
 """Arguments that begin with tokenizers: telling these from the rest, and naming them."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from bytepair import FileError, TokenizerError
+from bytepair import FileError, Tokenizer, TokenizerError
 from bytepair._io.loading import is_tokenizer
 
-__all__ = ["TokenizerOption", "names_of", "short_names", "told_apart"]
+from .command import Option
+
+__all__ = ["TOKENIZERS", "load_all", "names_of", "short_names", "told_apart"]
 
 USUAL_NAMES = ("tokenizer", "tekken", "vocab", "merges")
 """Usual names of tokenizer files in a folder, without their extensions."""
 
-TokenizerOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--tokenizer",
-        metavar="TOKENIZER",
-        help="A tokenizer; all arguments are then files of the corpus. May be repeated.",
-        show_default=False,
-    ),
-]
+TOKENIZERS = Option(
+    "--tokenizer TOKENIZER...",
+    "A tokenizer; all arguments are then files of the corpus. May be repeated.",
+    name="tokenizers",
+    type=Path,
+    reads=True,
+)
 
 
 def told_apart(
@@ -90,6 +87,11 @@ def short_names(paths: list[Path]) -> list[str]:
         return names
     message = "a tokenizer is named twice"
     raise TokenizerError(message)
+
+
+def load_all(paths: list[Path]) -> dict[str, Tokenizer]:
+    """Load tokenizers, by their short names."""
+    return dict(zip(short_names(paths), map(Tokenizer.from_file, paths), strict=True))
 
 
 def _own_name(path: Path) -> str:

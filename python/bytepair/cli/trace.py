@@ -5,9 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.console import Console
 
 from bytepair import FileError, Tokenizer, analyze
@@ -19,54 +18,40 @@ from bytepair.views._svg import tree_svg
 from bytepair.views._terminal import print_lines
 from bytepair.views._tracing import sentence, trace_lines
 
-from .options import Added as AddedChoice, AddedTokens, Json, TokenizerPath
-from .show import AllowedSpecial, columns_of
-from .spreading import spread
+from .command import Argument, Option, command
+from .options import JSON, SPECIAL_OPTIONS, TOKENIZER
+from .show import columns_of
 from .streams import reading
 from .writing import plain
 
 __all__ = ["trace"]
 
-Word = Annotated[
-    str,
-    typer.Argument(
-        metavar="TEXT",
-        help="A word, or a text in quotes; - is standard input.",
-        show_default=False,
-    ),
-]
-SvgFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE.svg",
-        help="Also draw the trees of merges as a picture.",
-        show_default=False,
-    ),
-]
-AskedToken = Annotated[
-    str | None,
-    typer.Option(
-        "--why",
-        metavar="TOKEN",
-        help="Show which merge prevented this token, given as text or as written in published "
-        "files.",
-        show_default=False,
-    ),
-]
 
-
-@spread
+@command(
+    TOKENIZER,
+    Argument("text", "TEXT", "A word, or a text in quotes; - is standard input."),
+    Option(
+        "--why TOKEN",
+        "Show which merge prevented this token, given as text or as written in published files.",
+        name="asked",
+    ),
+    Option(
+        "-o, --output FILE.svg",
+        "Also draw the trees of merges as a picture.",
+        type=Path,
+        writes=True,
+    ),
+    JSON,
+    *SPECIAL_OPTIONS,
+)
 def trace(
-    tokenizer_path: TokenizerPath,
-    text: Word,
+    tokenizer_path: Path,
+    text: str,
     *,
-    asked: AskedToken = None,
-    output: SvgFile = None,
-    as_json: Json = False,
-    allowed_special: AllowedSpecial = None,
-    added_tokens: AddedTokens = AddedChoice.FIND,
+    asked: str | None = None,
+    output: Path | None = None,
+    as_json: bool = False,
+    **options: Any,
 ) -> None:
     """Show how a text becomes tokens: normalizing, splitting and each merge."""
     if output is not None:
@@ -75,13 +60,7 @@ def trace(
             raise FileError(message)
         check_writable(output.parent)
     tokenizer = Tokenizer.from_file(tokenizer_path)
-    names = allowed_special or []
-    found = analyze.trace(
-        tokenizer,
-        _content(text),
-        allowed_special="all" if "all" in names else names,
-        added_tokens=added_tokens.value,
-    )
+    found = analyze.trace(tokenizer, _content(text), **options)
     answers = None if asked is None else why(tokenizer, found, asked)
     if output is not None:
         write(output, tree_svg(found).encode())

@@ -11,11 +11,12 @@ import re
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+import click
 
 import bytepair
 from bytepair import (
@@ -30,18 +31,26 @@ from bytepair._io import saving
 from bytepair._io.files import StrPath, check_writable, write_together
 from bytepair._io.temporary import TemporaryFolder
 from bytepair._plurals import amount
-from bytepair._training.calls import refuse_text_options
+from bytepair._training.calls import counts_file, refuse_text_options
 from bytepair._training.earlier import read_earlier
 from bytepair._training.merge_log import MergeLog, bytes_of
 from bytepair._training.progress import ProgressLine
 from bytepair._training.weights import Weight
 
-from . import training_options as options
-from .corpus_options import LearningOptions
-from .options import Format, Json, NewTokenizerOrNone, Quiet
+from .command import Argument, Option, command
+from .corpus_options import LEARNING_OPTIONS
+from .options import FORMAT, JSON, QUIET, new_tokenizer
 from .problems import remark, tell
-from .sizes import size
-from .spreading import spread
+from .sizes import number
+from .training_options import (
+    DIALECT_NAME,
+    DIALECT_OPTIONS,
+    FILES,
+    LIMIT_OPTIONS,
+    MEMORY_LIMIT,
+    SPECIAL,
+    THREADS,
+)
 from .training_steps import Steps
 
 if TYPE_CHECKING:
@@ -51,120 +60,123 @@ __all__ = ["Watch", "summary_lines", "train"]
 
 INTERRUPTED = 130
 """What a shell reports for a program that SIGINT ended."""
+TEXT_OPTIONS = (
+    "input_format",
+    "field",
+    "lines",
+    "separator",
+    "skip_bad",
+    "memory_limit",
+)
+"""Options that say how a text is read, which counts have no use for."""
+UNREHEARSED = ("threads", "min_piece_count")
+"""Options that a rehearsal, on a single piece, leaves out."""
 
 
-@spread
+@command(
+    Argument("files", "FILES...", FILES, reads=True),
+    new_tokenizer(required=False),
+    Option(
+        "--vocab-size N",
+        "Stop at this number of ids, special tokens included: 32000, 100k (100,000) or 32Ki "
+        "(32,768).",
+        type=number(1),
+    ),
+    Option("--merges N", "Stop after this number of merges.", type=number()),
+    DIALECT_NAME,
+    SPECIAL,
+    *LEARNING_OPTIONS,
+    *DIALECT_OPTIONS,
+    *LIMIT_OPTIONS,
+    Option(
+        "--groups NAME[@WEIGHT]...",
+        "Learn only from this group of counts by group, optionally with a weight (en@0.5). May be "
+        "repeated; by default all groups count.",
+    ),
+    Option(
+        "--resume TOKENIZER",
+        "Continue training this tokenizer, in its dialect. Its ids stay, and new tokens get ids "
+        "after the largest one; --vocab-size and --merges include what it already has.",
+        type=Path,
+    ),
+    Option(
+        "--log FILE",
+        "Write each merge as a line of JSON. With --resume and the existing log, append new lines "
+        "to it.",
+        type=Path,
+        writes=True,
+    ),
+    Option(
+        "--steps",
+        "Walk through training on a small text: all pairs, the one chosen and why, and the text "
+        "after each merge. Needs no --output.",
+    ),
+    THREADS,
+    MEMORY_LIMIT,
+    FORMAT,
+    QUIET,
+    JSON,
+)
 def train(
-    files: options.Files,
+    files: list[str],
     *,
-    output: NewTokenizerOrNone = None,
-    vocab_size: options.VocabSize = None,
-    merges: options.Merges = None,
-    dialect: options.Dialect = None,
-    special: options.Special = None,
-    reading: LearningOptions,
-    pattern: options.Pattern = None,
-    normalize: options.Normalize = None,
-    unmatched: options.UnmatchedChoice = None,
-    ties: options.TiesChoice = None,
-    min_count: options.MinCount = None,
-    min_piece_count: options.MinPieceCount = None,
-    character_coverage: options.CharacterCoverage = None,
-    max_alphabet: options.MaxAlphabet = None,
-    max_token_bytes: options.MaxTokenBytes = None,
-    max_token_chars: options.MaxTokenChars = None,
-    whole_characters: options.WholeCharacters = False,
-    lowercase: options.LowercaseChoice = None,
-    unknown_token: options.UnknownToken = None,
-    byte_fallback: options.ByteFallback = None,
-    group: options.Group = None,
-    resume: options.Resume = None,
-    log: options.Log = None,
-    steps: options.Steps = False,
-    threads: options.Threads = None,
-    memory_limit: options.MemoryLimit = None,
-    format_name: Format = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    output: Path | None = None,
+    groups: list[str] | None = None,
+    log: Path | None = None,
+    steps: bool = False,
+    format: str | None = None,
+    quiet: bool = False,
+    as_json: bool = False,
+    **wanted: Any,
 ) -> None:
     """Train a tokenizer on text files and save it."""
-    if (vocab_size is None) == (merges is None):
+    if ("vocab_size" in wanted) == ("merges" in wanted):
         message = "give either --vocab-size or --merges"
-        raise typer.BadParameter(message)
-    n_bytes = None if memory_limit is None else size(memory_limit, "--memory-limit")
-    check_output(output, format_name, steps=steps)
-    parts = {
-        "pattern": "" if pattern == [""] else pattern,
-        "normalize": [] if normalize == [""] else normalize,
-        "unmatched": unmatched and unmatched.value,
-        "ties": ties and ties.value,
-        "min_count": min_count,
-        "lowercase": lowercase and lowercase.value,
-        "unknown_token": unknown_token,
-        "byte_fallback": byte_fallback,
-    }
-    limits = {
-        "character_coverage": character_coverage,
-        "max_alphabet": max_alphabet,
-        "max_token_bytes": max_token_bytes,
-        "max_token_chars": max_token_chars,
-        "whole_characters": whole_characters or None,
-        "resume": resume
-        and read_earlier(resume, dialect=dialect, pattern=parts["pattern"]),
-    }
-    wanted: dict[str, Any] = {
-        "vocab_size": vocab_size,
-        "merges": merges,
-        "dialect": dialect,
-        "special_tokens": special or [],
-        **{name: v for name, v in {**parts, **limits}.items() if v is not None},
-    }
+        raise click.UsageError(message)
+    target = Target(output, format, log)
+    target.check(has_steps=steps)
+    if "resume" in wanted:
+        chosen = {name: wanted.get(name) for name in ("dialect", "pattern")}
+        wanted["resume"] = read_earlier(wanted["resume"], **chosen)
+    reading = {name: wanted.pop(name) for name in TEXT_OPTIONS if name in wanted}
+    work = {name: wanted.pop(name) for name in UNREHEARSED if name in wanted}
     counts = stored_counts(files)
     if counts is not None:
-        refuse_text_options(**reading.given(), memory_limit=memory_limit)
-        found_dialect, found_parts = counts.parts(dialect, {})
-        names = {
-            "special_tokens": wanted["special_tokens"] or counts.info.special_tokens
-        }
-        wanted = {**found_parts, **wanted, **names, "dialect": found_dialect}
-    elif group:
+        refuse_text_options(**reading)
+        dialect, parts = counts.parts(wanted.get("dialect"), {})
+        special = wanted.get("special_tokens", counts.info.special_tokens)
+        wanted = {**parts, **wanted, "special_tokens": special, "dialect": dialect}
+    elif groups:
         message = "--groups needs counts by group (bytepair count-pieces --group)"
         raise TrainingError(message)
-    rehearse(output, format_name, wanted)
-    check_log(log, output)
-    kept: list[MergeLog] = []
+    target.rehearse(wanted)
     watch, walk = Watch(is_shown=not quiet), Steps() if steps else None
-    common: dict[str, Any] = {
+    wanted |= work | {
         "on_counted": walk and walk.take,
-        "threads": threads,
         "progress": watch,
-        "min_piece_count": min_piece_count,
         "log": log,
-        "on_log": kept.append,
-        **wanted,
+        "on_log": target.keep,
     }
     try:
         if counts is not None:
-            chosen = group and dict(map(group_weight, group))
-            tokenizer = bytepair.train_from_counts(counts, groups=chosen, **common)
+            weights = groups and dict(map(group_weight, groups))
+            tokenizer = bytepair.train_from_counts(counts, groups=weights, **wanted)
         else:
-            tokenizer = bytepair.train(
-                weighted(files), memory_limit=n_bytes, **reading.reading(), **common
-            )
+            tokenizer = bytepair.train(weighted(files), **reading, **wanted)
     except TrainingInterrupted as interrupted:
-        rescue(interrupted, output, format_name, logged(log, kept))
+        target.rescue(interrupted)
     summary = watch.summary(tokenizer)
-    saved, changes = save(tokenizer, output, format_name, logged(log, kept))
+    changes = target.save(tokenizer)
     if walk and not as_json:
         walk.print(tokenizer)
     if not quiet:
         lines = [*watch.deferred, *summary_lines(summary)]
-        lines += [f"saved: {saved}"] if saved else []
+        lines += [f"saved: {output}"] if output else []
         lines += [f"different ids in this file than in training: {c}" for c in changes]
         lines += [f"log: {log}"] if log else []
         remark(*lines)
     if as_json:
-        found = {"output": saved and str(saved), **summary, "changes": changes}
+        found = {"output": output and str(output), **summary, "changes": changes}
         print(json.dumps(found | (walk.as_object(tokenizer) if walk else {})))
 
 
@@ -174,16 +186,12 @@ def stored_counts(files: list[str]) -> "Counts | None":
     >>> stored_counts(["a.txt"]) is None
     True
     """
-    if not any(file.endswith(".parquet") for file in files):
+    path = counts_file(files)
+    if path is None:
         return None
-    from bytepair.data import is_counts, read_counts
+    from bytepair.data import read_counts
 
-    if not any(is_counts(file) for file in files):
-        return None
-    if len(files) > 1:
-        message = "merge files of counts first: bytepair count-pieces --merge"
-        raise TrainingError(message)
-    return read_counts(files[0])
+    return read_counts(path)
 
 
 def weighted(files: list[str]) -> list[str] | dict[StrPath, Weight]:
@@ -227,40 +235,6 @@ def split_weight(file: str) -> tuple[str, Decimal | None]:
     return path, Decimal(weight)
 
 
-def check_log(log: Path | None, output: Path | None) -> None:
-    """Refuse a log in the place of the tokenizer."""
-    if log is None or output is None:
-        return
-    if os.path.realpath(log) == os.path.realpath(output):
-        message = f"{log} is where the tokenizer is saved; name another file"
-        raise typer.BadParameter(message, param_hint="--log")
-
-
-def logged(path: Path | None, kept: list[MergeLog]) -> dict[Path, bytes]:
-    """Give the file of the log, if one is asked for and training came that far."""
-    return {} if path is None or not kept else {path: bytes_of(kept[-1])}
-
-
-def rescue(
-    interrupted: TrainingInterrupted,
-    output: Path | None,
-    format_name: str | None,
-    logs: dict[Path, bytes],
-) -> NoReturn:
-    """Save what was learned until Ctrl-C, say what it is, and end."""
-    lines = []
-    if interrupted.tokenizer is not None:
-        saved, _changes = save(interrupted.tokenizer, output, format_name, logs)
-        if saved:
-            quoted = as_pasted(str(saved))
-            lines.append(
-                f"saved: {saved}; to continue, run the same command with --resume {quoted}"
-            )
-        lines += [f"log: {log}" for log in logs]
-    tell("\n".join([str(interrupted), *lines]))
-    raise typer.Exit(INTERRUPTED)
-
-
 def as_pasted(path: str) -> str:
     r"""Quote a path for a shell, in escapes where a terminal would not show it as it is.
 
@@ -276,74 +250,93 @@ def as_pasted(path: str) -> str:
     return f"$'{escaped}'"
 
 
-def check_output(output: Path | None, format_name: str | None, *, steps: bool) -> None:
-    """Refuse a command that neither saves nor shows anything, and a format of nothing."""
-    if output is None and not steps:
-        message = "name where to save; only --steps needs no output"
-        raise typer.BadParameter(message, param_hint="--output / -o")
-    if output is None and format_name is not None:
-        message = "without --output nothing is saved"
-        raise typer.BadParameter(message, param_hint="--format")
+@dataclass
+class Target:
+    """Where a tokenizer and the log of its merges are saved."""
 
+    output: Path | None
+    format: str | None
+    log: Path | None
+    merges: MergeLog | None = None
 
-def rehearse(
-    output: Path | None,
-    format_name: str | None,
-    wanted: dict[str, Any],
-) -> None:
-    """Train next to nothing and save it, so that what must fail fails at once.
+    def keep(self, merges: MergeLog) -> None:
+        """Take the log that training writes."""
+        self.merges = merges
 
-    Raises
-    ------
-    TokenizerError
-        The options do not fit each other, the path says no format or cannot be
-        written, or the format does not hold tokenizers of this kind.
-    """
-    if output is None:
-        return
-    if str(output) == "-":
-        message = "a tokenizer cannot be written to standard output; name a file"
-        raise FileError(message)
-    saving.format_of(output, format_name, option="--format")
-    tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
-    with TemporaryFolder() as folder:
-        rehearsed = Path(folder) / output.name
-        saving.save(tiny, rehearsed, format_name, ids_may_change=True)
-        if output.exists() and output.is_dir() != rehearsed.is_dir():
-            kind = "folder" if output.is_dir() else "file"
-            message = f"{output} is a {kind}; this format needs another path"
+    def check(self, *, has_steps: bool) -> None:
+        """Refuse a command that neither saves nor shows anything, and a format of nothing."""
+        if self.output is None and not has_steps:
+            message = "--output is missing: name where to save; only --steps needs none"
+            raise click.UsageError(message)
+        if self.output is None and self.format is not None:
+            message = "--format needs --output"
+            raise click.UsageError(message)
+
+    def rehearse(self, wanted: dict[str, Any]) -> None:
+        """Train next to nothing and save it, so that what must fail fails at once.
+
+        Raises
+        ------
+        TokenizerError
+            The options do not fit each other, the path says no format or cannot be
+            written, or the format does not hold tokenizers of this kind.
+        """
+        output = self.output
+        if output is None:
+            return
+        if str(output) == "-":
+            message = "a tokenizer cannot be written to standard output; name a file"
             raise FileError(message)
-    check_writable(output if output.is_dir() else output.parent)
+        saving.format_of(output, self.format, option="--format")
+        tiny = bytepair.train_from_counts({"ab": 2}, **wanted)
+        with TemporaryFolder() as folder:
+            rehearsed = Path(folder) / output.name
+            saving.save(tiny, rehearsed, self.format, ids_may_change=True)
+            if output.exists() and output.is_dir() != rehearsed.is_dir():
+                kind = "folder" if output.is_dir() else "file"
+                message = f"{output} is a {kind}; this format needs another path"
+                raise FileError(message)
+        check_writable(output if output.is_dir() else output.parent)
 
+    def save(self, tokenizer: Tokenizer) -> list[str]:
+        """Save a tokenizer and its log, both or neither; return how ids differ from training.
 
-def save(
-    tokenizer: Tokenizer,
-    output: Path | None,
-    format_name: str | None,
-    logs: dict[Path, bytes],
-) -> tuple[Path | None, list[str]]:
-    """Save a tokenizer; say where, and which texts the format normalizes otherwise.
+        Nobody uses ids of a tokenizer that was just trained, so that these may change.
 
-    Its log appears together with it, or neither does. Nobody uses ids of a tokenizer that was just trained, so that these may change.
+        Raises
+        ------
+        FormatError
+            The format cannot express it; then it lies beside, as ``.bytepair``.
+        """
+        logs = {self.log: bytes_of(self.merges)} if self.log and self.merges else {}
+        if self.output is None:
+            write_together(logs)
+            return []
+        try:
+            changes = saving.save(
+                tokenizer, self.output, self.format, ids_may_change=True, others=logs
+            )
+        except FormatError as error:
+            fallback = self.output.with_suffix(".bytepair")
+            saving.save(tokenizer, fallback, "bytepair", others=logs)
+            message = f"{error}; saved as {fallback} instead"
+            raise FormatError(message) from error
+        return list(map(str, changes))
 
-    Raises
-    ------
-    FormatError
-        The format cannot express it; then it lies beside, as ``.bytepair``.
-    """
-    if output is None:
-        write_together(logs)
-        return None, []
-    try:
-        changes = saving.save(
-            tokenizer, output, format_name, ids_may_change=True, others=logs
-        )
-    except FormatError as error:
-        fallback = output.with_suffix(".bytepair")
-        saving.save(tokenizer, fallback, "bytepair", others=logs)
-        message = f"{error}; saved as {fallback} instead"
-        raise FormatError(message) from error
-    return output, list(map(str, changes))
+    def rescue(self, interrupted: TrainingInterrupted) -> NoReturn:
+        """Save what was learned until Ctrl-C, say what it is, and end."""
+        lines = [str(interrupted)]
+        if interrupted.tokenizer is not None:
+            self.save(interrupted.tokenizer)
+            if self.output:
+                quoted = as_pasted(str(self.output))
+                lines.append(
+                    f"saved: {self.output}; to continue, run the same command with "
+                    f"--resume {quoted}"
+                )
+            lines += [f"log: {self.log}"] if self.log and self.merges else []
+        tell("\n".join(lines))
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 class Watch:

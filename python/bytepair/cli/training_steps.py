@@ -73,7 +73,7 @@ class Steps:
 
 
 def _as_object(step: TrainingStep, names: list[str]) -> dict[str, Any]:
-    def pair(found: Any) -> dict[str, Any]:  # noqa: ANN401 -- a pair
+    def pair(found: Any) -> dict[str, Any]:
         ids = [found.left, found.right]
         return {"ids": ids, "tokens": [names[i] for i in ids], "count": found.count}
 

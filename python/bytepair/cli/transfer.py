@@ -21,20 +21,17 @@ MIN_LEN = 1 << 20
 
 
 class Transfer:
-    """Shows the progress of reading a file, and a summary at the end."""
+    """Shows the progress of reading files, and a summary at the end."""
 
-    def __init__(self, doing: str, file: str, output: str) -> None:
+    def __init__(self, doing: str, files: list[str], output: str) -> None:
         is_beside = output == "-" and sys.stdout.isatty()
         self.doing, self.output = doing, output
         self.line = ProgressLine(is_shown=not is_beside)
-        self.total = Path(file).stat().st_size if Path(file).is_file() else None
+        paths = list(map(Path, files))
+        is_known = all(path.is_file() for path in paths)
+        self.total = sum(path.stat().st_size for path in paths) if is_known else None
         self.n_bytes = 0
         self.start = time.perf_counter()
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether anything is shown."""
-        return self.line.is_shown
 
     def counted(self, batches: Iterable[Sequence[bytes]]) -> Iterator[Sequence[bytes]]:
         """Give batches of lines, and show how far reading has come."""
@@ -58,7 +55,7 @@ class Transfer:
         """Write the numbers of bytes and tokens, and the rate."""
         self.line.clear()
         is_much = max(n_bytes, self.n_bytes) >= MIN_LEN
-        if not self.is_shown or not (is_much or self.output != "-"):
+        if not self.line.is_shown or not (is_much or self.output != "-"):
             return
         seconds = time.perf_counter() - self.start
         mean = f", {n_bytes / n_tokens:.2f} bytes per token" if n_tokens else ""

@@ -1,199 +1,155 @@
-"""Options of commands that change a vocabulary: the output, and the rows of embedding matrices.
+"""Options of commands that change a vocabulary: ids of removed tokens, and rows of embedding matrices.
 
 Foreseeable failures are refused before any work: a path that cannot be written, a format that cannot hold
 the base.
 """
 
-import enum
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from bytepair import FormatError, TokenizerError
 
-from .sizes import number
+from .command import Option
+from .problems import remark
 
 if TYPE_CHECKING:
     from bytepair import Tokenizer
-    from bytepair.surgery import EmbeddingMap, Surgery
+    from bytepair.surgery import Surgery
 
 __all__ = [
-    "EMBEDDINGS",
-    "DryRun",
-    "NumberingChoice",
-    "NumberingName",
-    "Saving",
-    "check_output",
-    "compiled",
+    "EMBEDDING_MAP",
+    "NUMBERING",
+    "check_saving",
+    "finish",
+    "regular_expression",
 ]
 
-EMBEDDINGS = "Embedding options"
 RESERVED = "<|reserved_0|>"
-MOST_ROWS = (1 << 32) - 1
+NUMBERING = Option(
+    "--numbering [reserved|holes|compact]",
+    "What happens to the ids of removed tokens: special tokens take them (reserved, the default), "
+    "they stay unused (holes), or ids are renumbered without gaps (compact). Only compact moves "
+    "other ids.",
+)
+EMBEDDING_MAP = Option(
+    "--embedding-map FILE",
+    "Write how new embedding rows are computed from old ones: .npz for numpy, or .jsonl.",
+    type=Path,
+    writes=True,
+)
 
 
-class NumberingName(str, enum.Enum):
-    """What happens to the ids of removed tokens."""
-
-    RESERVED = "reserved"
-    HOLES = "holes"
-    COMPACT = "compact"
-
-
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Show what would be done, and write nothing."),
-]
-NumberingChoice = Annotated[
-    NumberingName | None,
-    typer.Option(
-        help="What happens to the ids of removed tokens: special tokens take them (reserved, the "
-        "default), they stay unused (holes), or ids are renumbered without gaps (compact). Only compact "
-        "moves other ids.",
-        show_default=False,
-    ),
-]
-EmbeddingMapPath = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="Write how new embedding rows are computed from old ones: .npz for numpy, or .jsonl.",
-        show_default=False,
-        rich_help_panel=EMBEDDINGS,
-    ),
-]
-EmbeddingRows = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        parser=number(1, MOST_ROWS),
-        help="How many rows the old matrix has, if it has more rows than there are ids.",
-        show_default=False,
-        rich_help_panel=EMBEDDINGS,
-    ),
-]
+def regular_expression(text: str) -> re.Pattern[str]:
+    """Read a regular expression of Python."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        message = f"{text!r} is not a valid regular expression: {error}"
+        raise click.BadParameter(message) from error
 
 
-@dataclass(frozen=True)
-class Saving:
-    """How a changed tokenizer is written, and the rows of matrices with it."""
+def check_saving(
+    base: "Tokenizer",
+    output: Path | None,
+    embedding_map: Path | None,
+    *,
+    is_reserving: bool = False,
+) -> None:
+    """Refuse what cannot be written, before any work."""
+    from bytepair._io import saving
 
-    embedding_map: EmbeddingMapPath = None
-    embedding_rows: EmbeddingRows = None
+    if embedding_map is not None:
+        _check_embedding_map(embedding_map, output)
+    if output is None:
+        return
+    if str(output) == "-":
+        message = "a tokenizer cannot be written to standard output; name a file"
+        raise TokenizerError(message)
+    saving.format_of(output, None, option=None)
+    _rehearse(base, output, is_reserving=is_reserving)
 
-    def check(
-        self,
-        base: "Tokenizer",
-        output: Path | None,
-        numbering: NumberingName | None = None,
-    ) -> None:
-        """Refuse what cannot be written, before any work."""
-        from bytepair._io import saving
 
-        self._check_embeddings(base, output)
-        if output is None:
-            return
-        if str(output) == "-":
-            message = "a tokenizer cannot be written to standard output; name a file"
-            raise TokenizerError(message)
-        saving.format_of(output, None, option=None)
-        self._rehearse(base, output, is_reserving=numbering is NumberingName.RESERVED)
+def _check_embedding_map(path: Path, output: Path | None) -> None:
+    """Refuse a map that cannot be written."""
+    from bytepair._io.files import check_writable
+    from bytepair.surgery._embeddings import suffix_of
 
-    def _rehearse(self, base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
-        """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
-        from bytepair.surgery._proof import rehearse
+    suffix_of(path)
+    if output is None or path.is_dir():
+        problem = (
+            "needs --output" if output is None else f"{path} is a folder; name a file"
+        )
+        message = f"--embedding-map {problem}"
+        raise click.UsageError(message)
+    check_writable(path.parent)
 
-        first = base.with_special_tokens([RESERVED]) if is_reserving else base
-        try:
-            rehearse(first, output)
-        except FormatError as error:
-            if not is_reserving:
-                raise
-            rehearse(base, output)
-            message = (
-                f"{output}: this format does not hold the special tokens that reserve ids; "
-                "--numbering holes and --numbering compact need none"
-            )
-            raise FormatError(message) from error
 
-    def save(
-        self, found: "Surgery[Any]", output: Path | None
-    ) -> tuple[list[str], dict[str, Any]]:
-        """Write everything; say what was written in lines and as JSON holds it."""
-        from bytepair.surgery._proof import save
+def _rehearse(base: "Tokenizer", output: Path, *, is_reserving: bool) -> None:
+    """Refuse a format that cannot hold the base, or the tokens that reserve ids."""
+    from bytepair.surgery._proof import rehearse
 
-        rows = self._rows(found)
-        if output is None:
-            return ["nothing is written"], {"output": None}
-        others = {}
-        if rows is not None and self.embedding_map is not None:
-            suffix = self.embedding_map.suffix
-            others[self.embedding_map] = rows.to_bytes(suffix)
-        proof = save(found, output, others=others)
-        lines = [*proof.lines, f"saved: {output}"]
-        written = {
-            "output": str(output),
-            "read_by": list(proof.read_by),
-            "is_copy": proof.is_copy,
-        }
-        if rows is None or self.embedding_map is None:
-            return lines, written
+    first = base.with_special_tokens([RESERVED]) if is_reserving else base
+    try:
+        rehearse(first, output)
+    except FormatError as error:
+        if not is_reserving:
+            raise
+        rehearse(base, output)
+        message = (
+            f"{output}: this format does not hold the special tokens that reserve ids; "
+            "--numbering holes and --numbering compact need none"
+        )
+        raise FormatError(message) from error
+
+
+def finish(
+    found: "Surgery[Any]",
+    lines: Iterable[str],
+    *,
+    output: Path | None = None,
+    embedding_map: Path | None = None,
+    quiet: bool = False,
+    as_json: bool = False,
+    **more: object,
+) -> None:
+    """Say what was done, write it, and say what was written."""
+    if not quiet:
+        remark(*lines)
+    saved, written = _save(found, output, embedding_map)
+    if not quiet:
+        remark(*saved)
+    if as_json:
+        print(json.dumps({**found.report.to_json(), **written, **more}))
+
+
+def _save(
+    found: "Surgery[Any]", output: Path | None, embedding_map: Path | None
+) -> tuple[list[str], dict[str, Any]]:
+    """Write everything; return what was written as lines, and as JSON holds it."""
+    from bytepair.surgery._proof import save as save_proven
+
+    if output is None:
+        return ["nothing is written"], {"output": None}
+    others, lines, written = {}, [], {}
+    if embedding_map is not None:
+        rows = found.embedding_map()
+        others[embedding_map] = rows.to_bytes(embedding_map.suffix)
         n_new, n_old = rows.shape
         by_hand = f", {len(rows.needs_init):,} by hand" if len(rows.needs_init) else ""
         lines.append(
             f"rows of the embedding matrix: {n_old:,} → {n_new:,}{by_hand}; "
-            f"saved: {self.embedding_map}"
+            f"saved: {embedding_map}"
         )
-        written["embedding_map"] = str(self.embedding_map)
-        written["embedding_rows"] = n_new
-        return lines, written
-
-    def _check_embeddings(self, base: "Tokenizer", output: Path | None) -> None:
-        """Refuse options of a map that is not written, and a map that cannot be written."""
-        from bytepair.surgery._embeddings import suffix_of
-
-        if self.embedding_map is None:
-            if self.embedding_rows is not None:
-                message = "needs --embedding-map"
-                raise typer.BadParameter(message, param_hint="--embedding-rows")
-            return
-        suffix_of(self.embedding_map)
-        if self.embedding_map.is_dir():
-            message = f"{self.embedding_map} is a folder; name a file"
-            raise typer.BadParameter(message, param_hint="--embedding-map")
-        if output is not None and output.resolve() == self.embedding_map.resolve():
-            message = f"{output} is where the tokenizer is saved; name another file"
-            raise typer.BadParameter(message, param_hint="--embedding-map")
-        if self.embedding_rows is not None and self.embedding_rows < base.n_vocab:
-            message = (
-                f"the old tokenizer has {base.n_vocab:,} ids, more than "
-                f"{self.embedding_rows:,} rows"
-            )
-            raise typer.BadParameter(message, param_hint="--embedding-rows")
-        from bytepair._io.files import check_writable
-
-        check_writable(self.embedding_map.parent)
-
-    def _rows(self, found: "Surgery[Any]") -> "EmbeddingMap | None":
-        if self.embedding_map is None:
-            return None
-        return found.embedding_map(rows=self.embedding_rows)
-
-
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a regular expression that chooses tokens by their text."""
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        message = f"{pattern!r} is not a valid regular expression: {error}"
-        raise typer.BadParameter(message, param_hint="--matching") from error
-
-
-def check_output(output: Path | None, *, dry_run: bool) -> None:
-    """Refuse a command that has no output, unless it is a dry run."""
-    if output is None and not dry_run:
-        message = "name where to save; only --dry-run needs no output"
-        raise typer.BadParameter(message, param_hint="--output / -o")
+        written = {"embedding_map": str(embedding_map), "embedding_rows": n_new}
+    proof = save_proven(found, output, others=others)
+    result = {
+        "output": str(output),
+        "read_by": list(proof.read_by),
+        "is_copy": proof.is_copy,
+    }
+    return [*proof.lines, f"saved: {output}", *lines], result | written

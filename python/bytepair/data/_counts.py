@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from bytepair import _core
 from bytepair._io.files import StrPath, refuse_no_name, writing
 from bytepair._io.json import Place, Shapes, parse, written
+from bytepair._labels import argument
 from bytepair._training.weights import Weight, whole_multipliers
 from bytepair.errors import FileError, FormatError, TrainingError
 
@@ -238,7 +239,9 @@ class Counts:
         if unknown or not groups:
             known = ", ".join(map(repr, sorted(self.info.groups))) or "none"
             wanted = ", ".join(map(repr, unknown)) or "none"
-            message = f"groups: {wanted} asked for, the counts have {known}"
+            message = (
+                f"{argument('groups')}: {wanted} asked for, the counts have {known}"
+            )
             raise TrainingError(message)
         multipliers, scale = whole_multipliers(list(groups.values()))
         return dict(zip(groups, multipliers, strict=True)), scale

@@ -17,6 +17,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._optional import load
@@ -147,7 +148,7 @@ def _begun(stored: BinaryIO, stream: Stream) -> tuple[BinaryIO, Compression | No
     if found is not None:
         message = (
             f"{stream.path}: read as text, but the first bytes look like {found}; pass "
-            'input_format= to set the format ("text" reads its bytes as they are)'
+            f'{argument("input_format", "")} to set the format ("text" reads its bytes as they are)'
         )
         raise FormatError(message)
     return whole, None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from bytepair._labels import argument
 from bytepair.errors import TokenizerError
 
 from ._opening import open_stored
@@ -33,7 +34,7 @@ def plan(
 ) -> list[Task]:
     """Deal sources out as tasks of about ``task_bytes`` bytes, in order."""
     if task_bytes < 1:
-        message = "task_bytes must be at least 1"
+        message = f"{argument('task_bytes')} must be at least 1"
         raise TokenizerError(message)
     tasks: list[Task] = []
     task: list[Part] = []

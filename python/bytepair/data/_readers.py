@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
 from bytepair import _core
 from bytepair._expected import expect
+from bytepair._labels import argument
 from bytepair._numpy import np
 from bytepair.errors import EncodingError, FormatError, TokenizerError
 
@@ -90,20 +91,22 @@ class ReadOptions:
                 message = f"{name} must be a text, not {value!r}"
                 raise TypeError(message)
             if value is not None and not _is_unicode(value):
-                message = f"{name}= is {value!r:.80}, which is not UTF-8"
+                message = f"{argument(name, '')} is {value!r:.80}, which is not UTF-8"
                 raise EncodingError(message)
         for name in ("lines", "skip_bad"):
             expect(
                 name, getattr(self, name), (bool, np.bool_, type(None)), "True or False"
             )
         if self.lines and self.separator is not None:
-            message = "give either lines or separator, not both"
+            message = (
+                f"give either {argument('lines')} or {argument('separator')}, not both"
+            )
             raise TokenizerError(message)
         if self.separator == "":
-            message = "separator: an empty text would match everywhere"
+            message = f"{argument('separator')}: an empty text would match everywhere"
             raise TokenizerError(message)
         if "" in (self.field, self.group):
-            message = "field: a name is missing"
+            message = f"{argument('field')}: a name is missing"
             raise TokenizerError(message)
 
     @property
@@ -479,7 +482,7 @@ def _note_bad(
 ) -> None:
     place = f"{part.source.path}, line {line:,}"
     if not options.skip_bad:
-        message = f"{place}: {problem}; repair it, or skip such lines: skip_bad=True"
+        message = f"{place}: {problem}; repair it or leave it out"
         raise FormatError(message)
     tally.bad += 1
     if len(tally.bad_lines) < MAX_BAD_SHOWN:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair._io.files import Draft
+from bytepair._labels import argument
 from bytepair._numpy import NDArray, np
 from bytepair.errors import FileError, TokenizerError
 
@@ -82,7 +83,7 @@ class Shards:
             message = f"format must be one of {known}, not {format_name!r}"
             raise TokenizerError(message)
         if max_tokens is not None and max_tokens < 1:
-            message = "shard_tokens must be at least 1"
+            message = f"{argument('shard_tokens')} must be at least 1"
             raise TokenizerError(message)
         self.folder, self.name = folder, name
         self.format, self.width = format_name, width

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair._expected import expect
 from bytepair._io.files import StrPath, expand, refuse_no_name
 from bytepair._io.overwriting import files_below
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import FileError, FormatError, TokenizerError
 
@@ -173,15 +174,15 @@ def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
     """
     formats = {source.format for source in sources}
     given = {
-        "lines=True": options.lines,
-        "separator=": options.separator is not None,
-        f'field="{options.field}"': options.field is not None,
-        "skip_bad=True": options.skip_bad,
+        "lines": options.lines,
+        "separator": options.separator and "",
+        "field": options.field,
+        "skip_bad": options.skip_bad,
     }
-    for name, is_given in given.items():
-        readers, reason = READERS[name.partition("=")[0]]
-        if is_given and not formats & readers:
-            message = f"{name} {reason}"
+    for name, value in given.items():
+        readers, reason = READERS[name]
+        if value not in (None, False) and not formats & readers:
+            message = f"{argument(name, value)} {reason}"
             raise TokenizerError(message)
     if options.group is not None and "text" in formats:
         path = next(source.path for source in sources if source.format == "text")
@@ -206,7 +207,7 @@ def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     if unread is not None:
         message = (
             f"{path}: the name says {unread}, which is not supported; unpack it first, or compress it "
-            f'with gzip, zstd, xz or bzip2; if the name is wrong, pass input_format= ("text" reads its bytes as '
+            f'with gzip, zstd, xz or bzip2; if the name is wrong, pass {argument("input_format", "")} ("text" reads its bytes as '
             "they are)"
         )
         raise FormatError(message)
@@ -233,7 +234,7 @@ def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
 def _both(path: str, name_says: str, bytes_say: str) -> str:
     return (
         f"{path}: the name says {name_says}, but the first bytes look like {bytes_say}; rename it, or "
-        'pass input_format= to set the format ("text" reads its bytes as they are)'
+        f'pass {argument("input_format", "")} to set the format ("text" reads its bytes as they are)'
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair._numpy import np
 from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError, TrainingError
@@ -56,7 +57,7 @@ class CountSums:
         limit = ADDING_BYTES if memory_limit is None else memory_limit
         if limit < LEAST_BYTES:
             message = (
-                f"memory_limit: {limit:,} bytes are too few to add counts up; give at "
+                f"{argument('memory_limit')}: {limit:,} bytes are too few to add counts up; give at "
                 f"least {LEAST_BYTES:,}"
             )
             raise TokenizerError(message)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from bytepair._io import files
 from bytepair._io.json import parse, written
 from bytepair._io.locks import is_still, lock, remove_abandoned
+from bytepair._labels import argument
 from bytepair.errors import FileError, FormatError, TokenizerError
 
 from ._manifest import MANIFEST, VERSION, WORK, read_manifest, shards_of, totals_of
@@ -310,7 +311,7 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> st
     """
     there, now = old.get(name), new.get(name)
     if name != "sources" or not (isinstance(there, list) and there and now):
-        return f"{name}: {there!r:.80} then, {now!r:.80} now"
+        return f"{argument(name)}: {there!r:.80} then, {now!r:.80} now"
     pairs = zip(there, now, strict=False)
     place = next((n for n, (one, other) in enumerate(pairs) if one != other), None)
     if place is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair.data._columns import by_group, texts_of
 from bytepair.data._counts import CountsInfo, preparation_of
 from bytepair.data._optional import load
@@ -81,7 +82,7 @@ class CountSpec:
             )
             raise TrainingError(message)
         if self.memory_limit is not None:
-            message = "memory_limit= is for counts without groups; make tasks smaller"
+            message = f"{argument('memory_limit', '')} is for counts without groups; make tasks smaller"
             raise TokenizerError(message)
 
 

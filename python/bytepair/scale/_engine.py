@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
+from bytepair._labels import argument
 from bytepair.errors import TokenizerError
 
 if TYPE_CHECKING:
@@ -62,5 +63,8 @@ def refuse_processes(engine: Engine | None, processes: int) -> None:
         message = f"engine must be an engine such as RayEngine(), not {engine!r:.80}"
         raise TypeError(message)
     if engine is not None and processes != 1:
-        message = "processes= are those of this machine, which engine= replaces; leave them out"
+        message = (
+            f"{argument('processes', '')} are those of this machine, which "
+            f"{argument('engine', '')} replaces; leave them out"
+        )
         raise TokenizerError(message)

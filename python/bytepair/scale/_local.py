@@ -15,6 +15,7 @@ import threading
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bytepair._labels import argument
 from bytepair.errors import TokenizerError
 
 from ._engine import N_TOLD, WATCH_SECONDS, Seldom
@@ -53,7 +54,7 @@ def run(
         Processes were killed again and again.
     """
     if processes < 1:
-        message = "processes must be at least 1"
+        message = f"{argument('processes')} must be at least 1"
         raise TokenizerError(message)
     if min(processes, len(tasks)) <= 1:
         for task in tasks:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -143,7 +144,7 @@ class AdditionReport(Result):
         if self.helpers_needed:
             lines.append(
                 f"{amount(self.helpers_needed, 'helper')} would be needed; "
-                "allow_helpers=True adds them"
+                f"{argument('allow_helpers', value=True)} adds them"
             )
         return tuple(lines)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._ranges import check_index, check_range
 from bytepair._results import Result
@@ -251,9 +252,7 @@ def extend(
     base = Base.of(tokenizer)
     first_id = base.tokenizer.n_vocab
     if first_id + add > MOST_IDS:
-        message = (
-            f"add: {first_id:,} ids and {add:,} more exceed the largest number of ids"
-        )
+        message = f"{argument('add')}: {first_id:,} ids and {add:,} more exceed the largest number of ids"
         raise TrainingError(message)
     if within is not None:
         _check_alphabet(base.tokenizer, within)
@@ -305,7 +304,7 @@ def _check_alphabet(base: Tokenizer, scope: Scope) -> None:
     if any(isinstance(text, bytes) or scope.holds_of(text) for text in texts):
         return
     message = (
-        f"scope: the tokenizer has no token with a character of {scope.name}, and new "
+        f"{argument('scope')}: the tokenizer has no token with a character of {scope.name}, and new "
         "characters cannot be added"
     )
     raise TrainingError(message)

@@ -21,6 +21,7 @@ from bytepair._io.files import (
     write_together,
 )
 from bytepair._io.temporary import TemporaryFolder
+from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair._results import Result
 from bytepair._tokenizer import Tokenizer
@@ -160,7 +161,8 @@ def _without_reserved(surgery: Surgery[Any], error: FormatError) -> FormatError:
     """Say what to do if a format cannot hold the tokens that reserve ids."""
     if getattr(surgery.report, "numbering", None) != "reserved":
         return error
-    message = f'{error}; numbering="holes" and numbering="compact" reserve no ids'
+    ways = " and ".join(argument("numbering", way) for way in ("holes", "compact"))
+    message = f"{error}; {ways} reserve no ids"
     return FormatError(message)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair._numpy import np
 from bytepair._plurals import amount
@@ -183,10 +184,13 @@ def prune(
 def _check(to: int | None, min_count: int | None) -> None:
     """Refuse a request that does not say how many tokens to remove."""
     if to is None and min_count is None:
-        message = "give to= or min_count= to say how many tokens to remove; remove() removes given ones"
+        ways = f"{argument('to', '')} or {argument('min_count', '')}"
+        message = (
+            f"give {ways} to say how many tokens to remove; remove() removes given ones"
+        )
         raise TrainingError(message)
     if min_count is not None and min_count < 1:
-        message = f"min_count must be at least 1, not {min_count}"
+        message = f"{argument('min_count')} must be at least 1, not {min_count}"
         raise TrainingError(message)
 
 

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NoReturn, TypeAlias
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair._plurals import amount
 from bytepair.errors import TrainingError
 
@@ -84,7 +85,7 @@ def scope_of(given: GivenScope) -> Scope:
         [*others, *(range_ for each in scripts.values() for range_ in each)]
     )
     if not ranges:
-        message = "scope: no script and no character is given"
+        message = f"{argument('scope')}: no script and no character is given"
         raise TrainingError(message)
     n_others = sum(last - first + 1 for first, last in _joined(others))
     names = [*scripts, *([amount(n_others, "character")] if others else [])]
@@ -129,15 +130,13 @@ def _checked(codes: object, shown: object = None) -> Range:
         message = f"scope: {shown!r} is neither a name nor a character"
         raise TypeError(message)
     if not codes or codes.step != 1 or codes[0] < 0 or codes[-1] > LAST:
-        message = (
-            f"scope: {shown!r} is not a range of characters from U+0000 to U+10FFFF"
-        )
+        message = f"{argument('scope')}: {shown!r} is not a range of characters from U+0000 to U+10FFFF"
         raise TrainingError(message)
     first, last = codes[0], codes[-1]
     first = SURROGATES.stop if first in SURROGATES else first
     last = SURROGATES.start - 1 if last in SURROGATES else last
     if first > last:
-        message = f"scope: {shown!r} contains only surrogates, which are not characters"
+        message = f"{argument('scope')}: {shown!r} contains only surrogates, which are not characters"
         raise TrainingError(message)
     return first, last
 
@@ -180,7 +179,7 @@ def _refuse(item: str) -> NoReturn:
     near = near or difflib.get_close_matches(loose, _names(), N_NEAR)
     names = " or ".join(_names()[name] for name in near[:N_NEAR])
     message = (
-        f"scope: no script is called {item!r}{f', but {names} is' if names else ''}; a scope "
+        f"{argument('scope')}: no script is called {item!r}{f', but {names} is' if names else ''}; a scope "
         "is a script, not a language, or characters: single ones and ranges such as "
         "U+0900-U+097F"
     )

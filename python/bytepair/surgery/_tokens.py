@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from bytepair import _core
+from bytepair._labels import argument
 from bytepair._ranges import check_whole
 from bytepair.errors import TokenizerError
 
@@ -91,7 +92,7 @@ def resolve(
             is_of_findings = True
             found |= dict.fromkeys(_ids_of_findings(tokenizer, item, select))
     if not is_of_findings and select is not None:
-        message = "select= chooses among findings, and none is given"
+        message = f"{argument('select', '')} chooses among findings, and none is given"
         raise TokenizerError(message)
     if not is_of_findings and not named:
         message = "no token that may be removed is named"
@@ -226,7 +227,9 @@ def _pairs_of(report: Mapping[str, Any], wanted: set[str]) -> list[tuple[Any, An
         pairs = [(one["id"], one["text"]) for f in found for one in f["tokens"]]
         check_whole(**{str(place): id_ for place, (id_, _) in enumerate(pairs)})
     except (KeyError, TypeError) as error:
-        message = "findings: this is not what bytepair doctor --json writes"
+        message = (
+            f"{argument('findings')}: this is not what bytepair doctor --json writes"
+        )
         raise TokenizerError(message) from error
     return pairs
 
@@ -239,7 +242,7 @@ def _compare(tokenizer: Tokenizer, rows: list[tuple[int, str]]) -> None:
         if not is_here or str(tokens[id_]) != text:
             here = f"{str(tokens[id_])!r} here" if is_here else "no token here"
             message = (
-                f"findings: the id {id_} is {text!r} there and {here}; they are of "
+                f"{argument('findings')}: the id {id_} is {text!r} there and {here}; they are of "
                 "another tokenizer"
             )
             raise TokenizerError(message)

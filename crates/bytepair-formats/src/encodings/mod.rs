@@ -160,7 +160,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
         }
         let problem = format!(
             "has as many ranks as {}, and the same last one, but others differ: it was changed; fetch it again, \
-             or give pattern= to load these ranks as they are",
+             or give the split pattern to load these ranks as they are",
             like.name
         );
         return Err(Error::format(tiktoken::FORMAT, "the file", problem));
@@ -190,7 +190,7 @@ pub fn check_whole(file: &[u8], file_name: &str, has_split: bool) -> Result<()> 
         false => whole.join(" or "),
     };
     let problem = format!(
-        "holds {} of {whole}: it was cut off; fetch it again, or give pattern= to load these ranks as \
+        "holds {} of {whole}: it was cut off; fetch it again, or give the split pattern to load these ranks as \
          they are",
         part.n_whole()
     );

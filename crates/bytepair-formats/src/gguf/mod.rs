@@ -251,7 +251,7 @@ fn read_bytes(
                 None => "missing: the file does not say how texts are split".to_owned(),
             };
             let problem = format!(
-                "{problem}; give pattern=, a regular expression or a name such as \"gpt2\" or \"qwen2\""
+                "{problem}; give the split pattern, a regular expression or a name such as \"gpt2\" or \"qwen2\""
             );
             return Err(Error::format(FORMAT, PRE, problem));
         }

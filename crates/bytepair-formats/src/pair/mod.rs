@@ -155,7 +155,7 @@ impl Pair<'_> {
         {
             let problem = format!(
                 "says that texts are split by {named}, but {CONFIG} or {MODEL} names {}Tokenizer, which splits \
-                 otherwise; remove that file, or give pattern=",
+                 otherwise; remove that file, or give the split pattern",
                 class.name
             );
             return Err(Error::format(FORMAT, "merges.txt", problem));
@@ -172,9 +172,9 @@ impl Pair<'_> {
             return Ok(Cow::Owned(Class::of_bytes()));
         }
         let problem = match named {
-            Some(name) => format!("names the pattern {name:?}, which is not known here; give pattern="),
+            Some(name) => format!("names the pattern {name:?}, which is not known here; give the split pattern"),
             None => "nothing says how texts are split, and these are not the merges of GPT-2, RoBERTa, Whisper, CLIP \
-                     or GPT-1; give pattern=, a regular expression or a name such as \"gpt2\", or put a \
+                     or GPT-1; give the split pattern, a regular expression or a name such as \"gpt2\", or put a \
                      tokenizer_config.json with its tokenizer_class beside the files"
                 .to_owned(),
         };
@@ -263,7 +263,7 @@ mod tests {
         };
         let splits = |name: &str| with(b"a b\n", &[], Some(name)).unwrap();
         let asks = with(b"#version: 0.2\na b\n", &[], None).unwrap_err().to_string();
-        assert!(asks.contains("give pattern="), "{asks}");
+        assert!(asks.contains("give the split pattern"), "{asks}");
         let named = b"#version: 0.2 - pattern: gpt2\na b\n";
         assert_eq!(with(named, &[], None).unwrap(), splits("gpt2"));
         assert_eq!(with(named, &[], Some("qwen2")).unwrap(), splits("qwen2"));

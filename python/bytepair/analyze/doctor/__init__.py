@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import expect, loaded
+from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
@@ -107,7 +108,9 @@ def diagnose(
         raise TokenizerError(message)
     if corpus is not None and not any(CODES[code].needs_corpus for code in wanted):
         needing = ", ".join(name for name, code in CODES.items() if code.needs_corpus)
-        message = f"corpus= is for {needing}, and none of them is looked for"
+        message = (
+            f"{argument('corpus', '')} is for {needing}, and none of them is looked for"
+        )
         raise TokenizerError(message)
     paths = [] if config is None else _paths(config)
     settings = _config.read_settings(paths)
@@ -170,5 +173,5 @@ def _paths(config: "StrPath | Iterable[StrPath]") -> list[Path]:
 def _refuse_without_corpus(wanted: set[str]) -> None:
     needing = sorted(code for code in wanted if CODES[code].needs_corpus)
     if needing and set(needing) == wanted:
-        message = f"{', '.join(needing)} need a corpus=, which was not given"
+        message = f"{', '.join(needing)} need a corpus, which was not given"
         raise TokenizerError(message)

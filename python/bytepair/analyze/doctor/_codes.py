@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from bytepair._labels import argument
 from bytepair.errors import TokenizerError
 
 __all__ = ["CODES", "Code", "Severity", "chosen", "page"]
@@ -91,7 +92,7 @@ def _matching(option: str, prefixes: Iterable[str]) -> set[str]:
         matching = {code for code in CODES if prefix and code.startswith(prefix)}
         if not matching:
             message = (
-                f'{option}="{prefix}": no code begins with this; codes are '
+                f"{argument(option, prefix)}: no code begins with this; codes are "
                 f"{', '.join(CODES)}, and BP1 stands for all that begin with BP1"
             )
             raise TokenizerError(message)
