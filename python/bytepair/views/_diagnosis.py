@@ -33,9 +33,8 @@ def diagnosis_text(
     blocks = []
     for finding in diagnosis.findings:
         lines = _head(finding, width, paint)
-        sentence = f"{finding.message[0].upper()}{finding.message[1:]}."
         lines += textwrap.wrap(
-            sentence,
+            finding.message,
             min(width, MAX_SENTENCE),
             initial_indent="  ",
             subsequent_indent="  ",

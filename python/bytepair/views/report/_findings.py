@@ -81,7 +81,7 @@ def _findings(findings: Sequence[Finding]) -> Table:
                 Cell(
                     f"{capital(finding.name.replace('-', ' '))}{hint}",
                     "finding",
-                    aside=visible(f"{capital(finding.message)}."),
+                    aside=visible(finding.message),
                     table=tokens,
                     n_more=f"{n_more:,}" if n_more else "",
                 ),
