@@ -92,6 +92,13 @@ class Finding(Result):
         """The severity: ``error``, ``warning`` or ``note``."""
         return CODES[self.code].severity
 
+    @property
+    def heading(self) -> str:
+        """The code, its name, the number of entries and the severity."""
+        certainty = "" if self.is_fact else ", a hint"
+        severity = f"({self.severity}{certainty})"
+        return f"{self.code} {self.name}: {self.count:,} {severity}"
+
     def as_object(self) -> dict[str, Any]:
         """Return everything as JSON holds it."""
         return {
