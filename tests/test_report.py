@@ -18,7 +18,7 @@ from tests.programs import run_python
 import bytepair
 from bytepair import AddedToken, MissingLibraryError
 from bytepair.analyze import describe, portrait
-from bytepair.analyze._samples import Text, samples
+from bytepair.analyze._samples import samples
 
 pytest.importorskip("jinja2", reason="a report needs jinja2")
 
@@ -303,7 +303,7 @@ def test_a_tokenizer_that_cannot_encode_a_sample_says_why():
     """The others are drawn, and its error stands where its tokens would."""
     strict = bytepair.train_from_iterator(["low"], merges=1, dialect="subword-nmt")
     own = bytepair.train_from_iterator(["low"], merges=1)
-    drawn = samples([strict, own], [Text("broken", b"low \xff")])
+    drawn = samples([strict, own], {"broken": b"low \xff"})
     report = replace(describe({"strict": strict, "own": own}), samples=drawn)
     text = Page(render(report)).text
     assert "cannot encode it" in text
@@ -579,7 +579,7 @@ def test_the_page_is_printed_with_all_that_is_folded(opened, page_path):
     )
     assert page.pdf().startswith(b"%PDF")
     assert page.evaluate("nFolded") == 0
-    assert page.locator("td details:not([open], .caveat)").count() > 0
+    assert page.locator("details.finding:not([open])").count() > 0
     page.emulate_media(media="print")
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert colour == "rgb(255, 255, 255)"

@@ -120,13 +120,13 @@ def _facts_of(portrait: Portrait) -> dict[str, str]:
         "size": ", ".join(sizes),
         "special tokens": _listed(portrait.special_tokens),
         "other added tokens": _listed(portrait.other_tokens),
+        "loses": portrait.loses,
+        "fingerprint": portrait.fingerprint,
         **{
             name: harmless(text)
             for name, text in portrait.pipeline
             if name not in ("vocabulary", "added tokens")
         },
-        "loses": portrait.loses,
-        "fingerprint": portrait.fingerprint,
     }
 
 
