@@ -100,6 +100,6 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Give the hash of a text as in a content security policy."""
+    """Return the hash of a text as in a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
