@@ -323,8 +323,8 @@ def test_each_code_is_found_where_it_is(code, tmp_path):
     assert {finding.code for finding in diagnosis.findings} == {code}
     assert diagnosis.ids(code) == ids
     assert all(finding.count for finding in diagnosis.findings)
-    for finding in diagnosis.findings:  # a sentence that may begin with a capital
-        assert re.match("[A-Za-z]+,? [A-Za-z]", finding.message), finding.message
+    for finding in diagnosis.findings:
+        assert re.match(r"An? .*\.$", finding.message), finding.message
 
 
 def test_each_code_has_a_page_with_four_headings():
@@ -512,7 +512,7 @@ def test_no_text_has_a_token_with_part_of_a_character_exactly_if_it_is_proven(dr
         all_texts("aéèãÁ\u0301\u0328\u0329\u0323æ\u0337", 3), threads=1
     )
     subject = Subject(tokenizer)
-    proofs = Partial(subject, Texts(subject))
+    proofs = Partial(subject)
     unmade, _ = subject.unreached
     partial = {id_ for id_ in subject.partial if id_ >= 256} - unmade
     proven = {id_ for id_ in partial if proofs.reason(id_)}
@@ -571,7 +571,7 @@ def test_what_pieces_hold_with_left_out_units_is_no_fact():
     options = {"select": ["BP1", "BP5"], "ignore": ["BP503", "BP504"]}
     [finding] = diagnose(tokenizer, **options).findings
     assert (finding.code, finding.is_fact) == ("BP502", False)
-    assert "in all" in finding.message
+    assert "contexts were tried" in finding.message
 
 
 @pytest.mark.parametrize("single_word", [False, True])
@@ -968,7 +968,6 @@ def test_intermediate_tokens_are_ranked_by_the_share_that_is_kept(tmp_path):
     }
     assert list(usages) == ["ab", "de", "gh"]
     assert all(kept[token.id] == token.usage.kept for token in finding.tokens)
-    assert "at most 1 % of the times; 1 of them" in finding.message
     rows = finding.as_object()["tokens"]
     assert [row["kept_share"] for row in rows] == [0, 1 / 401, 2 / 200]
     assert rows[2]["detail"] == "formed 200 times, kept 2 times (1.000 %)"
@@ -1013,7 +1012,8 @@ def test_the_command_shows_what_was_found(slow):
     """A finding has its code, its sentence, the first tokens and where to read on; --json has all tokens."""
     assert run(slow, "--select", "bp1", code=1).splitlines() == [
         "BP101 unreachable-token: 1 (warning)",
-        "  No merges lead to these tokens, so no text is ever encoded with them.",
+        "  A token that no text is ever encoded with: its own units do not merge into it,",
+        "  or it has no text.",
         "    258  'slow'  becomes 's' + 'low'",
         "",
         "Found 1 warning. To explain a code: bytepair doctor --explain BP101",

@@ -169,11 +169,8 @@ def train(
         files = listed(files)
     if options.get("log") is not None:
         _refuse_overwriting(files, options)
-    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
-    tables = [path for path in paths if str(path).endswith(".parquet")]
-    counts = _counts_file(tables) if tables else None
+    counts = counts_file(files)
     if counts is not None:
-        _refuse_others(counts, files)
         given: dict[str, Any] = dict(options)
         idle = {name: given.pop(name, None) for name in READING}
         refuse_text_options(**{n: v for n, v in idle.items() if v is not False})
@@ -283,16 +280,22 @@ def _refuse_overwriting(files: Iterable[object], options: TrainingOptions) -> No
     refuse_overwriting(paths, [options["log"]])
 
 
-def _counts_file(tables: Iterable[StrPath]) -> StrPath | None:
-    """Return the first of some tables that is a file of counts."""
+def counts_file(files: Collection[object]) -> StrPath | None:
+    """Return the file of counts among some files, if there is one.
+
+    Raises
+    ------
+    TrainingError
+        There are other files beside it, or it has a weight.
+    """
+    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
+    tables = [path for path in paths if str(path).endswith(".parquet")]
+    if not tables:
+        return None
     from bytepair.data._counts import is_counts
 
-    return next((path for path in tables if is_counts(path)), None)
-
-
-def _refuse_others(counts: StrPath, files: Collection[object]) -> None:
-    """Refuse other files beside a file of counts, and a weight."""
-    if len(files) > 1 or isinstance(files, Mapping):
+    counts = next((path for path in tables if is_counts(path)), None)
+    if counts is not None and (len(files) > 1 or isinstance(files, Mapping)):
         message = (
             f"{os.fspath(counts)} holds counts: train on it alone, without a weight; "
             "bytepair count-pieces --merge adds up files of counts"

@@ -46,36 +46,29 @@ def likeness(tokenizer: Tokenizer) -> Likeness:
     'gpt4o, but for normalizing'
     """
     parts = tokenizer.inspect().description
+    words = " ".join(torture.TEXTS).split(" ")
+    all_texts = [*torture.TEXTS, *(f"a {word} 1" for word in words)]
     alike: dict[bool, list[str]] = {True: [], False: []}
     for name in bytepair.dialects():
         other = bytepair.train_from_counts({"ab": 2}, merges=0, dialect=name)
         other_parts = other.inspect().description
         is_normalized_alike = parts["normalize"] == other_parts["normalize"]
-        texts = _lines()
+        texts = all_texts
         if not is_normalized_alike:
             texts = [t for t in texts if _keeps(tokenizer, t) and _keeps(other, t)]
         has_enough = len(texts) >= MIN_TEXTS and _units(parts) == _units(other_parts)
-        if has_enough and _cut_alike(tokenizer, other, texts):
+        if has_enough and all(
+            _pieces(tokenizer, t) == _pieces(other, t) for t in texts
+        ):
             alike[is_normalized_alike].append(name)
     names = alike[True] or alike[False]
     return Likeness(tuple(names), is_normalized_alike=bool(alike[True]))
 
 
 def _units(parts: dict[str, str]) -> tuple[str, str]:
-    """Give the kind of units, and the mark of word ends."""
+    """Return the kind of units, and the mark of word ends."""
     kind, *others = parts["units"].split(", ")
     return kind, next((text for text in others if "mark" in text), "")
-
-
-def _cut_alike(first: Tokenizer, second: Tokenizer, texts: list[str]) -> bool:
-    """Tell whether both cut texts in the same way."""
-    return all(_pieces(first, text) == _pieces(second, text) for text in texts)
-
-
-def _lines() -> list[str]:
-    """Give the difficult texts, and their lines and words alone, which normalizers change less."""
-    words = " ".join(torture.TEXTS).split(" ")
-    return [*torture.TEXTS, *(f"a {word} 1" for word in words)]
 
 
 def _keeps(tokenizer: Tokenizer, text: str) -> bool:

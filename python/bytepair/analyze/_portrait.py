@@ -10,7 +10,7 @@ import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bytepair._expected import loaded
 from bytepair._numpy import np
@@ -20,7 +20,7 @@ from ._likeness import Likeness, likeness
 from ._tokens import BYTE, UNKNOWN, TokenTable, token_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping
 
     from bytepair import Tokenizer
     from bytepair._io.files import StrPath
@@ -137,10 +137,18 @@ def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
     specials = sorted(tokenizer.special_tokens.items(), key=lambda item: item[1])
     special_ids = {id_ for _name, id_ in specials}
     others = [(t.content, id_) for id_, t in added.items() if id_ not in special_ids]
-    own = list(_own(table, set(added)))
-    kinds = Counter(token.kind for token in own)
+    numbered = zip(table.texts, table.kinds.tolist(), strict=True)
+    own = {
+        id_: (content, kind)
+        for id_, (content, kind) in enumerate(numbered)
+        if kind < UNKNOWN and id_ not in added
+    }
+    kinds = Counter(
+        "byte of another character" if kind == BYTE else kind_of(content)
+        for content, kind in own.values()
+    )
     kinds["added or unknown"] = table.n_tokens - len(own)
-    lengths = Counter(len(token.content) for token in own)
+    lengths = Counter(len(content) for content, _ in own.values())
     log = enumerate(tokenizer.inspect().merge_log, start=1)
     return Portrait(
         likeness=likeness(tokenizer),
@@ -164,7 +172,7 @@ def portrait(tokenizer: Tokenizer | StrPath) -> Portrait:
 
 
 def kind_of(content: bytes) -> str:
-    r"""Give the kind of a token: one of :data:`KINDS`.
+    r"""Return the kind of a token: one of :data:`KINDS`.
 
     >>> [
     ...     kind_of(content)
@@ -195,23 +203,6 @@ def _class_of(character: str) -> str:
     )
 
 
-class OwnToken(NamedTuple):
-    """A token that is neither added nor unknown."""
-
-    id: int
-    content: bytes
-    kind: str
-
-
-def _own(table: TokenTable, added: set[int]) -> Iterator[OwnToken]:
-    """Give the tokens that are neither added nor unknown."""
-    rows = zip(table.texts, table.kinds.tolist(), strict=True)
-    for id_, (content, kind) in enumerate(rows):
-        if kind < UNKNOWN and id_ not in added:
-            name = "byte of another character" if kind == BYTE else kind_of(content)
-            yield OwnToken(id_, content, name)
-
-
 def _scripts_of(table: TokenTable) -> tuple[tuple[str, int], ...]:
     """Count the tokens of the model by script, without tokens with part of a character."""
     is_counted = table.is_model & ~table.is_partial
@@ -222,19 +213,15 @@ def _scripts_of(table: TokenTable) -> tuple[tuple[str, int], ...]:
     )
 
 
-def _longest(own: Sequence[OwnToken]) -> tuple[LongToken, ...]:
+def _longest(own: Mapping[int, tuple[bytes, int]]) -> tuple[LongToken, ...]:
     """List the tokens with the most characters; of equally long tokens, the first.
 
     Tokens without a letter are left out: most repeat one character, as in ``-----``.
     """
-
-    def ranked() -> Iterator[tuple[int, int, bytes]]:
-        for id_, content, _kind in own:
-            text = content.decode(errors="replace")
-            if any(map(str.isalpha, text)):
-                yield -len(text), id_, content
-
+    texts = ((id_, own[id_][0].decode(errors="replace")) for id_ in own)
+    ranked = ((-len(text), id_) for id_, text in texts if any(map(str.isalpha, text)))
     return tuple(
         LongToken(id_, content.decode(errors="backslashreplace"), -n_less, len(content))
-        for n_less, id_, content in heapq.nsmallest(N_LONGEST, ranked())
+        for n_less, id_ in heapq.nsmallest(N_LONGEST, ranked)
+        for content, _ in [own[id_]]
     )

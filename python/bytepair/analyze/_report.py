@@ -17,7 +17,6 @@ from bytepair.data._readers import ReadOptions
 from bytepair.data._sources import list_sources
 from bytepair.errors import TokenizerError
 
-from ._measure import file_names
 from ._portrait import Portrait, portrait
 from ._samples import SENTENCES, Sample, samples, texts_of
 from ._stats import Stats, stats
@@ -138,36 +137,24 @@ def describe(
         "separator": separator,
         "skip_bad": skip_bad,
     }
-    if corpus is None:
-        _refuse_idle(
-            {
-                "group": group,
-                "by_file": by_file,
-                "parallel": parallel,
-                "baseline": baseline,
-                "segmenter": segmenter,
-                **reading,
-            }
-        )
+    measuring: dict[str, Any] = {
+        "group": group,
+        "by_file": by_file,
+        "parallel": parallel,
+        "baseline": baseline,
+        "segmenter": segmenter,
+    }
     told = progress or (lambda _what, _done, _total: None)
-    sources = None if corpus is None else list_sources(corpus, input_format)
-    found = texts = None
-    if sources is not None:
-        found = stats(
-            tokenizers,
-            sources,
-            group=group,
-            by_file=by_file,
-            parallel=parallel,
-            baseline=baseline,
-            segmenter=segmenter,
-            progress=partial(told, "measuring"),
-            **reading,
-        )
+    sources = found = None
+    texts = SENTENCES
+    if corpus is None:
+        _refuse_idle({**measuring, **reading})
+    else:
+        sources = list_sources(corpus, input_format)
+        telling = partial(told, "measuring")
+        found = stats(tokenizers, sources, progress=telling, **measuring, **reading)
         options = ReadOptions(field, lines, separator, skip_bad, group)
-        paths = [source.path for source in sources]
-        names = dict(zip(paths, file_names(paths), strict=True))
-        texts = texts_of(sources, options, names, _largest(found))
+        texts = texts_of(sources, options, found.measurements[0].groups)
     subjects = []
     for name, tokenizer in tokenizers.items():
         diagnosis = diagnose(
@@ -178,16 +165,9 @@ def describe(
             progress=partial(told, f"examining {name}"),
         )
         subjects.append(Subject(name, portrait(tokenizer), diagnosis))
-    return Report(
-        subjects=tuple(subjects),
-        samples=samples(
-            list(tokenizers.values()), SENTENCES if texts is None else texts
-        ),
-        stats=found,
-        curves=tuple(
-            Curve(name, tuple(log.curve())) for name, log in (logs or {}).items()
-        ),
-    )
+    curves = (Curve(name, tuple(log.curve())) for name, log in (logs or {}).items())
+    drawn = samples(list(tokenizers.values()), texts)
+    return Report(tuple(subjects), drawn, found, tuple(curves))
 
 
 def _refuse_idle(options: Mapping[str, object]) -> None:
@@ -199,11 +179,5 @@ def _refuse_idle(options: Mapping[str, object]) -> None:
 
 
 def _files_of(path: StrPath | None) -> dict[str, Any]:
-    """Give the file and the settings that a diagnosis compares a tokenizer with."""
+    """Return the file and the settings that a diagnosis compares a tokenizer with."""
     return {} if path is None else {"file": path, "config": beside(Path(path))}
-
-
-def _largest(found: Stats) -> list[str]:
-    """List the groups, ordered by their bytes, the largest first."""
-    groups = found.measurements[0].groups
-    return sorted(groups, key=lambda name: -groups[name].bytes)

@@ -6,8 +6,9 @@ The length of shown texts is limited, so that a page with many tokenizers stays 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from bytepair.data._readers import (
     Part,
@@ -20,6 +21,7 @@ from bytepair.data._readers import (
 from bytepair.errors import TokenizerError
 
 from ._cuts import Cut, cut
+from ._measure import file_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
     from bytepair import Tokenizer
     from bytepair.data._recognise import Source
 
-__all__ = ["SENTENCES", "Sample", "Text", "samples", "texts_of"]
+    from ._meter import GroupSums
+
+__all__ = ["SENTENCES", "Sample", "samples", "texts_of"]
 
 MAX_SAMPLES = 12
 MAX_CHARACTERS = 280
@@ -44,29 +48,19 @@ MAX_DOCUMENTS = 50_000
 """In so many documents a group is looked for."""
 
 
-class Text(NamedTuple):
-    """A text with its title, such as its language."""
-
-    title: str
-    content: bytes
-
-
-SENTENCES = tuple(
-    Text(title, content.encode())
-    for title, content in (
-        ("English", "All human beings are born free and equal in dignity and rights."),
-        ("Spanish", "Todos los seres humanos nacen libres e iguales en dignidad y derechos."),
-        ("Russian", "Все люди рождаются свободными и равными в своём достоинстве и правах."),
-        ("Arabic", "يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق."),
-        ("Persian", "تمام افراد بشر آزاد به دنیا می‌آیند و از لحاظ حیثیت و حقوق با هم برابرند."),
-        ("Hindi", "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है।"),
-        ("Thai", "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"),
-        ("Chinese", "人人生而自由，在尊严和权利上一律平等。"),
-        ("Japanese", "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。"),
-        ("Korean", "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다."),
-        ("Numbers, emoji and code", "1234567.89 + 2⁸ ≈ 👩🏽‍🚀🇳🇵\n\tif x[i] != None:  # 2026-11-26\n\t\treturn x[i]"),
-    )
-)  # fmt: skip
+SENTENCES = {
+    "English": b"All human beings are born free and equal in dignity and rights.",
+    "Spanish": b"Todos los seres humanos nacen libres e iguales en dignidad y derechos.",
+    "Russian": "Все люди рождаются свободными и равными в своём достоинстве и правах.".encode(),
+    "Arabic": "يولد جميع الناس أحرارًا متساوين في الكرامة والحقوق.".encode(),
+    "Persian": "تمام افراد بشر آزاد به دنیا می‌آیند و از لحاظ حیثیت و حقوق با هم برابرند.".encode(),
+    "Hindi": "सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतन्त्रता और समानता प्राप्त है।".encode(),
+    "Thai": "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ".encode(),
+    "Chinese": "人人生而自由，在尊严和权利上一律平等。".encode(),
+    "Japanese": "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。".encode(),
+    "Korean": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.".encode(),
+    "Numbers, emoji and code": "1234567.89 + 2⁸ ≈ 👩🏽‍🚀🇳🇵\n\tif x[i] != None:  # 2026-11-26\n\t\treturn x[i]".encode(),
+}  # fmt: skip
 """The first sentence of the Universal Declaration of Human Rights, and some other text."""
 
 
@@ -90,21 +84,20 @@ class Sample:
 
 
 def samples(
-    tokenizers: Sequence[Tokenizer], texts: Sequence[Text] = SENTENCES
+    tokenizers: Sequence[Tokenizer], texts: Mapping[str, bytes] = SENTENCES
 ) -> tuple[Sample, ...]:
-    """Cut the beginning of each text with each tokenizer.
+    """Cut the beginning of each text, by its title, with each tokenizer.
 
     >>> import bytepair
     >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> [sample] = samples([tokenizer], [Text("English", b"low lower")])
+    >>> [sample] = samples([tokenizer], {"English": b"low lower"})
     >>> [cut.n_tokens for cut in sample.cuts]
     [5]
     """
-    shown = texts[:MAX_SAMPLES]
-    n_each = ALL_CHARACTERS // max(len(shown) * len(tokenizers), 1)
+    n_each = ALL_CHARACTERS // max(len(texts) * len(tokenizers), 1)
     most = max(MIN_CHARACTERS, min(MAX_CHARACTERS, n_each))
     found = []
-    for title, content in shown:
+    for title, content in texts.items():
         text = beginning(content, most)
         cuts = tuple(_cut_or_error(tokenizer, text) for tokenizer in tokenizers)
         found.append(Sample(title, text, cuts))
@@ -112,7 +105,7 @@ def samples(
 
 
 def beginning(text: bytes, n_characters: int) -> bytes:
-    r"""Give the beginning of a text, up to a space if there is one near the end.
+    r"""Return the beginning of a text, up to a space if there is one near the end.
 
     >>> (
     ...     beginning(b" \n\nthe cat sat on the mat", 12),
@@ -140,29 +133,28 @@ def _cut_or_error(tokenizer: Tokenizer, text: bytes) -> Cut | str:
 
 
 def texts_of(
-    sources: Sequence[Source],
-    options: ReadOptions,
-    names: Mapping[str, str],
-    groups: Sequence[str] = (),
-) -> list[Text]:
-    """Give the first text of each group (or of each file, without groups) that is not blank.
+    sources: Sequence[Source], options: ReadOptions, groups: Mapping[str, GroupSums]
+) -> dict[str, bytes]:
+    """Return the first text that is not blank of each file or, with groups, of the largest.
 
-    ``names`` has titles of files by their paths. A group that begins late has no text.
+    A group that begins late has no text.
     """
     if options.group is None:
-        found = (
-            (names[source.path], _first_of(source, options))
-            for source in sources[:MAX_SAMPLES]
-        )
-        return [Text(title, text) for title, text in found if text.strip()]
-    wanted = list(groups[:MAX_SAMPLES])
+        names = file_names([source.path for source in sources])
+        named = zip(names, sources[:MAX_SAMPLES], strict=False)
+        found = {name: _first_of(source, options) for name, source in named}
+        return {name: text for name, text in found.items() if text.strip()}
+    wanted = sorted(groups, key=lambda name: -groups[name].bytes)[:MAX_SAMPLES]
     first: dict[str, bytes] = {}
-    for number, (name, text) in enumerate(_grouped(sources, options)):
-        if name in wanted and name not in first and text.strip():
-            first[name] = text
-        if number >= MAX_DOCUMENTS or len(first) == len(wanted):
+    documents = (
+        document for source in sources for document in _documents(Part(source), options)
+    )
+    for name, text in itertools.islice(documents, MAX_DOCUMENTS):
+        if name in wanted and text.strip():
+            first.setdefault(name, text)
+        if len(first) == len(wanted):
             break
-    return [Text(name, first[name]) for name in wanted if name in first]
+    return {name: first[name] for name in wanted if name in first}
 
 
 def _first_of(source: Source, options: ReadOptions) -> bytes:
@@ -174,15 +166,8 @@ def _first_of(source: Source, options: ReadOptions) -> bytes:
     return next((text for text in texts if text.strip()), b"")
 
 
-def _grouped(
-    sources: Sequence[Source], options: ReadOptions
-) -> Iterator[tuple[str, bytes]]:
-    for source in sources:
-        yield from _documents(Part(source), options)
-
-
 def _documents(part: Part, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
-    """Give documents with their groups, each cut at a length."""
+    """Yield documents with their groups, each cut at a length."""
     for rows in read_rows(part, options, Tally()):
         for number in range(len(rows.offsets) - 1):
             name = b"" if rows.groups is None else _row(*rows.groups, number)
@@ -191,6 +176,6 @@ def _documents(part: Part, options: ReadOptions) -> Iterator[tuple[str, bytes]]:
 
 
 def _row(data: NDArray[np.uint8], offsets: NDArray[np.int64], number: int) -> bytes:
-    """Give the beginning of a row."""
+    """Return the beginning of a row."""
     start, end = int(offsets[number]), int(offsets[number + 1])
     return data[start : min(end, start + MAX_READ)].tobytes()

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from bytepair._plurals import amount
-from bytepair.analyze.doctor import CODES, Diagnosis, Finding, FoundToken
+from bytepair.analyze.doctor import Diagnosis, Finding, FoundToken
+from bytepair.analyze.doctor._codes import Severity
 
 from ._glyphs import fitted, width as columns_of
 
-__all__ = ["diagnosis_text"]
+__all__ = ["diagnosis_text", "severities"]
 
-COLOURS = {"error": "1;31", "warning": "1;33", "note": "1;36"}
+COLOURS: dict[Severity, str] = {"error": "1;31", "warning": "1;33", "note": "1;36"}
 FAINT = "2"
 MAX_SENTENCE = 100
 MAX_TEXT = 32
@@ -33,9 +34,8 @@ def diagnosis_text(
     blocks = []
     for finding in diagnosis.findings:
         lines = _head(finding, width, paint)
-        sentence = f"{finding.message[0].upper()}{finding.message[1:]}."
         lines += textwrap.wrap(
-            sentence,
+            finding.message,
             min(width, MAX_SENTENCE),
             initial_indent="  ",
             subsequent_indent="  ",
@@ -51,11 +51,8 @@ def diagnosis_text(
 
 
 def _head(finding: Finding, width: int, paint: Callable[[str, str], str]) -> list[str]:
-    certainty = "" if finding.is_fact else ", a hint"
-    severity = f"({finding.severity}{certainty})"
-    text = f"{finding.code} {finding.name}: {finding.count:,} {severity}"
     first, *rest = textwrap.wrap(
-        text, width, subsequent_indent="  ", break_on_hyphens=False
+        finding.heading, width, subsequent_indent="  ", break_on_hyphens=False
     )
     colour = COLOURS[finding.severity]
     return [first.replace(finding.code, paint(finding.code, colour), 1), *rest]
@@ -66,45 +63,35 @@ def _rows(tokens: tuple[FoundToken, ...], width: int) -> Iterator[tuple[str, str
     ids = ["" if token.id is None else f"{token.id:,}" for token in tokens]
     texts = [f"'{_printable(token.text)}'" if token.text else "" for token in tokens]
     id_width = max(map(len, ids), default=0)
-    room = max(8, min(MAX_TEXT, width - len(INDENT) - id_width - 4))
-    texts = [_fitted(text, room) for text in texts]
-    text_width = max(map(columns_of, texts), default=0)
+    begin_width = len(INDENT) + (id_width + 2 if id_width else 0)
+    room = max(8, min(MAX_TEXT, width - begin_width - 2))
+    text_width = min(room, max(map(columns_of, texts), default=0))
+    left = width - begin_width - text_width - 2
     for token, id_, text in zip(tokens, ids, texts, strict=True):
         begin = INDENT + (f"{id_:>{id_width}}  " if id_width else "")
+        line = begin + fitted(text, text_width)
         detail = _printable(token.detail)
-        left = width - columns_of(begin) - text_width - 2
         if not detail or left < 8:
-            yield (begin + text).rstrip(), ""
-            continue
-        padded = text + " " * (text_width - columns_of(text))
-        yield f"{begin}{padded}  ", _fitted(detail, left)
+            yield line.rstrip(), ""
+        else:
+            yield f"{line}  ", fitted(detail, left).rstrip()
 
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _fitted(text: str, width: int) -> str:
-    if columns_of(text) <= width:
-        return text
-    return fitted(text, width)
+def severities(diagnosis: Diagnosis) -> str:
+    """Count the findings of each severity; empty without findings."""
+    counts = Counter(finding.severity for finding in diagnosis.findings)
+    return ", ".join(amount(counts[kind], kind) for kind in COLOURS if counts[kind])
 
 
 def _summary(diagnosis: Diagnosis, width: int) -> str:
     if not diagnosis.findings:
         return "Nothing found."
-    counts: Counter[str] = Counter(finding.severity for finding in diagnosis.findings)
-    parts = [amount(n, kind) for kind, n in _in_order(counts)]
     code = diagnosis.findings[0].code
-    found = (
-        f"Found {', '.join(parts)}. To explain a code: bytepair doctor --explain {code}"
-    )
+    found = f"Found {severities(diagnosis)}. To explain a code: bytepair doctor --explain {code}"
     return "\n".join(
         textwrap.wrap(found, min(width, MAX_SENTENCE), break_on_hyphens=False)
     )
-
-
-def _in_order(counts: Counter[str]) -> list[tuple[str, int]]:
-    order = dict.fromkeys(code.severity for code in CODES.values())
-    names = sorted(order, key=lambda name: ("error", "warning", "note").index(name))
-    return [(name, counts[name]) for name in names if counts[name]]

@@ -18,7 +18,7 @@ PLACE = "<!-- given tokenizers -->"
 
 
 def page_with(tokenizers: Mapping[str, Tokenizer], *, page: Path = PAGE) -> str:
-    """Give the page with tokenizers in it, under their names.
+    """Return the page with tokenizers in it, under their names.
 
     Raises
     ------

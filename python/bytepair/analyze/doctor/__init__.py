@@ -1,39 +1,29 @@
 """Findings about a tokenizer: faults, and facts worth knowing, each with a code and a page.
 
-``_codes`` lists them; each family has a module. ``_texts`` looks for texts that contain a
-token, and ``_subject`` holds the tokenizer and cached facts about it. ``pages`` has the pages
-that ``bytepair doctor --explain`` prints. Nothing is printed or drawn here.
+``pages`` has the pages that ``bytepair doctor --explain`` prints; ``_codes`` reads the codes,
+their levels and their meanings from them. A check is a function that yields the findings of some
+codes from a subject; each family of codes has a module of checks. ``_subject`` holds the
+tokenizer with cached facts about it, and ``_texts`` looks for texts that contain a token.
+Nothing is printed or drawn here.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bytepair._expected import expect, loaded
+from bytepair._io.recognising import file_in
 from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import TokenizerError
 
-from . import (
-    _added,
-    _alphabet,
-    _config,
-    _corpus,
-    _decoding,
-    _ids,
-    _pattern,
-    _pipeline,
-    _reachability,
-)
-from ._codes import CODES, FROM_SETTINGS, Code, chosen, page
+from . import _added, _config, _corpus, _ids, _merges, _pipeline, _reachability, _words
+from ._codes import CODES, Code, chosen, page
 from ._config import beside
 from ._finding import Diagnosis, Finding, FoundToken, TokenUsage
 from ._subject import Subject
-from ._texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from bytepair import Tokenizer
     from bytepair._io.files import StrPath
     from bytepair.data._sources import Corpus
@@ -49,6 +39,35 @@ __all__ = [
     "diagnose",
     "page",
 ]
+
+Check: TypeAlias = Callable[[Subject], Iterator[Finding]]
+
+CHECKS: tuple[tuple[Check, str], ...] = (
+    (_reachability.textless, "BP101"),
+    (_reachability.unmade, "BP101"),
+    (_reachability.incomplete, "BP102"),
+    (_reachability.without_completion, "BP103"),
+    (_pipeline.not_found, "BP104 BP305 BP501 BP502"),
+    (_merges.missing_bytes, "BP201"),
+    (_merges.early, "BP202"),
+    (_merges.without_part, "BP203"),
+    (_merges.twice, "BP204"),
+    (_added.hidden, "BP301"),
+    (_added.same_text, "BP302"),
+    (_added.in_plain_text, "BP303"),
+    (_added.in_any_text, "BP304"),
+    (_ids.holes, "BP401"),
+    (_ids.listed, "BP402"),
+    (_ids.listed_beside, "BP402"),
+    (_ids.after_ranks, "BP402 BP407"),
+    (_config.tokens, "BP403 BP404"),
+    (_config.other_class, "BP405"),
+    (_config.rows, "BP406"),
+    (_words.parted_marks, "BP503"),
+    (_words.parted_joiners, "BP504"),
+    (_words.altered_texts, "BP505"),
+)
+"""Each check that needs no corpus, with the codes of its findings."""
 
 
 def diagnose(
@@ -98,80 +117,60 @@ def diagnose(
     """
     tokenizer = loaded(tokenizer)
     expect("reading", reading, (Mapping, type(None)), "a dict of options by name")
-    wanted = chosen(_as_list(select), _as_list(ignore))
-    if corpus is None and select is not None:
-        _refuse_without_corpus(wanted)
-    if corpus is None and any(
-        value not in (None, False) for value in (reading or {}).values()
-    ):
+    wanted = chosen(select, ignore)
+    reading = dict(reading or {})
+    _refuse_idle(wanted, corpus, reading, is_selected=select is not None)
+    subject = Subject(tokenizer, _file_of(file))
+    _config.read_settings(subject, _paths(config))
+    found: list[Finding] = []
+    for check, codes in CHECKS:
+        if not wanted.isdisjoint(codes.split()):
+            found += check(subject)
+    if corpus is not None:
+        used = _corpus.count(subject, corpus, reading, progress)
+        found += _corpus.find(subject, used)
+    found = [one for one in found if one.tokens and one.code in wanted]
+    found.sort(key=lambda finding: (finding.code, not finding.is_fact))
+    counts = dict(sorted(subject.counts.items()))
+    return Diagnosis(tuple(found), counts, tuple(subject.unchecked))
+
+
+def _refuse_idle(
+    wanted: set[str],
+    corpus: "Corpus | None",
+    reading: Mapping[str, Any],
+    *,
+    is_selected: bool,
+) -> None:
+    """Refuse a corpus that nothing needs, and what needs a corpus that is not given."""
+    needing = [name for name, code in CODES.items() if code.needs_corpus]
+    if corpus is not None:
+        if wanted.isdisjoint(needing):
+            message = f"{argument('corpus', '')} is for {', '.join(needing)}, and none of them is looked for"
+            raise TokenizerError(message)
+        return
+    if any(value not in (None, False) for value in reading.values()):
         message = "reading= says how a corpus= is read, and none is given"
         raise TokenizerError(message)
-    if corpus is not None and not any(CODES[code].needs_corpus for code in wanted):
-        needing = ", ".join(name for name, code in CODES.items() if code.needs_corpus)
-        message = (
-            f"{argument('corpus', '')} is for {needing}, and none of them is looked for"
-        )
+    if is_selected and wanted and wanted.issubset(needing):
+        message = f"{', '.join(sorted(wanted))} need a corpus, which was not given"
         raise TokenizerError(message)
-    paths = [] if config is None else _paths(config)
-    settings = _config.read_settings(paths)
-    subject = Subject(tokenizer)
-    found = list(_found(subject, wanted, settings, file))
-    if corpus is not None:
-        used = _corpus.count(subject, corpus, dict(reading or {}), progress)
-        found += _corpus.find(subject, used)
-    chosen_ones = (finding for finding in found if finding.code in wanted)
-    ordered = sorted(
-        chosen_ones, key=lambda finding: (finding.code, not finding.is_fact)
-    )
-    subject.counts["ids"] = tokenizer.n_vocab
-    counts = dict(sorted(subject.counts.items()))
-    return Diagnosis(tuple(ordered), counts, tuple(subject.unchecked))
 
 
-def _found(
-    subject: Subject,
-    wanted: set[str],
-    settings: _config.Settings,
-    file: "StrPath | None",
-) -> "Iterator[Finding]":
-    """Run each family that has a wanted code."""
-    texts = Texts(subject)
-    path = _ids.file_of(None if file is None else Path(file))
-    document = _ids.document_of(path)
-    if wanted & {"BP101", "BP102", "BP103"}:
-        yield from _reachability.find(subject, texts)
-    if wanted & {"BP104", "BP305", "BP501", "BP502"}:
-        yield from _pipeline.find(subject, texts)
-    if any(code.startswith("BP2") for code in wanted):
-        yield from _alphabet.find(subject)
-    if wanted & {"BP301", "BP302", "BP303", "BP304"}:
-        yield from _added.find(subject)
-    if wanted & {"BP401", "BP402", "BP407"}:
-        yield from _ids.find(subject, path, document)
-    if wanted & FROM_SETTINGS:
-        yield from _config.find(subject, settings, document, wanted)
-    if wanted & {"BP503", "BP504"}:
-        yield from _pattern.find(subject)
-    if "BP505" in wanted:
-        yield from _decoding.find(subject)
+def _file_of(path: "StrPath | None") -> Path | None:
+    """Return the file that a path stands for; ``None`` for a folder of which none can be told."""
+    if path is None or not Path(path).is_dir():
+        return None if path is None else Path(path)
+    try:
+        return file_in(Path(path))
+    except TokenizerError:
+        return None
 
 
-def _as_list(codes: Iterable[str] | None) -> list[str] | None:
-    if isinstance(codes, str):
-        message = "expected a list of codes, not one string"
-        raise TypeError(message)
-    return None if codes is None else list(codes)
-
-
-def _paths(config: "StrPath | Iterable[StrPath]") -> list[Path]:
+def _paths(config: "StrPath | Iterable[StrPath] | None") -> list[Path]:
+    if config is None:
+        return []
     if isinstance(config, (str, Path)):
         return [Path(config)]
     refuse_set("config", config, "the result")
     return [Path(path) for path in config]  # type: ignore[union-attr]
-
-
-def _refuse_without_corpus(wanted: set[str]) -> None:
-    needing = sorted(code for code in wanted if CODES[code].needs_corpus)
-    if needing and set(needing) == wanted:
-        message = f"{', '.join(needing)} need a corpus, which was not given"
-        raise TokenizerError(message)

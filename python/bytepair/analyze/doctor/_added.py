@@ -7,55 +7,43 @@ from bytepair._added import AddedToken, found_in_any_text
 from bytepair.errors import TokenizerError
 
 from ._finding import Finding, FoundToken
-from ._subject import ADDED, BYTE, Subject, plain
+from ._subject import ADDED, BYTE, Subject
 
-__all__ = ["find"]
+__all__ = ["hidden", "in_any_text", "in_plain_text", "same_text"]
 
 AROUND = (("", ""), (" ", " "), ("\n", "\n"), ("a", "a"), (".", "."), ("a ", " a"))
 
 
-def find(subject: Subject) -> Iterator[Finding]:
-    """Check added tokens, and look for tokens with the same text."""
-    yield from _hidden(subject)
-    yield from _same(subject)
-    yield from _in_plain_text(subject)
-    yield from _in_any_text(subject)
-
-
-def _hidden(subject: Subject) -> Iterator[Finding]:
-    raw = [token.content for token in subject.added.values() if not token.normalized]
-    is_simple = not any(token.single_word for token in subject.added.values())
-    facts, hints, partly = [], [], []
+def hidden(subject: Subject) -> Iterator[Finding]:
+    """Look for added tokens that are not found in a text that contains them."""
+    facts, hints = [], []
     for id_, token in subject.added.items():
-        if not token.content:
-            continue
-        missed = _missed_in(subject, id_, token)
-        if not missed:
-            continue
-        inside = [
-            name for name in raw if name in token.content and name != token.content
-        ]
-        if len(missed) < len(AROUND):
-            others = [text for text in missed if text is not None]
-            if others:
-                partly.append(subject.found(id_, f"not in {others[0]!r}"))
-        elif token.normalized and inside and is_simple and not subject.normalizes:
-            facts.append(subject.found(id_, f"{max(inside, key=len)!r} is found first"))
-        else:
+        missed = _missed_in(subject, id_, token) if token.content else []
+        told = [text for text in missed if text is not None]
+        other = _found_first(subject, token)
+        if len(missed) == len(AROUND) and other:
+            facts.append(subject.found(id_, f"{other!r} is found first"))
+        elif len(missed) == len(AROUND):
             hints.append(subject.found(id_))
-    if facts:
-        message = "these added tokens contain another added token, which is found first"
-        yield Finding("BP301", message, tuple(facts))
-    if partly:
-        message = "these added tokens are found in some texts that have them, and not in others"
-        yield Finding("BP301", message, tuple(partly))
-    if hints:
-        message = f"these added tokens were not found in their own text, in {len(AROUND)} contexts"
-        yield Finding("BP301", message, tuple(hints), is_fact=False)
+        elif told:
+            facts.append(subject.found(id_, f"not in {told[0]!r}"))
+    yield Finding("BP301", tuple(facts))
+    limits = f"It was not found in {len(AROUND)} contexts."
+    yield Finding("BP301", tuple(hints), limits)
+
+
+def _found_first(subject: Subject, token: AddedToken) -> str | None:
+    """Return the added token that is certain to be found in place of one that contains it."""
+    is_single = any(other.single_word for other in subject.added.values())
+    if not token.normalized or is_single or subject.normalizes:
+        return None
+    raw = [other.content for other in subject.added.values() if not other.normalized]
+    inside = (name for name in raw if name in token.content and name != token.content)
+    return max(inside, key=len, default=None)
 
 
 def _missed_in(subject: Subject, id_: int, token: AddedToken) -> list[str | None]:
-    """Give the contexts in which a token is not found; ``None`` for one that may prevent it.
+    """List the contexts in which a token is not found; ``None`` for one that may prevent it.
 
     A word beside a token that is found as a single word prevents it, and so may other added
     tokens that are found in the context.
@@ -64,11 +52,9 @@ def _missed_in(subject: Subject, id_: int, token: AddedToken) -> list[str | None
     for before, behind in AROUND:
         text = before + token.content + behind
         found = _ids_of(subject, text)
-        if id_ in found or id_ in _ids_of(subject, _normalized(subject, text)):
+        if id_ in found or id_ in _ids_of(subject, subject.normalized(text)):
             continue
-        is_prevented = token.single_word or any(
-            other in subject.added for other in found
-        )
+        is_prevented = token.single_word or not subject.added.keys().isdisjoint(found)
         missed.append(None if is_prevented or not found else text)
     return missed
 
@@ -80,15 +66,7 @@ def _ids_of(subject: Subject, text: str) -> list[int]:
         return []
 
 
-def _normalized(subject: Subject, text: str) -> str:
-    """Normalize a text, as another text with the same result."""
-    try:
-        return subject.tokenizer.inspect().normalized(text.encode())
-    except TokenizerError:
-        return text
-
-
-def _same(subject: Subject) -> Iterator[Finding]:
+def same_text(subject: Subject) -> Iterator[Finding]:
     """Look for tokens with the same text; special tokens are checked below."""
     special = set(subject.tokenizer.special_tokens.values())
     by_content = defaultdict(list)
@@ -100,44 +78,29 @@ def _same(subject: Subject) -> Iterator[Finding]:
         taken = next((id_ for id_ in ids if id_ in subject.added), ids[0])
         others = (id_ for id_ in ids if id_ != taken)
         found += [subject.found(id_, f"the same as {taken}") for id_ in others]
-    if found:
-        message = (
-            "each of these has the same text as another token, which is used instead"
-        )
-        yield Finding("BP302", message, tuple(found))
+    yield Finding("BP302", tuple(found))
 
 
-def _in_plain_text(subject: Subject) -> Iterator[Finding]:
+def in_plain_text(subject: Subject) -> Iterator[Finding]:
+    """Look for special tokens whose text is one token even as plain text."""
     found = []
     for name, id_ in subject.tokenizer.special_tokens.items():
-        try:
-            ids = subject.tokenizer.encode(name, added_tokens="text")
-        except TokenizerError:
-            continue
+        ids = subject.ids_of(name.encode(), added_tokens="text")
         if len(ids) != 1 or subject.is_unknown(ids[0]):
             continue
-        if ids[0] != id_ and plain(subject.written[ids[0]]) != name:
-            continue
-        what = "this token" if ids[0] == id_ else f"the ordinary token {ids[0]}"
-        found.append(subject.found(id_, f"as plain text it is {what}"))
-    if found:
-        message = (
-            "the texts of these special tokens are encoded as a single token even if special "
-            "tokens are treated as plain text"
-        )
-        yield Finding("BP303", message, tuple(found))
+        if ids[0] == id_:
+            found.append(subject.found(id_, "as plain text it is this token"))
+        elif subject.written[ids[0]] == name:
+            what = f"as plain text it is the ordinary token {ids[0]}"
+            found.append(subject.found(id_, what))
+    yield Finding("BP303", tuple(found))
 
 
-def _in_any_text(subject: Subject) -> Iterator[Finding]:
-    tokens = found_in_any_text(subject.added)
-    found = tuple(
+def in_any_text(subject: Subject) -> Iterator[Finding]:
+    """Look for added tokens that are not special; a single space is left out."""
+    found = [
         FoundToken(id_, token.content)
-        for id_, token in tokens.items()
+        for id_, token in found_in_any_text(subject.added).items()
         if len(token.content) > 1 or token.content.replace("▁", " ").strip()
-    )
-    if found:
-        message = (
-            "these added tokens are not special, so any text that contains one gets its id; "
-            'added_tokens="text" prevents that'
-        )
-        yield Finding("BP304", message, found)
+    ]
+    yield Finding("BP304", tuple(found))

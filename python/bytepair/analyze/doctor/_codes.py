@@ -1,4 +1,4 @@
-"""The codes of findings: their names, their severity, and whether they need a corpus.
+"""The codes of findings: their names, levels and meanings, read from the pages in ``pages``.
 
 Codes keep their meaning. The first digit is the family: 1 reachability, 2 units and merges,
 3 added tokens, 4 ids and files, 5 normalizer and pattern, 6 the corpus.
@@ -6,7 +6,7 @@ Codes keep their meaning. The first digit is the family: 1 reachability, 2 units
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from bytepair._labels import argument
 from bytepair.errors import TokenizerError
@@ -27,43 +27,24 @@ class Code(NamedTuple):
     """``error``: some text gets wrong ids, no ids, or different ids in another library.
     ``warning``: a part of the vocabulary has no effect, or not the effect it seems to have.
     ``note``: worth knowing."""
-    needs_corpus: bool = False
+    meaning: str
+    """The first paragraph of its page."""
+
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether it is looked for in a corpus."""
+        return self.code.startswith("BP6")
 
 
-CODES = {
-    code.code: code
-    for code in (
-        Code("BP101", "unreachable-token", "warning"),
-        Code("BP102", "incomplete-character", "note"),
-        Code("BP103", "no-completion-found", "warning"),
-        Code("BP104", "no-text-found", "warning"),
-        Code("BP201", "missing-byte", "error"),
-        Code("BP202", "merge-before-its-part", "warning"),
-        Code("BP203", "merge-of-an-unreachable-part", "warning"),
-        Code("BP204", "pair-merged-twice", "warning"),
-        Code("BP301", "hidden-added-token", "warning"),
-        Code("BP302", "same-text-twice", "warning"),
-        Code("BP303", "special-token-in-plain-text", "error"),
-        Code("BP304", "added-token-in-any-text", "note"),
-        Code("BP305", "hidden-by-added-token", "warning"),
-        Code("BP401", "holes-in-ids", "note"),
-        Code("BP402", "added-token-id-not-kept", "error"),
-        Code("BP403", "config-names-another-token", "error"),
-        Code("BP404", "config-names-a-missing-token", "error"),
-        Code("BP405", "config-class-differs", "error"),
-        Code("BP406", "ids-outside-the-model", "error"),
-        Code("BP407", "ids-change-in-conversion", "note"),
-        Code("BP501", "changed-by-the-normalizer", "warning"),
-        Code("BP502", "cut-by-the-pattern", "warning"),
-        Code("BP503", "combining-mark-split-from-letter", "note"),
-        Code("BP504", "joiner-split-from-sequence", "note"),
-        Code("BP505", "text-does-not-come-back", "warning"),
-        Code("BP601", "never-used", "note", needs_corpus=True),
-        Code("BP602", "intermediate-token", "note", needs_corpus=True),
-        Code("BP603", "glitch-candidate", "note", needs_corpus=True),
-        Code("BP604", "character-without-a-token", "error", needs_corpus=True),
-    )
-}
+def _read(path: Path) -> Code:
+    """Read the heading, the level and the first paragraph of a page."""
+    heading, level, _, meaning, *_ = path.read_text(encoding="utf-8").split("\n\n")
+    _, code, name = heading.split()
+    severity = cast("Severity", level.partition(".")[0].lower())
+    return Code(code, name, severity, " ".join(meaning.split()))
+
+
+CODES = {path.stem: _read(path) for path in sorted(PAGES.glob("BP*.md"))}
 """All kinds of findings, by code."""
 FROM_SETTINGS = {"BP403", "BP404", "BP405", "BP406"}
 """The codes of what is found in the settings beside a tokenizer."""
@@ -87,6 +68,9 @@ def chosen(
 
 
 def _matching(option: str, prefixes: Iterable[str]) -> set[str]:
+    if isinstance(prefixes, str):
+        message = f"{option} must be a list of codes, not one string"
+        raise TypeError(message)
     found: set[str] = set()
     for prefix in prefixes:
         matching = {code for code in CODES if prefix and code.startswith(prefix)}
@@ -101,7 +85,7 @@ def _matching(option: str, prefixes: Iterable[str]) -> set[str]:
 
 
 def page(code: str) -> str:
-    """Give the page of a code, in Markdown.
+    """Return the page of a code, in Markdown.
 
     >>> page("BP101").splitlines()[0]
     '# BP101 unreachable-token'

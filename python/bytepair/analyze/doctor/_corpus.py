@@ -5,7 +5,8 @@ A text file that is a single document is held in memory.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bytepair import _core
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], object]
 
-__all__ = ["count", "find"]
+__all__ = ["Used", "count", "find"]
 
 MOST_KEPT = 0.01
 """A token that is kept at most this share of the times that it is formed is intermediate."""
@@ -41,27 +42,24 @@ LEAST_EACH = 20
 MOST_CONTAINING = 3
 
 
+@dataclass(frozen=True)
 class Used:
-    """How often each token was formed, how often it was kept, and what no token stood for."""
+    """How often each token was formed and kept, and each character without a token occurred."""
 
-    def __init__(
-        self,
-        formed: "NDArray[np.uint64]",
-        kept: "NDArray[np.uint64]",
-        missing: Counter[bytes],
-    ) -> None:
-        self.formed, self.kept, self.missing = formed, kept, missing
-        self.n_tokens = int(kept.sum())
+    formed: "NDArray[np.uint64]"
+    kept: "NDArray[np.uint64]"
+    missing: Counter[bytes]
 
-    def of(self, id_: int) -> TokenUsage:
-        """Give both counts of a token."""
-        return TokenUsage(int(self.formed[id_]), int(self.kept[id_]))
+    def found(self, subject: Subject, id_: int, detail: str) -> FoundToken:
+        """Describe a token with its counts."""
+        usage = TokenUsage(int(self.formed[id_]), int(self.kept[id_]))
+        return FoundToken(id_, subject.written[id_], detail, usage)
 
 
 def count(
     subject: Subject,
     corpus: Any,  # noqa: ANN401 -- what `list_sources` takes
-    reading: dict[str, Any],
+    reading: Mapping[str, Any],
     progress: "Progress | None" = None,
 ) -> Used:
     """Count the tokens of a corpus, both those that are formed and those that are kept.
@@ -76,130 +74,89 @@ def count(
     options = ReadOptions(**reading)
     refuse_idle(sources, options)
     encoder = Encoder.of(subject.tokenizer)
-    usage, finding, tally = _core.Usage(encoder.tokenizer), _finding(encoder), Tally()
+    usage, measure, tally = _core.Usage(encoder.tokenizer), _measure(encoder), Tally()
     total, n_before = sum(source.size for source in sources), 0
     for source in sources:
         part = Part(source)
         for rows in read_rows(part, options, tally):
             column = (rows.data, rows.offsets)
             usage.add_rows(column)
-            if finding is not None and encoder.may_miss(column[0]):
-                finding.add_rows(column)
+            if measure is not None and encoder.may_miss(column[0]):
+                measure.add_rows(column)
             if progress is not None:
                 progress(n_before + tally.place(part), total)
         n_before += source.size
     formed, kept = usage.sums()
     n_ids = subject.tokenizer.n_vocab
-    counts = finding.missing(0) if finding is not None and finding.groups else []
+    counts = measure.missing(0) if measure is not None and measure.groups else []
     missing = named(subject.tokenizer, counts)
     return Used(formed[:n_ids], kept[:n_ids], missing)
 
 
-def _finding(encoder: Encoder) -> _core.Measure | None:
-    """Give what finds characters that no token stands for, if there may be any."""
-    if encoder.finder is not None:
-        tokenizer, missing = encoder.finder
-        return _core.Measure(tokenizer, missing=missing)
-    if encoder.missing is not None:
-        return _core.Measure(encoder.tokenizer, missing=encoder.missing)
-    return None
+def _measure(encoder: Encoder) -> _core.Measure | None:
+    """Return what finds characters that no token stands for, if there may be any."""
+    tokenizer, missing = encoder.finder or (encoder.tokenizer, encoder.missing)
+    return None if missing is None else _core.Measure(tokenizer, missing=missing)
 
 
 def find(subject: Subject, used: Used) -> Iterator[Finding]:
     """Look for tokens that the corpus does not use, or hardly uses."""
-    subject.counts["corpus_tokens"] = used.n_tokens
-    corpus = f"{used.n_tokens:,} tokens of this corpus"
+    subject.counts["corpus_tokens"] = int(used.kept.sum())
     ids = [id_ for id_ in subject.text_ids if len(subject.tokens[id_][1]) > 1]
     never = [id_ for id_ in ids if not used.formed[id_]]
-    if never:
-        message = f"these tokens are never formed in encoding the {corpus}"
-        yield Finding("BP601", message, subject.all_found(never))
-    tokens = _intermediate(subject, used, ids)
-    if tokens:
-        n_never = sum(not token.usage.kept for token in tokens if token.usage)
-        message = (
-            f"these tokens are formed when the {corpus} is encoded, but kept at most "
-            f"{100 * MOST_KEPT:g} % of the times; {n_never:,} of them are always merged "
-            "further"
-        )
-        yield Finding("BP602", message, tokens)
-    yield from _glitches(subject, used, ids)
-    if used.missing:
-        yield _missing(subject, used.missing)
-
-
-def _missing(subject: Subject, missing: Counter[bytes]) -> Finding:
-    """Name the characters that no token stands for, the most frequent first."""
-    order = sorted(missing, key=lambda text: (-missing[text], text))
-    tokens = tuple(
-        FoundToken(None, plain(text), amount(missing[text], "time")) for text in order
-    )
-    fate = (
-        "they are dropped"
-        if subject.rules["drops_missing"]
-        else "texts that contain them cannot be encoded"
-    )
-    message = f"no token represents these characters of this corpus; {fate}"
-    return Finding("BP604", message, tokens)
+    yield Finding("BP601", subject.all_found(never))
+    yield Finding("BP602", _intermediate(subject, used, ids))
+    limits = "Only a test with the model can prove it."
+    yield Finding("BP603", _glitches(subject, used, ids), limits)
+    yield Finding("BP604", _missing(subject, used.missing))
 
 
 def _intermediate(
     subject: Subject, used: Used, ids: list[int]
 ) -> tuple[FoundToken, ...]:
     """Describe tokens that are formed but hardly kept, by their share, the most formed first."""
-    found = []
-    for id_ in ids:
-        usage = used.of(id_)
-        if usage.formed and usage.kept_share <= MOST_KEPT:
-            detail = (
-                f"formed {amount(usage.formed, 'time')}, kept {amount(usage.kept, 'time')}"
-                + (f" ({100 * usage.kept_share:.3f} %)" if usage.kept else "")
-            )
-            found.append((usage, subject.found(id_, detail, usage)))
-    found.sort(key=lambda entry: (entry[0].kept_share, -entry[0].formed))
-    return tuple(token for _, token in found)
+    formed, kept = used.formed.tolist(), used.kept.tolist()
+    found = [id_ for id_ in ids if formed[id_] and kept[id_] <= MOST_KEPT * formed[id_]]
+    found.sort(key=lambda id_: (kept[id_] / formed[id_], -formed[id_]))
+
+    def detail(id_: int) -> str:
+        share = f" ({100 * kept[id_] / formed[id_]:.3f} %)" if kept[id_] else ""
+        return f"formed {amount(formed[id_], 'time')}, kept {amount(kept[id_], 'time')}{share}"
+
+    return tuple(used.found(subject, id_, detail(id_)) for id_ in found)
 
 
-def _glitches(subject: Subject, used: Used, ids: list[int]) -> Iterator[Finding]:
+def _glitches(subject: Subject, used: Used, ids: list[int]) -> tuple[FoundToken, ...]:
     """Choose tokens that were learned late, are long, and are rare here."""
-    if not ids or used.n_tokens < LEAST_EACH * len(subject.tokens):
-        return
-    texts = {id_: plain(subject.written[id_]) for id_ in ids}
-    lengths = np.array([len(texts[id_]) for id_ in ids])
+    n_tokens = subject.counts["corpus_tokens"]
+    if not ids or n_tokens < LEAST_EACH * len(subject.tokens):
+        return ()
+    lengths = [len(subject.written[id_]) for id_ in ids]
     longest = np.quantile(lengths, LONG)
     first_late = ids[int(len(ids) * LATE)]
-    most = used.n_tokens * RARE
     found = [
         id_
         for id_, length in zip(ids, lengths, strict=True)
-        if id_ >= first_late and length >= longest and used.kept[id_] <= most
+        if id_ >= first_late and length >= longest and used.kept[id_] <= n_tokens * RARE
     ]
-    if not found:
-        return
-    containing = _containing(subject, found)
-    tokens = tuple(
-        subject.found(id_, _rarely(subject, used, id_, containing[id_]), used.of(id_))
-        for id_ in found
-    )
-    message = (
-        "these tokens were learned late, are long, and rarely occur here: a model may have "
-        "seen them too rarely to know them"
-    )
-    yield Finding("BP603", message, tokens, is_fact=False)
-
-
-def _rarely(subject: Subject, used: Used, id_: int, containing: Iterable[int]) -> str:
-    words = f"kept {amount(int(used.kept[id_]), 'time')}"
-    names = [repr(plain(subject.written[other])) for other in containing]
-    return f"{words}; part of {', '.join(names)}" if names else words
-
-
-def _containing(subject: Subject, ids: list[int]) -> dict[int, list[int]]:
-    """Give, for each token, tokens that merges make from it."""
-    wanted = set(ids)
-    found: dict[int, list[int]] = defaultdict(list)
+    wanted, containing = set(found), defaultdict[int, list[str]](list)
     for left, right, id_ in subject.merges:
         for part in {left, right} & wanted:
-            if len(found[part]) < MOST_CONTAINING:
-                found[part].append(id_)
-    return found
+            containing[part].append(repr(subject.written[id_]))
+
+    def detail(id_: int) -> str:
+        names = ", ".join(containing[id_][:MOST_CONTAINING])
+        part = f"; part of {names}" if names else ""
+        return f"kept {amount(int(used.kept[id_]), 'time')}{part}"
+
+    return tuple(used.found(subject, id_, detail(id_)) for id_ in found)
+
+
+def _missing(subject: Subject, missing: Counter[bytes]) -> tuple[FoundToken, ...]:
+    """Name the characters that no token stands for, the most frequent first."""
+    order = sorted(missing, key=lambda text: (-missing[text], text))
+    fate = subject.fate_of_missing
+    return tuple(
+        FoundToken(None, plain(text), f"{amount(missing[text], 'time')}; {fate}")
+        for text in order
+    )

@@ -1,7 +1,7 @@
 """A diagnosis: findings, each with the tokens that it is about."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from bytepair._results import Result
@@ -31,9 +31,8 @@ class TokenUsage:
         return self.kept / self.formed if self.formed else 0.0
 
     def as_object(self) -> dict[str, Any]:
-        """Give the counts and their ratio as JSON holds them."""
-        shares = {"kept_share": self.kept_share}
-        return {"formed": self.formed, "kept": self.kept, **shares}
+        """Return the counts and their ratio as JSON holds them."""
+        return {**asdict(self), "kept_share": self.kept_share}
 
 
 @dataclass(frozen=True)
@@ -51,24 +50,32 @@ class FoundToken:
     usage: TokenUsage | None = field(default=None, repr=False)
 
     def as_object(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
-        found: dict[str, Any] = {"id": self.id, "text": self.text}
+        """Return everything as JSON holds it."""
         counts = {} if self.usage is None else self.usage.as_object()
-        return {**found, "detail": self.detail, **counts}
+        return {"id": self.id, "text": self.text, "detail": self.detail, **counts}
 
 
 @dataclass(frozen=True, repr=False)
 class Finding(Result):
-    """One finding: its code, a message, and the tokens that it is about.
+    """One finding: its code, and the tokens that it is about.
 
-    A fact follows from the tokenizer (and the corpus) with certainty. A hint is not certain:
-    the token was not found in a limited search, whose extent the message states.
+    A fact follows from the tokenizer (and the corpus) with certainty. A hint is not certain;
+    ``limits`` says why, such as the extent of a search that did not find the tokens.
     """
 
     code: str
-    message: str
     tokens: tuple[FoundToken, ...]
-    is_fact: bool = True
+    limits: str = ""
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether it is certain."""
+        return not self.limits
+
+    @property
+    def message(self) -> str:
+        """What the finding means, and why a hint is not certain."""
+        return f"{CODES[self.code].meaning} {self.limits}".rstrip()
 
     @property
     def count(self) -> int:
@@ -85,8 +92,15 @@ class Finding(Result):
         """The severity: ``error``, ``warning`` or ``note``."""
         return CODES[self.code].severity
 
+    @property
+    def heading(self) -> str:
+        """The code, its name, the number of entries and the severity."""
+        certainty = "" if self.is_fact else ", a hint"
+        severity = f"({self.severity}{certainty})"
+        return f"{self.code} {self.name}: {self.count:,} {severity}"
+
     def as_object(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return everything as JSON holds it."""
         return {
             "code": self.code,
             "name": self.name,
@@ -102,11 +116,10 @@ class Finding(Result):
 class Diagnosis(Result):
     """The findings about a tokenizer.
 
-    ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``tokens``
-    of the vocabulary; ``text_tokens``, which merges may make; ``partial``, those with part of
-    a character; ``not_given_back``, tokens of whole characters whose text alone gives other
-    ids; and ``tried_contexts``. Numbers that were not needed are absent. ``unchecked`` says what could not be
-    looked for, and why.
+    ``counts`` are numbers behind the findings, by name: ``ids`` (holes included); ``partial``,
+    tokens with part of a character; ``not_given_back``, tokens of whole characters whose text
+    alone gives other ids; ``tried_contexts``; and ``corpus_tokens``. Numbers that were not needed
+    are absent. ``unchecked`` says what could not be looked for, and why.
     """
 
     findings: tuple[Finding, ...]
@@ -119,16 +132,16 @@ class Diagnosis(Result):
         return all(finding.severity == "note" for finding in self.findings)
 
     def of(self, code: str) -> tuple[Finding, ...]:
-        """Give the findings of a code."""
+        """Return the findings of a code."""
         return tuple(finding for finding in self.findings if finding.code == code)
 
     def ids(self, code: str) -> set[int]:
-        """Give the ids of all tokens that findings of a code name."""
+        """Return the ids of all tokens that findings of a code name."""
         tokens = (token for finding in self.of(code) for token in finding.tokens)
         return {token.id for token in tokens if token.id is not None}
 
     def as_object(self) -> dict[str, Any]:
-        """Give everything as JSON holds it."""
+        """Return everything as JSON holds it."""
         return {
             "counts": dict(self.counts),
             "unchecked": list(self.unchecked),

@@ -16,7 +16,7 @@ from itertools import islice
 from bytepair import _core
 
 from ._subject import BYTE, NOT_IN_UTF8, Subject, is_utf8
-from ._texts import CONTINUATIONS, Texts
+from ._texts import CONTINUATIONS, completions
 
 __all__ = ["Partial"]
 
@@ -27,30 +27,31 @@ MOST_COMPLETIONS = 300_000
 class Partial:
     """The neighbours of tokens with part of a character."""
 
-    def __init__(self, subject: Subject, texts: Texts) -> None:
-        self.subject, self.texts = subject, texts
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
         self.are_intact: dict[tuple[int, int], bool] = {}
 
     def reason(self, id_: int) -> str | None:
         """Explain why no UTF-8 text is encoded with a token; ``None`` if this is not proven."""
-        found = list(islice(self.texts.completed(id_), MOST_COMPLETIONS + 1))
+        subject = self.subject
+        own = subject.tokens[id_][1]
+        found = list(islice(completions(own), MOST_COMPLETIONS + 1))
         if not found:
             return "no UTF-8 text has these bytes"
-        if len(found) > MOST_COMPLETIONS or self.subject.may_drop_units:
+        if len(found) > MOST_COMPLETIONS or subject.may_drop_units:
             return None
-        why = _core.why_in_no_piece(self.subject.tokenizer, found)
-        n_changed, n_cut = why.count("changed"), why.count("cut")
+        why = _core.why_in_no_piece(subject.tokenizer, found)
         left = [text for text, reason in zip(found, why, strict=True) if not reason]
         if left and not self._has_units_of_bytes:
             return None
         if any(self._is_possible(id_, text) for text in left):
             return None
-        numbers = (
-            (n_changed, "changed by the normalizer"),
-            (n_cut, "cut by the pattern"),
-            (len(left), "merged differently"),
-        )
-        parts = (f"{number:,} {what}" for number, what in numbers if number)
+        numbers = {
+            "changed by the normalizer": why.count("changed"),
+            "cut by the pattern": why.count("cut"),
+            "merged differently": len(left),
+        }
+        parts = (f"{number:,} {what}" for what, number in numbers.items() if number)
         return f"{len(found):,} completions: {', '.join(parts)}"
 
     @cached_property
@@ -75,27 +76,24 @@ class Partial:
         return by_first, by_last
 
     def _is_possible(self, id_: int, text: bytes) -> bool:
-        """Tell whether tokens may make up the rest of a completion."""
+        """Whether tokens may make up the rest of a completion."""
         own = self.subject.tokens[id_][1]
-        start = text.find(own)
-        while start >= 0:
-            before, behind = text[:start], text[start + len(own) :]
-            if self._is_followed(id_, behind) and self._is_preceded(id_, before):
-                return True
-            start = text.find(own, start + 1)
-        return False
+        return any(
+            self._is_followed(id_, text[start + len(own) :])
+            and self._is_preceded(id_, text[:start])
+            for start in range(len(text) - len(own) + 1)
+            if text.startswith(own, start)
+        )
 
     def _is_followed(self, id_: int, rest: bytes) -> bool:
-        """Tell whether a token stays as it is before tokens that begin with these bytes."""
+        """Whether a token stays as it is before tokens that begin with these bytes."""
         if not rest:
             return True
         for other in self._neighbours[0].get(rest[0], ()):
             own = self.subject.tokens[other][1]
-            fits = rest.startswith(own) or (
-                own.startswith(rest) and _may_begin(own[len(rest) :])
-            )
+            goes_on = own.startswith(rest) and _may_begin(own[len(rest) :])
             if (
-                fits
+                (goes_on or rest.startswith(own))
                 and self._is_intact(id_, other)
                 and self._is_followed(other, rest[len(own) :])
             ):
@@ -103,16 +101,14 @@ class Partial:
         return False
 
     def _is_preceded(self, id_: int, rest: bytes) -> bool:
-        """Tell whether a token stays as it is behind tokens that end with these bytes."""
+        """Whether a token stays as it is behind tokens that end with these bytes."""
         if not rest:
             return True
         for other in self._neighbours[1].get(rest[-1], ()):
             own = self.subject.tokens[other][1]
-            fits = rest.endswith(own) or (
-                own.endswith(rest) and _may_end(own[: -len(rest)])
-            )
+            goes_on = own.endswith(rest) and _may_end(own[: -len(rest)])
             if (
-                fits
+                (goes_on or rest.endswith(own))
                 and self._is_intact(other, id_)
                 and self._is_preceded(other, rest[: -len(own)])
             ):
@@ -120,7 +116,7 @@ class Partial:
         return False
 
     def _is_intact(self, left: int, right: int) -> bool:
-        """Tell whether the units of two tokens are merged to these two."""
+        """Whether the units of two tokens are merged to these two."""
         pair = left, right
         if pair not in self.are_intact:
             merged = _core.merged_units(self.subject.tokenizer, list(pair))
@@ -129,7 +125,7 @@ class Partial:
 
 
 def _may_begin(part: bytes) -> bool:
-    r"""Tell whether a text may begin with these bytes.
+    r"""Whether a text may begin with these bytes.
 
     >>> _may_begin(b"a\xc3"), _may_begin(b"\xb8"), _may_begin(b"")
     (True, False, True)
@@ -142,7 +138,7 @@ def _may_begin(part: bytes) -> bool:
 
 
 def _may_end(part: bytes) -> bool:
-    r"""Tell whether a text may end with these bytes.
+    r"""Whether a text may end with these bytes.
 
     >>> _may_end(b"\xb8a"), _may_end(b"a\xc3"), _may_end(b"")
     (True, False, True)

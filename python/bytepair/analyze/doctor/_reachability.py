@@ -4,108 +4,83 @@ from collections.abc import Iterator
 
 from bytepair import _core
 
-from ._finding import Finding, FoundToken
+from ._finding import Finding
 from ._partial import Partial
-from ._subject import ADDED, Subject, bytes_of_name, plain
-from ._texts import Texts
+from ._subject import ADDED, Subject
 
-__all__ = ["find"]
+__all__ = ["incomplete", "textless", "unmade", "without_completion"]
 
-
-def find(subject: Subject, texts: Texts) -> Iterator[Finding]:
-    """Look for tokens of text that cannot occur, or do not seem to occur."""
-    yield from _unspelled(subject)
-    yield from _unmade(subject, texts)
-    yield from _partial(subject, texts)
+SPELLED = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x144)}
+"""The characters that stand for bytes in the names of tokens."""
 
 
-def _unspelled(subject: Subject) -> Iterator[Finding]:
-    """Look for tokens that are no text, and that nothing else gives: no added token, no role."""
+def textless(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens without text that nothing else gives: no added token, no role."""
     ids = [
         id_
-        for id_, (kind, own) in enumerate(subject.tokens)
-        if kind == ADDED
-        and id_ not in subject.added
-        and (not own or (subject.rules["is_bytes"] and bytes_of_name(own) is None))
+        for id_, (kind, name) in enumerate(subject.tokens)
+        if kind == ADDED and id_ not in subject.added
+        if not name or (subject.rules["is_bytes"] and not _is_spelled(name))
     ]
-    reasons = _core.why_it_stays(subject.tokenizer, ids)
-    found = tuple(
+    reasons = zip(ids, _core.why_it_stays(subject.tokenizer, ids), strict=True)
+    found = [
         subject.found(
             id_,
             "a character of its name stands for no byte"
             if subject.tokens[id_][1]
             else "has no text",
         )
-        for id_, reason in zip(ids, reasons, strict=True)
+        for id_, reason in reasons
         if reason is None
-    )
-    if found:
-        message = "these tokens stand for no text, so no text is ever encoded with them"
-        yield Finding("BP101", message, found)
+    ]
+    yield Finding("BP101", tuple(found))
 
 
-def _unmade(subject: Subject, texts: Texts) -> Iterator[Finding]:
-    unmade, unplaced = subject.unreached
+def _is_spelled(name: bytes) -> bool:
+    return {ord(letter) for letter in name.decode(errors="replace")} <= SPELLED
+
+
+def unmade(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens whose units merge into others."""
+    ids, limits = subject.lost, ""
     if subject.rules["ignore_merges"]:
-        whole = (unmade | unplaced) & texts.not_found
-        partial = (unmade | unplaced) & texts.without_completion.keys()
-        tokens = _with_parts(subject, whole | partial)
-        if tokens:
-            message = (
-                "no merges lead to these tokens, and they were not found as whole pieces in "
-                f"any of {texts.n_contexts} contexts"
-            )
-            yield Finding("BP101", message, tokens, is_fact=False)
-        return
-    tokens = _with_parts(subject, unmade | unplaced)
-    if tokens:
-        message = "no merges lead to these tokens, so no text is ever encoded with them"
-        yield Finding("BP101", message, tokens)
+        texts = subject.texts
+        ids = ids & (texts.not_found | texts.without_completion.keys())
+        limits = texts.limits
+    found = tuple(subject.found(id_, _instead(subject, id_)) for id_ in sorted(ids))
+    yield Finding("BP101", found, limits)
 
 
-def _with_parts(subject: Subject, ids: set[int]) -> tuple[FoundToken, ...]:
-    """Describe tokens by the tokens that their units are merged to instead."""
-    unplaced = subject.unreached[1]
-
-    def detail(id_: int) -> str:
-        if id_ in unplaced:
-            return "merged with every possible neighbour"
-        if not subject.tokens[id_][1]:
-            return "has no text"
-        merged = _core.merged_units(subject.tokenizer, [id_])
-        if merged is None:
-            return "made of units that the vocabulary lacks"
-        return "becomes " + " + ".join(repr(plain(subject.written[m])) for m in merged)
-
-    return tuple(subject.found(id_, detail(id_)) for id_ in sorted(ids))
+def _instead(subject: Subject, id_: int) -> str:
+    """Say what the units of a token are merged to."""
+    if id_ in subject.unreached[1]:
+        return "merged with every possible neighbour"
+    if not subject.tokens[id_][1]:
+        return "has no text"
+    merged = _core.merged_units(subject.tokenizer, [id_])
+    if merged is None:
+        return "made of units that the vocabulary lacks"
+    return "becomes " + " + ".join(repr(subject.written[part]) for part in merged)
 
 
-def _partial(subject: Subject, texts: Texts) -> Iterator[Finding]:
+def incomplete(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens of several bytes with part of a character."""
     subject.counts["partial"] = len(subject.partial)
-    many = [id_ for id_ in subject.partial if len(subject.tokens[id_][1]) > 1]
-    if many:
-        message = "these tokens of several bytes contain part of a character"
-        yield Finding("BP102", message, subject.all_found(many))
-    unmade, unplaced = subject.unreached
-    lost = {
-        id_: n
-        for id_, n in sorted(texts.without_completion.items())
-        if id_ not in unmade and id_ not in unplaced
-    }
-    proofs = Partial(subject, texts)
-    reasons = {id_: proofs.reason(id_) for id_ in lost}
-    facts = tuple(subject.found(id_, why) for id_, why in reasons.items() if why)
-    if facts:
-        message = "these tokens contain part of a character, and no UTF-8 text is encoded with them"
-        yield Finding("BP103", message, facts)
-    hints = tuple(
-        subject.found(id_, f"{n:,} tried")
-        for id_, n in lost.items()
-        if not reasons[id_]
-    )
-    if hints:
-        message = (
-            "these tokens contain part of a character, and were not found in the texts that "
-            "were tried to complete it"
-        )
-        yield Finding("BP103", message, hints, is_fact=False)
+    ids = [id_ for id_ in subject.partial if len(subject.tokens[id_][1]) > 1]
+    yield Finding("BP102", subject.all_found(ids))
+
+
+def without_completion(subject: Subject) -> Iterator[Finding]:
+    """Look for tokens with part of a character that occur in no UTF-8 text."""
+    proofs = Partial(subject)
+    facts, hints = [], []
+    for id_, n_tried in sorted(subject.texts.without_completion.items()):
+        if id_ in subject.lost:
+            continue
+        reason = proofs.reason(id_)
+        if reason:
+            facts.append(subject.found(id_, reason))
+        else:
+            hints.append(subject.found(id_, f"{n_tried:,} tried"))
+    yield Finding("BP103", tuple(facts))
+    yield Finding("BP103", tuple(hints), "No proof was found, only no text.")

@@ -1,8 +1,9 @@
-"""The tokenizer to diagnose: its tokens, rules and merges, each computed once."""
+"""The tokenizer to diagnose, with what is known about it: each fact is computed once."""
 
 import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
@@ -10,12 +11,16 @@ from bytepair._added import found_in_any_text
 from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
-from ._finding import FoundToken, TokenUsage
+from ._finding import FoundToken
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bytepair._added import AddedToken
+
+    from ._texts import Texts
+
+    Rows = tuple[NDArray[np.uint32], NDArray[np.int64]]
 
 __all__ = [
     "ADDED",
@@ -24,13 +29,11 @@ __all__ = [
     "ENDS",
     "HOLE",
     "NOT_IN_UTF8",
-    "ROWS_AT_ONCE",
     "Added",
     "Subject",
-    "bytes_of_name",
-    "column",
     "is_utf8",
     "plain",
+    "read_json",
 ]
 
 Added: TypeAlias = Literal["find", "text"]
@@ -43,37 +46,61 @@ KINDS = {"byte": BYTE, "unknown": UNKNOWN, "added": ADDED, "none": HOLE}
 NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
 """Bytes that never occur in UTF-8."""
 
-ROWS_AT_ONCE = 100_000
-"""The number of texts that are encoded in one call."""
-
 
 class Subject:
-    """A tokenizer, with cached facts about it."""
+    """A tokenizer, its file, and the settings beside it."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self.tokenizer = tokenizer
-        self.counts: dict[str, int] = {}
+    def __init__(self, tokenizer: Tokenizer, file: Path | None = None) -> None:
+        self.tokenizer, self.file = tokenizer, file
+        self.inside = tokenizer.inspect()
+        self.config: dict[str, Any] = {}
+        """The content of ``tokenizer_config.json``."""
+        self.model: dict[str, Any] = {}
+        """The content of the model's ``config.json``."""
+        self.counts: dict[str, int] = {"ids": tokenizer.n_vocab}
         self.unchecked: list[str] = []
         """What cannot be looked for, as sentences."""
 
     @cached_property
-    def tokens(self) -> list[tuple[int, bytes]]:
-        """The kind and the bytes of each token, without marks."""
-        return [(_kind(one), one.bytes) for one in self.tokenizer.inspect().tokens()]
+    def texts(self) -> "Texts":
+        """The search for texts that contain a token."""
+        from ._texts import Texts
+
+        return Texts(self)
 
     @cached_property
-    def written(self) -> list[Any]:
-        """The tokens as written in the vocabulary, with marks."""
-        return self.tokenizer.vocabulary
+    def document(self) -> dict[str, Any] | None:
+        """The content of a ``tokenizer.json``; ``None`` for files of other formats."""
+        if self.file is None or self.file.suffix != ".json":
+            return None
+        found = read_json(self.file)
+        return found if isinstance(found.get("model"), dict) else None
+
+    @cached_property
+    def tokens(self) -> list[tuple[int, bytes]]:
+        """The kind and the bytes of each token, without marks."""
+        return [(_kind(one), one.bytes) for one in self.inside.tokens()]
+
+    @cached_property
+    def written(self) -> list[str]:
+        """The tokens as written in the vocabulary, with marks and escapes."""
+        return list(map(plain, self.tokenizer.vocabulary))
 
     @cached_property
     def rules(self) -> dict[str, Any]:
         """The rules by which text becomes units."""
-        return self.tokenizer.inspect().settings
+        return self.inside.settings
+
+    @property
+    def fate_of_missing(self) -> str:
+        """What happens to units outside the alphabet."""
+        if self.rules["unknown"] is not None:
+            return f"becomes {self.rules['unknown']}"
+        return "is dropped" if self.rules["drops_missing"] else "is an error"
 
     def is_unknown(self, id_: int) -> bool:
-        """Tell whether a token stands for units outside the alphabet."""
-        is_named = plain(self.written[id_]) == self.rules["unknown"]
+        """Whether a token stands for units outside the alphabet."""
+        is_named = self.written[id_] == self.rules["unknown"]
         return self.tokens[id_][0] == UNKNOWN or is_named
 
     @cached_property
@@ -90,20 +117,21 @@ class Subject:
         """
         found = list(found_in_any_text(self.added).values())
         is_single = any(token.single_word for token in found)
-        if not found or is_single or self.may_drop_units:
-            return []
-        if self.changes_segments:
+        if not found or is_single or self.may_drop_units or self._changes_segments:
             return []
         return [
             token.content
             for token in found
             if not self.normalizes
-            or (
-                token.normalized
-                and self.tokenizer.inspect().normalized(token.content.encode())
-                == token.content
-            )
+            or (token.normalized and self.normalized(token.content) == token.content)
         ]
+
+    def normalized(self, text: str) -> str:
+        """Normalize a text; a text that is refused stays as it is."""
+        try:
+            return self.inside.normalized(text.encode())
+        except TokenizerError:
+            return text
 
     @cached_property
     def _parts(self) -> dict[str, Any]:
@@ -115,7 +143,7 @@ class Subject:
         return bool(self._parts["normalizer"])
 
     @property
-    def changes_segments(self) -> bool:
+    def _changes_segments(self) -> bool:
         """Whether the text between added tokens is changed afterwards."""
         return any(round_["change"] for round_ in self._parts["rounds"])
 
@@ -153,46 +181,39 @@ class Subject:
         unmade, unplaced = _core.unreached(self.tokenizer)
         return set(unmade) - self.added.keys(), set(unplaced) - self.added.keys()
 
+    @property
+    def lost(self) -> set[int]:
+        """The tokens of text that no text is encoded with, unless they are whole pieces."""
+        return set.union(*self.unreached)
+
     @cached_property
     def merges(self) -> list[tuple[int, int, int]]:
         """The merges in order: left id, right id, id."""
-        log = self.tokenizer.inspect().merge_log
-        return [(left, right, id_) for left, right, id_, _ in log]
+        return [(left, right, id_) for left, right, id_, _ in self.inside.merge_log]
 
-    @cached_property
-    def ranks(self) -> Sequence[int]:
-        """The rank of each merge: the lowest goes first."""
-        return self.rules["priorities"] or range(len(self.merges))
-
-    def found(
-        self, id_: int, detail: str = "", usage: TokenUsage | None = None
-    ) -> FoundToken:
+    def found(self, id_: int, detail: str = "") -> FoundToken:
         """Describe a token of the vocabulary."""
-        return FoundToken(id_, plain(self.written[id_]), detail, usage)
+        return FoundToken(id_, self.written[id_], detail)
 
-    def all_found(self, ids: Iterable[int], detail: str = "") -> tuple[FoundToken, ...]:
+    def all_found(self, ids: Iterable[int]) -> tuple[FoundToken, ...]:
         """Describe tokens, in the order of their ids."""
-        return tuple(self.found(id_, detail) for id_ in sorted(ids))
+        return tuple(map(self.found, sorted(ids)))
 
     def encode_rows(
         self, rows: Sequence[bytes], added_tokens: Added = "find"
-    ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
+    ) -> "Rows":
         """Encode texts, with special tokens as text; texts that cannot be encoded have no ids."""
-        texts = column(rows)
+        offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        texts = np.frombuffer(b"".join(rows), np.uint8), offsets
         try:
             ids, ends = _core.encode_rows(
                 self.tokenizer, texts, added_tokens=added_tokens
             )
         except TokenizerError:
-            return self._encode_each(rows, added_tokens)
+            found = [self.ids_of(row, added_tokens) for row in rows]
+            ends = np.cumsum([len(row) for row in found], dtype=np.int64)
+            ids = np.array([id_ for row in found for id_ in row])
         return ids.astype(np.uint32, copy=False), ends
-
-    def _encode_each(
-        self, rows: Sequence[bytes], added_tokens: Added
-    ) -> "tuple[NDArray[np.uint32], NDArray[np.int64]]":
-        found = [self.ids_of(row, added_tokens) for row in rows]
-        ends = np.cumsum([len(ids) for ids in found], dtype=np.int64)
-        return np.array([id_ for ids in found for id_ in ids], np.uint32), ends
 
     def ids_of(self, text: bytes, added_tokens: Added = "find") -> list[int]:
         """Encode a text, with special tokens as text; no ids if that is refused."""
@@ -206,25 +227,17 @@ def _kind(token: _core.Token) -> int:
     return KINDS.get(token.kind, token.continues * CONTINUES + token.ends * ENDS)
 
 
-_PRINTABLE = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
-_BYTES = {chr(byte): byte for byte in _PRINTABLE} | {
-    chr(0x100 + number): byte for number, byte in enumerate(_OTHERS)
-}
-
-
-def bytes_of_name(name: bytes) -> bytes | None:
-    """Give the bytes that characters spell; ``None`` if one of them stands for no byte.
-
-    >>> bytes_of_name("Ġa".encode()), bytes_of_name("‼".encode())
-    (b' a', None)
-    """
-    found = [_BYTES.get(character) for character in name.decode(errors="replace")]
-    return None if None in found else bytes(byte for byte in found if byte is not None)
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a JSON object; empty if a file has none."""
+    try:
+        found = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def is_utf8(text: bytes) -> bool:
-    """Tell whether bytes are whole characters."""
+    """Whether bytes are whole characters."""
     try:
         text.decode()
     except UnicodeDecodeError:
@@ -238,13 +251,6 @@ def plain(token: str | bytes | None) -> str:
     >>> plain(b"caf\xc3\xa9"), plain(b"\xc3"), plain(None)
     ('café', '\\xc3', '')
     """
-    if token is None or isinstance(token, str):
-        return token or ""
-    return token.decode(errors="backslashreplace")
-
-
-def column(rows: Sequence[bytes]) -> "tuple[NDArray[np.uint8], NDArray[np.int64]]":
-    """Concatenate texts, and give the offset of each."""
-    offsets = np.zeros(len(rows) + 1, np.int64)
-    np.cumsum([len(row) for row in rows], out=offsets[1:])
-    return np.frombuffer(b"".join(rows), np.uint8), offsets
+    if isinstance(token, bytes):
+        return token.decode(errors="backslashreplace")
+    return token or ""

@@ -13,7 +13,7 @@ from bytepair import _core
 from bytepair._numpy import np
 from bytepair.errors import TokenizerError
 
-from ._subject import ROWS_AT_ONCE, Added, Subject, is_utf8
+from ._subject import Added, Subject, is_utf8
 
 __all__ = ["CONTINUATIONS", "Texts", "completions"]
 
@@ -34,11 +34,17 @@ N_UNITS = 8
 COMPLETIONS = (24, 1024, 70_000)
 """The numbers of completions that are tried for each token, one stage after the other."""
 
+ROWS_AT_ONCE = 100_000
+"""The number of texts that are encoded in one call."""
+
 BYTES_AT_ONCE = 16 << 20
-"""Texts that are encoded in one go have about so many bytes at most."""
+"""Texts that are encoded in one call have about so many bytes at most."""
 
 CONTINUATIONS = bytes(range(0x80, 0xC0))
 """The bytes of a character after its first."""
+
+FIRST_BYTES = (range(0xC2, 0xE0), range(0xE0, 0xF0), range(0xF0, 0xF5))
+"""The first bytes of characters of two, three and four bytes."""
 
 MOST_ROWS = 1_000_000
 """The largest number of texts that are tried in a stage, for all tokens together."""
@@ -59,17 +65,14 @@ class Texts:
     @cached_property
     def not_given_back(self) -> set[int]:
         """The tokens of whole characters whose text alone is not encoded as the token."""
-        ids = self.whole
-        texts = self._decoded(ids)
         wrong: set[int] = set()
-        for start in range(0, len(ids), ROWS_AT_ONCE):
-            some = ids[start : start + ROWS_AT_ONCE]
-            found, ends = self.subject.encode_rows(texts[start : start + ROWS_AT_ONCE])
-            begins = np.concatenate(([0], ends[:-1]))
-            is_one = ends - begins == 1
-            first = np.full(len(some), np.iinfo(np.uint32).max, np.uint32)
-            first[is_one] = found[begins[is_one]]
-            wrong.update(np.array(some)[first != np.array(some)].tolist())
+        texts = zip(self.whole, self._decoded(self.whole), strict=True)
+        for some in _batches(texts):
+            own, rows = np.array([id_ for id_, _ in some]), [text for _, text in some]
+            found, ends = self.subject.encode_rows(rows)
+            is_one = np.diff(ends, prepend=0) == 1
+            is_one[is_one] = found[ends[is_one] - 1] == own[is_one]
+            wrong.update(own[~is_one].tolist())
         return wrong
 
     @cached_property
@@ -78,28 +81,27 @@ class Texts:
         pairs = [(before, "") for before in BEFORE]
         rules = self.subject.rules
         if rules["continuing_prefix"] or rules["end_mark"]:
-            letters = dict.fromkeys([*LETTERS[:N_UNITS], *self._first_units, *LETTERS])
+            own = (token.decode(errors="ignore") for _, token in self.subject.tokens)
+            units = itertools.islice((text for text in own if len(text) == 1), N_UNITS)
+            letters = dict.fromkeys([*LETTERS[:N_UNITS], *units, *LETTERS])
             pairs += [("", behind) for behind in letters]
             pairs += [(before, "") for before in letters]
-            some = list(letters)[: 2 * N_UNITS]
-            pairs += itertools.product(some, some)
+            pairs += itertools.product(list(letters)[: 2 * N_UNITS], repeat=2)
         pairs += itertools.product(BEFORE, BEHIND)
         can = {text: self._can_encode(text) for pair in pairs for text in pair}
         return [pair for pair in dict.fromkeys(pairs) if can[pair[0]] and can[pair[1]]]
 
-    @cached_property
-    def _first_units(self) -> list[str]:
-        """The first units of an alphabet, which may be small."""
-        tokens = (own.decode(errors="ignore") for _, own in self.subject.tokens)
-        return list(
-            itertools.islice((text for text in tokens if len(text) == 1), N_UNITS)
-        )
+    def _can_encode(self, text: str) -> bool:
+        try:
+            self.subject.tokenizer.encode(text)
+        except TokenizerError:
+            return False
+        return True
 
     @cached_property
     def _search(self) -> tuple[set[int], int]:
-        """Search texts for tokens of whole characters; give those not found, and the contexts."""
-        waiting = self.not_given_back - self._hopeless
-        waiting = waiting - self.changed - self.cut
+        """The tokens of whole characters that were not found, and the number of contexts."""
+        waiting = self.not_given_back - self._hopeless - self.changed - self.cut
         n_tried = 0
         for n_more in (len(BEFORE), 40, len(self.contexts)):
             last = min(n_tried + n_more, n_tried + MOST_ROWS // (len(waiting) + 1))
@@ -161,10 +163,14 @@ class Texts:
         """The number of contexts that were tried for each, with two that repeat its text."""
         return self._search[1] + 2
 
+    @property
+    def limits(self) -> str:
+        """The extent of the search, as a sentence."""
+        return f"{self.n_contexts} contexts were tried."
+
     @cached_property
     def _hopeless(self) -> set[int]:
-        unmade, unplaced = self.subject.unreached
-        return set() if self.subject.rules["ignore_merges"] else unmade | unplaced
+        return set() if self.subject.rules["ignore_merges"] else self.subject.lost
 
     @cached_property
     def without_completion(self) -> dict[int, int]:
@@ -173,31 +179,39 @@ class Texts:
         Single bytes are left out: they are the alphabet, and some never occur in UTF-8.
         """
         waiting = {
-            id_: 0
+            id_
             for id_ in self.subject.partial
             if len(self.subject.tokens[id_][1]) > 1 and id_ not in self._hopeless
         }
-        n_tried = 0
+        first = 0
         for n_more in COMPLETIONS:
-            last = min(n_more, n_tried + MOST_ROWS // (len(waiting) + 1))
-            waiting = self._still_waiting(waiting, n_tried, last)
-            if n_tried == 0:
-                found = self._in_contexts(waiting)
-                waiting = {id_: n for id_, n in waiting.items() if id_ not in found}
-            n_tried = last
-        found = self._beside_tokens(waiting)
-        return {id_: n for id_, n in waiting.items() if id_ not in found}
+            last = min(n_more, first + MOST_ROWS // (len(waiting) + 1))
+            waiting -= self.having(self._completed(waiting, first, last))
+            if first == 0:
+                waiting -= self._in_contexts(waiting)
+            first = last
+        waiting -= self._beside_tokens(waiting)
+        return {
+            id_: sum(1 for _ in self._completed([id_], 0, first)) for id_ in waiting
+        }
+
+    def _completed(
+        self, ids: Iterable[int], first: int, last: int
+    ) -> Iterator[tuple[int, bytes]]:
+        for id_ in ids:
+            own = self.subject.tokens[id_][1]
+            for text in itertools.islice(completions(own), first, last):
+                yield id_, text
 
     def _in_contexts(self, ids: Iterable[int]) -> set[int]:
         """Try the first completions of tokens in contexts."""
         return self.having(
             (id_, before.encode() + text + behind.encode())
-            for id_ in ids
-            for text in itertools.islice(self.completed(id_), COMPLETIONS[0])
+            for id_, text in self._completed(ids, 0, COMPLETIONS[0])
             for before, behind in self.contexts[:50]
         )
 
-    def _beside_tokens(self, ids: Iterable[int]) -> set[int]:
+    def _beside_tokens(self, waiting: set[int]) -> set[int]:
         """Try tokens beside those that have the rest of their characters.
 
         A completion alone may be merged with the token, and not if it is merged with what
@@ -206,7 +220,6 @@ class Texts:
         tokens = [self.subject.tokens[id_][1] for id_ in self.subject.partial]
         behind = [own for own in tokens if 0x80 <= own[0] < 0xC0]
         before = [own for own in tokens if not is_utf8(own.lstrip(CONTINUATIONS))]
-        waiting = list(ids)
         n_each = MOST_ROWS // (len(waiting) + 1)
 
         def around(own: bytes) -> Iterator[bytes]:
@@ -219,26 +232,8 @@ class Texts:
             for text in itertools.islice(around(self.subject.tokens[id_][1]), n_each)
         )
 
-    def _still_waiting(
-        self, waiting: dict[int, int], first: int, last: int
-    ) -> dict[int, int]:
-        n_tried = dict(waiting)
-
-        def tried() -> Iterator[tuple[int, bytes]]:
-            for id_ in waiting:
-                for text in itertools.islice(self.completed(id_), first, last):
-                    n_tried[id_] += 1
-                    yield id_, text
-
-        found = self.having(tried())
-        return {id_: n for id_, n in n_tried.items() if id_ not in found}
-
-    def completed(self, id_: int) -> Iterator[bytes]:
-        """Give the texts of whole characters that complete a token."""
-        return completions(self.subject.tokens[id_][1])
-
     def around(self, id_: int, contexts: Iterable[tuple[str, str]]) -> Iterator[bytes]:
-        """Give the texts of a token in contexts."""
+        """Yield the texts of a token in contexts."""
         texts = self.spellings(id_)
         for before, behind in contexts:
             for text in texts:
@@ -248,18 +243,18 @@ class Texts:
             yield text + b"a" + text
 
     def spellings(self, id_: int) -> list[bytes]:
-        """Give the texts that a token may stand for: its own, with spaces, and as decoded."""
+        """Return the texts that a token may stand for: its own, with spaces, and as decoded."""
         own = self.subject.tokens[id_][1]
+        [decoded] = self._decoded([id_])
         texts = [own, own.replace("▁".encode(), b" ")]
         if self.subject.may_drop_units and is_utf8(own):
             texts.append(NOWHERE.join(own.decode()).encode())
-        texts = [text for text in texts if text != (decoded := self._decoded([id_])[0])]
-        return list(dict.fromkeys([*texts, decoded]))
+        return [*dict.fromkeys(text for text in texts if text != decoded), decoded]
 
     def having(
         self, tried: Iterable[tuple[int, bytes]], added_tokens: Added = "find"
     ) -> set[int]:
-        """Give the ids that occur in the encoding of one of their texts."""
+        """Return the ids that occur in the encoding of one of their texts."""
         found: set[int] = set()
         for some in _batches(tried):
             some = [pair for pair in some if pair[0] not in found]
@@ -276,13 +271,6 @@ class Texts:
             return [self.subject.tokens[id_][1] for id_ in ids]
         texts = self.subject.tokenizer.decode_batch([[id_] for id_ in ids])
         return [text.encode() for text in texts]
-
-    def _can_encode(self, text: str) -> bool:
-        try:
-            self.subject.tokenizer.encode(text)
-        except TokenizerError:
-            return False
-        return True
 
 
 def _batches(
@@ -302,7 +290,7 @@ def _batches(
 
 
 def completions(part: bytes) -> Iterator[bytes]:
-    r"""Give the texts of whole characters that complete bytes at one end or both.
+    r"""Yield the texts of whole characters that complete bytes at one end or both.
 
     Bytes that never occur in UTF-8 have none.
 
@@ -315,60 +303,37 @@ def completions(part: bytes) -> Iterator[bytes]:
     """
     n_head = len(part) - len(part.lstrip(CONTINUATIONS))
     if n_head == len(part):
-        yield from _within(part)
+        for n_behind in range(4 - n_head):
+            yield from _characters(part, n_behind)
         return
     n_tail = next((n for n in range(4) if is_utf8(part[n_head : len(part) - n])), None)
     if n_head > 3 or n_tail is None:
         return
-    head, tail = part[:n_head], part[len(part) - n_tail :]
+    tail = part[len(part) - n_tail :]
     middle = part[n_head : len(part) - n_tail]
-    heads = _ending(head) if head else [b""]
-    for first in heads:
-        for last in _beginning(tail) if tail else [b""]:
+    lasts = list(_beginning(tail)) if tail else [b""]
+    for first in _characters(part[:n_head], 0) if n_head else [b""]:
+        for last in lasts:
             yield first + middle + last
 
 
-def _ending(head: bytes) -> Iterator[bytes]:
-    """Give the characters that end with these one to three bytes, rare ones last."""
-    step = 64 ** len(head)
-    low = 0
-    for byte in head:
-        low = low * 64 + (byte & 0x3F)
-    for code in range(low, 0x110000, step):
-        text = chr(code).encode(errors="ignore")
-        if len(text) > len(head):
-            yield text
+def _characters(part: bytes, n_behind: int) -> Iterator[bytes]:
+    """Yield the characters with these bytes before their last ``n_behind``, rare ones last."""
+    behind = [bytes(rest) for rest in itertools.product(CONTINUATIONS, repeat=n_behind)]
+    for n_between in range(4 - len(part) - n_behind):
+        lengths = FIRST_BYTES[len(part) + n_behind + n_between - 1]
+        between = [CONTINUATIONS] * n_between
+        for before in itertools.product(lengths, *between):
+            for rest in behind:
+                text = bytes(before) + part + rest
+                if is_utf8(text):
+                    yield text
 
 
 def _beginning(tail: bytes) -> Iterator[bytes]:
-    """Give the characters that begin with these bytes."""
-    lead = tail[0]
-    n_bytes = 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
-    bits = lead & (0x7F >> n_bytes)
-    for byte in tail[1:]:
-        bits = bits * 64 + (byte & 0x3F)
-    n_more = n_bytes - len(tail)
-    if n_more <= 0:
-        return
-    first = bits * 64**n_more
-    for code in range(first, min(first + 64**n_more, 0x110000)):
-        text = chr(code).encode(errors="ignore")
-        if text.startswith(tail):
+    """Yield the characters that begin with these bytes."""
+    n_bytes = next((n for n, first in enumerate(FIRST_BYTES, 2) if tail[0] in first), 0)
+    for rest in itertools.product(CONTINUATIONS, repeat=max(n_bytes - len(tail), 0)):
+        text = tail + bytes(rest)
+        if is_utf8(text):
             yield text
-
-
-def _within(part: bytes) -> Iterator[bytes]:
-    """Give the characters that have these bytes after their first byte."""
-    if len(part) > 3:
-        return
-    yield from _ending(part)
-    fixed = 0
-    for byte in part:
-        fixed = fixed * 64 + (byte & 0x3F)
-    for n_behind in range(1, 3 - len(part) + 1):
-        low, step = 64**n_behind, 64 ** (n_behind + len(part))
-        for start in range(fixed * low, 0x110000, step):
-            for code in range(start, min(start + low, 0x110000)):
-                text = chr(code).encode(errors="ignore")
-                if len(text) > len(part) + n_behind and part in text[1:]:
-                    yield text

@@ -53,10 +53,11 @@ def render(report: Report) -> str:
     check_libraries()
     from markupsafe import Markup
 
+    from bytepair import __version__
+    from bytepair._labels import harmless
     from bytepair.views._html import CSS
 
-    from ._charts import bar
-    from ._page import page_of
+    from ._page import sections_of, subtitle
 
     css, script = CSS + _text("page.css"), _text("page.js")
     policy = "; ".join(
@@ -68,12 +69,15 @@ def render(report: Report) -> str:
             "form-action 'none'",
         )
     )
+    names = [harmless(subject.name) for subject in report.subjects]
     html: str = _template().render(
-        page=page_of(report),
+        names=names,
+        subtitle=subtitle(report),
+        sections=sections_of(report, names),
+        version=__version__,
         policy=policy,
         css=Markup(css),
         script=Markup(script),
-        bar=bar,
     )
     return html
 
@@ -96,6 +100,6 @@ def _text(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """Give the hash of a text as in a content security policy."""
+    """Return the hash of a text as in a content security policy."""
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair.analyze import METRICS
 from bytepair.views._glyphs import visible
-from bytepair.views._stats import N_MISSING, fate
+from bytepair.views._stats import N_MISSING, SECTIONS, fate, shown
 
-from . import _charts
-from ._charts import Axis, Series
-from ._parts import (
-    LENGTHS,
-    N_SCRIPTS,
-    SCRIPT_NAMES,
-    Card,
-    Cell,
-    Chart,
-    Column,
-    Part,
-    Section,
-    Table,
-    capital,
-    columns_of,
-    length_shares,
-    number_cell,
-    printable,
-    value_cell,
-    written,
-)
+from ._charts import Axis, Series, lines
+from ._parts import Cell, Chart, Section, Table, capital, metric_card, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from markupsafe import Markup
+    from bytepair.analyze import Metric, Stats
 
-    from bytepair.analyze import Measurement, Metric, Stats, StatsRow
-
-__all__ = ["corpus_section", "group_sections", "metric_cards"]
+__all__ = [
+    "N_SCRIPTS",
+    "corpus_section",
+    "group_section",
+    "length_chart",
+    "script_name",
+]
 
 GROUP_CHARTS = (
     "premium",
@@ -50,218 +37,160 @@ GROUP_CHARTS = (
 """Metrics whose values in groups are drawn as bars."""
 MAX_GROUPS = 60
 """The number of groups that are shown, those with the most bytes first."""
-SECTIONS = {
-    "corpus": "Corpus",
-    "compression": "Compression",
-    "words": "Words",
-    "groups": "Groups",
-    "distribution": "Distribution",
-    "vocabulary": "Vocabulary in use",
-    "tokens": "Kinds of tokens",
-}
+N_SCRIPTS = 12
 SCRIPTS = (
     "Share of the corpus tokens with letters of a script; beside it, the number of such tokens in "
     "the vocabulary."
 )
 
 
-def corpus_section(stats: Stats) -> Section:
-    names = list(map(printable, stats.names))
-    rows = [row for row in stats.rows() if row.group is None]
-    parts = [Part("Metrics", table=_metrics(names, rows))]
-    parts.append(Part("Scripts", SCRIPTS, _scripts(stats)))
-    if stats.has_missing:
-        parts.append(Part("Characters without a token", _fates(stats), _missing(stats)))
-    series = [
-        Series(name, _frequencies(found))
-        for name, found in zip(names, stats.measurements, strict=True)
+def corpus_section(stats: Stats, names: Sequence[str]) -> Section:
+    notes = [
+        "Each metric is computed from sums over all texts. Click on its name for the formula."
     ]
-    x, y = Axis("rank of the token", is_log=True), Axis("occurrences", is_log=True)
-    label = "Occurrences of tokens against their rank"
-    charts = [
-        Chart(
-            "Rank against frequency",
-            "Occurrences of the most frequent token, the second most frequent, and so on.",
-            _charts.lines(series, x, y, label),
-        ),
-        Chart(
-            "Length of tokens in the corpus",
-            "Share of the corpus tokens with each length in bytes.",
-            _occurring_lengths(stats),
-        ),
-    ]
-    reasons = dict.fromkeys(stats.absent.values())
-    missing = [
-        f"Left out, since {reason}: "
-        + ", ".join(
-            METRICS[key].title for key, why in stats.absent.items() if why == reason
-        )
-        + "."
-        for reason in reasons
-    ]
-    n_bad = stats.measurements[0].bad_lines
-    if n_bad:
-        missing.append(f"{amount(n_bad, 'line')} without a document skipped.")
-    note = "Each metric is computed from sums over all texts. Click on its name for the formula."
     if stats.segmenter is not None:
-        note += f" A word is a match of {printable(stats.segmenter.pattern)}."
+        notes.append(f"A word is a match of {harmless(stats.segmenter.pattern)}.")
+    for reason in dict.fromkeys(stats.absent.values()):
+        absent = [METRICS[k].title for k, why in stats.absent.items() if why == reason]
+        notes.append(f"Left out, since {reason}: {', '.join(absent)}.")
+    if n_bad := stats.measurements[0].bad_lines:
+        notes.append(f"{amount(n_bad, 'line')} without a document skipped.")
+    tables = [_metrics(stats, names), _scripts(stats, names)]
+    if stats.has_missing:
+        tables.append(_missing(stats, names))
     return Section(
-        "corpus", "On the corpus", note, charts=charts, parts=parts, missing=missing
+        "corpus", "On the corpus", notes, charts=_charts(stats, names), tables=tables
     )
 
 
-def _metrics(names: Sequence[str], rows: Sequence[StatsRow]) -> Table:
+def _metrics(stats: Stats, names: Sequence[str]) -> Table:
     """List metrics below the titles of their sections."""
-    columns = [Column("metric"), *columns_of(names), Column("unit")]
-    found = []
+    rows = []
     section = ""
-    for row in rows:
+    for row in stats.rows():
         metric = row.metric
+        if row.group is not None:
+            break
         if metric.section != section:
             section = metric.section
-            found.append([Cell(SECTIONS[section], "heading")])
-        title = Cell(capital(metric.title), "metric", aside=_explained(metric))
-        values = (value_cell(value, metric.unit) for value in row.values)
-        found.append([title, *values, Cell(metric.unit, "unit")])
-    return Table(columns, found, is_sortable=False)
+            rows.append([Cell(SECTIONS[section], kind="heading")])
+        title = Cell(capital(metric.title), aside=_explained(metric))
+        values = (Cell(shown(value, metric.unit), value) for value in row.values)
+        rows.append([title, *values, Cell(metric.unit)])
+    return Table("Metrics", ["metric", *names, "unit"], rows, is_sortable=False)
 
 
 def _explained(metric: Metric) -> str:
     return f"{capital(metric.formula)}. {metric.caveat}"
 
 
-def _scripts(stats: Stats) -> Table:
-    columns = [Column("script"), *columns_of(list(map(printable, stats.names)))]
+def _scripts(stats: Stats, names: Sequence[str]) -> Table:
     rows = []
-    found = [row for row in stats.scripts() if any(row.shares)]
-    for row in found[:N_SCRIPTS]:
-        cells = []
-        for number, (n_tokens, share) in enumerate(
-            zip(row.tokens, row.shares, strict=True)
-        ):
-            text = "–" if share is None else f"{share:.1%}"  # noqa: RUF001 -- no value
-            cells.append(
-                Cell(text, "number", share or 0, share or 0, number, f"{n_tokens:,}")
-            )
-        rows.append([Cell(SCRIPT_NAMES.get(row.script, row.script)), *cells])
-    return Table(columns, rows)
+    for row in [row for row in stats.scripts() if any(row.shares)][:N_SCRIPTS]:
+        counted = zip(row.tokens, row.shares, strict=True)
+        cells = (
+            Cell(shown(share, "share"), share or 0, share or 0, f"{n_tokens:,}")
+            for n_tokens, share in counted
+        )
+        rows.append([script_name(row.script), *cells])
+    return Table("Scripts", ["script", *names], rows, SCRIPTS)
 
 
-def _fates(stats: Stats) -> str:
-    """Say what becomes of the characters that no token stands for."""
-    both = zip(stats.names, stats.measurements, strict=True)
-    return " ".join(
-        f"{printable(name)} {fate(one)}" for name, one in both if one.total.n_missing
-    )
+def script_name(name: str) -> Cell:
+    return Cell({"none": "no letters", "several": "several scripts"}.get(name, name))
 
 
-def _missing(stats: Stats) -> Table:
-    columns = [Column("character"), *columns_of(list(map(printable, stats.names)))]
+def _missing(stats: Stats, names: Sequence[str]) -> Table:
     found = stats.missing()
     rows = [
-        [Cell(visible(row.text, spaces=True)), *map(number_cell, row.counts)]
+        [Cell(visible(row.text, spaces=True)), *map(number, row.counts)]
         for row in found[:N_MISSING]
     ]
     if len(found) > N_MISSING:
         others = zip(*(row.counts for row in found[N_MISSING:]), strict=True)
         name = Cell(f"{len(found) - N_MISSING:,} others")
-        rows.append([name, *(number_cell(sum(each)) for each in others)])
-    return Table(columns, rows)
+        rows.append([name, *(number(sum(each)) for each in others)])
+    fates = [
+        f"{name} {fate(found)}"
+        for name, found in zip(names, stats.measurements, strict=True)
+        if found.total.n_missing
+    ]
+    title = "Characters without a token"
+    return Table(title, ["character", *names], rows, " ".join(fates))
 
 
-def _frequencies(found: Measurement) -> list[tuple[float, float]]:
-    counts = sorted((n for n in found.total.counts.tolist() if n), reverse=True)
-    return [(float(rank), float(n)) for rank, n in enumerate(counts, 1)]
-
-
-def _occurring_lengths(stats: Stats) -> Markup:
-    rows = []
-    for found in stats.measurements:
+def _charts(stats: Stats, names: Sequence[str]) -> list[Chart]:
+    frequencies, lengths = [], []
+    for name, found in zip(names, stats.measurements, strict=True):
         counts = found.total.counts.tolist()
-        texts = found.tokens.texts
-        rows.append(
-            length_shares((len(t), n) for t, n in zip(texts, counts, strict=True))
-        )
-    x, y = Axis("bytes"), Axis("share of tokens", is_share=True)
-    label = "Share of the corpus tokens by length in bytes"
-    return _charts.columns(
-        list(map(printable, stats.names)), LENGTHS, rows, x, y, label
-    )
+        ranked = sorted(filter(None, counts), reverse=True)
+        frequencies.append(Series(name, list(enumerate(ranked, start=1))))
+        by_length: Counter[int] = Counter()
+        for text, count in zip(found.tokens.texts, counts, strict=True):
+            by_length[len(text)] += count
+        lengths.append(Series(name, sorted(by_length.items())))
+    return [
+        Chart(
+            "Rank against frequency",
+            "Occurrences of the most frequent token, the second most frequent, and so on.",
+            lines(frequencies, "rank of the token", Axis("occurrences", is_log=True)),
+            names,
+        ),
+        length_chart("Length of tokens in the corpus", lengths),
+    ]
 
 
-def group_sections(stats: Stats) -> list[Section]:
-    """Lay out metrics by group, if there are groups."""
-    if not stats.groups:
-        return []
-    keys = [key for key in GROUP_CHARTS if key in stats.keys]
-    parts = []
-    for key in keys:
-        metric = METRICS[key]
-        parts.append(
-            Part(capital(metric.title), _explained(metric), _group_bars(stats, key))
+def length_chart(title: str, lengths: Sequence[Series]) -> Chart:
+    """Draw the share of the tokens that have each length in bytes."""
+    shares = []
+    for name, points in lengths:
+        total = sum(n_tokens for _, n_tokens in points) or 1
+        shares.append(Series(name, [(x, n_tokens / total) for x, n_tokens in points]))
+    drawing = lines(shares, "bytes", Axis("share of tokens", is_share=True))
+    note = "Share of the tokens with each length in bytes."
+    return Chart(title, note, drawing, [name for name, _ in lengths])
+
+
+def group_section(stats: Stats, names: Sequence[str]) -> Section:
+    """Lay out metrics by group."""
+    notes = [f"Grouped by {harmless(str(stats.measurements[0].grouped_by))}."]
+    if len(stats.groups) > MAX_GROUPS:
+        notes.append(
+            f"The {MAX_GROUPS} groups with the most bytes are shown, of {len(stats.groups):,}."
         )
-    note = f"Grouped by {printable(str(stats.measurements[0].grouped_by))}."
-    n_more = len(stats.groups) - MAX_GROUPS
-    if n_more > 0:
-        note += f" The {MAX_GROUPS} groups with the most bytes are shown, of {len(stats.groups):,}."
-    missing = []
     if "gini" in stats.absent:
-        missing.append(
+        notes.append(
             f"No Gini coefficient: {stats.absent['gini']}. It compares the cost of the same text."
         )
-    cards = metric_cards(stats, ("gini", "most_to_fewest"))
-    return [
-        Section("groups", "Groups", note, cards=cards, parts=parts, missing=missing)
-    ]
+    cards = ("gini", "most_to_fewest")
+    return Section(
+        "groups",
+        "Groups",
+        notes,
+        [metric_card(stats.row(key)) for key in cards if key in stats.keys],
+        tables=[_bars(stats, k, names) for k in GROUP_CHARTS if k in stats.keys],
+    )
 
 
-def _largest(stats: Stats) -> list[str]:
-    """List the groups with the most bytes, ordered by name."""
+def _bars(stats: Stats, key: str, names: Sequence[str]) -> Table:
+    """Draw a metric of the groups with the most bytes."""
+    metric = METRICS[key]
     sums = stats.measurements[0].groups
     largest = sorted(stats.groups, key=lambda group: -sums[group].bytes)[:MAX_GROUPS]
-    return [group for group in stats.groups if group in set(largest)]
-
-
-def _group_bars(stats: Stats, key: str) -> Table:
-    metric = METRICS[key]
-    rows = {group: stats.row(key, group).values for group in _largest(stats)}
-    most = (
-        max((value or 0 for values in rows.values() for value in values), default=0)
-        or 1
-    )
-    columns = [
-        Column("group"),
-        *columns_of(list(map(printable, stats.names))),
-        Column("documents", is_number=True),
-        Column("bytes", is_number=True),
-    ]
-    first = stats.measurements[0]
-    found = []
-    for group, values in rows.items():
-        sums = first.groups[group]
-        bars = [
-            Cell(
-                written(value, metric.unit),
-                "number",
-                value or 0,
-                (value or 0) / most,
-                number,
-            )
-            for number, value in enumerate(values)
+    values = {
+        group: stats.row(key, group).values
+        for group in stats.groups
+        if group in set(largest)
+    }
+    most = max((value or 0 for row in values.values() for value in row), default=0) or 1
+    rows = [
+        [
+            Cell(harmless(group) or "(none)"),
+            *(Cell(shown(v, metric.unit), v or 0, (v or 0) / most) for v in row),
+            number(sums[group].documents),
+            number(sums[group].bytes),
         ]
-        name = Cell(printable(group) if group else "(none)")
-        found.append(
-            [name, *bars, number_cell(sums.documents), number_cell(sums.bytes)]
-        )
-    return Table(columns, found)
-
-
-def metric_cards(stats: Stats, keys: Iterable[str]) -> list[Card]:
-    """Give a card for each metric that exists."""
-    return [_metric_card(stats.row(key)) for key in keys if key in stats.keys]
-
-
-def _metric_card(row: StatsRow) -> Card:
-    metric = row.metric
-    values = [written(value, metric.unit) for value in row.values]
-    return Card(capital(metric.title), values, metric.formula)
+        for group, row in values.items()
+    ]
+    columns = ["group", *names, "documents", "bytes"]
+    return Table(capital(metric.title), columns, rows, _explained(metric))

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from bytepair import __version__
+from bytepair._labels import harmless
 from bytepair._plurals import amount
+from bytepair.views._diagnosis import severities
 from bytepair.views._html import rows_html
 from bytepair.views._showing import counts
 
-from ._corpus import corpus_section, group_sections, metric_cards
-from ._findings import findings_section, severities
-from ._parts import Card, Fact, Page, Section, Shown, ShownRow, Value, printable, short
-from ._vocabulary import vocabulary_section
+from ._corpus import corpus_section, group_section
+from ._parts import Card, Cell, Section, Table, metric_card, short
+from ._vocabulary import findings_section, vocabulary_section
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from bytepair.analyze import Cut, Portrait, Report
+    from bytepair.analyze import Portrait, Report
     from bytepair.analyze._samples import Sample
 
-__all__ = ["page_of"]
+__all__ = ["sections_of", "subtitle"]
 
 CARDS = (
     "missing_share",
@@ -37,32 +37,31 @@ CARDS = (
     "gini",
 )
 """Metrics that come first."""
-MAX_SPECIALS = 300
+MAX_ADDED = 24
+"""The number of added tokens that are listed."""
 
 
-def page_of(report: Report) -> Page:
+def sections_of(report: Report, names: Sequence[str]) -> list[Section]:
     """Lay out a report."""
-    names = [printable(subject.name) for subject in report.subjects]
-    found = [
-        _overview(report),
-        _facts(report),
-        *([] if report.stats is None else [corpus_section(report.stats)]),
-        *([] if report.stats is None else group_sections(report.stats)),
-        _samples(report),
-        vocabulary_section(report),
-        findings_section(report),
-        *([] if report.stats is not None else [_absent()]),
-    ]
-    return Page(
-        title=" · ".join(names),
-        subtitle=_subtitle(report),
-        names=names,
-        sections=found,
-        footer=f"Made by bytepair {__version__}. This page loads nothing and sends nothing.",
-    )
+    stats = report.stats
+    found = [_overview(report), _facts(report, names)]
+    if stats is not None:
+        found.append(corpus_section(stats, names))
+    if stats is not None and stats.groups:
+        found.append(group_section(stats, names))
+    found += [_samples(report), vocabulary_section(report, names)]
+    found.append(findings_section(report))
+    if stats is None:
+        absent = (
+            "Compression, tokens per word, rank against frequency, groups such as languages, and "
+            "tokens that never occur. To show them, give files after the tokenizers."
+        )
+        found.append(Section("corpus", "Not shown without a corpus", [absent]))
+    return found
 
 
-def _subtitle(report: Report) -> str:
+def subtitle(report: Report) -> str:
+    """Say how many tokenizers and texts a report is about."""
     n_subjects = len(report.subjects)
     what = (
         "Tokenizer report" if n_subjects == 1 else f"Report on {n_subjects} tokenizers"
@@ -76,155 +75,95 @@ def _subtitle(report: Report) -> str:
     return f"{what}, on a corpus of {size}{groups}"
 
 
-def _absent() -> Section:
-    return Section(
-        "corpus",
-        "Not shown without a corpus",
-        missing=[
-            "Compression, tokens per word, rank against frequency, groups such as languages, and "
-            "tokens that never occur. To show them, give files after the tokenizers."
-        ],
-    )
-
-
-# Sections
-
-
 def _overview(report: Report) -> Section:
     portraits = [subject.portrait for subject in report.subjects]
-
-    def each(told: Callable[[Portrait], str]) -> list[str]:
-        return [told(portrait) for portrait in portraits]
-
+    stats = report.stats
     cards = []
-    if report.stats is not None:
-        cards += metric_cards(report.stats, CARDS)
-    cards.append(
-        Card(
-            "Tokens",
-            each(lambda p: f"{p.n_tokens:,}"),
-            "in the vocabulary, added tokens included",
-        )
-    )
-    cards += [
-        Card(
-            "Merges",
-            each(lambda p: f"{p.n_merges:,}"),
-            "rules that join two tokens into one",
-        ),
-        Card(
-            "Special tokens",
-            each(lambda p: f"{len(p.special_tokens):,}"),
-            "found in a text only if the caller allows them",
-        ),
-    ] * (report.stats is None)
-    cards += [
-        Card(
-            "Findings",
-            [severities(subject.diagnosis) for subject in report.subjects],
-            "errors, warnings and notes; see below",
-            is_words=True,
-        ),
-        Card(
-            "Loses",
-            each(lambda p: p.loses),
-            "not restored by decoding",
-            is_words=True,
-        ),
-    ]
+    if stats is not None:
+        cards = [metric_card(stats.row(key)) for key in CARDS if key in stats.keys]
+    tokens = [f"{portrait.n_tokens:,}" for portrait in portraits]
+    cards.append(Card("Tokens", tokens, "in the vocabulary, added tokens included"))
+    if stats is None:
+        merges = [f"{portrait.n_merges:,}" for portrait in portraits]
+        cards.append(Card("Merges", merges, "rules that join two tokens into one"))
+    found = [severities(subject.diagnosis) or "none" for subject in report.subjects]
+    cards.append(Card("Findings", found, "errors, warnings and notes; see below"))
+    loses = [portrait.loses for portrait in portraits]
+    cards.append(Card("Loses", loses, "not restored by decoding"))
     return Section("overview", "At a glance", cards=cards)
 
 
-def _facts(report: Report) -> Section:
-    portraits = [subject.portrait for subject in report.subjects]
-    found = [
-        Fact("dialect", [Value(_dialect(p)) for p in portraits]),
-        Fact("size", [Value(_size(p)) for p in portraits]),
-        Fact("special tokens", [_named(p.special_tokens) for p in portraits]),
-    ]
-    if any(portrait.other_tokens for portrait in portraits):
-        found.append(Fact("other added", [_named(p.other_tokens) for p in portraits]))
-    parts = [dict(portrait.pipeline) for portrait in portraits]
-    names = dict.fromkeys(name for part in parts for name in part)
-    for name in names:
-        if name in ("vocabulary", "added tokens"):
-            continue
-        found.append(
-            Fact(
-                name,
-                [
-                    Value(printable(part.get(name, "none")), is_code=name == "split")
-                    for part in parts
-                ],
-            )
-        )
-    found.append(Fact("loses", [Value(p.loses) for p in portraits]))
-    found.append(
-        Fact("fingerprint", [Value(p.fingerprint, is_code=True) for p in portraits])
-    )
-    note = "• marks differences between tokenizers." if len(portraits) > 1 else ""
-    return Section("facts", "Facts", note, facts=found)
+def _facts(report: Report, names: Sequence[str]) -> Section:
+    facts = [_facts_of(subject.portrait) for subject in report.subjects]
+    rows = []
+    for title in dict.fromkeys(title for each in facts for title in each):
+        values = [each.get(title, "none") for each in facts]
+        mark = " •" if len(set(values)) > 1 else ""
+        rows.append([Cell(title + mark), *map(Cell, values)])
+    notes = ["• marks differences between tokenizers."] if len(names) > 1 else []
+    table = Table("", ["", *names], rows, is_sortable=False)
+    return Section("facts", "Facts", notes, tables=[table])
 
 
-def _dialect(portrait: Portrait) -> str:
-    found = portrait.likeness
-    return f"like {found}" if found.names else "of its own"
-
-
-def _size(portrait: Portrait) -> str:
-    parts = [
+def _facts_of(portrait: Portrait) -> dict[str, str]:
+    """Write the facts of a tokenizer by their titles."""
+    likeness = portrait.likeness
+    sizes = [
         amount(portrait.n_tokens, "token"),
         amount(portrait.n_merges, "merge"),
         amount(portrait.n_added, "added token"),
     ]
-    n_holes = portrait.n_vocab - portrait.n_tokens
-    if n_holes:
-        parts.append(f"{amount(n_holes, 'id')} that no token has")
-    return ", ".join(parts)
+    if n_holes := portrait.n_vocab - portrait.n_tokens:
+        sizes.append(f"{amount(n_holes, 'id')} that no token has")
+    return {
+        "dialect": f"like {likeness}" if likeness.names else "of its own",
+        "size": ", ".join(sizes),
+        "special tokens": _listed(portrait.special_tokens),
+        "other added tokens": _listed(portrait.other_tokens),
+        "loses": portrait.loses,
+        "fingerprint": portrait.fingerprint,
+        **{
+            name: harmless(text)
+            for name, text in portrait.pipeline
+            if name not in ("vocabulary", "added tokens")
+        },
+    }
 
 
-def _named(tokens: Sequence[tuple[str, int]]) -> Value:
+def _listed(tokens: Sequence[tuple[str, int]]) -> str:
     """List tokens with their ids."""
-    found = [(short(name), f"{id_:,}") for name, id_ in tokens[:MAX_SPECIALS]]
-    if not found:
-        return Value("none")
-    return Value(items=tuple(found), n_more=len(tokens) - len(found))
+    found = [f"{short(name)} {id_:,}" for name, id_ in tokens[:MAX_ADDED]]
+    if len(tokens) > MAX_ADDED:
+        found.append(f"{len(tokens) - MAX_ADDED:,} more")
+    return ", ".join(found) or "none"
 
 
 def _samples(report: Report) -> Section:
     if not report.samples:
-        missing = ["The corpus has no text to show."]
-        return Section("samples", "In tokens", missing=missing)
-    is_own = report.stats is None
-    note = (
-        "One sentence in several languages, and some other text."
-        if is_own
-        else "The beginning of the first text of each group or file."
-    )
+        notes = ["The corpus has no text to show."]
+        return Section("samples", "In tokens", notes)
+    notes = ["The beginning of the first text of each group or file."]
+    if report.stats is None:
+        notes = ["One sentence in several languages, and some other text."]
     if len(report.subjects) > 1:
-        note += " Text that all tokenizers cut in the same way is grey."
-    if any(found.n_missing for sample in report.samples for found in _cuts(sample)):
-        note += " Characters without a token have a red background."
-    note += (
-        " Dots mark characters that several tokens share. Point at a token, or move to it with "
+        notes.append("Text that all tokenizers cut in the same way is grey.")
+    cuts = [cut for sample in report.samples for cut in sample.cuts]
+    if any(not isinstance(cut, str) and cut.n_missing for cut in cuts):
+        notes.append("Characters without a token have a red background.")
+    notes.append(
+        "Dots mark characters that several tokens share. Point at a token, or move to it with "
         "the arrow keys, to see its ids and bytes."
     )
-    return Section(
-        "samples", "In tokens", note, samples=[_shown(s) for s in report.samples]
-    )
+    shown = [(harmless(s.title) or "(none)", _drawn(s)) for s in report.samples]
+    return Section("samples", "In tokens", [" ".join(notes)], samples=shown)
 
 
-def _cuts(sample: Sample) -> list[Cut]:
-    return [found for found in sample.cuts if not isinstance(found, str)]
-
-
-def _shown(sample: Sample) -> Shown:
-    cuts = _cuts(sample)
-    drawn = iter(rows_html(cuts))
-    rows = [
-        ShownRow(f"cannot encode it: {printable(found)}", Markup())
-        if isinstance(found, str)
-        else ShownRow(counts(found), Markup(next(drawn)))
-        for found in sample.cuts
+def _drawn(sample: Sample) -> list[tuple[str, Markup]]:
+    """Draw a text as each tokenizer cuts it."""
+    drawn = iter(rows_html([cut for cut in sample.cuts if not isinstance(cut, str)]))
+    return [
+        (f"cannot encode it: {harmless(cut)}", Markup())
+        if isinstance(cut, str)
+        else (counts(cut), Markup(next(drawn)))
+        for cut in sample.cuts
     ]
-    return Shown(printable(sample.title) or "(none)", rows)
