@@ -301,6 +301,7 @@ def counts_file(files: Collection[object]) -> StrPath | None:
             "bytepair count-pieces --merge adds up files of counts"
         )
         raise TrainingError(message)
+    return counts
 
 
 def refuse_text_options(**given: object) -> None:
