@@ -28,7 +28,7 @@ def hidden(subject: Subject) -> Iterator[Finding]:
         elif told:
             facts.append(subject.found(id_, f"not in {told[0]!r}"))
     yield Finding("BP301", tuple(facts))
-    limits = f"It was not found in {len(AROUND)} contexts."
+    limits = f"{len(AROUND)} contexts were tried."
     yield Finding("BP301", tuple(hints), limits)
 
 

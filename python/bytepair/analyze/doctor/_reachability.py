@@ -83,4 +83,6 @@ def without_completion(subject: Subject) -> Iterator[Finding]:
         else:
             hints.append(subject.found(id_, f"{n_tried:,} tried"))
     yield Finding("BP103", tuple(facts))
-    yield Finding("BP103", tuple(hints), "No proof was found, only no text.")
+    yield Finding(
+        "BP103", tuple(hints), "The detail says how many completions were tried."
+    )

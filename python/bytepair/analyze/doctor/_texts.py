@@ -70,9 +70,9 @@ class Texts:
         for some in _batches(texts):
             own, rows = np.array([id_ for id_, _ in some]), [text for _, text in some]
             found, ends = self.subject.encode_rows(rows)
-            is_one = np.diff(ends, prepend=0) == 1
-            is_one[is_one] = found[ends[is_one] - 1] == own[is_one]
-            wrong.update(own[~is_one].tolist())
+            is_same = np.diff(ends, prepend=0) == 1  # one id, and the right one
+            is_same[is_same] = found[ends[is_same] - 1] == own[is_same]
+            wrong.update(own[~is_same].tolist())
         return wrong
 
     @cached_property
