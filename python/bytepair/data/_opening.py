@@ -116,21 +116,22 @@ def first_content(source: Source, head: bytes) -> bytes:
 @contextlib.contextmanager
 def naming(path: str, *refused: type[Exception]) -> Iterator[None]:
     """Put the path of a file before what is wrong with it; ``refused`` are errors of its format."""
+    place = "standard input" if path == "-" else path
     try:
         yield
     except (TokenizerError, MemoryError) as error:
-        if path in str(error):
+        if place in str(error):
             raise
-        message = f"{path}: {str(error) or 'out of memory'}"
+        message = f"{place}: {str(error) or 'out of memory'}"
         raise type(error)(message) from error
     except refused as error:
-        message = f"{path}: {error}"
+        message = f"{place}: {error}"
         raise FormatError(message) from error
     except OSError as error:
-        message = f"{path}: {error.strerror or error}"
+        message = f"{place}: {error.strerror or error}"
         raise FileError(message) from error
     except (EOFError, zlib.error, lzma.LZMAError) as error:
-        message = f"{path}: damaged or truncated: {error}"
+        message = f"{place}: damaged or truncated: {error}"
         raise FileError(message) from error
 
 
