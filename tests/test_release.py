@@ -190,7 +190,7 @@ def test_the_oldest_libraries_are_those_that_are_promised():
     """What is tried is what the metadata take."""
     from tools.release import trials
 
-    assert trials.oldest_of("cli") == ["click==8.2", "jinja2==3.1", "rich==13"]
+    assert trials.oldest_of("cli") == ["click==8.3", "jinja2==3.1", "rich==13"]
     (numpy,) = project.settings()["dependencies"]
     assert trials.OLDEST_NUMPY[10] == numpy.replace("numpy>=", "") + ".0"
 

@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from bytepair import Tokenizer
     from bytepair.surgery import Surgery
 
-__all__ = [
-    "EMBEDDING_MAP",
-    "NUMBERING",
-    "check_saving",
-    "finish",
-    "regular_expression",
-]
-
 RESERVED = "<|reserved_0|>"
 NUMBERING = Option(
     "--numbering [reserved|holes|compact]",
