@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from bytepair._labels import argument
-from bytepair.errors import FileError, FormatError, TokenizerError
+from bytepair.errors import FileError, FormatError, MissingLibraryError, TokenizerError
 
 from ._optional import load
 from ._recognise import CONTENT_LEN, Stream, compression_of, is_address, signature
@@ -45,7 +45,7 @@ def open_source(
 
     ``watch`` gets the file as it is stored.
     """
-    with naming(source.path), open_stored(source) as stored:
+    with naming_damage(source.path), open_stored(source) as stored:
         if watch is not None:
             watch(stored)
         compression = source.compression
@@ -64,7 +64,7 @@ def open_source(
 @contextlib.contextmanager
 def open_stored(source: Source) -> Iterator[BinaryIO]:
     """Open a source as it is stored."""
-    with naming(source.path):
+    with naming_damage(source.path):
         if source.path == "-":
             if sys.stdin is None:
                 message = "standard input is closed"
@@ -81,7 +81,7 @@ def open_stored(source: Source) -> Iterator[BinaryIO]:
 def first_bytes(path: str, *, is_packed: bool) -> bytes:
     """Read the first bytes of a file, as it is stored; more if it is compressed."""
     n_bytes = HEAD_LEN if is_packed else CONTENT_LEN
-    with naming(path):
+    with naming_damage(path):
         if not is_address(path):
             with Path(path).open("rb") as file:
                 return file.read(n_bytes)
@@ -103,7 +103,7 @@ def first_content(source: Source, head: bytes) -> bytes:
         return head[:CONTENT_LEN]
     try:
         with (
-            naming(source.path),
+            naming_damage(source.path),
             _decompressed(io.BytesIO(head), source.compression) as stream,
         ):
             return bytes(stream.read(CONTENT_LEN))
@@ -118,7 +118,8 @@ def naming(path: str, *refused: type[Exception]) -> Iterator[None]:
     """Put the path of a file before what is wrong with it; ``refused`` are errors of its format."""
     place = "standard input" if path == "-" else path
     try:
-        yield
+        with naming_damage(path):
+            yield
     except (TokenizerError, MemoryError) as error:
         if place in str(error):
             raise
@@ -127,6 +128,21 @@ def naming(path: str, *refused: type[Exception]) -> Iterator[None]:
     except refused as error:
         message = f"{place}: {error}"
         raise FormatError(message) from error
+
+
+@contextlib.contextmanager
+def naming_damage(path: str) -> Iterator[None]:
+    """Put the path of a file before what is wrong with its bytes, whatever is made of them."""
+    place = "standard input" if path == "-" else path
+    try:
+        yield
+    except MissingLibraryError as error:
+        if place in str(error):
+            raise
+        message = f"{place}: {error}"
+        raise MissingLibraryError(message) from error
+    except TokenizerError:
+        raise
     except OSError as error:
         message = f"{place}: {error.strerror or error}"
         raise FileError(message) from error

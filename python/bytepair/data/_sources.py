@@ -21,7 +21,7 @@ from bytepair._labels import argument
 from bytepair._names import refuse_set
 from bytepair.errors import FileError, FormatError, TokenizerError
 
-from ._opening import first_bytes, first_content, naming
+from ._opening import first_bytes, first_content, naming_damage
 from ._optional import load
 from ._recognise import (
     CONTENT_LEN,
@@ -266,7 +266,7 @@ def _texts_below(folder: Path) -> list[str]:
     paths = files_below(folder)
     for path in paths:
         if Path(path).name in NAMES_AT_SHARDS:
-            with naming(path), Path(path).open("rb") as file:
+            with naming_damage(path), Path(path).open("rb") as file:
                 found = made_here(file.read(CONTENT_LEN))
             if found is not None:
                 raise FormatError(_own(path, found))
