@@ -166,7 +166,6 @@ CHANGING = {"update", "pop", "setdefault", "clear", "append", "insert", "remove"
 IN_A_PROCESS_OF_OURS = {
     "cli/app.py": {"reconfigure", "dup2"},
     "scale/_local.py": {"signal"},
-    "_training/plots.py": {"rc_context", "rcdefaults", "rc"},
 }
 
 
@@ -231,17 +230,6 @@ def test_no_state_of_the_process_is_changed():
         name = path.relative_to(package).as_posix()
         found = set(changes_of_the_process(path.read_text()))
         assert found == IN_A_PROCESS_OF_OURS.get(name, set()), name
-
-
-def test_only_the_command_line_draws():
-    """Settings of matplotlib are those of a process, so no call from Python sets them."""
-    package = CRATES.parent / "python" / "bytepair"
-    names = {
-        path.relative_to(package).as_posix()
-        for path in package.rglob("*.py")
-        if re.search(r"import plots\b", path.read_text())
-    }
-    assert names == {"cli/report.py", "cli/stats.py"}
 
 
 def test_the_core_changes_no_state_of_the_process():

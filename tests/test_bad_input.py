@@ -741,7 +741,7 @@ def test_what_is_neither_a_tokenizer_nor_its_path_is_refused(tokenizer):
     refuses(TypeError, r"'min_cuont'; did you mean min_count=\?", train, min_cuont=2)
     for call in (analyze.measure, analyze.stats):
         refuses(TypeError, r"mean threads=\?", call, tokenizer, [], thread=2)
-    for call in (analyze.measure_all, analyze.file_sums, analyze.file_tokens):
+    for call in (analyze.measure_all, analyze.file_sums):
         refuses(TypeError, r"mean threads=\?", call, [tokenizer], [], thread=2)
 
 
@@ -753,13 +753,12 @@ def test_a_value_of_another_kind_is_named(tokenizer):
             for call in (verify, verify_extension)
         ),
         ("found must be what trace", analyze.why, tokenizer, "low", "l"),
-        (r"cuts\[0\] must be what cut", analyze.stretches, ["low"]),
         ("measurements must be a dict", analyze.stats_of, []),
         ("reading must be a dict", partial(analyze.diagnose, reading="x"), tokenizer),
         ("logs must be a dict", partial(analyze.describe, logs="x"), {"a": tokenizer}),
         ("costs must be a list of numbers", analyze.gini, 3),
         ("counts must be what count_words", write_vocabulary, {"low": 1}, "x"),
-        ("the corpus must be a path", analyze.file_tokens, [tokenizer], 3),
+        ("the corpus must be a path", analyze.file_sums, [tokenizer], 3),
         ("lines must be True or False", partial(bytepair.train, lines="no"), "x"),
         ("special_tokens must be a list", partial(train, special_tokens=3)),
         ('"all" or a coll.*, not int', partial(tokenizer.count, allowed_special=3), ""),

@@ -1,14 +1,12 @@
 """Merge logs: what is written, what is refused, how they go on, and what is drawn of them."""
 
 import json
-import sys
 from dataclasses import replace
 
 import pytest
 
 import bytepair
 from bytepair import surgery
-from bytepair._training import plots
 from bytepair._training.merge_log import write_log
 
 TEXTS = ["low lower lowest é日本 " * 20, "newer wider "]
@@ -192,34 +190,3 @@ def test_a_file_that_is_cut_off_or_no_log_is_refused(tmp_path, lines):
             bytepair.read_log(tmp_path / "log")
     with pytest.raises(bytepair.FileError, match="none"):
         bytepair.read_log(tmp_path / "none")
-
-
-# Plots
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", ["svg", "png"])
-def test_a_plot_is_the_same_each_time(tmp_path, suffix):
-    """No date and no chance goes into the file."""
-    from matplotlib.figure import Figure
-
-    def draw():
-        figure = Figure()
-        figure.add_subplot().set_xlabel("vocabulary size")
-        return figure
-
-    (content,) = {plots.drawn(draw, tmp_path / f"x.{suffix}") for _ in range(2)}
-    start = {"svg": b"<?xml", "png": b"\x89PNG"}[suffix]
-    assert content.startswith(start)
-    if suffix == "svg":
-        assert b"vocabulary size" in content
-
-
-def test_without_matplotlib_the_message_says_what_to_install(tmp_path, monkeypatch):
-    """The rest of the package does without it."""
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    missing = bytepair.MissingLibraryError
-    with pytest.raises(missing, match=r"install 'bytepair\[plot\]'"):
-        plots.drawn(object, tmp_path / "curve.svg")
-    with pytest.raises(bytepair.FormatError, match=r"\.svg or a \.png"):
-        plots.drawn(object, tmp_path / "curve.pdf")  # refused before all else

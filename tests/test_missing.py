@@ -23,10 +23,10 @@ from bytepair.analyze import (
     why,
 )
 from bytepair.segmentation import Segmenter
-from bytepair.views._html import cut_html
+from bytepair.views._layout import Options, cuts_html
+from bytepair.views._runs import plain
 from bytepair.views._showing import Shown
 from bytepair.views._stats import as_lines
-from bytepair.views._tracing import Traced
 from bytepair.views.report import render
 
 CORPUS = "low low low lower lower newest newest widest"
@@ -193,8 +193,9 @@ def test_a_row_with_the_character_differs_from_one_without_it(codes, other):
     lines = str(Shown(rows, ("codes", "other"))).splitlines()
     assert "{ö}" in lines[-2]
     assert "[ö]" in lines[-1]
-    assert "bp-missing" in cut_html(rows[0])
-    assert "bp-missing" not in cut_html(rows[1])
+    first, second = cuts_html(rows, Options())
+    assert "bp-missing" in first
+    assert "bp-missing" not in second
 
 
 def test_an_end_mark_without_a_token_has_its_name(tmp_path):
@@ -203,22 +204,22 @@ def test_an_end_mark_without_a_token_has_its_name(tmp_path):
     path.write_text("a b\n")
     codes = bytepair.Tokenizer.from_file(path)
     assert drawn(codes, "ab é")[1] == "[ab]{</w>} {é}{</w>}"
-    text = str(Traced(trace(codes, "ab")))
+    text = str(trace(codes, "ab"))
     assert "1 ab {</w>}" in text
     assert "</w>: not in the alphabet" in text
     measured = measure_texts(codes, ["ab é"]).total
     assert measured.missing == {b"</w>": 2, "é".encode(): 1}
-    assert "&lt;/w&gt;: not in the alphabet" in cut_html(cut(codes, "ab"))
+    [fragment] = cuts_html([cut(codes, "ab")], Options())
+    assert "&lt;/w&gt;: not in the alphabet" in fragment
 
 
 def test_trace_names_it_with_its_marks(codes):
     """It stands in the row and the tree as the error of encode writes it, and no merge crosses it."""
-    text = str(Traced(trace(codes, "lowïow é")))
+    text = str(trace(codes, "lowïow é"))
     assert "lo w {ï} o w</w>" in text
     assert "ï: not in the alphabet, so encode refuses the text" in text
     assert "é</w>: not in the alphabet" in text
     assert text.splitlines()[-1].split()[-1] == "-"
-    assert "bp-missing" in Traced(trace(codes, "lowï")).to_svg()
     with pytest.raises(UnknownTokenError, match=r'^"é</w>" is not in the alphabet'):
         codes.encode("é")
 
@@ -240,7 +241,7 @@ def test_metrics_list_it(codes, files):
     rows = found.missing()
     assert rows[0].counts[0] == max(total.missing.values())
     assert sum(row.counts[0] for row in rows) == total.n_missing
-    text = "\n".join(line.text for line in as_lines(found, 80))
+    text = plain(as_lines(found, 80))
     assert "\n  characters without a token" in text
     assert "\nCharacters without a token" in text
     assert "codes cannot encode these texts" in text

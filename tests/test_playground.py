@@ -270,7 +270,7 @@ def test_a_token_leads_to_its_merges(site):
     row = page.evaluate("playground.open.length") - 1
     page.locator(f"#encode .t[data-row='{row}']").last.dblclick()
     page.locator("#trace .rows-of-merges li").first.wait_for()
-    steps = own.trace("so low lowest").trace.pieces[-1].steps
+    steps = own.trace("so low lowest").pieces[-1].steps
     assert page.locator("#trace .rows-of-merges li").count() == len(steps) + 1
     page.locator("#trace").get_by_label("First step (Home)").click()
     for number in range(1, len(steps) + 1):

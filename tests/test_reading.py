@@ -496,13 +496,11 @@ def test_an_option_acts_on_those_files_of_a_corpus_that_it_is_for(tmp_path):
 
 def test_sums_of_files_refuse_options_of_groups_and_words(tmp_path):
     """Each file is measured as a whole, so nothing is grouped."""
-    (tmp_path / "a.txt").write_text("low")
     tokenizer = bytepair.train_from_iterator(["low low"], vocab_size=258)
     options = {"group": "lang", "by_file": True, "segmenter": "letters"}
     for name, value in options.items():
-        for measured in (analyze.file_sums, analyze.file_tokens):
-            with pytest.raises(TypeError, match=f"^{name}= has no effect here"):
-                measured([tokenizer], tmp_path, **{name: value})
+        with pytest.raises(TypeError, match=name):
+            analyze.file_sums([tokenizer], tmp_path, **{name: value})
 
 
 def test_the_field_of_texts_is_text_unless_another_is_named(tmp_path):

@@ -22,9 +22,8 @@ import bytepair
 from bytepair import TokenizerError
 from bytepair.analyze import trace, why
 from bytepair.analyze._trace import Added, Piece, merged
-from bytepair.views._svg import tree_svg
-from bytepair.views._terminal import plain
-from bytepair.views._tracing import trace_lines
+from bytepair.views._runs import plain
+from bytepair.views._tracing import folded_lines, trace_lines
 
 WORDS = ["low", " lower", "lo", "w", "er", "aa", "aaa", " ", "\n", "é", "e\u0301", "नम"]
 WORDS += ["ﬁ", "LOW", "中文字", "<m>", "<|end|>", "xyz", "▁", "##", "12"]
@@ -253,10 +252,10 @@ def test_every_dialect_can_be_drawn(name):
     text = "lower low aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
     found = trace(tokenizer, text)
     for columns in (40, 80):
-        for line in plain(trace_lines(found, columns)).splitlines():
+        for line in plain(folded_lines(trace_lines(found), columns)).splitlines():
             if line.startswith("piece ") or line[:11].strip().isdigit():
                 assert len(line) <= columns, line
-    ET.fromstring(tree_svg(found))
+    ET.fromstring(found.to_svg())
 
 
 def test_a_piece_of_thousands_of_merges_is_drawn_in_part():
@@ -278,22 +277,22 @@ def test_drawing_costs_as_much_as_the_text_is_long():
         n_calls = []
         for traced in traces:
             with cProfile.Profile() as profile:
-                list(trace_lines(traced.trace, columns))
+                list(folded_lines(trace_lines(traced), columns))
             n_calls.append(pstats.Stats(profile).total_calls)
         assert n_calls[1] < 2.5 * n_calls[0]
 
 
-def test_a_picture_has_every_token_of_the_tree():
-    """Symbols and merges are boxes, escaped, with a line for each part."""
+def test_a_picture_has_the_lines_of_the_drawing():
+    """Each text stands at its column, escaped, in as many lines as are printed."""
     tokenizer = bytepair.train_from_iterator(["<& <&"], merges=1, pattern="")
-    svg = tree_svg(trace(tokenizer, "<&"))
-    root = ET.fromstring(svg)
-    texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert sorted(texts) == ["&", "<", "<&", "rank 0"]
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}line"))) == 2
-    ET.fromstring(tree_svg(trace(tokenizer, "")))  # of nothing
-    with pytest.raises(TokenizerError, match="too large to draw"):
-        tree_svg(trace(tokenizer, "x" * 2001))
+    found = tokenizer.trace("<&")
+    root = ET.fromstring(found.to_svg())
+    lines = {}
+    for node in root.iter("{http://www.w3.org/2000/svg}text"):
+        column, y = (int(node.get("x")) - 16) // 9, int(node.get("y"))
+        lines[y] = lines.get(y, "").ljust(column) + node.text
+    shown = [line.rstrip() for _y, line in sorted(lines.items())]
+    assert shown == [line for line in str(found).splitlines() if line]
 
 
 # The command
@@ -311,7 +310,7 @@ def path(tmp_path):
     return tmp_path / "t.json"
 
 
-def test_the_command_prints_the_merges_and_draws_the_tree(path):
+def test_the_command_prints_the_merges_and_saves_a_picture(path):
     """Text from the arguments or from standard input, and a picture beside."""
     assert "l + ow → low  rank 2" in run(path, "low")
     assert run(path, "-", stdin=b"low") == run(path, "low")
@@ -369,8 +368,8 @@ def test_the_command_refuses_what_it_cannot_do(path):
 def test_no_line_of_a_terminal_is_broken_inside_a_word(path):
     """Text, pieces, tokens, ids and reasons go on below their beginning."""
     tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    shown = trace_lines(trace(tokenizer, "low, low, low, low, low, low"), 30)
-    lines = plain(shown).splitlines()
+    found = trace(tokenizer, "low, low, low, low, low, low")
+    lines = plain(folded_lines(trace_lines(found), 30)).splitlines()
     assert lines[:3] == [
         "text        low,·low,·low,·",
         "            low,·low,·low",

@@ -103,8 +103,7 @@ def test_units_outside_the_alphabet_are_in_no_pair():
 def test_a_large_text_is_refused():
     """Distinct pieces may have 20,000 bytes."""
     tokenizer = bytepair.train_from_counts({"ab": 2}, merges=1)
-    message = "at most 20,000 bytes; here they have 30,000"
-    with pytest.raises(TrainingError, match=message):
+    with pytest.raises(TrainingError, match="at most 20,000 bytes"):
         training_steps(tokenizer, [(b"a" * 30_000, 1)], ties="smallest_ids")
 
 

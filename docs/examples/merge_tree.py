@@ -1,4 +1,4 @@
-"""Draw the merges of a word as a tree: symbols at the bottom, each merge above its two parts.
+"""Draw the merges of a word, in order and as a tree: each merge above its two parts.
 
 A word becomes tokens by merging neighbours, the pair of lowest rank first. The tree shows which merges
 built each token, and the trace lists the merges in order.

@@ -1,10 +1,10 @@
-"""Names and messages as a reader sees them: nothing in them acts on a terminal or in a figure."""
+"""Names and messages as a reader sees them: nothing in them acts on a terminal."""
 
 import contextlib
 import unicodedata
 from collections.abc import Iterator, Mapping
 
-__all__ = ["argument", "harmless", "label_of", "typed_as"]
+__all__ = ["argument", "harmless", "typed_as"]
 
 JOINERS = "\u200c\u200d"
 """Characters without a shape that words of many scripts need."""
@@ -58,12 +58,3 @@ def typed_as(names: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         _TYPED.clear()
-
-
-def label_of(name: str) -> str:
-    r"""Write a name so that matplotlib shows it as it is.
-
-    >>> label_of("_a$b")
-    'a\\$b'
-    """
-    return harmless(name).replace("$", r"\$").lstrip("_")

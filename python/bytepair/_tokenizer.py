@@ -19,8 +19,8 @@ from ._template import Template, read_template
 from .errors import TokenizerError
 
 if TYPE_CHECKING:
+    from .analyze import Trace
     from .views._showing import Shown
-    from .views._tracing import Traced
 
 __all__ = ["Tokenizer"]
 
@@ -549,11 +549,11 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
         *,
         allowed_special: Literal["all"] | Collection[str] = (),
         added_tokens: Literal["find", "text"] = "find",
-    ) -> "Traced":
+    ) -> "Trace":
         """Show how a text becomes tokens: normalizing, splitting and each merge.
 
-        It prints as lines, and is drawn as trees of merges in a notebook; ``.trace`` has the
-        data. The ids are those of :meth:`encode`, whose options these are.
+        The result has the data, and prints as lines. The ids and the options are those of
+        :meth:`encode`.
 
         >>> import bytepair
         >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
@@ -580,12 +580,9 @@ class Tokenizer(_core.CoreTokenizer, NamesElsewhere, metaclass=_Named):
             The text is longer than 10,000 characters; also the errors of :meth:`encode`.
         """
         from .analyze import trace
-        from .views._tracing import Traced
 
-        return Traced(
-            trace(
-                self, text, allowed_special=allowed_special, added_tokens=added_tokens
-            )
+        return trace(
+            self, text, allowed_special=allowed_special, added_tokens=added_tokens
         )
 
     def __dir__(self) -> list[str]:

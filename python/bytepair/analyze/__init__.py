@@ -8,85 +8,54 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._compare import Comparison, compare
-    from ._cuts import Cut, CutToken, Group, cut, stretches
+    from ._compare import Comparison as Comparison, compare as compare
+    from ._cuts import Cut as Cut, CutToken as CutToken, Group as Group, cut as cut
     from ._measure import (
-        file_sums,
-        file_tokens,
-        measure,
-        measure_all,
-        measure_texts,
+        file_sums as file_sums,
+        measure as measure,
+        measure_all as measure_all,
+        measure_texts as measure_texts,
     )
-    from ._meter import SEGMENTERS, GroupSums, Measurement, Segmenter, WordTypes
-    from ._metric_table import METRICS, Metric
+    from ._meter import (
+        SEGMENTERS as SEGMENTERS,
+        GroupSums as GroupSums,
+        Measurement as Measurement,
+        Segmenter as Segmenter,
+        WordTypes as WordTypes,
+    )
+    from ._metric_table import METRICS as METRICS, Metric as Metric
     from ._metrics import (
-        gini,
-        renyi_efficiency,
-        renyi_entropy,
-        shannon_efficiency,
-        shannon_entropy,
+        gini as gini,
+        renyi_efficiency as renyi_efficiency,
+        renyi_entropy as renyi_entropy,
+        shannon_efficiency as shannon_efficiency,
+        shannon_entropy as shannon_entropy,
     )
-    from ._portrait import Portrait, portrait
-    from ._report import Report, describe
-    from ._stats import MissingRow, ScriptRow, Stats, StatsRow, stats, stats_of
-    from ._steps import TrainingStep, training_steps
-    from ._trace import Trace, trace
-    from ._why import Reasons, Why, why
-    from .doctor import Diagnosis, Finding, FoundToken, TokenUsage, diagnose
-
-__all__ = [
-    "METRICS",
-    "SEGMENTERS",
-    "Comparison",
-    "Cut",
-    "CutToken",
-    "Diagnosis",
-    "Finding",
-    "FoundToken",
-    "Group",
-    "GroupSums",
-    "Measurement",
-    "Metric",
-    "MissingRow",
-    "Portrait",
-    "Reasons",
-    "Report",
-    "ScriptRow",
-    "Segmenter",
-    "Stats",
-    "StatsRow",
-    "TokenUsage",
-    "Trace",
-    "TrainingStep",
-    "Why",
-    "WordTypes",
-    "compare",
-    "cut",
-    "describe",
-    "diagnose",
-    "file_sums",
-    "file_tokens",
-    "gini",
-    "measure",
-    "measure_all",
-    "measure_texts",
-    "portrait",
-    "renyi_efficiency",
-    "renyi_entropy",
-    "shannon_efficiency",
-    "shannon_entropy",
-    "stats",
-    "stats_of",
-    "stretches",
-    "trace",
-    "training_steps",
-    "why",
-]
+    from ._portrait import Portrait as Portrait, portrait as portrait
+    from ._report import Report as Report, describe as describe
+    from ._stats import (
+        MissingRow as MissingRow,
+        ScriptRow as ScriptRow,
+        Stats as Stats,
+        StatsRow as StatsRow,
+        stats as stats,
+        stats_of as stats_of,
+    )
+    from ._steps import TrainingStep as TrainingStep, training_steps as training_steps
+    from ._trace import Trace as Trace, trace as trace
+    from ._why import Reasons as Reasons, Why as Why, why as why
+    from .doctor import (
+        Diagnosis as Diagnosis,
+        Finding as Finding,
+        FoundToken as FoundToken,
+        TokenUsage as TokenUsage,
+        diagnose as diagnose,
+    )
 
 _MODULES = {
     "_compare": "Comparison compare",
-    "_cuts": "Cut CutToken Group cut stretches",
-    "_measure": "file_sums file_tokens measure measure_all measure_texts",
+    "_cuts": "Cut CutToken Group cut",
+    "_measure": "file_sums measure measure_all measure_texts",
     "_meter": "SEGMENTERS GroupSums Measurement Segmenter WordTypes",
     "_metric_table": "METRICS Metric",
     "_metrics": "gini renyi_efficiency renyi_entropy shannon_efficiency shannon_entropy",
@@ -102,6 +71,7 @@ _MODULES = {
 _MODULE_OF = {
     name: module for module, names in _MODULES.items() for name in names.split()
 }
+__all__ = list(_MODULE_OF)  # type checkers read the imports above
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 -- a class, a function or a module

@@ -7,19 +7,19 @@ them. A character that no token stands for is a token without an id. Takes time 
 in the text.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
-from bytepair._expected import expect_each, loaded
+from bytepair._expected import loaded
 from bytepair._io.files import StrPath
 from bytepair._results import Result
 
 from ._missing import NO_ID, course_of, end_mark
 
-__all__ = ["Cut", "CutToken", "Group", "cut", "stretches"]
+__all__ = ["Cut", "CutToken", "Group", "cut"]
 
 Kind: TypeAlias = Literal["text", "byte", "unknown", "added", "none", "missing"]
 
@@ -334,43 +334,3 @@ def _whole(ends: list[int], n_bytes: int) -> tuple[list[int], list[int]]:
         upper[start + 1 : end + 1] = [end] * (end - start)
     lower[n_bytes], upper[0] = n_bytes, 0
     return lower, upper
-
-
-def stretches(cuts: Sequence[Cut]) -> list[tuple[int, int, bool]]:
-    """List the shortest spans of a text at whose borders all its cuts agree.
-
-    Each has its begin and end, in bytes, and whether it is one group in all cuts, with the
-    same tokens except for their ids.
-
-    >>> import bytepair
-    >>> from bytepair.analyze import cut, stretches
-    >>> sizes = (257, 258)
-    >>> tokenizers = [
-    ...     bytepair.train_from_iterator(["low low"], vocab_size=n) for n in sizes
-    ... ]
-    >>> stretches([cut(tokenizer, "low!") for tokenizer in tokenizers])
-    [(0, 2, False), (2, 3, False), (3, 4, True)]
-
-    Raises
-    ------
-    ValueError
-        The cuts are of different texts.
-    """
-    expect_each("cuts", cuts, Cut, "what cut() gives")
-    if len({found.text for found in cuts}) > 1:
-        message = "these are cuts of different texts"
-        raise ValueError(message)
-    rows = [{_borders(group) for group in found.groups} for found in cuts]
-    places = sorted({p for row in rows for borders in row for p in borders[:2]})
-    shared = {borders[:2] for borders in set.intersection(*rows)} if rows else set()
-    return [(start, end, (start, end) in shared) for start, end in pairwise(places)]
-
-
-def _borders(group: Group) -> tuple[int, ...]:
-    """Give the span of a group, and its tokens."""
-    inner = [
-        place
-        for token in group.tokens
-        for place in (token.start, token.end, token.kind == "missing")
-    ]
-    return (group.start, group.end, *inner)

@@ -48,7 +48,6 @@ __all__ = [
     "MeasureOptions",
     "file_names",
     "file_sums",
-    "file_tokens",
     "measure",
     "measure_all",
     "measure_texts",
@@ -156,24 +155,6 @@ def measure_all(
         return meter.finish(context.grouped_by, files.tally.bad)
 
 
-def file_tokens(
-    tokenizers: Sequence[Tokenizer], corpus: Corpus, **options: Unpack[FileOptions]
-) -> list[tuple[str, tuple[int, ...]]]:
-    """Count the tokens of each file of a corpus with each tokenizer; see :func:`measure`.
-
-    >>> import bytepair, pathlib, tempfile
-    >>> file = pathlib.Path(tempfile.mkdtemp(), "corpus.txt")
-    >>> _ = file.write_text("low lower")
-    >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
-    >>> [numbers for _path, numbers in file_tokens([tokenizer], file)]
-    [(5,)]
-    """
-    tokenizers = all_loaded(tokenizers)
-    refuse_unknown("file_tokens", options, MeasureOptions.__annotations__)
-    found = file_sums(tokenizers, corpus, **options)
-    return [(path, tuple(one.tokens for one in sums)) for path, sums in found]
-
-
 def file_sums(
     tokenizers: Sequence[Tokenizer], corpus: Corpus, **options: Unpack[FileOptions]
 ) -> list[tuple[str, tuple[GroupSums, ...]]]:
@@ -187,10 +168,7 @@ def file_sums(
     [[5]]
     """
     tokenizers = all_loaded(tokenizers)
-    refuse_unknown("file_sums", options, MeasureOptions.__annotations__)
-    for name in options.keys() - FileOptions.__annotations__.keys():
-        message = f"{name}= has no effect here, where each file is measured as a whole"
-        raise TypeError(message)
+    refuse_unknown("file_sums", options, FileOptions.__annotations__)
     context = _Context(**options)
     sources = context.sources(corpus)
     n_total = _n_bytes(sources)

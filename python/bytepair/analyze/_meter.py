@@ -48,6 +48,9 @@ MAX_WORD_THREADS = 8
 """The largest number of threads for counting words: more need memory, and are rarely faster."""
 N_WORDS_AT_ONCE, N_WORD_BYTES_AT_ONCE = 1 << 16, 4 << 20
 
+N_SUMS = 11
+"""The number of sums of a group, in the order of the core."""
+
 Texts: TypeAlias = Counter[bytes]
 """How often each of some texts occurs."""
 
@@ -92,6 +95,11 @@ class GroupSums(Result):
 
     Attributes
     ----------
+    counts
+        The number of occurrences of each token, by id.
+    missing
+        The number of occurrences of each character that no token stands for, as it is in the
+        text.
     documents, bytes, characters, lines
         Their numbers in the original texts. An invalid byte counts as a character, unless it
         has the form of a continuation byte. A newline or the end of a document ends a line; an
@@ -107,13 +115,10 @@ class GroupSums(Result):
         0 without a segmenter.
     whole_words, continued_words
         Words that share bytes with one token, and with several.
-    counts
-        The number of occurrences of each token, by id.
-    missing
-        The number of occurrences of each character that no token stands for, as it is in the
-        text.
     """
 
+    counts: NDArray[np.int64]
+    missing: Texts
     documents: int
     bytes: int
     characters: int
@@ -125,8 +130,6 @@ class GroupSums(Result):
     word_pieces: int
     whole_words: int
     continued_words: int
-    counts: NDArray[np.int64]
-    missing: Texts
 
     @property
     def n_missing(self) -> int:
@@ -455,21 +458,11 @@ def _finding(
 
 def _sums(measure: _core.Measure, number: int, n_ids: int, missing: Texts) -> GroupSums:
     of_texts, of_words = measure.sums(number)
-    sums = dict(zip(_names_of_sums(), [*of_texts, *of_words], strict=True))
-    counts = measure.counts(number)[:n_ids]
-    return GroupSums(counts=counts, missing=missing, **sums)
+    return GroupSums(measure.counts(number)[:n_ids], missing, *of_texts, *of_words)
 
 
 def _no_sums(n_ids: int) -> GroupSums:
-    counts = np.zeros(n_ids, np.int64)
-    sums = dict.fromkeys(_names_of_sums(), 0)
-    return GroupSums(counts=counts, missing=Counter(), **sums)
-
-
-def _names_of_sums() -> list[str]:
-    """Name the numbers of a group, in the order of the core."""
-    others = ("counts", "missing")
-    return [field.name for field in fields(GroupSums) if field.name not in others]
+    return GroupSums(np.zeros(n_ids, np.int64), Counter(), *[0] * N_SUMS)
 
 
 @contextlib.contextmanager

@@ -8,35 +8,42 @@ here reads a corpus.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from bytepair._numpy import np
 
 from ._metrics import gini, ratio, renyi_efficiency, shannon_efficiency
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from ._meter import GroupSums, Measurement, WordTypes
+    from ._meter import GroupSums, Measurement
     from ._tokens import TokenTable
 
-__all__ = ["METRICS", "SECTIONS", "Metric", "Need", "value"]
+__all__ = ["METRICS", "SECTIONS", "Measured", "Metric", "Value"]
 
 Value: TypeAlias = "float | int | None"
-Need: TypeAlias = Literal["", "segmenter", "parallel", "baseline", "missing"]
-"""What a metric needs besides a corpus."""
 
 
-class Measured(NamedTuple):
-    """The input of a metric: sums over some texts, the vocabulary, and the sums of all groups."""
+@dataclass(frozen=True)
+class Measured:
+    """The input of a metric: a measurement, and the group whose metric is asked for."""
 
-    sums: GroupSums
-    tokens: TokenTable
-    types: WordTypes | None
-    groups: Mapping[str, GroupSums]
+    measurement: Measurement
+    group: str | None
     baseline: str | None
+
+    @property
+    def sums(self) -> GroupSums:
+        """Sums over the texts of the group."""
+        return self.measurement.of(self.group)
+
+    @property
+    def tokens(self) -> TokenTable:
+        """The vocabulary."""
+        return self.measurement.tokens
 
 
 @dataclass(frozen=True)
@@ -49,8 +56,6 @@ class Metric:
         The name in JSON and tables.
     title
         The name for readers.
-    section
-        The section of the table.
     unit
         The unit; a ``share`` is between 0 and 1.
     formula
@@ -59,52 +64,18 @@ class Metric:
         The limits of its meaning.
     compute
         Gives its value; ``None`` if it does not exist.
-    need
-        What it needs besides a corpus.
     of_all, by_group
         Whether it exists for all texts together, and for a group.
     """
 
     key: str
     title: str
-    section: str
     unit: str
     formula: str
     caveat: str
     compute: Callable[[Measured], Value]
-    need: Need = ""
     of_all: bool = True
     by_group: bool = True
-
-
-def value(
-    metric: Metric,
-    measurement: Measurement,
-    group: str | None = None,
-    *,
-    is_parallel: bool = False,
-    baseline: str | None = None,
-) -> Value:
-    """Give a metric of all texts or of a group; ``None`` if it does not exist."""
-    given: dict[Need, bool] = {
-        "": True,
-        "segmenter": measurement.segmenter is not None,
-        "parallel": is_parallel,
-        "baseline": is_parallel and baseline is not None,
-        "missing": True,
-    }
-    is_wanted = metric.of_all if group is None else metric.by_group
-    if not (given[metric.need] and is_wanted):
-        return None
-    return metric.compute(
-        Measured(
-            measurement.of(group),
-            measurement.tokens,
-            measurement.word_types,
-            measurement.groups,
-            baseline,
-        )
-    )
 
 
 # Building blocks of metrics
@@ -124,19 +95,19 @@ def _ratio(numerator: str, denominator: str) -> Callable[[Measured], Value]:
 
 def _of_types(name: str) -> Callable[[Measured], Value]:
     def of_types(measured: Measured) -> Value:
-        types = measured.types
+        types = measured.measurement.word_types
         return None if types is None else ratio(getattr(types, name), types.types)
 
     return of_types
 
 
 def _premium(measured: Measured) -> Value:
-    base = measured.groups[str(measured.baseline)]
+    base = measured.measurement.groups[str(measured.baseline)]
     return ratio(measured.sums.tokens, base.tokens)
 
 
 def _costs(measured: Measured) -> list[int]:
-    return [sums.tokens for sums in measured.groups.values()]
+    return [sums.tokens for sums in measured.measurement.groups.values()]
 
 
 def _most_to_fewest(measured: Measured) -> Value:
@@ -185,17 +156,6 @@ def _n_rare(below: int, *, inner: bool) -> Callable[[Measured], Value]:
 
 # The table
 
-SECTIONS = (
-    "corpus",
-    "compression",
-    "words",
-    "groups",
-    "distribution",
-    "vocabulary",
-    "tokens",
-)
-"""The order in which metrics are shown."""
-
 _TEXT = "Counted in the original text, before a tokenizer changes it."
 _MISSING = (
     "It is shown only if there are such characters. Each counts as one token without an id, unless "
@@ -222,13 +182,11 @@ _RARE = (
     "inner token may be rare because longer tokens take its place."
 )
 
-METRICS: dict[str, Metric] = {
-    metric.key: metric
-    for metric in (
+SECTIONS: dict[str, tuple[Metric, ...]] = {
+    "Corpus": (
         Metric(
             "documents",
             "documents",
-            "corpus",
             "documents",
             "documents",
             "Options define what a document is.",
@@ -237,19 +195,15 @@ METRICS: dict[str, Metric] = {
         Metric(
             "lines",
             "lines",
-            "corpus",
             "lines",
             "newlines, and ends of documents without a final newline",
             "An empty document has no line.",
             _sum("lines"),
         ),
-        Metric(
-            "bytes", "bytes", "corpus", "bytes", "bytes of UTF-8", _TEXT, _sum("bytes")
-        ),
+        Metric("bytes", "bytes", "bytes", "bytes of UTF-8", _TEXT, _sum("bytes")),
         Metric(
             "characters",
             "characters",
-            "corpus",
             "characters",
             "bytes that do not continue a UTF-8 character",
             "Code points, not characters as a reader sees them. " + _TEXT,
@@ -258,7 +212,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "tokens",
             "tokens",
-            "corpus",
             "tokens",
             "tokens",
             "Without the special tokens that a template puts around a text.",
@@ -267,46 +220,32 @@ METRICS: dict[str, Metric] = {
         Metric(
             "missing",
             "characters without a token",
-            "corpus",
             "characters",
             "characters that no token represents",
             _MISSING,
             _sum("n_missing"),
-            "missing",
         ),
         Metric(
             "missing_share",
             "characters without a token, share",
-            "corpus",
             "share",
             "characters that no token represents / characters",
             _MISSING,
             _ratio("n_missing", "characters"),
-            "missing",
         ),
         Metric(
             "pieces",
             "pieces",
-            "corpus",
             "pieces",
             "pieces that the pattern cuts and no merge crosses; an added token is one piece",
             "Without a pattern, all text between two added tokens is one piece.",
             _sum("pieces"),
         ),
-        Metric(
-            "words",
-            "words",
-            "corpus",
-            "words",
-            "matches of the segmenter",
-            _WORDS,
-            _sum("words"),
-            "segmenter",
-        ),
+    ),
+    "Compression": (
         Metric(
             "bytes_per_token",
             "bytes per token",
-            "compression",
             "bytes/token",
             "bytes / tokens",
             "Scripts differ in bytes per character, so do not compare languages with it. "
@@ -316,25 +255,14 @@ METRICS: dict[str, Metric] = {
         Metric(
             "characters_per_token",
             "characters per token",
-            "compression",
             "characters/token",
             "characters / tokens",
             "Scripts differ in how much a character says. " + _COMPRESSION,
             _ratio("characters", "tokens"),
         ),
         Metric(
-            "lines_per_token",
-            "lines per token",
-            "compression",
-            "lines/token",
-            "lines / tokens",
-            "It is meaningful only if the lines of texts correspond, as in parallel text.",
-            _ratio("lines", "tokens"),
-        ),
-        Metric(
             "tokens_per_line",
             "tokens per line",
-            "compression",
             "tokens/line",
             "tokens / lines",
             "It is meaningful only if the lines of texts correspond, as in parallel text.",
@@ -343,118 +271,107 @@ METRICS: dict[str, Metric] = {
         Metric(
             "tokens_per_piece",
             "tokens per piece",
-            "compression",
             "tokens/piece",
             "tokens / pieces",
             "At least 1, unless unknown characters are dropped. The part above 1 is due to the "
             "vocabulary, not the pattern. Compare it only for the same pattern.",
             _ratio("tokens", "pieces"),
         ),
+    ),
+    "Words": (
+        Metric(
+            "words", "words", "words", "matches of the segmenter", _WORDS, _sum("words")
+        ),
         Metric(
             "tokens_per_word",
             "tokens per word",
-            "words",
             "tokens/word",
             "for each word, the tokens that share a byte with it / words",
             "Also called fertility. " + _WORDS,
             _ratio("word_tokens", "words"),
-            "segmenter",
         ),
         Metric(
             "pieces_per_word",
             "pieces per word, the floor",
-            "words",
             "pieces/word",
             "for each word, the pieces that share a byte with it / words",
             "No vocabulary gets fewer tokens per word. A pattern that cuts nothing has a floor of "
             "1. " + _WORDS,
             _ratio("word_pieces", "words"),
-            "segmenter",
         ),
         Metric(
             "whole_words",
             "words in one token",
-            "words",
             "share",
             "words that share bytes with one token / words",
             "Frequent words count for more. The token may contain more than the word. "
             + _WORDS,
             _ratio("whole_words", "words"),
-            "segmenter",
         ),
         Metric(
             "continued_words",
             "continued words",
-            "words",
             "share",
             "words that share bytes with several tokens / words",
             "Together with words in one token it makes 1, except for words that a tokenizer drops. "
             + _WORDS,
             _ratio("continued_words", "words"),
-            "segmenter",
         ),
         Metric(
             "whole_types",
             "distinct words in one token",
-            "words",
             "share",
             "distinct words that are one token when encoded alone / distinct words",
             "Also called STRR. Rare words count as much as frequent ones, so it falls as the corpus "
             "grows. It is low for vocabularies in which most words begin with a space. "
             + _WORDS,
             _of_types("whole"),
-            "segmenter",
             by_group=False,
         ),
         Metric(
             "whole_types_after_space",
             "distinct words in one token, after a space",
-            "words",
             "share",
             "distinct words that are one token when encoded with a space before them / distinct words",
             "It is 0 if the tokenizer makes the space a token of its own. " + _WORDS,
             _of_types("whole_after_space"),
-            "segmenter",
             by_group=False,
         ),
+    ),
+    "Groups": (
         Metric(
             "premium",
             "premium over the baseline",
-            "groups",
             "times",
             "tokens of the group / tokens of the baseline",
             _PARALLEL,
             _premium,
-            "baseline",
             of_all=False,
         ),
         Metric(
             "most_to_fewest",
             "largest to smallest group",
-            "groups",
             "times",
             "tokens of the group with the most / tokens of the group with the fewest",
             _PARALLEL,
             _most_to_fewest,
-            "parallel",
             by_group=False,
         ),
         Metric(
             "gini",
             "Gini coefficient of groups",
-            "groups",
             "share",
             "sum of |a - b| over all pairs of groups / (2 x groups^2 x mean), of tokens",
             "0 if all groups need the same number of tokens. It does not depend on that number, "
             "but it does depend on the choice of groups. " + _PARALLEL,
             lambda measured: gini(_costs(measured)),
-            "parallel",
             by_group=False,
         ),
+    ),
+    "Distribution": (
         Metric(
             "shannon_efficiency",
             "Shannon efficiency, of types that occur",
-            "distribution",
             "share",
             "entropy of tokens in bits / log2 of the number of tokens that occur",
             _DISTRIBUTION,
@@ -463,7 +380,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "shannon_efficiency_vocabulary",
             "Shannon efficiency, of the vocabulary",
-            "distribution",
             "share",
             "entropy of tokens in bits / log2 of the size of the vocabulary",
             _DISTRIBUTION,
@@ -474,7 +390,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "renyi_efficiency",
             "Rényi efficiency, of types that occur",
-            "distribution",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the number of tokens that occur",
             "Equal to the result of tokenization-scorer with power=2.5; its default is 3. "
@@ -484,7 +399,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "renyi_efficiency_vocabulary",
             "Rényi efficiency, of the vocabulary",
-            "distribution",
             "share",
             "Rényi's entropy of tokens in bits, of order 2.5 / log2 of the size of the vocabulary",
             _DISTRIBUTION,
@@ -492,8 +406,9 @@ METRICS: dict[str, Metric] = {
                 measured.sums.counts, n_types=measured.tokens.n_tokens
             ),
         ),
+    ),
+    "Vocabulary": (
         Metric(
-            "vocabulary",
             "vocabulary",
             "vocabulary",
             "tokens",
@@ -504,7 +419,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "used_tokens",
             "tokens that occur",
-            "vocabulary",
             "tokens",
             "tokens that occur",
             _VOCABULARY,
@@ -513,7 +427,6 @@ METRICS: dict[str, Metric] = {
         Metric(
             "used_share",
             "vocabulary used",
-            "vocabulary",
             "share",
             "tokens that occur / vocabulary",
             _VOCABULARY,
@@ -523,7 +436,6 @@ METRICS: dict[str, Metric] = {
             Metric(
                 f"{key}_{'inner' if inner else 'leaves'}",
                 f"{title}, {'inner' if inner else 'leaves'}",
-                "vocabulary",
                 "tokens",
                 f"tokens of the model that {what} and that {'a' if inner else 'no'} merge uses "
                 "as a part",
@@ -537,6 +449,8 @@ METRICS: dict[str, Metric] = {
             )
             for inner in (True, False)
         ),
+    ),
+    "Tokens": (
         *(
             metric
             for key, title, what, name, caveat in (
@@ -574,7 +488,6 @@ METRICS: dict[str, Metric] = {
                     f"{key}_tokens",
                     f"tokens {title}",
                     "tokens",
-                    "tokens",
                     f"tokens of the model {what}",
                     f"It does not depend on the corpus. {caveat}",
                     _n_kind(name),
@@ -582,7 +495,6 @@ METRICS: dict[str, Metric] = {
                 Metric(
                     f"{key}_share",
                     f"occurrences {title}",
-                    "tokens",
                     "share",
                     f"occurrences of tokens of the model {what} / tokens",
                     caveat,
@@ -593,12 +505,14 @@ METRICS: dict[str, Metric] = {
         Metric(
             "unknown_share",
             "unknown tokens",
-            "tokens",
             "share",
             "occurrences of the unknown token / tokens",
             "One unknown token may represent several characters, or be dropped.",
             _share_of_kind("is_unknown"),
         ),
-    )
+    ),
 }
-"""All metrics by key, in the order in which they are shown."""
+"""All metrics by section, in the order in which they are shown."""
+
+METRICS = {metric.key: metric for metrics in SECTIONS.values() for metric in metrics}
+"""All metrics by key."""

@@ -88,7 +88,6 @@ def describe(
     logs: Mapping[str, MergeLog] | None = None,
     group: str | None = None,
     by_file: bool = False,
-    parallel: bool = False,
     baseline: str | None = None,
     segmenter: str | None = None,
     input_format: str | None = None,
@@ -140,7 +139,6 @@ def describe(
     measuring: dict[str, Any] = {
         "group": group,
         "by_file": by_file,
-        "parallel": parallel,
         "baseline": baseline,
         "segmenter": segmenter,
     }

@@ -29,7 +29,7 @@ from bytepair.errors import TokenizerError
 
 from ._measure import MeasureOptions, measure_all
 from ._meter import Measurement
-from ._metric_table import METRICS, Metric, Value, value
+from ._metric_table import METRICS, SECTIONS, Measured, Metric, Value
 from ._metrics import ratio
 
 if TYPE_CHECKING:
@@ -113,86 +113,62 @@ class Stats(Result):
         The names of the tokenizers.
     measurements
         The measurements of each.
-    is_parallel
-        Whether the groups say the same, document by document.
     baseline
-        The group to compare the others with, or ``None``.
+        The group to compare the others with; ``None`` if groups do not say the same.
     """
 
     names: tuple[str, ...]
     measurements: tuple[Measurement, ...]
-    is_parallel: bool = False
     baseline: str | None = None
 
     def __post_init__(self) -> None:
         if not self.measurements:
             message = "there is nothing to compare: give a tokenizer"
             raise TokenizerError(message)
-        if len(self.names) != len(self.measurements):
-            message = "give one name for each measurement"
-            raise TokenizerError(message)
         for name, other in zip(self.names, self.measurements, strict=True):
             self._refuse_other_texts(name, other)
-        self._refuse_no_groups()
+        if self.baseline is not None:
+            self._refuse_other_groups(self.baseline)
 
     def _refuse_other_texts(self, name: str, other: Measurement) -> None:
         """Refuse measurements with different segmenters or of different texts."""
-        first = self._first
-        if other.segmenter != first.segmenter:
-            words = [
-                m.segmenter.name if m.segmenter else "none" for m in (first, other)
-            ]
+        segmenters = [
+            one.segmenter.name if one.segmenter else "none"
+            for one in (self._first, other)
+        ]
+        if other.segmenter != self._first.segmenter:
             message = (
-                f"{self.names[0]} and {name} were measured with different segmenters, {words[0]} and "
-                f"{words[1]}, so they cannot be compared"
+                f"{self.names[0]} and {name} were measured with different segmenters, "
+                f"{segmenters[0]} and {segmenters[1]}, so they cannot be compared"
             )
             raise TokenizerError(message)
-        sizes = [
-            {
-                group: (s.documents, s.bytes, s.characters, s.lines)
-                for group, s in all_sums
-            }
-            for all_sums in (_sums_by_group(first), _sums_by_group(other))
-        ]
-        if sizes[0] != sizes[1]:
+        if _sizes(other) != _sizes(self._first):
             message = (
                 f"{self.names[0]} and {name} were measured on different texts, so they cannot be "
                 "compared"
             )
             raise TokenizerError(message)
 
-    def _refuse_no_groups(self) -> None:
+    def _refuse_other_groups(self, baseline: str) -> None:
         """Refuse a comparison of groups that say different things."""
         groups = self._first.groups
-        if self.baseline is not None and not self.is_parallel:
-            message = (
-                f"{argument('baseline', '')} compares the tokens of groups, so it needs parallel "
-                f"text; give {argument('parallel', value=True)} too"
-            )
-            raise TokenizerError(message)
-        if not self.is_parallel:
-            return
+        given = argument("baseline", baseline)
         if len(groups) < 2:
-            message = (
-                f"{argument('parallel', value=True)} needs at least two groups; give their field with "
-                f"{argument('group', '')}"
-            )
+            message = f"{given} needs at least two groups; give their field with {argument('group', '')}"
+            raise TokenizerError(message)
+        if baseline not in groups:
+            message = f"{given} is not a group; the groups are {', '.join(groups)}"
             raise TokenizerError(message)
         what, numbers = "documents", {n: s.documents for n, s in groups.items()}
         if set(numbers.values()) == {1}:
             what, numbers = "lines", {n: s.lines for n, s in groups.items()}
-        if len(set(numbers.values())) > 1:
-            least, most = (
-                min(groups, key=numbers.__getitem__),
-                max(groups, key=numbers.__getitem__),
-            )
+        least = min(groups, key=numbers.__getitem__)
+        most = max(groups, key=numbers.__getitem__)
+        if numbers[least] != numbers[most]:
             message = (
-                f"{argument('parallel', value=True)}: the groups are not parallel: {least!r} has {numbers[least]:,} "
-                f"{what} and {most!r} has {numbers[most]:,}"
+                f"{given}: the groups are not parallel: {least!r} has {numbers[least]:,} {what} "
+                f"and {most!r} has {numbers[most]:,}"
             )
-            raise TokenizerError(message)
-        if self.baseline is not None and self.baseline not in groups:
-            message = f"{argument('baseline', self.baseline)} is not a group; the groups are {', '.join(groups)}"
             raise TokenizerError(message)
 
     @property
@@ -217,28 +193,24 @@ class Stats(Result):
     @property
     def absent(self) -> dict[str, str]:
         """Give the reason for each metric that is left out."""
-        why = {
-            "": "",
-            "segmenter": "" if self.segmenter else "no segmenter was given",
-            "parallel": ""
-            if self.is_parallel
-            else "the text was not declared parallel",
-            "baseline": "" if self.baseline is not None else "no baseline was given",
-            "missing": "",
-        }
+        reasons = {}
+        if self.segmenter is None:
+            reasons["Words"] = "no segmenter was given"
+        if self.baseline is None:
+            reasons["Groups"] = "no baseline was given"
         return {
-            key: why[metric.need] for key, metric in METRICS.items() if why[metric.need]
+            metric.key: reason
+            for section, reason in reasons.items()
+            for metric in SECTIONS[section]
         }
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the metrics that exist; those of missing characters only if there are any."""
-        absent = self.absent
-        return tuple(
-            key
-            for key, metric in METRICS.items()
-            if key not in absent and (self.has_missing or metric.need != "missing")
-        )
+        left_out = set(self.absent)
+        if not self.has_missing:
+            left_out |= {"missing", "missing_share"}
+        return tuple(key for key in METRICS if key not in left_out)
 
     def row(self, key: str, group: str | None = None) -> StatsRow:
         """Give a metric of all texts, or of a group.
@@ -257,17 +229,11 @@ class Stats(Result):
                 f'group="{group}" is unknown; the groups are {", ".join(self.groups)}'
             )
             raise TokenizerError(message)
-        values = (
-            value(
-                metric,
-                measurement,
-                group,
-                is_parallel=self.is_parallel,
-                baseline=self.baseline,
-            )
-            for measurement in self.measurements
-        )
-        return StatsRow(metric, group, tuple(values))
+        is_defined = metric.of_all if group is None else metric.by_group
+        if key in self.absent or not is_defined:
+            return StatsRow(metric, group, (None,) * len(self.names))
+        measured = (Measured(one, group, self.baseline) for one in self.measurements)
+        return StatsRow(metric, group, tuple(map(metric.compute, measured)))
 
     def rows(self) -> list[StatsRow]:
         """Give every metric that exists, first for all texts and then for each group."""
@@ -313,7 +279,6 @@ class Stats(Result):
         return {
             "segmenter": None if first.segmenter is None else asdict(first.segmenter),
             "grouped_by": first.grouped_by,
-            "parallel": self.is_parallel,
             "baseline": self.baseline,
             "bad_lines": first.bad_lines,
             "tokenizers": [
@@ -398,16 +363,16 @@ class Stats(Result):
         return file.getvalue()
 
     def _view(self) -> str:
+        from bytepair.views._runs import plain
         from bytepair.views._stats import as_lines
 
-        return "\n".join(line.text for line in as_lines(self, VIEW_WIDTH))
+        return plain(as_lines(self, VIEW_WIDTH))
 
 
 def stats(
     tokenizers: Mapping[str, Tokenizer] | Sequence[Tokenizer] | Tokenizer,
     corpus: Corpus,
     *,
-    parallel: bool = False,
     baseline: str | None = None,
     **options: Unpack[MeasureOptions],
 ) -> Stats:
@@ -419,12 +384,10 @@ def stats(
         A tokenizer, several, or several by name.
     corpus, options
         As for :func:`measure`.
-    parallel
-        Whether the documents of all groups say the same, in the same order. If so, the tokens
-        of groups are compared. All groups must have equally many documents or, if each group
-        is one document, equally many lines.
     baseline
-        The group to compare the others with; it needs ``parallel``.
+        The group to compare the tokens of the others with, if the documents of all groups say
+        the same, in the same order. All groups must have equally many documents or, if each
+        group is one document, equally many lines.
 
     Examples
     --------
@@ -437,32 +400,29 @@ def stats(
     ((1.3333333333333333,), (1.0,))
     """
     tokenizers = all_loaded(tokenizers)
-    known = ["parallel", "baseline", *MeasureOptions.__annotations__]
+    known = ["baseline", *MeasureOptions.__annotations__]
     refuse_unknown("stats", options, known)
     named = _named(tokenizers)
     measurements = measure_all(named, corpus, **options)
     found = dict(zip(named, measurements, strict=True))
-    return stats_of(found, parallel=parallel, baseline=baseline)
+    return stats_of(found, baseline=baseline)
 
 
 def stats_of(
-    measurements: Mapping[str, Measurement],
-    *,
-    parallel: bool = False,
-    baseline: str | None = None,
+    measurements: Mapping[str, Measurement], *, baseline: str | None = None
 ) -> Stats:
     """Put measurements of the same texts side by side, by the names of their tokenizers.
 
     Raises
     ------
     TokenizerError
-        The texts or the segmenters differ, or the groups are not parallel but ``parallel`` is
-        given.
+        The texts or the segmenters differ, or there is a baseline but the groups are not
+        parallel.
     """
     expect("measurements", measurements, Mapping, "a dict of measurements by name")
     names, found = tuple(measurements), tuple(measurements.values())
     expect_each("measurements", found, Measurement, "what measure() gives")
-    return Stats(names, found, parallel, baseline)
+    return Stats(names, found, baseline)
 
 
 def _named(
@@ -484,8 +444,14 @@ def _escaped(name: str) -> str:
     return name.encode(errors="backslashreplace").decode()
 
 
-def _sums_by_group(measurement: Measurement) -> list[tuple[str | None, Any]]:
-    return [(None, measurement.total), *measurement.groups.items()]
+def _sizes(measurement: Measurement) -> dict[str | None, tuple[int, ...]]:
+    """Give the sizes of all texts and of each group."""
+    names = (None, *measurement.groups)
+    sums = {name: measurement.of(name) for name in names}
+    return {
+        group: (s.documents, s.bytes, s.characters, s.lines)
+        for group, s in sums.items()
+    }
 
 
 def _scripts(measurement: Measurement) -> dict[str, tuple[int, int]]:

@@ -16,13 +16,17 @@ from bytepair._expected import expect_each, loaded
 from bytepair._io.files import StrPath
 from bytepair._results import Result
 
-from ._trace import Known, known
+from ._trace import known
 
 __all__ = ["MAX_PIECE_BYTES", "PairCount", "Piece", "TrainingStep", "training_steps"]
 
 MAX_PIECE_BYTES = 20_000
 """The largest number of bytes of all distinct pieces together."""
 
+TOO_LARGE = (
+    f"the steps of training are shown for at most {MAX_PIECE_BYTES:,} bytes of distinct pieces; "
+    "give a smaller text"
+)
 Ties: TypeAlias = Literal["smallest_ids", "first_seen", "largest_text"]
 NO_ID = -1
 """Stands for a unit outside the alphabet, which is in no pair."""
@@ -57,8 +61,7 @@ class TrainingStep(Result):
     number
         The number of the step, from 1 on.
     pairs
-        All pairs before the merge, the most frequent first; of equally frequent pairs, the
-        chosen pair comes first, then the pairs with smaller ids.
+        All pairs before the merge; training prefers each to those after it.
     chosen
         The pair that was merged.
     token
@@ -120,7 +123,7 @@ def training_steps(
     expect_each("pieces", pieces, tuple, "a piece with its count")
     n_bytes = sum(len(piece) for piece, _count in pieces)
     if n_bytes > MAX_PIECE_BYTES:
-        raise TrainingError(too_large(n_bytes))
+        raise TrainingError(TOO_LARGE)
     return _steps(tokenizer, pieces, ties, first)
 
 
@@ -132,26 +135,33 @@ def before_merging(
     return tuple(Piece(tuple(word), count) for word, count in words)
 
 
-def too_large(n_bytes: int | None) -> str:
-    """Say that there are too many pieces to walk through."""
-    found = "more" if n_bytes is None else f"{n_bytes:,}"
-    return (
-        f"training can be walked through where distinct pieces have at most "
-        f"{MAX_PIECE_BYTES:,} bytes; here they have {found}"
-    )
-
-
 def _steps(
     tokenizer: Tokenizer, pieces: Sequence[tuple[bytes, int]], ties: Ties, first: int
 ) -> Iterator[TrainingStep]:
     words = _words(tokenizer, pieces, first - 1)
-    rule = Rule(tokenizer, ties)
+    names = [
+        name.encode() if isinstance(name, str) else name or b""
+        for name in tokenizer.vocabulary
+    ]
     merges = tokenizer.inspect().merge_log[first - 1 :]
     for number, (left, right, token, _count) in enumerate(merges, first):
-        pairs = _count_pairs(words)
+        counts = _count_pairs(words)
+        pairs = _preferred(counts, ties, names)
+        chosen = PairCount(left, right, counts[left, right])
+        place = pairs.index(chosen)
         for word, _n in words:
             _merge(word, left, right, token)
-        yield _step(number, pairs, (left, right, token), words, rule)
+        yield TrainingStep(
+            number=number,
+            pairs=tuple(pairs),
+            chosen=chosen,
+            token=token,
+            tied=tuple(p for p in pairs[place + 1 :] if p.count == chosen.count),
+            passed_over=tuple(pairs[:place]),
+            ties=ties,
+            pieces=tuple(Piece(tuple(word), count) for word, count in words),
+            n_tokens=sum(len(word) * count for word, count in words),
+        )
 
 
 def _words(
@@ -170,7 +180,7 @@ def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
     found: list[int] = []
     place = 0
     symbols = tokenizer.inspect().symbols(piece)
-    kinds = _kinds(tokenizer, [id_ for id_, _start, _end in symbols])
+    kinds = known(tokenizer, [id_ for id_, *_ in symbols if id_ is not None])
     for id_, start, end in symbols:
         if start > place:
             found.append(NO_ID)
@@ -178,10 +188,6 @@ def _symbols(tokenizer: Tokenizer, piece: bytes) -> list[int]:
         found.append(id_ if is_letter and id_ is not None else NO_ID)
         place = max(place, end)
     return found
-
-
-def _kinds(tokenizer: Tokenizer, ids: Sequence[int | None]) -> dict[int, Known]:
-    return known(tokenizer, [id_ for id_ in ids if id_ is not None])
 
 
 def _count_pairs(words: Sequence[tuple[list[int], int]]) -> Counter[tuple[int, int]]:
@@ -202,59 +208,14 @@ def _merge(word: list[int], left: int, right: int, token: int) -> None:
         place += 1
 
 
-def _step(
-    number: int,
-    counts: Counter[tuple[int, int]],
-    merge: tuple[int, int, int],
-    words: Sequence[tuple[list[int], int]],
-    rule: "Rule",
-) -> TrainingStep:
-    left, right, token = merge
-    chosen = PairCount(left, right, counts[left, right])
-    place_of = {pair: place for place, pair in enumerate(counts)}
-
-    def order(pair: PairCount) -> tuple[int, bool, int, int]:
-        return -pair.count, pair != chosen, pair.left, pair.right
-
-    def goes_before(pair: PairCount) -> bool:
-        if pair.count != chosen.count:
-            return pair.count > chosen.count
-        return rule.prefers(pair, chosen, place_of)
-
-    pairs = sorted((PairCount(*pair, n) for pair, n in counts.items()), key=order)
-    passed_over = tuple(filter(goes_before, pairs))
-    equal = [pair for pair in pairs if pair.count == chosen.count and pair != chosen]
-    return TrainingStep(
-        number=number,
-        pairs=tuple(pairs),
-        chosen=chosen,
-        token=token,
-        tied=tuple(pair for pair in equal if pair not in passed_over),
-        passed_over=passed_over,
-        ties=rule.ties,
-        pieces=tuple(Piece(tuple(word), count) for word, count in words),
-        n_tokens=sum(len(word) * count for word, count in words),
-    )
-
-
-class Rule:
-    """The rule that decides between equally frequent pairs."""
-
-    def __init__(self, tokenizer: Tokenizer, ties: Ties) -> None:
-        self.ties = ties
-        names = tokenizer.vocabulary if ties == "largest_text" else []
-        self.names = [
-            name.encode() if isinstance(name, str) else name for name in names
-        ]
-
-    def prefers(
-        self, one: PairCount, other: PairCount, place_of: dict[tuple[int, int], int]
-    ) -> bool:
-        """Tell whether it chooses one pair before another."""
-        pairs = (one.left, one.right), (other.left, other.right)
-        if self.ties == "first_seen":
-            return place_of[pairs[0]] < place_of[pairs[1]]
-        if self.ties == "smallest_ids":
-            return pairs[0] < pairs[1]
-        first, second = ([self.names[id_] for id_ in pair] for pair in pairs)
-        return (first, pairs[0]) > (second, pairs[1])
+def _preferred(
+    counts: Counter[tuple[int, int]], ties: Ties, names: Sequence[bytes]
+) -> list[PairCount]:
+    """List pairs in the order in which training prefers them."""
+    pairs = list(counts)  # in the order of their first occurrence
+    if ties == "smallest_ids":
+        pairs.sort()
+    if ties == "largest_text":
+        pairs.sort(key=lambda pair: ([names[id_] for id_ in pair], pair), reverse=True)
+    pairs.sort(key=lambda pair: -counts[pair])
+    return [PairCount(*pair, counts[pair]) for pair in pairs]

@@ -6,14 +6,14 @@ Left out: why there is no other token (``_why``).
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from bytepair import Tokenizer, TokenizerError
 from bytepair._expected import loaded
 from bytepair._io.files import StrPath
-from bytepair._results import Result
+from bytepair._results import Result, abridged
 
 from ._missing import NO_ID, course_of, end_mark
 
@@ -157,7 +157,15 @@ class Piece(Result):
         >>> [[node.id for node in row] for row in piece.rows()]
         [[75, 78, 86], [256, 86], [257]]
         """
-        yield from followed(self.symbols, self.steps)
+        row = [Node(symbol.id, n, n) for n, symbol in enumerate(self.symbols)]
+        yield list(row)
+        for step in self.steps:
+            place = next(n for n, node in enumerate(row) if node.first == step.place)
+            left, right = row[place : place + 2]
+            row[place : place + 2] = [
+                Node(step.token, left.first, right.last, step, (left, right))
+            ]
+            yield list(row)
 
     @cached_property
     def tree(self) -> list[Node]:
@@ -264,15 +272,27 @@ class Trace(Result):
             found += part.ids if isinstance(part, Piece) else (part.id,)
         return found
 
+    def to_svg(self) -> str:
+        """Draw the steps as an SVG picture.
+
+        >>> import bytepair
+        >>> tokenizer = bytepair.train_from_iterator(["low lower"], vocab_size=258)
+        >>> tokenizer.trace("low").to_svg().startswith("<svg")
+        True
+        """
+        from bytepair.views._runs import svg
+        from bytepair.views._tracing import trace_lines
+
+        return svg(trace_lines(self), repr(self.text.decode(errors="replace")))
+
+    def __repr__(self) -> str:
+        return abridged(str(self))
+
     def _view(self) -> str:
-        from bytepair.views._tracing import Traced
+        from bytepair.views._runs import plain
+        from bytepair.views._tracing import trace_lines
 
-        return str(Traced(self))
-
-    def _repr_html_(self) -> str:
-        from bytepair.views._tracing import Traced
-
-        return Traced(self)._repr_html_()
+        return plain(trace_lines(self))
 
 
 def trace(
@@ -316,8 +336,9 @@ def trace(
     counts = _counts(tokenizer)
     strangers = _Strangers(missing, tokenizer.inspect().settings, end_mark(tokenizer))
     parts = tuple(_part(part, counts, strangers) for part in found)
-    ids = {id_ for id_ in _ids_in(parts) if id_ >= 0}
-    return Trace(data, parts, {**known(tokenizer, ids), **strangers.known()})
+    given = Trace(data, parts, {})
+    ids = {id_ for part in given.flat for id_ in _ids_of(part) if id_ >= 0}
+    return replace(given, known={**known(tokenizer, ids), **strangers.known()})
 
 
 class _Strangers:
@@ -350,19 +371,6 @@ def known(tokenizer: Tokenizer, ids: Collection[int]) -> dict[int, Known]:
         one.id: Known(one.kind, one.bytes, one.continues, one.ends, one.entry)
         for one in tokenizer.inspect().tokens(sorted(set(ids)))
     }
-
-
-def followed(symbols: Sequence[Symbol], steps: Sequence[Step]) -> Iterator[list[Node]]:
-    """Give the tokens of symbols before the first merge, and after each."""
-    row = [Node(symbol.id, place, place) for place, symbol in enumerate(symbols)]
-    yield list(row)
-    for step in steps:
-        place = next(n for n, node in enumerate(row) if node.first == step.place)
-        left, right = row[place : place + 2]
-        row[place : place + 2] = [
-            Node(step.token, left.first, right.last, step, (left, right))
-        ]
-        yield list(row)
 
 
 def merged(symbols: Sequence[Symbol], steps: Sequence[Step]) -> list[Node]:
@@ -437,13 +445,10 @@ def step_of(step: Sequence[int], counts: Sequence[int | None]) -> Step:
     return Step(place, merge, rank, left, right, token, count)
 
 
-def _ids_in(parts: Sequence[Added | Segment]) -> set[int]:
-    found: set[int] = set()
-    for part in Trace(b"", tuple(parts), {}).flat:
-        if isinstance(part, Added):
-            found.add(part.id)
-            continue
-        found.update(symbol.id for symbol in part.symbols)
-        found.update(part.ids)
-        found.update(step.token for step in part.steps)
-    return found
+def _ids_of(part: Added | Piece) -> Iterator[int]:
+    if isinstance(part, Added):
+        yield part.id
+        return
+    yield from (symbol.id for symbol in part.symbols)
+    yield from (step.token for step in part.steps)
+    yield from part.ids

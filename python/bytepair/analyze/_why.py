@@ -6,7 +6,7 @@ Searches the steps of a trace, in time linear in the text and in the number of m
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias
 
 from bytepair import Tokenizer, _core
 from bytepair._expected import expect, loaded
@@ -27,7 +27,6 @@ Verdict: TypeAlias = Literal[
     "present",
     "no_token",
     "crossed",
-    "taken",
     "no_merge",
     "other_merges",
     "whole_piece",
@@ -90,8 +89,8 @@ class Why:
 
 
 @dataclass(frozen=True)
-class Reasons(Sequence[Why]):
-    """The reasons of :func:`why`, a sequence.
+class Reasons:
+    """The reasons of :func:`why`, by place.
 
     Attributes
     ----------
@@ -104,12 +103,11 @@ class Reasons(Sequence[Why]):
     given: tuple[Why, ...]
     n_reasons: int
 
-    @overload
-    def __getitem__(self, place: int) -> Why: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Why, ...]: ...
-    def __getitem__(self, place: int | slice) -> Why | tuple[Why, ...]:
+    def __getitem__(self, place: int) -> Why:
         return self.given[place]
+
+    def __iter__(self) -> Iterator[Why]:
+        return iter(self.given)
 
     def __len__(self) -> int:
         return len(self.given)

@@ -20,11 +20,12 @@ from bytepair._plurals import amount
 from .command import Option, command
 from .ids import RAW, check_width, format_ids
 from .options import (
+    ADDED_TOKENS,
+    ALLOWED_SPECIAL,
     INPUT,
     LINES,
     NUMBER_FORMATS,
     OUTPUT,
-    SPECIAL_OPTIONS,
     TOKENIZER,
 )
 from .pieces import Pieces
@@ -61,7 +62,8 @@ __all__ = ["encode"]
         "--add-special-tokens",
         "Add the special tokens that the tokenizer puts around a text.",
     ),
-    *SPECIAL_OPTIONS,
+    ALLOWED_SPECIAL,
+    ADDED_TOKENS,
 )
 def encode(
     tokenizer_path: Path,

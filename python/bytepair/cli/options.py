@@ -23,7 +23,6 @@ ALLOWED_SPECIAL = Option(
     "repeated.",
     parse=lambda names: "all" if "all" in names else names,
 )
-SPECIAL_OPTIONS = (ALLOWED_SPECIAL, ADDED_TOKENS)
 TOKENIZER = Argument(
     "tokenizer_path",
     "TOKENIZER",

@@ -65,7 +65,6 @@ def report(
 ) -> None:
     """Write a report about tokenizers as one HTML file."""
     from bytepair import read_log
-    from bytepair._training import plots
     from bytepair.analyze import describe
     from bytepair.views.report import check_libraries, render
 
@@ -77,7 +76,7 @@ def report(
     logs = logs or []
     line = ProgressLine(is_shown=True)
     tokenizers_by_name = load_all(paths)
-    curves = dict(zip(plots.distinct_names(logs), map(read_log, logs), strict=True))
+    curves = dict(zip(log_names(logs), map(read_log, logs), strict=True))
     with in_files(corpus, line) as files:
         found = describe(
             tokenizers_by_name,
@@ -90,6 +89,19 @@ def report(
     line.clear()
     write(output, render(found).encode())
     remark(f"saved: {output}")
+
+
+def log_names(paths: list[Path]) -> list[str]:
+    """Name logs by their stems, or by their paths if stems are not distinct.
+
+    >>> log_names([Path("a/x.jsonl"), Path("b/y.jsonl")])
+    ['x', 'y']
+    """
+    for names in ([path.stem for path in paths], list(map(str, paths))):
+        if len(set(names)) == len(names):
+            return names
+    message = "a log is named twice"
+    raise TokenizerError(message)
 
 
 def check_output(path: Path, what: str = "a report") -> None:

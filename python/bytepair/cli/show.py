@@ -20,7 +20,7 @@ from bytepair.views._showing import drawn
 from bytepair.views._terminal import has_colours, print_lines
 
 from .command import DISPLAY, Argument, Option, command, refuse_options
-from .options import JSON, SPECIAL_OPTIONS
+from .options import ALLOWED_SPECIAL, JSON
 from .streams import name_of, naming, reading, refuse_no_text
 from .tokenizers_first import names_of
 
@@ -40,7 +40,6 @@ FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".
         "text itself. Without a text, standard input is read unless it is a terminal.",
     ),
     Option("--text TEXT", "The text itself."),
-    Option("--file FILE", "A file with the text; - is standard input."),
     Option("--ids", "Write the id below each token.", group=DISPLAY),
     Option("--bytes", "Write the bytes below each token.", group=DISPLAY),
     Option(
@@ -51,13 +50,12 @@ FILE_ENDINGS = (".json", ".bytepair", ".tiktoken", ".model", ".gguf", ".txt", ".
     ),
     Option("--pieces", "Draw │ where the split pattern cuts the text.", group=DISPLAY),
     JSON,
-    *SPECIAL_OPTIONS,
+    ALLOWED_SPECIAL,
 )
 def show(
     arguments: list[str],
     *,
     text: str | None = None,
-    file: str | None = None,
     as_json: bool = False,
     **options: Any,
 ) -> None:
@@ -69,7 +67,7 @@ def show(
     drawing = {name: options.pop(name) for name in DRAWING if name in options}
     if as_json:
         refuse_options(drawing, "has no effect on --json, which writes everything")
-    paths, content = told_apart(arguments, text=text, file=file)
+    paths, content = told_apart(arguments, text)
     tokenizers = [Tokenizer.from_file(path) for path in paths]
     cuts = []
     for path, tokenizer in zip(paths, tokenizers, strict=True):
@@ -129,18 +127,11 @@ def as_object(name: str, found: Cut) -> dict[str, Any]:
 # Telling tokenizers from the text
 
 
-def told_apart(
-    arguments: list[str], *, text: str | None, file: str | None
-) -> tuple[list[Path], bytes]:
+def told_apart(arguments: list[str], text: str | None) -> tuple[list[Path], bytes]:
     """Tell the paths of tokenizers from the text, and read it."""
-    if text is not None and file is not None:
-        message = "give either --text or --file, not both"
-        raise TokenizerError(message)
-    if text is not None or file is not None:
-        paths = [_tokenizer(name, "with --text or --file") for name in arguments]
-        return paths, _read(file) if file is not None else _limited(
-            _encoded(text), "--text"
-        )
+    if text is not None:
+        paths = [_tokenizer(name, "with --text") for name in arguments]
+        return paths, _limited(_encoded(text), "--text")
     *names, last = arguments
     has_text = last in ("", "-") or not is_tokenizer(Path(last))
     if not has_text:
@@ -151,7 +142,7 @@ def told_apart(
     if has_text:
         return paths, _text_of(last)
     if sys.stdin is None or sys.stdin.isatty():
-        message = "give a text after the tokenizer, a file with --file, or - for standard input"
+        message = "give a text or a file after the tokenizer, or - for standard input"
         raise TokenizerError(message)
     return paths, _read("-")
 
@@ -200,9 +191,9 @@ def _text_of(argument: str) -> bytes:
     return _limited(_encoded(argument), "the text")
 
 
-def _encoded(text: str | None) -> bytes:
+def _encoded(text: str) -> bytes:
     """Give the bytes that were typed; surrogates stand for bytes that are not UTF-8."""
-    return (text or "").encode(errors="surrogateescape")
+    return text.encode(errors="surrogateescape")
 
 
 def _read(path: str) -> bytes:

@@ -1,13 +1,14 @@
 """``bytepair stats``: metrics of tokenizers on a corpus, side by side."""
 
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from bytepair import TokenizerError
 from bytepair._io.files import check_writable, write_together
-from bytepair._terminal import has_colours, paint
+from bytepair.views._terminal import print_lines
 
 from .command import DISPLAY, Argument, Option, command
 from .corpus_options import READING_OPTIONS
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["GROUP_OPTIONS", "SEGMENTER", "stats"]
 
 GROUPS = "Groups"
-COLOURS = {"heading": "1;32", "names": "36"}
-"""Bold green and cyan."""
-WRITTEN = (".json", ".csv", ".parquet", ".svg", ".png")
+WRITTEN = (".json", ".csv", ".parquet")
 
 GROUP_OPTIONS = (
     Option(
@@ -34,14 +33,9 @@ GROUP_OPTIONS = (
     ),
     Option("--by-file", "Each file is a group.", group=GROUPS),
     Option(
-        "--parallel",
-        "Compare the tokens of groups: their documents say the same, in the same order (or their "
-        "lines, if each group is one document).",
-        group=GROUPS,
-    ),
-    Option(
         "--baseline GROUP",
-        "With --parallel: compare the other groups with this one.",
+        "Compare the tokens of the other groups with this one: the documents of all groups say "
+        "the same, in the same order (or their lines, if each group is one document).",
         group=GROUPS,
     ),
 )
@@ -64,18 +58,11 @@ SEGMENTER = Option(
     TOKENIZERS,
     SEGMENTER,
     *GROUP_OPTIONS,
-    Option(
-        "--metric KEY...",
-        "A metric to show by group, with its name in --json. May be repeated.",
-        name="metrics",
-        group=GROUPS,
-    ),
     *READING_OPTIONS,
     ADDED_TOKENS,
     Option(
         "-o, --output FILE...",
-        "Write a file: .json, .csv or .parquet with the numbers, .svg or .png with plots. May be "
-        "repeated.",
+        "Write the numbers to a file: .json, .csv or .parquet. May be repeated.",
         name="outputs",
         type=Path,
         group=DISPLAY,
@@ -87,7 +74,6 @@ def stats(
     arguments: list[str],
     *,
     tokenizers: list[Path] | None = None,
-    metrics: list[str] | None = None,
     outputs: list[Path] | None = None,
     as_json: bool = False,
     **options: Any,
@@ -97,17 +83,10 @@ def stats(
     All ratios are ratios of sums over the whole corpus.
     """
     from bytepair.analyze import stats as measured
+    from bytepair.views._stats import as_lines
 
     outputs = outputs or []
-    _check(outputs, metrics or [])
-    if as_json and metrics is not None:
-        message = "--metric affects only the table, which is not printed here"
-        raise TokenizerError(message)
-    if metrics and not (options.get("group") or options.get("by_file")):
-        message = (
-            "--metric selects metrics to show by group; give --group or --by-file too"
-        )
-        raise TokenizerError(message)
+    _check(outputs)
     paths, corpus = told_apart(arguments, tokenizers, default=None)
     line = ProgressLine(is_shown=True)
     found = measured(
@@ -121,15 +100,14 @@ def stats(
     if as_json:
         print(found.to_json())
     else:
-        _print(found, metrics)
+        lines = as_lines(found, shutil.get_terminal_size().columns)
+        print_lines(Console(highlight=False), lines)
     for path in outputs:
         remark(f"saved: {path}")
 
 
-def _check(outputs: list[Path], metrics: list[str]) -> None:
-    """Check outputs and metrics before the corpus is read."""
-    from bytepair.analyze import METRICS
-
+def _check(outputs: list[Path]) -> None:
+    """Check outputs before the corpus is read."""
     for path in outputs:
         if path.suffix.lower() not in WRITTEN:
             message = (
@@ -137,10 +115,6 @@ def _check(outputs: list[Path], metrics: list[str]) -> None:
             )
             raise TokenizerError(message)
         check_writable(path.parent)
-    for key in metrics:
-        if key not in METRICS:
-            message = f"--metric {key} is unknown; the metrics are {', '.join(METRICS)}"
-            raise TokenizerError(message)
 
 
 def _content(found: "Stats", path: Path) -> bytes:
@@ -150,18 +124,4 @@ def _content(found: "Stats", path: Path) -> bytes:
         return found.to_json().encode() + b"\n"
     if suffix == ".csv":
         return found.to_csv().encode()
-    if suffix == ".parquet":
-        return found.to_parquet()
-    from bytepair._training import plots
-    from bytepair.views._stats_figure import figure_of
-
-    return plots.drawn(lambda: figure_of(found), path)
-
-
-def _print(found: "Stats", metrics: list[str] | None) -> None:
-    from bytepair.views._stats import as_lines
-
-    is_painted = has_colours(sys.stdout)
-    for line in as_lines(found, shutil.get_terminal_size().columns, metrics):
-        colour = COLOURS.get(line.kind)
-        print(paint(line.text, colour, is_painted=is_painted) if colour else line.text)
+    return found.to_parquet()

@@ -1,10 +1,9 @@
 """``bytepair trace``: how a text becomes tokens, merge by merge."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 from rich.console import Console
@@ -14,12 +13,12 @@ from bytepair._io.files import check_writable, write
 from bytepair._plurals import amount
 from bytepair.analyze import Reasons, Trace, Why, why
 from bytepair.analyze._trace import Added, Known, Piece, Segment, known
-from bytepair.views._svg import tree_svg
+from bytepair.views._runs import words
 from bytepair.views._terminal import print_lines
-from bytepair.views._tracing import sentence, trace_lines
+from bytepair.views._tracing import folded_lines, sentence, trace_lines
 
 from .command import Argument, Option, command
-from .options import JSON, SPECIAL_OPTIONS, TOKENIZER
+from .options import ALLOWED_SPECIAL, JSON, TOKENIZER
 from .show import columns_of
 from .streams import reading
 from .writing import plain
@@ -37,12 +36,12 @@ __all__ = ["trace"]
     ),
     Option(
         "-o, --output FILE.svg",
-        "Also draw the trees of merges as a picture.",
+        "Also save the drawing as a picture.",
         type=Path,
         writes=True,
     ),
     JSON,
-    *SPECIAL_OPTIONS,
+    ALLOWED_SPECIAL,
 )
 def trace(
     tokenizer_path: Path,
@@ -63,22 +62,20 @@ def trace(
     found = analyze.trace(tokenizer, _content(text), **options)
     answers = None if asked is None else why(tokenizer, found, asked)
     if output is not None:
-        write(output, tree_svg(found).encode())
+        write(output, found.to_svg().encode())
     if as_json:
         print(json.dumps(as_object(tokenizer, found, answers)))
         return
     console = Console(highlight=False, soft_wrap=True)
     if answers is None:
-        print_lines(console, trace_lines(found, columns_of(console)))
+        print_lines(console, folded_lines(trace_lines(found), columns_of(console)))
         return
     named = _known(tokenizer, answers)
-    for answer in answers:
-        text = sentence(found, answer, asked or "", named)
-        for line in wrap(text, columns_of(console) or len(text)):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
+    texts = [sentence(found, answer, asked or "", named) for answer in answers]
     if answers.n_reasons > len(answers):
-        text = f"the first {len(answers)} of {amount(answers.n_reasons, 'place')} are shown"
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
+        places = amount(answers.n_reasons, "place")
+        texts.append(f"the first {len(answers)} of {places} are shown")
+    print_lines(console, folded_lines(map(words, texts), columns_of(console), 0))
 
 
 def _content(text: str) -> bytes:
@@ -88,7 +85,7 @@ def _content(text: str) -> bytes:
         return source.read()
 
 
-def _known(tokenizer: Tokenizer, answers: Sequence[Why]) -> dict[int, Known]:
+def _known(tokenizer: Tokenizer, answers: Iterable[Why]) -> dict[int, Known]:
     """Describe the tokens of answers."""
     ids: set[int] = set()
     for answer in answers:

@@ -9,15 +9,15 @@ from bytepair import Tokenizer, TrainingError
 from bytepair._training.learning import Learner
 from bytepair.analyze._steps import (
     MAX_PIECE_BYTES,
+    TOO_LARGE,
     Piece,
     Ties,
     TrainingStep,
     before_merging,
-    too_large,
     training_steps,
 )
 from bytepair.views._glyphs import token_text
-from bytepair.views._layout import Line
+from bytepair.views._runs import Line
 from bytepair.views._terminal import print_lines
 from bytepair.views._training import pieces_lines, step_lines
 
@@ -45,8 +45,7 @@ class Steps:
             raise TrainingError(message)
         pieces = learner.corpus.pieces(MAX_PIECE_BYTES)
         if pieces is None:
-            message = f"steps: {too_large(None)}; give a smaller text"
-            raise TrainingError(message)
+            raise TrainingError(TOO_LARGE)
         self.pieces = pieces
         self.ties = cast("Ties", learner.dialect.ties)
         self.first = len(learner.resume.merges) + 1 if learner.resume else 1

@@ -9,7 +9,6 @@ import functools
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from bytepair import _core
@@ -18,6 +17,7 @@ from bytepair.analyze._cuts import CutToken
 __all__ = [
     "MISSING_BRACKETS",
     "Glyph",
+    "bar",
     "bytes_of",
     "fitted",
     "glyphs",
@@ -57,20 +57,8 @@ DOTTED_CIRCLE = "◌"
 
 
 class Glyph(NamedTuple):
-    """One character as a reader sees it.
+    """A character as a reader sees it: what is drawn for it, and its columns."""
 
-    Attributes
-    ----------
-    start, end
-        Its span of the text, in bytes.
-    text
-        The text to draw for it.
-    width
-        The number of columns of this text.
-    """
-
-    start: int
-    end: int
     text: str
     width: int
 
@@ -84,27 +72,24 @@ def glyphs(text: bytes, *, spaces: bool = False) -> Iterator[Glyph]:
     >>> [(glyph.text, glyph.width) for glyph in glyphs("a 中\t\xa0".encode())]
     [('a', 1), (' ', 1), ('中', 2), ('→', 1), ('\\xa0', 4)]
     >>> [glyph.text for glyph in glyphs(b" \r\n\xff", spaces=True)]
-    ['·', '␍', '⏎', '\\xff']
+    ['·', '␍⏎', '\\xff']
     >>> [visible("a\u200dक्\u200dष", spaces=shown) for shown in (False, True)]
     ['a\\u200dक्\u200dष', 'a⁀क्⁀ष']
     """
     start = 0
     for end, n_columns in _core.graphemes(text):
-        bounds = [start, end]
-        if text[start:end] == b"\r\n":
-            bounds = [start, end - 1, end]
-        for first, last in pairwise(bounds):
-            raw = text[first:last]
-            shown = _shown(
-                raw.decode(errors="surrogateescape"), n_columns, spaces=spaces
-            )
-            same = shown.encode(errors="surrogateescape") == raw
-            yield Glyph(first, last, shown, n_columns if same else width(shown))
+        raw = text[start:end]
+        character = raw.decode(errors="surrogateescape")
+        shown = _shown(character, n_columns, spaces=spaces)
+        same = shown.encode(errors="surrogateescape") == raw
+        yield Glyph(shown, n_columns if same else width(shown))
         start = end
 
 
 @functools.lru_cache(maxsize=4096)
 def _shown(character: str, n_columns: int, *, spaces: bool) -> str:
+    if character == "\r\n":
+        return NAMED["\r"] + NAMED["\n"]
     if character == " ":
         return SPACE if spaces else character
     if character in NAMED:
@@ -161,6 +146,16 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(columns for _end, columns in _core.graphemes(text))
+
+
+def bar(part: float, whole: float, n_columns: int) -> str:
+    """Draw a share as a bar; each part above zero is seen.
+
+    >>> bar(1, 2, 6), bar(1, 100, 6), bar(0, 0, 6)
+    ('███', '█', '')
+    """
+    n_filled = int(part * n_columns // whole) if whole else 0
+    return "█" * max(n_filled, part > 0)
 
 
 def fitted(text: str, n_columns: int) -> str:

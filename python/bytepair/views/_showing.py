@@ -2,21 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from textwrap import wrap
+from html import escape
 
 from bytepair._plurals import amount
 from bytepair._results import abridged
 from bytepair.analyze._cuts import Cut
 
 from ._glyphs import fitted, glyphs, visible, width
-from ._html import page_of_rows
-from ._layout import Line, Options, Run, lines_of
-from ._terminal import plain
+from ._layout import Options, cuts_html, lines_of
+from ._runs import CSS, Line, Run, folded, plain, words
 
 __all__ = ["Shown", "counts", "drawn"]
 
-NAME_COLUMNS, MIN_COLUMNS = 24, 20
-NEVER = 1 << 30
+NAME_COLUMNS = 24
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,12 +42,12 @@ class Shown:
         return abridged(str(self))
 
     def _repr_html_(self) -> str:
-        names = [visible(name) for name in self.names]
-        titles = [
-            f"{name}: {counts(cut)}" if name else counts(cut)
-            for name, cut in zip(names, self.cuts, strict=True)
-        ]
-        return page_of_rows(self.cuts, titles, self.options)
+        rows = cuts_html(self.cuts, self.options)
+        drawn = []
+        for name, cut, row in zip(self.names, self.cuts, rows, strict=True):
+            title = escape(f"{visible(name)}: {counts(cut)}" if name else counts(cut))
+            drawn.append(f'<div class="bp-note">{title}</div>{row}')
+        return f"<style>{CSS}</style><div>{''.join(drawn)}</div>"
 
 
 def counts(cut: Cut, *, pieces: bool = False) -> str:
@@ -58,7 +56,8 @@ def counts(cut: Cut, *, pieces: bool = False) -> str:
     >>> counts(Cut(b"", (), 0))
     '0 tokens, 0 characters, 0 bytes'
     """
-    found = [amount(cut.n_tokens, "token") + without_id(cut.n_missing)]
+    without_id = f" ({cut.n_missing:,} without an id)" if cut.n_missing else ""
+    found = [amount(cut.n_tokens, "token") + without_id]
     if pieces:
         found.append(amount(cut.n_pieces, "piece"))
     found += [amount(cut.n_characters, "character"), amount(cut.n_bytes, "byte")]
@@ -67,37 +66,28 @@ def counts(cut: Cut, *, pieces: bool = False) -> str:
     return ", ".join(found)
 
 
-def without_id(n_missing: int) -> str:
-    """Say how many of some tokens have no id, if any.
-
-    >>> without_id(0), without_id(1200)
-    ('', ' (1,200 without an id)')
-    """
-    return f" ({n_missing:,} without an id)" if n_missing else ""
-
-
 def drawn(
     cuts: Sequence[Cut], names: Sequence[str], options: Options
 ) -> Iterator[Line]:
     """Give the lines of a drawing: the counts of each tokenizer, and the tokens."""
-    if len(cuts) == 1:
-        yield from _headline("", counts(cuts[0], pieces=options.pieces), options)
-        for rows in lines_of(cuts, options):
-            yield from rows[0]
-        return
     n_columns = min(max(map(width, map(visible, names))), NAME_COLUMNS)
     for number, (cut, name) in enumerate(zip(cuts, names, strict=True), 1):
-        named = f"{number} {shortened(visible(name), n_columns)}  "
-        yield from _headline(named, counts(cut, pieces=options.pieces), options)
+        title = f"{number} {shortened(visible(name), n_columns)}  " * (len(cuts) > 1)
+        line = [Run(title), *words(counts(cut, pieces=options.pieces), "note")]
+        yield from folded(line, options.columns, width(title))
+    if len(cuts) == 1:
+        for [lines] in lines_of(cuts, options):
+            yield from lines
+        return
     n_prefix = len(str(len(cuts))) + 1
     if options.columns is not None:
         options = replace(options, columns=max(options.columns - n_prefix, 1))
     for rows in lines_of(cuts, options):
         yield []
         for number, lines in enumerate(rows, 1):
-            prefixes = [f"{number:<{n_prefix}}", *[" " * n_prefix] * (len(lines) - 1)]
-            for prefix, line in zip(prefixes, lines, strict=True):
-                yield [Run(prefix, None, is_note=True), *line]
+            for place, line in enumerate(lines):
+                prefix = f"{'' if place else number:<{n_prefix}}"
+                yield [Run(prefix, "note"), *line]
 
 
 def shortened(name: str, n_columns: int) -> str:
@@ -114,11 +104,3 @@ def shortened(name: str, n_columns: int) -> str:
     while width("".join(parts)) > n_columns - width(head):
         parts.pop(0)
     return fitted(head + "".join(parts), n_columns)
-
-
-def _headline(name: str, text: str, options: Options) -> Iterator[Line]:
-    """Draw a name with counts beside it, in several lines if one is too narrow."""
-    room = max((options.columns or NEVER) - width(name), MIN_COLUMNS)
-    indent = " " * width(name)
-    for number, line in enumerate(wrap(text, room, break_long_words=False)):
-        yield [Run(indent if number else name), Run(line, None, is_note=True)]

@@ -1,7 +1,7 @@
-"""Metrics as tables for a terminal: tokenizers side by side, as many as fit.
+"""Metrics as a table for a terminal: tokenizers side by side, as many as fit.
 
-Nothing is computed here. On a narrow terminal, tokenizers are spread over several tables, and
-names of metrics are wrapped; numbers are never cut.
+Nothing is computed here. On a narrow terminal, tokenizers are spread over several tables, and names
+are wrapped or shortened; numbers are never cut.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair.analyze import METRICS
+from bytepair.analyze._metric_table import SECTIONS
 
 from ._glyphs import visible
+from ._runs import Line, Run
+from ._showing import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bytepair.analyze import Measurement, Metric, Stats
 
-__all__ = ["GROUP_METRICS", "Line", "as_lines", "fate", "shown"]
+__all__ = ["N_MISSING", "as_lines", "fate", "shown"]
 
 GROUP_METRICS = (
     "bytes_per_token",
@@ -31,42 +34,24 @@ GROUP_METRICS = (
     "missing_share",
 )
 """Metrics that are shown by group, if they exist."""
-SECTIONS = {
-    "corpus": "Corpus",
-    "compression": "Compression",
-    "words": "Words",
-    "groups": "Groups, of parallel text",
-    "distribution": "Distribution",
-    "vocabulary": "Vocabulary",
-    "tokens": "Tokens",
-}
 INDENT, GAP = "  ", "  "
-MIN_TITLE, MAX_TITLE = 14, 44
-SHORT_TITLE = 26
-"""Titles are wrapped at this length, if all columns have room then."""
+MIN_TITLE, SHORT_TITLE = 14, 26
+"""The smallest widths of titles: on a narrow terminal, and if longer titles would leave no room for a tokenizer."""
 MIN_COLUMN, MAX_COLUMN = 7, 24
 MAX_WIDTH = 200
 """Wider tables are hard to read."""
 NO_VALUE = "-"
 N_SCRIPTS = 8
 """The number of scripts that are shown, those with the most occurrences first."""
-
 N_MISSING = 12
 """The number of characters without a token that are shown, the most frequent first."""
 
 
-class Line(NamedTuple):
-    """A line of a table: its text and its kind (a heading, names, a row, or a note)."""
-
-    text: str
-    kind: str = "row"
-
-
 class Row(NamedTuple):
-    """A row of a table: a title and a cell for each tokenizer; a heading has none."""
+    """A title, and a cell for each tokenizer; a heading has no cells."""
 
     title: str
-    cells: Sequence[str]
+    cells: Sequence[str] = ()
 
 
 def shown(value: float | None, unit: str) -> str:
@@ -87,40 +72,31 @@ def shown(value: float | None, unit: str) -> str:
     return f"{text} x" if unit == "times" else text
 
 
-def as_lines(
-    stats: Stats, width: int, metrics: Sequence[str] | None = None
-) -> Iterator[Line]:
-    """Lay out all metrics, then some of each group, then scripts."""
+def as_lines(stats: Stats, width: int) -> Iterator[Line]:
+    """Lay out all metrics, then scripts and missing characters, then some metrics of each group."""
     width = min(width, MAX_WIDTH)
-    names = list(map(harmless, stats.names))
-    yield from _table(names, list(_metric_rows(stats)), width)
-    yield from _table(names, list(_script_rows(stats)), width)
-    if stats.has_missing:
-        yield from _table(names, list(_missing_rows(stats)), width)
-    wanted = GROUP_METRICS if metrics is None else metrics
-    for key in wanted:
-        metric = METRICS[key]
-        if stats.groups and metric.by_group and key in stats.keys:
-            yield from _table(names, list(_group_rows(stats, metric)), width)
+    rows = [*_metric_rows(stats), *_script_rows(stats), *_missing_rows(stats)]
+    for key in GROUP_METRICS:
+        if stats.groups and METRICS[key].by_group and key in stats.keys:
+            rows += _group_rows(stats, METRICS[key])
+    yield from _table(list(map(harmless, stats.names)), rows, width)
     for note in _notes(stats):
-        for text in textwrap.wrap(note, width):
-            yield Line(text, "note")
+        yield from ([Run(text, "note")] for text in textwrap.wrap(note, width))
 
 
 def _metric_rows(stats: Stats) -> Iterator[Row]:
-    section = ""
-    for row in stats.rows():
-        if row.group is not None:
-            return
-        if row.metric.section != section:
-            section = row.metric.section
-            yield Row(SECTIONS[section], ())
-        yield Row(row.metric.title, [shown(v, row.metric.unit) for v in row.values])
+    for section, metrics in SECTIONS.items():
+        keys = [m.key for m in metrics if m.of_all and m.key in stats.keys]
+        if keys:
+            yield Row(section)
+        for row in map(stats.row, keys):
+            yield Row(row.metric.title, [shown(v, row.metric.unit) for v in row.values])
 
 
 def _script_rows(stats: Stats) -> Iterator[Row]:
-    yield Row("Occurrences of tokens, by script", ())
     scripts = [row for row in stats.scripts() if any(row.shares)]
+    if scripts:
+        yield Row("Occurrences of tokens, by script")
     for row in scripts[:N_SCRIPTS]:
         yield Row(row.script, [shown(share, "share") for share in row.shares])
     if len(scripts) > N_SCRIPTS:
@@ -130,12 +106,12 @@ def _script_rows(stats: Stats) -> Iterator[Row]:
 
 
 def _missing_rows(stats: Stats) -> Iterator[Row]:
-    yield Row("Characters without a token", ())
     rows = stats.missing()
+    if rows:
+        yield Row("Characters without a token")
     for row in rows[:N_MISSING]:
-        yield Row(
-            visible(row.text, spaces=True) or '""', [f"{n:,}" for n in row.counts]
-        )
+        title = visible(row.text, spaces=True) or '""'
+        yield Row(title, [f"{n:,}" for n in row.counts])
     if len(rows) > N_MISSING:
         others = zip(*(row.counts for row in rows[N_MISSING:]), strict=True)
         cells = [f"{sum(each):,}" for each in others]
@@ -143,13 +119,11 @@ def _missing_rows(stats: Stats) -> Iterator[Row]:
 
 
 def _group_rows(stats: Stats, metric: Metric) -> Iterator[Row]:
-    title = metric.title if metric.unit != "share" else f"{metric.title}"
-    yield Row(f"{title[:1].upper()}{title[1:]}, by group", ())
+    yield Row(f"{metric.title[:1].upper()}{metric.title[1:]}, by group")
     for group in stats.groups:
-        row = stats.row(metric.key, group)
-        yield Row(
-            harmless(group) or "(no group)", [shown(v, metric.unit) for v in row.values]
-        )
+        values = stats.row(metric.key, group).values
+        cells = [shown(value, metric.unit) for value in values]
+        yield Row(harmless(group) or "(no group)", cells)
 
 
 def _notes(stats: Stats) -> Iterator[str]:
@@ -162,10 +136,10 @@ def _notes(stats: Stats) -> Iterator[str]:
         )
     else:
         yield f"Words: {segmenter.name}, the matches of {segmenter.pattern}"
-    if stats.groups and not stats.is_parallel:
+    if stats.groups and stats.baseline is None:
         yield (
             "Comparing the tokens of groups (premium, Gini) needs texts that say the same, and "
-            "--parallel."
+            "--baseline."
         )
     for name, measurement in zip(stats.names, stats.measurements, strict=True):
         if measurement.total.n_missing:
@@ -189,98 +163,35 @@ def fate(measurement: Measurement) -> str:
     )
 
 
-# Tables
-
-
 def _table(names: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Line]:
-    """Lay out a table, in several parts if not all columns fit."""
-    if not any(row.cells for row in rows):
-        return
-    columns = [
-        max(
-            MIN_COLUMN,
-            min(len(name), MAX_COLUMN),
-            *(len(row.cells[place]) for row in rows if row.cells),
-        )
-        for place, name in enumerate(names)
-    ]
+    """Lay out rows, below the names of tokenizers, in several tables if not all columns fit."""
+    cells = [cell for row in rows for cell in row.cells]
+    n_name = min(max(map(len, names)), MAX_COLUMN)
+    n_column = max(MIN_COLUMN, n_name, *map(len, cells)) + len(GAP)
     longest = max(len(row.title) for row in rows if row.cells) + len(INDENT)
-    title = max(MIN_TITLE, min(longest, MAX_TITLE, width - max(columns) - len(GAP)))
-    beside_all = width - sum(columns) - len(GAP) * len(columns)
-    if SHORT_TITLE <= beside_all < title:
-        title = beside_all
-    for places in _parts(columns, width - title):
-        yield from _part(names, rows, places, title, columns)
-        yield Line("")
+    n_title = min(longest, max(width - n_column * len(names), SHORT_TITLE))
+    n_title = max(min(n_title, width - n_column), MIN_TITLE)
+    n_beside = max((width - n_title) // n_column, 1)
+    for first in range(0, len(names), n_beside):
+        part = slice(first, first + n_beside)
+        heads = [shortened(name, n_name).strip() for name in names[part]]
+        for number, row in enumerate(rows):
+            if number and not row.cells:
+                yield []
+            if row.cells:
+                yield from _lines(row.title, row.cells[part], n_title, n_column)
+                continue
+            *above, last = textwrap.wrap(row.title, n_title)
+            yield from ([Run(text, "heading")] for text in above)
+            columns = "".join(f"{head:>{n_column}}" for head in heads)
+            yield [Run(f"{last:<{n_title}}", "heading"), Run(columns, "name")]
+        yield []
 
 
-def _parts(columns: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Group columns so that each group fits; each has at least one column.
-
-    >>> list(_parts([7, 7, 7], 18))
-    [[0, 1], [2]]
-    """
-    part: list[int] = []
-    taken = 0
-    for place, column in enumerate(columns):
-        if part and taken + column + len(GAP) > room:
-            yield part
-            part, taken = [], 0
-        part.append(place)
-        taken += column + len(GAP)
-    yield part
-
-
-def _part(
-    names: Sequence[str],
-    rows: Sequence[Row],
-    places: Sequence[int],
-    title: int,
-    columns: Sequence[int],
+def _lines(
+    title: str, cells: Sequence[str], n_title: int, n_column: int
 ) -> Iterator[Line]:
-    names_lines = [_broken(names[place], columns[place]) for place in places]
-    n_lines = max(map(len, names_lines))
-    for number in range(n_lines):
-        cells = (
-            lines[number - n_lines + len(lines)]
-            if number >= n_lines - len(lines)
-            else ""
-            for lines in names_lines
-        )
-        yield Line(_joined("", title, cells, places, columns), "names")
-    is_first = True
-    for row in rows:
-        if not row.cells:
-            if not is_first:
-                yield Line("")
-            is_first = False
-            yield Line(row.title, "heading")
-            continue
-        *first, last = textwrap.wrap(row.title, title - len(INDENT)) or [""]
-        yield from (Line(INDENT + text) for text in first)
-        cells = (row.cells[place] for place in places)
-        yield Line(_joined(INDENT + last, title, cells, places, columns))
-
-
-def _joined(
-    title: str,
-    width: int,
-    cells: Iterable[str],
-    places: Sequence[int],
-    columns: Sequence[int],
-) -> str:
-    parts = (
-        f"{cell:>{columns[place]}}" for cell, place in zip(cells, places, strict=True)
-    )
-    return GAP.join([f"{title:<{width}}", *parts]).rstrip()
-
-
-def _broken(name: str, width: int) -> list[str]:
-    """Break a name that is longer than its column.
-
-    >>> _broken("published/qwen3", 10), _broken("gpt2", 10)
-    (['published/', 'qwen3'], ['gpt2'])
-    """
-    return (
-        textwrap.wrap(name.replace("/", "/ "), width) if len(name) > width else [name]
-    )
+    *above, last = textwrap.wrap(title, n_title - len(INDENT)) or [""]
+    yield from ([Run(INDENT + text)] for text in above)
+    columns = "".join(f"{cell:>{n_column}}" for cell in cells)
+    yield [Run(f"{INDENT + last:<{n_title}}{columns}")]

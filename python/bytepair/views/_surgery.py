@@ -1,76 +1,49 @@
-"""An extension as lines of text: the curve of a corpus, and what became of given texts."""
-
-from collections.abc import Sequence
+"""An extension as lines of text: the tokens of the corpus, and what became of given texts."""
 
 from bytepair._plurals import amount
 from bytepair.surgery import Addition, AdditionReport, ExtensionReport
 
+from ._glyphs import bar
+
 __all__ = ["curve_lines", "row_lines"]
 
-POINT = "•"
 KNEE = "◆"
+N_ROWS = 8
+"""The number of steps of a curve that are drawn."""
 LEAST = 3
 """A curve of fewer points is said in words."""
 N_SHOWN = 20
-"""So many texts are listed."""
+"""The number of texts that are listed."""
 FINE = ("added", "added_whole", "known", "repeated")
 """What need not be listed, since these texts have a token."""
 
 
-def curve_lines(
-    report: ExtensionReport, *, width: int = 64, height: int = 9
-) -> list[str]:
-    """Draw the tokens of the corpus against the number of added tokens.
+def curve_lines(report: ExtensionReport, *, width: int = 64) -> list[str]:
+    """Draw the tokens of the corpus for some numbers of added tokens, also where the curve bends.
 
     >>> report = ExtensionReport(4, 4, 258, (90, 50, 30, 20, 10), 90, None, ())
-    >>> for line in curve_lines(report, width=24, height=5):
+    >>> for line in curve_lines(report, width=26):
     ...     print(line)
-    90 │•
-       │
-       │    ◆
-       │         •
-    10 │              •    •
-       └────────────────────
-        0                  4
+      0 added  90 ████████████
+    ◆ 1 added  50 ██████
+      2 added  30 ████
+      3 added  20 ██
+      4 added  10 █
     """
-    curve = report.curve
+    curve, knee = report.curve, report.knee
     if len(curve) < LEAST:
         return []
-    names = [f"{n:,}" for n in (curve[0], curve[-1])]
-    margin = max(map(len, names))
-    n_columns = max(width - margin - 2, 8)
-    rows = [[" "] * n_columns for _ in range(height)]
     last = len(curve) - 1
-    for k in range(last + 1):
-        if last < n_columns or k == _shown(k, last, n_columns):
-            _put(rows, curve, k, POINT)
-    if report.knee is not None:
-        _put(rows, curve, report.knee, KNEE)
-    labels = [names[0], *[""] * (height - 2), names[1]]
-    lines = [
-        f"{label:>{margin}} │{''.join(row)}".rstrip()
-        for label, row in zip(labels, rows, strict=True)
-    ]
-    end = f"{last:,}"
-    axis = f"{' ' * margin} └{'─' * n_columns}"
-    return [*lines, axis, f"{' ' * margin}  0{end:>{n_columns - 1}}"]
-
-
-def _shown(k: int, last: int, n_columns: int) -> int:
-    """Give the point that stands for a column of several points."""
-    column = k * (n_columns - 1) // last
-    return -(-column * last // (n_columns - 1))
-
-
-def _put(
-    rows: list[list[str]], curve: Sequence[int | float], k: int, mark: str
-) -> None:
-    """Put a mark where a point of the curve belongs."""
-    n_rows, n_columns = len(rows), len(rows[0])
-    fall = curve[0] - curve[-1]
-    row = round((curve[0] - curve[k]) * (n_rows - 1) / fall)
-    column = k * (n_columns - 1) // (len(curve) - 1)
-    rows[row][column] = mark
+    shown = {row * last // N_ROWS for row in range(N_ROWS + 1)}
+    if knee is not None:
+        shown.add(knee)
+    heads = {
+        n: f"{KNEE if n == knee else ' '} {n:>{len(f'{last:,}')},} added  "
+        f"{curve[n]:>{len(f'{curve[0]:,}')},} "
+        for n in sorted(shown)
+    }
+    room = width - max(map(len, heads.values()))
+    return [head + bar(curve[n], curve[0], room) for n, head in heads.items()]
 
 
 def row_lines(report: AdditionReport, *, width: int = 78) -> list[str]:

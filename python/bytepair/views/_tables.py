@@ -1,22 +1,16 @@
 """Tokenizers and merge logs as small tables, for notebooks. All text is escaped."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 from bytepair import MergeLog, Tokenizer
 
 from ._glyphs import token_text, visible
+from ._runs import CSS, Run, html
 
 __all__ = ["log_html", "tokenizer_html"]
 
 N_MERGES = 5
 """The number of merges that are shown from each end."""
-CSS = """\
-.bp-table { border-collapse: collapse; }
-.bp-table td, .bp-table th { text-align: left; vertical-align: top; padding: .15em .8em .15em 0; }
-.bp-table th { font-weight: 600; white-space: nowrap; }
-.bp-table code { white-space: pre-wrap; overflow-wrap: anywhere; background: none; }
-"""
 
 
 def tokenizer_html(tokenizer: Tokenizer) -> str:
@@ -77,11 +71,6 @@ def _pairs(merges: Iterable[tuple[str | bytes, str | bytes]]) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> str:
-    drawn = "".join(
-        f"<tr><th>{escape(name)}</th><td><code>{escape(text)}</code></td></tr>"
-        for name, text in rows
-    )
-    return (
-        f"<style>{CSS}</style><div><strong>{title}</strong>"
-        f'<table class="bp-table">{drawn}</table></div>'
-    )
+    n_columns = max(len(name) for name, _text in rows) + 2
+    lines = [[Run(f"{name:<{n_columns}}", "note"), Run(text)] for name, text in rows]
+    return f"<style>{CSS}</style>{html([[Run(title, 'heading')], *lines])}"

@@ -1,4 +1,4 @@
-"""Lines of styled text, as plain text and with the colours of a terminal.
+"""Lines of styled text with the colours of a terminal.
 
 Each colour has its own letter colour, so that tokens are readable on dark and light screens.
 """
@@ -9,7 +9,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from ._layout import LEFT_OUT, MISSING, Line, Run
+from ._runs import Line, Run, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,46 +17,31 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["folded", "has_colours", "plain", "print_lines", "styled"]
+__all__ = ["folded", "has_colours", "print_lines"]
 
-BACKGROUNDS = (153, 157, 223, 219, 229, 159, 254, 250)
-"""Indices in the palette of 256 colours: for tokens, and for tokens that all rows share."""
 ENOUGH_COLOURS = ("256", "truecolor")
 """Systems of colours, as rich names them, that tell the backgrounds apart."""
-LETTERS, SMALL_LETTERS = 16, 240
+BACKGROUNDS = {"c0": 153, "c1": 157, "c2": 223, "c3": 219, "c4": 229, "c5": 159}
+SHARED_BACKGROUNDS = {"s0": 254, "s1": 250}
+"""Colours of the palette of 256, for tokens, and for tokens that all rows share."""
+STYLES = {
+    "note": "dim",
+    "part": "color(240)",
+    "none": "color(240)",
+    "out": "dim strike",
+    "missing": "bold color(231) on color(124)",
+    "heading": "bold green",
+    "name": "cyan",
+    **{
+        name: f"color(16) on color({colour})"
+        for name, colour in {**BACKGROUNDS, **SHARED_BACKGROUNDS}.items()
+    },
+}
+"""The styles of runs, as rich names them."""
 LABEL = re.compile(r" *\S.*?  +(?=\S)")
 """What a line begins with: a name, and the gap behind it."""
 CODE = re.compile(r"[\\\[]")
 """Signs of patterns, and of tokens in brackets."""
-MISSING_LETTERS, MISSING_BACKGROUND = 231, 124
-"""White on dark red, for tokens without an id."""
-
-
-def plain(lines: Iterable[Line]) -> str:
-    """Write lines without styles.
-
-    >>> plain([[Run("[low]", 0), Run(" 257", None, True)]])
-    '[low] 257'
-    """
-    return "\n".join("".join(run.text for run in line).rstrip() for line in lines)
-
-
-def styled(line: Line) -> Text:
-    """Give a line in colours."""
-    from rich.text import Text
-
-    return Text.assemble(*((run.text, _style(run)) for run in line))
-
-
-def _style(run: Run) -> str:
-    if run.colour is None:
-        return "dim" if run.is_note else ""
-    if run.colour == LEFT_OUT:
-        return "dim strike"
-    if run.colour == MISSING:
-        return f"bold color({MISSING_LETTERS}) on color({MISSING_BACKGROUND})"
-    letters = SMALL_LETTERS if run.is_note else LETTERS
-    return f"color({letters}) on color({BACKGROUNDS[run.colour]})"
 
 
 def has_colours(console: Console) -> bool:
@@ -95,7 +80,15 @@ def folded(line: Text, console: Console, n_columns: int | None) -> Iterator[Text
 
 def print_lines(console: Console, lines: Iterable[Line]) -> None:
     """Print lines as they are, without wrapping."""
-    coloured = has_colours(console)
+    from rich.text import Text
+
+    is_coloured = has_colours(console)
     for line in lines:
-        text = styled(line) if coloured else plain([line])
-        console.print(text, soft_wrap=True, markup=False, highlight=False)
+        text = Text(plain([line]))
+        if is_coloured:
+            text = Text.assemble(*((run.text, _style(run)) for run in line))
+        console.print(text, soft_wrap=True)
+
+
+def _style(run: Run) -> str:
+    return " ".join(STYLES[name] for name in run.style.split())

@@ -6,16 +6,15 @@ from bytepair._plurals import amount
 from bytepair.analyze._steps import NO_ID, PairCount, Piece, TrainingStep
 from bytepair.analyze._trace import Name
 
-from ._glyphs import fitted, token_text, width
-from ._layout import Line, Run
+from ._glyphs import bar, fitted, token_text, width
+from ._runs import Line, Run
 
 __all__ = ["pieces_lines", "step_lines"]
 
 N_PAIRS, N_PIECES = 8, 12
 """The numbers of pairs and pieces that are drawn."""
-NEW = 0
+NEW = "c0"
 TIMES = "\u00d7"
-BAR = "█"
 BAR_COLUMNS = 20
 RULES = {
     "smallest_ids": "smallest_ids takes the smallest left id, then right id",
@@ -30,13 +29,13 @@ def pieces_lines(
     """Draw distinct pieces in tokens, each with how often it occurs."""
     digits = max((len(f"{piece.count:,}") for piece in pieces), default=1)
     for piece in pieces[:N_PIECES]:
-        line = [Run(f"   {piece.count:>{digits},} {TIMES}  ", None, is_note=True)]
+        line = [Run(f"   {piece.count:>{digits},} {TIMES}  ", "note")]
         for id_ in piece.ids:
-            line += [Run(_name(names, id_), NEW if id_ == new else None), Run(" ")]
+            line += [Run(_name(names, id_), NEW if id_ == new else ""), Run(" ")]
         yield line[:-1]
     if len(pieces) > N_PIECES:
         rest = amount(len(pieces) - N_PIECES, "more distinct piece")
-        yield [Run(f"   … {rest}", None, is_note=True)]
+        yield [Run(f"   … {rest}", "note")]
 
 
 def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Line]:
@@ -47,18 +46,18 @@ def step_lines(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Lin
     yield [
         Run(f"step {step.number}: {merge} → "),
         Run(_name(names, step.token), NEW),
-        Run(f"  (id {step.token})", None, is_note=True),
+        Run(f"  (id {step.token})", "note"),
     ]
     yield from _pairs(step, names)
     if step.passed_over:
         text = f"   passed over: {_list(step.passed_over, names)}, due to the limits of tokens"
-        yield [Run(text, None, is_note=True)]
+        yield [Run(text, "note")]
     if step.tied:
         others = amount(len(step.tied), "other pair")
         text = f"   tie with {others}: {RULES[step.ties]}"
-        yield [Run(text, None, is_note=True)]
+        yield [Run(text, "note")]
     yield from pieces_lines(step.pieces, names, step.token)
-    yield [Run(f"   {amount(step.n_tokens, 'token')} in all", None, is_note=True)]
+    yield [Run(f"   {amount(step.n_tokens, 'token')} in all", "note")]
 
 
 def _pairs(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Line]:
@@ -72,16 +71,15 @@ def _pairs(step: TrainingStep, names: Sequence[Name | None]) -> Iterator[Line]:
     for pair, text in zip(shown, texts, strict=True):
         is_chosen = pair == step.chosen
         mark = "→" if is_chosen else " "
-        bar = BAR * max(pair.count * BAR_COLUMNS // max(most, 1), 1)
         yield [
             Run(f" {mark} "),
-            Run(fitted(text, n_columns), NEW if is_chosen else None),
+            Run(fitted(text, n_columns), NEW if is_chosen else ""),
             Run(f"  {pair.count:>{digits},} "),
-            Run(bar, None, is_note=True),
+            Run(bar(pair.count, most, BAR_COLUMNS), "note"),
         ]
     if len(step.pairs) > len(shown):
         rest = amount(len(step.pairs) - len(shown), "more pair")
-        yield [Run(f"   … {rest}", None, is_note=True)]
+        yield [Run(f"   … {rest}", "note")]
 
 
 def _pair(pair: PairCount, names: Sequence[Name | None]) -> str:

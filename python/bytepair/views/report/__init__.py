@@ -55,7 +55,7 @@ def render(report: Report) -> str:
 
     from bytepair import __version__
     from bytepair._labels import harmless
-    from bytepair.views._html import CSS
+    from bytepair.views._runs import CSS
 
     from ._page import sections_of, subtitle
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair.analyze import METRICS
+from bytepair.analyze._metric_table import SECTIONS
 from bytepair.views._glyphs import visible
-from bytepair.views._stats import N_MISSING, SECTIONS, fate, shown
+from bytepair.views._stats import N_MISSING, fate, shown
 
 from ._charts import Axis, Series, lines
 from ._parts import Cell, Chart, Section, Table, capital, metric_card, number
@@ -66,17 +67,15 @@ def corpus_section(stats: Stats, names: Sequence[str]) -> Section:
 def _metrics(stats: Stats, names: Sequence[str]) -> Table:
     """List metrics below the titles of their sections."""
     rows = []
-    section = ""
-    for row in stats.rows():
-        metric = row.metric
-        if row.group is not None:
-            break
-        if metric.section != section:
-            section = metric.section
-            rows.append([Cell(SECTIONS[section], kind="heading")])
-        title = Cell(capital(metric.title), aside=_explained(metric))
-        values = (Cell(shown(value, metric.unit), value) for value in row.values)
-        rows.append([title, *values, Cell(metric.unit)])
+    for section, metrics in SECTIONS.items():
+        found = [stats.row(m.key) for m in metrics if m.of_all and m.key in stats.keys]
+        if found:
+            rows.append([Cell(section, kind="heading")])
+        for row in found:
+            unit = row.metric.unit
+            title = Cell(capital(row.metric.title), aside=_explained(row.metric))
+            values = (Cell(shown(value, unit), value) for value in row.values)
+            rows.append([title, *values, Cell(unit)])
     return Table("Metrics", ["metric", *names, "unit"], rows, is_sortable=False)
 
 

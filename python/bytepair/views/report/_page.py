@@ -13,7 +13,7 @@ from markupsafe import Markup
 from bytepair._labels import harmless
 from bytepair._plurals import amount
 from bytepair.views._diagnosis import severities
-from bytepair.views._html import rows_html
+from bytepair.views._layout import Options, cuts_html
 from bytepair.views._showing import counts
 
 from ._corpus import corpus_section, group_section
@@ -160,7 +160,8 @@ def _samples(report: Report) -> Section:
 
 def _drawn(sample: Sample) -> list[tuple[str, Markup]]:
     """Draw a text as each tokenizer cuts it."""
-    drawn = iter(rows_html([cut for cut in sample.cuts if not isinstance(cut, str)]))
+    cuts = [cut for cut in sample.cuts if not isinstance(cut, str)]
+    drawn = iter(cuts_html(cuts, Options()))
     return [
         (f"cannot encode it: {harmless(cut)}", Markup())
         if isinstance(cut, str)

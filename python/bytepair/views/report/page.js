@@ -58,7 +58,7 @@
   };
   const show = (token) => {
     hide();
-    const alike = all(".bp-t", token.closest(".bp-text")).filter((other) => other.dataset.ids === token.dataset.ids);
+    const alike = all(".bp-t", token.closest(".bp-text")).filter((other) => other.dataset.told === token.dataset.told);
     marked = alike;
     marked.forEach((other) => other.classList.add("on"));
     seen.replaceChildren(...token.dataset.told.split("\n").map((line) => {
