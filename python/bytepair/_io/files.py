@@ -36,6 +36,15 @@ MAX_READ_LEN = 2 << 30
 """How long a file may be that is read as a whole, in bytes."""
 
 
+def is_address(path: str) -> bool:
+    """Whether a path is an address, which fsspec opens.
+
+    >>> is_address("s3://bucket/text.jsonl"), is_address("text.jsonl")
+    (True, False)
+    """
+    return "://" in path
+
+
 def expand(files: StrPath | Iterable[StrPath]) -> list[str]:
     """List the files that paths and globs stand for, in the order given.
 

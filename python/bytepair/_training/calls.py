@@ -7,7 +7,7 @@ a keyword that is none of them is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import refuse_unknown
@@ -163,10 +163,8 @@ def train(
     ['low', ' lowe', 'r']
     """
     _check("train", options, FileOptions)
-    from bytepair.data._sources import listed
-
-    if not isinstance(files, Mapping):
-        files = listed(files)
+    if isinstance(files, Iterator):
+        files = list(files)
     if options.get("log") is not None:
         _refuse_overwriting(files, options)
     counts = counts_file(files)
@@ -271,16 +269,24 @@ def _check(function: str, options: TrainingOptions, kind: type) -> None:
         raise TrainingError(message)
 
 
-def _refuse_overwriting(files: Iterable[object], options: TrainingOptions) -> None:
+def _each(files: object) -> list[object]:
+    """List files that may be a lone one."""
+    if isinstance(files, (str, os.PathLike)) or not isinstance(files, Iterable):
+        return [files]
+    return list(files)
+
+
+def _refuse_overwriting(files: object, options: TrainingOptions) -> None:
     """Refuse a log in place of what is read."""
     from bytepair._io.overwriting import refuse_overwriting
 
-    inputs = [getattr(name, "path", name) for name in (*files, options.get("resume"))]
+    names = [*_each(files), options.get("resume")]
+    inputs = [getattr(name, "path", name) for name in names]
     paths = [path for path in inputs if isinstance(path, (str, os.PathLike))]
     refuse_overwriting(paths, [options["log"]])
 
 
-def counts_file(files: Collection[object]) -> StrPath | None:
+def counts_file(files: object) -> StrPath | None:
     """Return the file of counts among some files, if there is one.
 
     Raises
@@ -288,14 +294,15 @@ def counts_file(files: Collection[object]) -> StrPath | None:
     TrainingError
         There are other files beside it, or it has a weight.
     """
-    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
+    names = _each(files)
+    paths = [name for name in names if isinstance(name, (str, os.PathLike))]
     tables = [path for path in paths if str(path).endswith(".parquet")]
     if not tables:
         return None
     from bytepair.data._counts import is_counts
 
     counts = next((path for path in tables if is_counts(path)), None)
-    if counts is not None and (len(files) > 1 or isinstance(files, Mapping)):
+    if counts is not None and (len(names) > 1 or isinstance(files, Mapping)):
         message = (
             f"{os.fspath(counts)} holds counts: train on it alone, without a weight; "
             "bytepair count-pieces --merge adds up files of counts"

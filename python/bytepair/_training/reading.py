@@ -6,7 +6,7 @@ machine goes to the core by its path; anything else comes block by block from `d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,14 @@ from bytepair.data._readers import (
     Part,
     ReadOptions,
     Tally,
+    describe,
     is_whole_text,
     open_text,
     read_rows,
+    refuse_idle,
 )
 from bytepair.data._recognise import Source, Stream
-from bytepair.data._sources import describe, list_sources, refuse_idle
+from bytepair.data._sources import list_sources
 
 from .limits import longest_within
 
@@ -48,7 +50,7 @@ def read_options(options: FileOptions) -> ReadOptions:
 
 def count_files(
     learner: Learner,
-    files: Iterable[StrPath | Source] | Mapping[StrPath, Weight],
+    files: Corpus | Mapping[StrPath, Weight],
     multipliers: list[int],
     reading: ReadOptions,
 ) -> None:

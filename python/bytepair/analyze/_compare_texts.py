@@ -28,8 +28,9 @@ from bytepair.data._readers import (
     Tally,
     is_whole_text,
     read_rows,
+    refuse_idle,
 )
-from bytepair.data._sources import list_sources, refuse_idle
+from bytepair.data._sources import list_sources
 from bytepair.errors import TokenizerError
 
 from ._missing import Encoder

@@ -26,9 +26,10 @@ from bytepair.data._readers import (
     is_whole_text,
     open_text,
     read_rows,
+    refuse_idle,
 )
 from bytepair.data._recognise import Source, Stream
-from bytepair.data._sources import list_sources, refuse_idle
+from bytepair.data._sources import list_sources
 from bytepair.errors import TokenizerError
 
 from ._meter import GroupSums, Measurement, Meter, Segmenter

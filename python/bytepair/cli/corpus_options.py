@@ -95,8 +95,8 @@ def listed(
     corpus: list[str], options: dict[str, Any]
 ) -> tuple[Any, str, dict[str, Any]]:
     """Return the files of a corpus, in one line what they are, and the options for the API."""
-    from bytepair.data._readers import ReadOptions
-    from bytepair.data._sources import describe, list_sources
+    from bytepair.data._readers import ReadOptions, describe
+    from bytepair.data._sources import list_sources
 
     sources = list_sources(corpus, options.get("input_format"))
     names = ("field", "lines", "separator", "skip_bad", "group")

@@ -11,6 +11,7 @@ import contextlib
 import re
 import shutil
 import tempfile
+from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias, cast
 
@@ -24,14 +25,29 @@ from ._columns import arrays_of, as_bytes, column_of, text_batch, texts_of
 from ._counts import KEY as COUNTS_KEY
 from ._opening import naming, open_source, open_stored
 from ._optional import load
-from ._recognise import BYTE_ORDER_MARK, CorpusFormat, Source, Stream
+from ._recognise import BYTE_ORDER_MARK, CorpusFormat, Source, Stream, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+
+NO_TEXT = "is for text, and the corpus has no text files"
+ACTING: dict[str, tuple[set[CorpusFormat], str]] = {
+    "lines": ({"text"}, NO_TEXT),
+    "separator": ({"text"}, NO_TEXT),
+    "field": (
+        {"jsonl", "parquet", "csv", "tsv"},
+        "is for JSON lines and tables, but the corpus is text",
+    ),
+    "skip_bad": (
+        {"jsonl", "csv", "tsv"},
+        "is for JSON lines, CSV and TSV, and the corpus has none: only their lines can be bad",
+    ),
+}
+"""Which formats each option of reading acts on, and why others refuse it."""
 
 BLOCK_LEN = 4 << 20
 """How much is read at once, in bytes."""
@@ -231,6 +247,64 @@ def read_rows(
     for rows in READERS[part.source.format](part, options, tally):
         tally.add_rows(rows)
         yield rows
+
+
+def describe(sources: Iterable[Source], options: ReadOptions) -> str:
+    """Say in one line what files were recognised as, and what is read of them.
+
+    >>> docs = [Source(f"{n}.jsonl.zst", 9, "jsonl", "zstd") for n in "abc"]
+    >>> describe(docs, ReadOptions())
+    '3 files, JSON lines in zstd, field "text"'
+    >>> describe([*docs, Source("d", 9, "text", None)], ReadOptions(lines=True))
+    '4 files: 3 JSON lines in zstd, field "text"; 1 text, each line a document'
+    """
+    numbers: Counter[str] = Counter()
+    for source in sources:
+        kind = kind_of(source.format, source.compression)
+        numbers[kind + _what_is_read(source, options)] += 1
+    n_files = numbers.total()
+    files = "1 file" if n_files == 1 else f"{n_files:,} files"
+    if len(numbers) == 1:
+        return f"{files}, {next(iter(numbers))}"
+    return f"{files}: " + "; ".join(f"{n:,} {kind}" for kind, n in numbers.items())
+
+
+def _what_is_read(source: Source, options: ReadOptions) -> str:
+    if source.format != "text":
+        word = "field" if source.format == "jsonl" else "column"
+        group = "" if options.group is None else f', groups by "{options.group}"'
+        return f', {word} "{options.text_field}"{group}'
+    if options.lines:
+        return ", each line a document"
+    if options.separator is not None:
+        return f", separator {options.separator!r}"
+    return ""
+
+
+def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
+    """Refuse options that no file of a corpus has a use for.
+
+    Raises
+    ------
+    TokenizerError
+        An option is for another kind of file.
+    """
+    formats = {source.format for source in sources}
+    given = {
+        "lines": options.lines,
+        "separator": options.separator and "",
+        "field": options.field,
+        "skip_bad": options.skip_bad,
+    }
+    for name, value in given.items():
+        formats_read, reason = ACTING[name]
+        if value not in (None, False) and not formats & formats_read:
+            message = f"{argument(name, value)} {reason}"
+            raise TokenizerError(message)
+    if options.group is not None and "text" in formats:
+        path = next(source.path for source in sources if source.format == "text")
+        message = f"{path}: plain text has no field for a group"
+        raise FormatError(message)
 
 
 def is_whole_text(source: Source, options: ReadOptions) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias, get_args
 
+from bytepair._io.files import is_address
+
 CorpusFormat: TypeAlias = Literal["text", "jsonl", "parquet", "csv", "tsv"]
 Compression: TypeAlias = Literal["gzip", "zstd", "xz", "bz2"]
 
@@ -158,15 +160,6 @@ class Stream(Source):
     def is_stored_text(self) -> bool:
         """Whether its bytes are those of a text in a file: of a stream that shows later."""
         return False
-
-
-def is_address(path: str) -> bool:
-    """Whether a path is an address, which fsspec opens.
-
-    >>> is_address("s3://bucket/text.jsonl"), is_address("text.jsonl")
-    (True, False)
-    """
-    return "://" in path
 
 
 def named(path: str) -> tuple[CorpusFormat, Compression | None]:

@@ -8,14 +8,13 @@ order of their names. Costs a look into each file.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bytepair._expected import expect
-from bytepair._io.files import StrPath, expand, refuse_no_name
+from bytepair._io.files import StrPath, expand, is_address, refuse_no_name
 from bytepair._io.overwriting import files_below
 from bytepair._labels import argument
 from bytepair._names import refuse_set
@@ -27,12 +26,10 @@ from ._recognise import (
     CONTENT_LEN,
     FORMATS,
     OWN,
-    CorpusFormat,
     Source,
     Stream,
     compression_of,
     disagreement,
-    is_address,
     kind_of,
     made_here,
     named,
@@ -44,28 +41,11 @@ from ._recognise import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ._readers import ReadOptions
-
 
 N_LOOKING = 16
 """How many files at addresses are looked into at once."""
 NAMES_AT_SHARDS = ("manifest.json", "plan.json")
 """What lies beside shards of tokens, finished or not."""
-
-NO_TEXT = "is for text, and the corpus has no text files"
-READERS: dict[str, tuple[set[CorpusFormat], str]] = {
-    "lines": ({"text"}, NO_TEXT),
-    "separator": ({"text"}, NO_TEXT),
-    "field": (
-        {"jsonl", "parquet", "csv", "tsv"},
-        "is for JSON lines and tables, but the corpus is text",
-    ),
-    "skip_bad": (
-        {"jsonl", "csv", "tsv"},
-        "is for JSON lines, CSV and TSV, and the corpus has none: only their lines can be bad",
-    ),
-}
-"""Which formats each option of reading acts on, and why others refuse it."""
 
 Corpus = StrPath | Source | Iterable[StrPath | Source]
 
@@ -131,65 +111,6 @@ def paths_of(corpus: Iterable[StrPath | Source]) -> list[StrPath]:
     return [name.path if isinstance(name, Source) else name for name in corpus]
 
 
-def describe(sources: Iterable[Source], options: ReadOptions) -> str:
-    """Say in one line what files were recognised as, and what is read of them.
-
-    >>> from bytepair.data import ReadOptions
-    >>> docs = [Source(f"{n}.jsonl.zst", 9, "jsonl", "zstd") for n in "abc"]
-    >>> describe(docs, ReadOptions())
-    '3 files, JSON lines in zstd, field "text"'
-    >>> describe([*docs, Source("d", 9, "text", None)], ReadOptions(lines=True))
-    '4 files: 3 JSON lines in zstd, field "text"; 1 text, each line a document'
-    """
-    numbers: Counter[str] = Counter()
-    for source in sources:
-        kind = kind_of(source.format, source.compression)
-        numbers[kind + _what_is_read(source, options)] += 1
-    n_files = numbers.total()
-    files = "1 file" if n_files == 1 else f"{n_files:,} files"
-    if len(numbers) == 1:
-        return f"{files}, {next(iter(numbers))}"
-    return f"{files}: " + "; ".join(f"{n:,} {kind}" for kind, n in numbers.items())
-
-
-def _what_is_read(source: Source, options: ReadOptions) -> str:
-    if source.format != "text":
-        word = "field" if source.format == "jsonl" else "column"
-        group = "" if options.group is None else f', groups by "{options.group}"'
-        return f', {word} "{options.text_field}"{group}'
-    if options.lines:
-        return ", each line a document"
-    if options.separator is not None:
-        return f", separator {options.separator!r}"
-    return ""
-
-
-def refuse_idle(sources: Iterable[Source], options: ReadOptions) -> None:
-    """Refuse options that no file of a corpus has a use for.
-
-    Raises
-    ------
-    TokenizerError
-        An option is for another kind of file.
-    """
-    formats = {source.format for source in sources}
-    given = {
-        "lines": options.lines,
-        "separator": options.separator and "",
-        "field": options.field,
-        "skip_bad": options.skip_bad,
-    }
-    for name, value in given.items():
-        readers, reason = READERS[name]
-        if value not in (None, False) and not formats & readers:
-            message = f"{argument(name, value)} {reason}"
-            raise TokenizerError(message)
-    if options.group is not None and "text" in formats:
-        path = next(source.path for source in sources if source.format == "text")
-        message = f"{path}: plain text has no field for a group"
-        raise FormatError(message)
-
-
 def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     """Return the source of a path; its size is -1 where it can be read only once."""
     if size < 0:
@@ -198,12 +119,12 @@ def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
     if input_format == "text":
         return Source(path, size, "text", None)
     format_name, compression = named(path)
-    format_name = input_format or format_name
+    source = Source(path, size, format_name, compression)
+    unread = read_by_nothing(path)
     head = first_bytes(path, is_packed=compression is not None) if size else b""
     found = signature(head)
     if input_format is not None:
-        return Source(path, size, format_name, compression_of(head))
-    unread = read_by_nothing(path)
+        return Source(path, size, input_format, compression_of(head))
     if unread is not None:
         message = (
             f"{path}: the name says {unread}, which is not supported; unpack it first, or compress it "
@@ -211,7 +132,6 @@ def look(path: str, size: int, input_format: Any) -> Source:  # noqa: ANN401
             "they are)"
         )
         raise FormatError(message)
-    source = Source(path, size, format_name, compression)
     if not head:
         return source
     if compression is not None and found != compression:
@@ -238,11 +158,10 @@ def _both(path: str, name_says: str, bytes_say: str) -> str:
     )
 
 
-def _expand(name: str, *, with_streams: bool) -> Iterator[tuple[str, int]]:
+def _expand(name: str, *, with_streams: bool) -> list[tuple[str, int]]:
     refuse_no_name(name)
     if is_address(name):
-        yield from _expand_address(name)
-        return
+        return list(_expand_address(name))
     if name == "-" and not with_streams:
         message = "a corpus is made of files; write standard input to a file first"
         raise FileError(message)
@@ -251,14 +170,14 @@ def _expand(name: str, *, with_streams: bool) -> Iterator[tuple[str, int]]:
     if not paths:
         message = f"{name}: a folder without files"
         raise FileError(message)
+    found = []
     for path in paths:
-        if path != "-" and Path(path).is_file():
-            yield path, Path(path).stat().st_size
-        elif with_streams:
-            yield path, -1
-        else:
+        is_file = path != "-" and Path(path).is_file()
+        if not is_file and not with_streams:
             message = f"{path} is not a regular file; write its content to a file first"
             raise FileError(message)
+        found.append((path, Path(path).stat().st_size if is_file else -1))
+    return found
 
 
 def _texts_below(folder: Path) -> list[str]:

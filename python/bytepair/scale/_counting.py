@@ -29,8 +29,9 @@ from bytepair.data._readers import (
     is_whole_text,
     open_text,
     read_part,
+    refuse_idle,
 )
-from bytepair.data._sources import list_sources, listed, paths_of, refuse_idle
+from bytepair.data._sources import list_sources, listed, paths_of
 from bytepair.data._sums import CountSums
 from bytepair.errors import TokenizerError
 

@@ -17,8 +17,8 @@ from bytepair._io.files import StrPath, refuse_no_name
 from bytepair._io.overwriting import refuse_overwriting
 from bytepair._ranges import check_whole
 from bytepair.data._plan import TASK_BYTES, Task, plan
-from bytepair.data._readers import Part, ReadOptions, Tally, read_part
-from bytepair.data._sources import list_sources, listed, paths_of, refuse_idle
+from bytepair.data._readers import Part, ReadOptions, Tally, read_part, refuse_idle
+from bytepair.data._sources import list_sources, listed, paths_of
 from bytepair.data._work import Dataset, commit
 from bytepair.errors import TokenizerError
 

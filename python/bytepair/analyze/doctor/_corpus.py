@@ -66,8 +66,8 @@ def count(
 
     ``reading`` has the options of :func:`bytepair.train` that define a document.
     """
-    from bytepair.data._readers import Part, ReadOptions, Tally, read_rows
-    from bytepair.data._sources import list_sources, refuse_idle
+    from bytepair.data._readers import Part, ReadOptions, Tally, read_rows, refuse_idle
+    from bytepair.data._sources import list_sources
 
     reading = dict(reading)
     sources = list_sources(corpus, reading.pop("input_format", None))
