@@ -76,12 +76,6 @@ def swap_merges(data):
     merges[3], merges[9] = merges[9], merges[3]
 
 
-def prepend_a_merge(data):
-    """Put a new merge before all others."""
-    data["model"]["vocab"]["wx"] = 500
-    data["model"]["merges"].insert(0, ["w", "x"])
-
-
 def another_way(data):
     """Make a token of two others, before the merge that makes it now."""
     data["model"]["merges"].insert(0, ["l", "ow"])
@@ -108,7 +102,6 @@ BEFORE = "merges: new, but before those of the base:"
         # Hugging Face's library and we give the pair the later rank.
         (with_merges(lambda all_: all_.append(all_[0])), f"{MOVED} → 19"),
         (with_merges(lambda all_: all_.pop()), "merges: missing: "),
-        (prepend_a_merge, f"{BEFORE} 'w' + 'x' rank 0"),
         (another_way, f"{BEFORE} 'o' + 'w' rank 0"),
     ],
 )
