@@ -349,4 +349,4 @@ def test_a_limit_that_is_no_share_is_refused(files):
     """The message has the value, and the option as it is typed."""
     both = ("a.bytepair", "b.bytepair", "c.txt")
     found = run(*both, "--max-growth", "1", code=2)
-    assert "--max-growth: '1' is not a share such as 1%" in found.stderr
+    assert "'--max-growth': '1' is not a share such as 1%" in found.stderr
