@@ -47,7 +47,6 @@ INSTEAD = {
     "--show-completion": "_BYTEPAIR_COMPLETE=bash_source bytepair",
     "--max-changed-texts": "n_changed of bytepair compare --json",
     "--same-vocabulary": "bytepair compare A B --exit-code or --extends",
-    "--added-tokens": "added_tokens= in Python",
 }
 """What to type in place of commands that do not exist, and of options that a command does not have."""
 RED = "1;31"
